@@ -1,0 +1,44 @@
+"""Everything that iomine raises on purpose.
+
+    IomineError                 one sentence that says what to do; the command ends with `exit_code`
+    ├── UsageError              the command line or a setting is wrong                  (2)
+    ├── InputError              a path that was given cannot be swept                   (1)
+    ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
+    └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
+
+Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
+"""
+
+
+class IomineError(Exception):
+    """A failure that a person can do something about, told in one sentence."""
+
+    exit_code = 1
+
+
+class UsageError(IomineError):
+    """The command was misused."""
+
+    exit_code = 2
+
+
+class InputError(IomineError):
+    """A path that was given is missing, unreadable or holds nothing to sweep."""
+
+
+class WarehouseError(IomineError):
+    """The warehouse cannot be used as it is."""
+
+
+class UnreadableError(IomineError):
+    """One input that cannot be read.
+
+    Args:
+        reason: a sentence that a person understands.
+        is_final: the bytes themselves are at fault, so that trying again is in vain.
+    """
+
+    def __init__(self, reason: str, is_final: bool = True) -> None:
+        super().__init__(reason, is_final)
+        self.reason = reason
+        self.is_final = is_final

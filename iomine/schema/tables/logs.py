@@ -1,0 +1,25 @@
+"""Tables about whole logs."""
+
+from iomine.schema.table import Table
+
+LOG = Table(
+    "log",
+    "One Darshan log: one launch of one program.",
+    (
+        *("log_id", "job_id", "uid", "user", "exe", "app", "nprocs", "start_at", "end_at", "run_seconds"),
+        *("format_version", "darshan_version", "is_partial", "doubt", "read_bytes", "write_bytes", "read_count"),
+        *("write_count", "io_core_seconds", "path", "size_bytes"),
+    ),
+)
+MODULE = Table(
+    "module",
+    "One module of a log, and whether its records could be read.",
+    ("log_id", "module", "module_version", "region_bytes", "record_count", "is_partial", "state", "reason"),
+)
+FILE_NAME = Table(
+    "file_name",
+    "The name behind a record id in one log, with the mount that it lies on.",
+    ("log_id", "file_id", "path", "mount", "fs_type"),
+)
+MOUNT = Table("mount", "A file system that was mounted when the log was written.", ("log_id", "mount", "fs_type"))
+METADATA = Table("metadata", "A metadata entry of a log, MPI-IO hints among them.", ("log_id", "key", "entry"))

@@ -1,0 +1,27 @@
+"""Tables about the sweeps themselves, and what the triggers said."""
+
+from iomine.schema.table import Table
+
+REJECT = Table(
+    "reject",
+    "An input that could not be read.",
+    ("path", "sha256", "size_bytes", "stage", "reason", "is_final", "reader_version", "at"),
+    partitioned=False,
+)
+SWEEP = Table(
+    "sweep",
+    "One run over the inputs; the last row says which versions of all tables belong together.",
+    (
+        *("sweep_id", "cluster", "paths", "start_at", "end_at", "found_count", "ingested_count", "known_count"),
+        *("rejected_count", "reader_version", "table_versions"),
+    ),
+    partitioned=False,
+)
+VERDICT = Table(
+    "verdict",
+    "What one trigger says of one log.",
+    (
+        *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version"),
+        *("finding", "cost_core_seconds"),
+    ),
+)

@@ -1,0 +1,240 @@
+"""The container: header, region map, and regions inflated within bounds.
+
+Layout after `darshan-log-format.h`: an uncompressed header (version string, magic number in the writer's byte order,
+compression, partial flags, a map of regions, module versions), then the regions: job, names, one per module. A region
+is one or more compressed streams laid end to end, since each rank may have compressed its own part.
+"""
+
+import bz2
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from zlib_ng import zlib_ng
+
+from iomine.errors import UnreadableError
+from iomine.units import GIB, KIB, human_bytes
+
+MAGIC: Final = 6567223
+_ZLIB, _BZIP2, _PLAIN = 0, 1, 2
+
+# No run has filled this much with records of one module; a region that inflates beyond it was made to do so.
+MAX_REGION_BYTES: Final = 1 * GIB
+# Streams are often a few hundred bytes, sometimes megabytes: what is fed to one grows as it goes on.
+_FIRST_CHUNK: Final = 4 * KIB
+_LAST_CHUNK: Final = 64 * KIB
+
+# Module names by id. HDF5 datasets came with format 3.20, PnetCDF variables and 64 module slots with 3.41.
+_MODULES_3_00: Final = "NULL POSIX MPI-IO H5F PNETCDF_FILE BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM".split()
+_MODULES_3_20: Final = (
+    "NULL POSIX MPI-IO H5F H5D PNETCDF_FILE BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM APXC APMPI HEATMAP".split()
+)
+MODULES: Final = (
+    "NULL POSIX MPI-IO H5F H5D PNETCDF_FILE PNETCDF_VAR BG/Q LUSTRE STDIO DXT_POSIX DXT_MPIIO MDHIM APXC APMPI HEATMAP "
+    "DFS DAOS".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """How headers of a range of format versions are laid out.
+
+    Attributes:
+        slots: module slots in the header.
+        flags: struct code of the partial flags, padding before them included.
+        modules: module names by id.
+    """
+
+    slots: int
+    flags: str
+    modules: list[str]
+
+    def header(self, order: str) -> struct.Struct:
+        """The header after version string and magic number: compression, flags, offsets and lengths, versions."""
+        return struct.Struct(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
+
+
+_ERAS: Final = (
+    ((3, 41), Era(64, "7xQ", MODULES)),
+    ((3, 20), Era(16, "3xI", _MODULES_3_20)),
+    ((3, 0), Era(16, "3xI", _MODULES_3_00)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A module's part of the file.
+
+    Attributes:
+        module: its name.
+        id: its id in this log's format version.
+        version: version of its record layout.
+        offset: where it starts in the file, in bytes.
+        length: its compressed length in bytes.
+        is_partial: Darshan ran out of memory for its records.
+    """
+
+    module: str
+    id: int
+    version: int
+    offset: int
+    length: int
+    is_partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Inflated:
+    """Bytes of a region.
+
+    Attributes:
+        data: the bytes that are sure.
+        damage: why there are not more of them, empty where all is well.
+    """
+
+    data: bytes
+    damage: str = ""
+
+
+class _Inflater(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A log file, taken apart but not decoded.
+
+    Attributes:
+        data: the file's bytes.
+        version: format version, as text.
+        order: struct code of the byte order, `<` or `>`.
+        era: layout of the header.
+        compression: code of the compression.
+        job_at: where the job region starts; it ends where the names start.
+        names_at: offset and length of the names region.
+        regions: the modules, by id.
+    """
+
+    data: bytes
+    version: str
+    order: str
+    era: Era
+    compression: int
+    job_at: int
+    names_at: tuple[int, int]
+    regions: tuple[Region, ...]
+
+    def inflate_job(self) -> Inflated:
+        """Bytes of the job region: job record, command line and mounts."""
+        return self._inflate(self.job_at, self.names_at[0] - self.job_at)
+
+    def inflate_names(self) -> Inflated:
+        """Bytes of the name records."""
+        return self._inflate(*self.names_at)
+
+    def inflate(self, region: Region) -> Inflated:
+        """Bytes of a module's region."""
+        return self._inflate(region.offset, region.length)
+
+    def _inflate(self, offset: int, length: int) -> Inflated:
+        missing = offset + length - len(self.data)
+        view = memoryview(self.data)[offset : offset + length]
+        if self.compression == _PLAIN:
+            inflated = Inflated(bytes(view))
+        else:
+            inflated = _inflate_streams(view, zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor)
+        if missing > 0:
+            return Inflated(inflated.data, f"the file ends {missing:,} bytes before the region does")
+        return inflated
+
+
+def _inflate_streams(view: memoryview, new: type[_Inflater] | object) -> Inflated:
+    """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
+
+    A stream that fails its checksum may have given wrong bytes long before, so none of it is kept; one that is merely
+    cut off is right as far as it goes.
+    """
+    parts: list[bytes] = []
+    sure = 0
+    size = 0
+    position = 0
+    chunk_bytes = _FIRST_CHUNK
+    inflater: _Inflater | None = None
+    while position < len(view):
+        if inflater is None:
+            inflater = new()  # type: ignore[operator]
+            sure = len(parts)
+            chunk_bytes = _FIRST_CHUNK
+        chunk = view[position : position + chunk_bytes]
+        try:
+            part = inflater.decompress(chunk)
+        except (zlib_ng.error, OSError, ValueError, EOFError) as error:
+            return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
+        parts.append(part)
+        size += len(part)
+        if size > MAX_REGION_BYTES:
+            return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
+        position += len(chunk)
+        if inflater.eof:
+            position -= len(inflater.unused_data)
+            inflater = None
+        chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
+    return Inflated(b"".join(parts), "" if inflater is None else "its compressed data is cut off")
+
+
+def _mapped(regions: Iterator[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Offsets and lengths, refused where no file could have them."""
+    mapped = list(regions)
+    for offset, length in mapped:
+        if length and (offset > size or length > (1 << 40)):
+            raise UnreadableError(
+                f"Its header maps {length:,} bytes at offset {offset:,}, but the file has {size:,} bytes: it is cut off or damaged."
+            )
+    return mapped
+
+
+def open_container(data: bytes) -> Container:
+    """Takes a log's bytes apart.
+
+    Args:
+        data: all bytes of the file.
+
+    Raises:
+        UnreadableError: these are not the bytes of a Darshan log of format 3.x.
+    """
+    if not data:
+        raise UnreadableError("The file is empty: the run ended before Darshan wrote its log.")
+    if data[:2] == b"\x1f\x8b":
+        raise UnreadableError("This is a log of format 1.x or 2.x (one gzip stream): convert it with Darshan 2's tools.")
+    version = data[:8].split(b"\0")[0].decode("ascii", "replace")
+    try:
+        major, minor = (int(part) for part in version.split("."))
+    except ValueError:
+        raise UnreadableError("The file does not begin with a Darshan version: it is not a finished Darshan log.") from None
+    era = next((era for since, era in _ERAS if (major, minor) >= since), None)
+    if era is None or major != 3:  # noqa: PLR2004  the format's major version
+        raise UnreadableError(f"The log has format {version}; formats 3.00 to 3.41 are read.")
+    order = next((order for order in "<>" if data[8:16] == struct.pack(f"{order}q", MAGIC)), None)
+    if order is None:
+        raise UnreadableError("The header's magic number is wrong: the file is damaged.")
+    header = era.header(order)
+    if len(data) < 16 + header.size:
+        raise UnreadableError(f"The file ends inside its header, after {len(data):,} bytes.")
+    compression, flags, *numbers = header.unpack_from(data, 16)
+    if compression not in (_ZLIB, _BZIP2, _PLAIN):
+        raise UnreadableError(f"The log is compressed in a way that Darshan does not know (code {compression}).")
+    maps, versions = numbers[: -era.slots], numbers[-era.slots :]
+    names_at, *modules_at = _mapped(zip(maps[::2], maps[1::2], strict=True), len(data))
+    job_at = 16 + header.size
+    if names_at[0] < job_at:
+        raise UnreadableError("The header's map places the names inside the header: the file is damaged.")
+    regions = tuple(
+        Region(era.modules[id_] if id_ < len(era.modules) else f"module {id_}", id_, versions[id_], offset, length, bool(flags >> id_ & 1))
+        for id_, (offset, length) in enumerate(modules_at)
+        if length
+    )
+    return Container(data, version, order, era, compression, job_at, names_at, regions)

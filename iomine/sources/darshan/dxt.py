@@ -1,0 +1,165 @@
+"""DXT traces: every read and write of a rank on a file.
+
+A record (`darshan-dxt-log-format.h`): record id, rank, shared flag, host name of 64 bytes, counts of writes and reads,
+then the write segments and the read segments. A segment begins with offset, length, start and end; module versions
+that came later, and builds that kept the version and changed the layout, append to it. So the size of a segment is
+found by arithmetic: it must lay the records out so that they end where the region ends, and give times within the run.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, labels, native_words, texts
+
+_HOST_AT: Final = 3 * WORD_BYTES
+_HOST_BYTES: Final = 64
+_WRITES_AT: Final = 11
+_HEAD: Final = 13
+# Segment sizes in words: Darshan 3.x up to 3.5, then with a thread id, then builds that append text, then any other.
+_PLAIN, _WITH_THREAD, _WITH_TEXT = 4, 5, 12
+_SIZES: Final = (_PLAIN, _WITH_THREAD, _WITH_TEXT, *(size for size in range(6, 65) if size != _WITH_TEXT))
+_THREAD_TEXT: Final = b"pthread_id="
+# The run's length is rounded to whole seconds before format 3.41, and clocks of nodes differ a little.
+_CLOCK_SLACK_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Trace:
+    """A region taken apart, under one size of segments.
+
+    Attributes:
+        starts: where records start, in words.
+        counts: writes and reads of each record.
+        segments: all segments, one a row.
+        columns: their offsets, lengths, starts and ends.
+    """
+
+    starts: Words
+    counts: Words
+    segments: Words
+    columns: Words
+
+
+def decode_dxt(module: str, version: int, data: bytes, order: str, run_seconds: float | None) -> Decoded:
+    """Trace records and their segments.
+
+    Args:
+        module: `DXT_POSIX` or `DXT_MPIIO`.
+        version: the module's version, which hints at the size of a segment.
+        data: the region, inflated.
+        order: struct code of its byte order.
+        run_seconds: length of the run, None where it is not known.
+    """
+    words = native_words(data, order)
+    trace, damage = _best_trace(words, module, version, run_seconds)
+    records = len(trace.starts)
+    if not records:
+        return Decoded(damage=damage or "it holds no trace records")
+    layer = module.removeprefix("DXT_").lower()
+    host_codes, hosts = texts(data, trace.starts * WORD_BYTES + _HOST_AT, _HOST_BYTES)
+    ids, ranks = words[trace.starts], words[trace.starts + 1]
+    record_of = np.repeat(np.arange(records), trace.counts.sum(axis=1))
+    offsets, lengths, starts, ends = trace.columns
+    is_read = np.repeat(np.tile(np.array([0, 1], np.int32), records), trace.counts.ravel())
+    return Decoded(
+        {
+            "dxt_file": {
+                "file_id": pa.array(ids),
+                "rank": pa.array(ranks),
+                "layer": labels(0, [layer], records),
+                "host": labels(host_codes, hosts),
+                "write_count": pa.array(np.ascontiguousarray(trace.counts[:, 0])),
+                "read_count": pa.array(np.ascontiguousarray(trace.counts[:, 1])),
+            },
+            "segment": {
+                "layer": labels(0, [layer], len(offsets)),
+                "file_id": pa.array(ids[record_of]),
+                "rank": pa.array(ranks[record_of]),
+                "host": labels(host_codes[record_of], hosts),
+                "op": labels(is_read, ["write", "read"]),
+                "offset_bytes": pa.array(offsets),
+                "length_bytes": pa.array(lengths),
+                "start_seconds": pa.array(starts.view(np.float64)),
+                "end_seconds": pa.array(ends.view(np.float64)),
+                "thread_id": _threads(trace.segments, order),
+            },
+        },
+        records,
+        damage,
+    )
+
+
+def _best_trace(words: Words, module: str, version: int, run_seconds: float | None) -> tuple[_Trace, str]:
+    """The reading that fills the region with sensible segments; otherwise the best one, and what is wrong with it."""
+    usual = _PLAIN if version <= (1 if module == "DXT_POSIX" else 2) else _WITH_THREAD
+    filling: list[_Trace] = []
+    for size in sorted(_SIZES, key=lambda size: size != usual):
+        starts, end = _walk(words, size)
+        if end != len(words):
+            continue
+        trace = _trace(words[:end], starts, size)
+        if _is_sensible(trace, run_seconds):
+            return trace, ""
+        filling.append(trace)
+    if filling:
+        return filling[0], "some requests start or end outside the run, or have a negative length"
+    # Cut off: no size fills the region, so the usual one must make sense as far as it goes.
+    starts, end = _walk(words, usual)
+    trace = _trace(words[:end], starts, usual)
+    if _is_sensible(trace, run_seconds):
+        return trace, f"bytes from {end * WORD_BYTES:,} on are not trace records of a known size"
+    return _trace(words[:0], [], usual), "its bytes are not trace records of a known size"
+
+
+def _walk(words: Words, size: int) -> tuple[list[int], int]:
+    """Where records start if segments have this size, and where the last whole one ends; all in words."""
+    starts: list[int] = []
+    position = 0
+    limit = len(words)
+    while position + _HEAD <= limit:
+        writes, reads = words[position + _WRITES_AT : position + _HEAD].tolist()
+        end = position + _HEAD + (writes + reads) * size
+        if writes < 0 or reads < 0 or end > limit:
+            break
+        starts.append(position)
+        position = end
+    return starts, position
+
+
+def _trace(words: Words, starts: list[int], size: int) -> _Trace:
+    at = np.array(starts, dtype=np.int64)
+    counts = np.stack([words[at + _WRITES_AT], words[at + _WRITES_AT + 1]], axis=1)
+    is_segment = np.ones(len(words), dtype=bool)
+    is_segment[(at[:, None] + np.arange(_HEAD)).ravel()] = False
+    segments = words[is_segment].reshape(-1, size)
+    return _Trace(at, counts, segments, np.ascontiguousarray(segments[:, :_PLAIN].T))
+
+
+def _is_sensible(trace: _Trace, run_seconds: float | None) -> bool:
+    _, lengths, starts, ends = trace.columns
+    if not len(lengths):
+        return True
+    first, last = starts.view(np.float64), ends.view(np.float64)
+    latest = np.inf if run_seconds is None else run_seconds + _CLOCK_SLACK_SECONDS
+    # NaN fails each of these comparisons.
+    return bool(lengths.min() >= 0 and first.min() >= 0 and last.max() <= latest and (last >= first).all())
+
+
+def _threads(segments: Words, order: str) -> pa.Array:
+    """Thread ids, from the appended word or from appended text such as `pthread_id=22754482475008`."""
+    size = segments.shape[1]
+    if size == _WITH_THREAD:
+        return pa.array(np.ascontiguousarray(segments[:, _PLAIN]))
+    if size == _WITH_TEXT:
+        appended = np.ascontiguousarray(segments[:, _PLAIN:].astype(f"{order}i8"))
+        values, codes = np.unique(appended.view(f"S{(size - _PLAIN) * WORD_BYTES}").ravel(), return_inverse=True)
+        return pa.array([_thread_from(value) for value in values.tolist()], pa.int64()).take(pa.array(codes))
+    return pa.nulls(len(segments), pa.int64())
+
+
+def _thread_from(text: bytes) -> int | None:
+    digits = text.split(b"\0")[0].removeprefix(_THREAD_TEXT)
+    return int(digits) if text.startswith(_THREAD_TEXT) and digits.isdigit() and len(digits) <= 18 else None  # noqa: PLR2004

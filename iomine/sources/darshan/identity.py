@@ -1,0 +1,61 @@
+"""What a file is, found without decoding it: its digest, and on which night its run ended."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from iomine.errors import UnreadableError
+from iomine.sources.darshan.container import open_container
+from iomine.sources.darshan.job import read_job
+
+_LOG_ID_DIGITS: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One candidate.
+
+    Attributes:
+        sha256: digest of its bytes in hex.
+        size_bytes: how many they are.
+        night: UTC date on which the log ended, None where it cannot be read.
+        reason: why it cannot be read, empty where it can.
+    """
+
+    sha256: str
+    size_bytes: int
+    night: date | None
+    reason: str = ""
+
+    @property
+    def log_id(self) -> str:
+        """The id under which the lake knows the log."""
+        return self.sha256[:_LOG_ID_DIGITS]
+
+
+def read_bytes(path: Path) -> bytes:
+    """All bytes of a file.
+
+    Raises:
+        UnreadableError: the system does not give them; another night it may.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
+
+
+def identify(path: Path) -> Identity:
+    """Digest and night of a candidate.
+
+    Raises:
+        UnreadableError: its bytes cannot be read at all.
+    """
+    data = read_bytes(path)
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        return Identity(digest, len(data), read_job(open_container(data)).night)
+    except UnreadableError as error:
+        return Identity(digest, len(data), None, error.reason)

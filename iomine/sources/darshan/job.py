@@ -1,0 +1,135 @@
+"""The job record: who ran what, when, on how many processes, with which file systems mounted.
+
+Layouts after `struct darshan_job` in `darshan-log-format.h`: whole seconds before format 3.41, seconds and nanoseconds
+from then on. Some logs of a development version carry the version string 3.41 and the older layout.
+"""
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import PurePosixPath
+from typing import Final
+
+from iomine.errors import UnreadableError
+from iomine.sources.darshan.container import Container
+
+_METADATA_BYTES: Final = 1024
+_NANOSECONDS: Final = 1_000_000_000
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+# Darshan was first released in 2009; a log that ended before was written under a clock that nobody set.
+_OLDEST: Final = datetime(2008, 1, 1, tzinfo=UTC)
+_LATEST_SECONDS: Final = int((datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds())
+# user_program_id<job>[-<pid>]_<month>-<day>-<seconds>-<hash>[_<count>].darshan
+_FILE_NAME: Final = re.compile(r"(?P<user>[^/]+?)_[^/]*_id\d+(?:-\d+)?_\d+-\d+-\d+(?:-\d+)?(?:_\d+)?\.darshan(?:_partial)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a log says of its run.
+
+    Attributes:
+        start_at: start in UTC.
+        end_at: end in UTC.
+        run_seconds: length of the run; before format 3.41 whole seconds, both ends counted, as libdarshan-util does.
+        metadata: entries of the metadata text, in its order.
+        mounts: mount points and file system types, in the log's order.
+        doubt: what is wrong with the record, empty where nothing is.
+    """
+
+    uid: int
+    job_id: str
+    nprocs: int
+    start_at: datetime
+    end_at: datetime
+    run_seconds: float
+    exe: str
+    metadata: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    mounts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    doubt: str = ""
+
+    @property
+    def night(self) -> date:
+        """The UTC date on which the log ended."""
+        return self.end_at.date()
+
+    @property
+    def app(self) -> str:
+        """Last part of the executable's path, without arguments."""
+        return PurePosixPath(self.exe.split(" ", 1)[0]).name
+
+    @property
+    def darshan_version(self) -> str | None:
+        """Version of the library that wrote the log."""
+        return dict(self.metadata).get("lib_ver")
+
+
+def user_from(file_name: str) -> str | None:
+    """Login name in a log's file name, None where the name does not follow Darshan's pattern."""
+    match = _FILE_NAME.fullmatch(file_name)
+    return match["user"] if match else None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _moment(seconds: int, nanoseconds: int) -> datetime | None:
+    if not (0 <= seconds <= _LATEST_SECONDS and 0 <= nanoseconds < _NANOSECONDS):
+        return None
+    return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
+
+
+def read_job(container: Container) -> Job:
+    """The job record of a log.
+
+    Raises:
+        UnreadableError: too little of the record is left to tell when the run was.
+    """
+    inflated = container.inflate_job()
+    data = inflated.data
+    has_nanoseconds = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
+    doubts = []
+    if inflated.damage:
+        doubts.append(f"the job record is damaged: {inflated.damage}")
+    if has_nanoseconds and data[40:].startswith(b"lib_ver="):
+        has_nanoseconds = False
+        doubts.append("the job record has the layout of formats before 3.41, though the log claims 3.41")
+    numbers = struct.Struct(f"{container.order}{7 if has_nanoseconds else 5}q")
+    if len(data) < numbers.size:
+        raise UnreadableError(f"The job record cannot be read: {inflated.damage or 'it is too short'}.")
+    if has_nanoseconds:
+        uid, start, start_ns, end, end_ns, nprocs, job_id = numbers.unpack_from(data)
+        run_seconds = (end - start) + (end_ns - start_ns) / _NANOSECONDS
+    else:
+        uid, start, end, nprocs, job_id = numbers.unpack_from(data)
+        start_ns = end_ns = 0
+        run_seconds = float(end - start + 1)
+    start_at, end_at = _moment(start, start_ns), _moment(end, end_ns)
+    if start_at is None or end_at is None:
+        raise UnreadableError("The job record holds no valid start and end of the run: the file is damaged.")
+    if end_at < start_at:
+        doubts.append("the run ends before it starts")
+    if end_at < _OLDEST:
+        doubts.append("the run ends before Darshan existed, so its clock was not set")
+    if nprocs < 1:
+        doubts.append(f"the run has {nprocs} processes")
+    metadata_end = numbers.size + _METADATA_BYTES
+    exe, *mounts = _text(data[metadata_end:].split(b"\0")[0]).split("\n")
+    return Job(
+        uid=uid,
+        job_id=str(job_id),
+        nprocs=nprocs,
+        start_at=start_at,
+        end_at=end_at,
+        run_seconds=run_seconds,
+        exe=exe,
+        metadata=_metadata(_text(data[numbers.size : metadata_end].split(b"\0")[0])),
+        mounts=tuple((path, fs_type) for fs_type, tab, path in (line.partition("\t") for line in mounts) if tab),
+        doubt="; ".join(doubts),
+    )
+
+
+def _metadata(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((key, entry) for key, _, entry in (line.partition("=") for line in text.split("\n") if line))

@@ -1,0 +1,192 @@
+"""One log, read whole: its job, its names, and the records of every module as Arrow batches."""
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
+from iomine.sources.darshan.container import Container, Region, open_container
+from iomine.sources.darshan.convert import convert
+from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdhim
+from iomine.sources.darshan.decoded import Columns, Decoded, record_batch
+from iomine.sources.darshan.dxt import decode_dxt
+from iomine.sources.darshan.heatmap import decode_heatmap
+from iomine.sources.darshan.identity import read_bytes
+from iomine.sources.darshan.job import Job, read_job, user_from
+from iomine.sources.darshan.lustre import decode_lustre
+from iomine.sources.darshan.names import MountTable, read_names
+
+# Newest version of the modules that are decoded here rather than by a fixed row of counters.
+_NEWEST: Final = {"LUSTRE": 2, "DXT_POSIX": 2, "DXT_MPIIO": 3, "HEATMAP": 1, "APMPI": 1, "APXC": 1, "MDHIM": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleState:
+    """Whether a module of a log could be read.
+
+    Attributes:
+        region: where it is in the log.
+        record_count: records that were read.
+        state: `read`; `unsound`, where what was read is not all or not to be trusted; `unsupported`.
+        reason: why, empty for `read`.
+    """
+
+    region: Region
+    record_count: int
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log, read.
+
+    Attributes:
+        log_id: its id.
+        job: what it says of its run.
+        format_version: version of the file format.
+        user: login name from the file name, None where that does not follow Darshan's pattern.
+        size_bytes: size of the file.
+        doubt: what is wrong with header or names, empty where nothing is.
+        modules: state of each module.
+        batches: records by table, a batch for each module that gave some.
+    """
+
+    log_id: str
+    job: Job
+    format_version: str
+    user: str | None
+    size_bytes: int
+    doubt: str
+    modules: tuple[ModuleState, ...]
+    batches: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+
+    @property
+    def is_partial(self) -> bool:
+        """True where Darshan ran out of memory for the records of some module."""
+        return any(module.region.is_partial for module in self.modules)
+
+
+def read_log(path: str | os.PathLike[str]) -> Log:
+    """Reads every module of a log.
+
+    A module that is damaged, of an unknown version, or does not hold what its name says is marked and left out or cut
+    to what is sure; the others are read all the same.
+
+    Args:
+        path: a Darshan log of format 3.x; the user is taken from its file name.
+
+    Raises:
+        UnreadableError: the file is not such a log, or too little of its header and job record is left.
+    """
+    file = Path(path)
+    data = read_bytes(file)
+    container = open_container(data)
+    job = read_job(container)
+    names, name_doubt = read_names(container)
+    log_id = hashlib.sha256(data).hexdigest()[:16]
+    batches: dict[str, list[pa.RecordBatch]] = {}
+    states = []
+    for region in container.regions:
+        decoded = _decode(container, region, None if job.doubt else job.run_seconds)
+        state, reason = _state(region, decoded)
+        states.append(ModuleState(region, decoded.record_count, state, reason))
+        for table, columns in decoded.tables.items():
+            batches.setdefault(table, []).append(record_batch(table, log_id, columns))
+    for table, columns in _about(job, names, states).items():
+        batches[table] = [record_batch(table, log_id, columns)]
+    return Log(
+        log_id,
+        job,
+        container.version,
+        user_from(file.name),
+        len(data),
+        "; ".join(filter(None, (job.doubt, name_doubt))),
+        tuple(states),
+        batches,
+    )
+
+
+def _newest(module: str) -> int | None:
+    """Newest version of a module that is understood, None for a module that is not known."""
+    return LAYOUTS[module].version if module in LAYOUTS else _NEWEST.get(module)
+
+
+def _decode(container: Container, region: Region, run_seconds: float | None) -> Decoded:
+    newest = _newest(region.module)
+    if newest is None or region.version > newest:
+        return Decoded()
+    inflated = container.inflate(region)
+    decoded = _decode_region(container, region, inflated.data, run_seconds)
+    if inflated.damage:
+        # What follows from a cut, such as half a record at the end, is not another fault.
+        return Decoded(decoded.tables, decoded.record_count, inflated.damage)
+    return decoded
+
+
+def _decode_region(container: Container, region: Region, data: bytes, run_seconds: float | None) -> Decoded:
+    order = container.order
+    match region.module:
+        case module if module in LAYOUTS:
+            if region.version == LAYOUTS[module].version:
+                return decode_counters(module, data, order)
+            return decode_counters(module, convert(container, region, data), "<")
+        case "LUSTRE":
+            return decode_lustre(data, region.version, order)
+        case "DXT_POSIX" | "DXT_MPIIO":
+            return decode_dxt(region.module, region.version, data, order, run_seconds)
+        case "HEATMAP":
+            return decode_heatmap(data, order)
+        case "APMPI":
+            return decode_apmpi(data, order)
+        case "APXC":
+            return decode_apxc(data, order)
+        case _:
+            return decode_mdhim(data, order)
+
+
+def _state(region: Region, decoded: Decoded) -> tuple[str, str]:
+    newest = _newest(region.module)
+    if newest is None:
+        return "unsupported", f"{region.module} is a module that this version does not know"
+    if region.version > newest:
+        return "unsupported", f"its version {region.version} is newer than {newest}, the newest that this version knows"
+    if decoded.damage:
+        return "unsound", decoded.damage
+    return "read", ""
+
+
+def _about(job: Job, names: dict[int, str], states: list[ModuleState]) -> dict[str, Columns]:
+    """Columns of the tables about the log itself: names, mounts, metadata, modules."""
+    mount_table = MountTable(job.mounts)
+    mounts = [mount_table.of(name) for name in names.values()]
+    tables: dict[str, dict[str, list[object]]] = {
+        "file_name": {
+            "file_id": list(names),
+            "path": list(names.values()),
+            "mount": [mount for mount, _ in mounts],
+            "fs_type": [fs_type for _, fs_type in mounts],
+        },
+        "mount": {"mount": [mount for mount, _ in job.mounts], "fs_type": [fs_type for _, fs_type in job.mounts]},
+        "metadata": {"key": [key for key, _ in job.metadata], "entry": [entry for _, entry in job.metadata]},
+        "module": {
+            "module": [state.region.module for state in states],
+            "module_version": [state.region.version for state in states],
+            "region_bytes": [state.region.length for state in states],
+            "record_count": [state.record_count for state in states],
+            "is_partial": [state.region.is_partial for state in states],
+            "state": [state.state for state in states],
+            "reason": [state.reason for state in states],
+        },
+    }
+    return {table: _columns(table, lists) for table, lists in tables.items() if next(iter(lists.values()))}
+
+
+def _columns(table: str, lists: dict[str, list[object]]) -> Columns:
+    schema = arrow_schema(table)
+    return {name: pa.array(values, schema.field(name).type) for name, values in lists.items()}
