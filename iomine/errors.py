@@ -4,6 +4,7 @@
     ├── UsageError              the command line or a setting is wrong                  (2)
     ├── InputError              a path that was given cannot be swept                   (1)
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
+    ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
 
 Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
@@ -28,6 +29,10 @@ class InputError(IomineError):
 
 class WarehouseError(IomineError):
     """The warehouse cannot be used as it is."""
+
+
+class WorkersError(IomineError):
+    """Workers were lost or failed; trying again may help."""
 
 
 class UnreadableError(IomineError):

@@ -21,15 +21,27 @@ PNETCDF_VARIABLE = _counters(
     "pnetcdf_variable", "PNETCDF_VAR", "PnetCDF transfers of a rank, or of all ranks together, on a variable.", "h5_file_id"
 )
 BGQ_PARTITION = _counters("bgq_partition", "BG/Q", "The Blue Gene/Q partition that a run had.")
-DFS_FILE = _counters("dfs_file", "DFS", "DAOS file system calls of a rank, or of all ranks together, on a file.", "pool", "container")
+DFS_FILE = _counters(
+    "dfs_file", "DFS", "DAOS file system calls of a rank, or of all ranks together, on a file.", "pool", "container"
+)
 DAOS_OBJECT = _counters(
     "daos_object", "DAOS", "DAOS object calls of a rank, or of all ranks together.", "pool", "container", "oid_hi", "oid_lo"
 )
-MDHIM_STORE = _counters("mdhim_store", "MDHIM", "Calls of a rank, or of all ranks together, on an MDHIM store.", "server_histogram")
+MDHIM_STORE = _counters(
+    "mdhim_store", "MDHIM", "Calls of a rank, or of all ranks together, on an MDHIM store.", "server_histogram"
+)
 LUSTRE_COMPONENT_TABLE = Table(
     "lustre_component",
     "One layout component of a file on Lustre; a record without any has one row with the component left empty.",
-    (*_RECORD, "component", *(field_of(word).name for word in LUSTRE_COMPONENT), "pool_name", "ost_ids", "fs_ost_count", "fs_mdt_count"),
+    (
+        *_RECORD,
+        "component",
+        *(field_of(word).name for word in LUSTRE_COMPONENT),
+        "pool_name",
+        "ost_ids",
+        "fs_ost_count",
+        "fs_mdt_count",
+    ),
 )
 HEATMAP_RANK = Table(
     "heatmap_rank",

@@ -233,7 +233,14 @@ def open_container(data: bytes) -> Container:
     if names_at[0] < job_at:
         raise UnreadableError("The header's map places the names inside the header: the file is damaged.")
     regions = tuple(
-        Region(era.modules[id_] if id_ < len(era.modules) else f"module {id_}", id_, versions[id_], offset, length, bool(flags >> id_ & 1))
+        Region(
+            era.modules[id_] if id_ < len(era.modules) else f"module {id_}",
+            id_,
+            versions[id_],
+            offset,
+            length,
+            bool(flags >> id_ & 1),
+        )
         for id_, (offset, length) in enumerate(modules_at)
         if length
     )

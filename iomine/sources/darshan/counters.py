@@ -40,7 +40,9 @@ class Layout:
         return len(self.words) + self.trailing_words
 
 
-def _layout(table: str, module: str, version: int, struct: str, *, part_of: tuple[str, ...] = (), trailing_words: int = 0) -> Layout:
+def _layout(
+    table: str, module: str, version: int, struct: str, *, part_of: tuple[str, ...] = (), trailing_words: int = 0
+) -> Layout:
     return Layout(table, version, struct, ("file_id", "rank", *part_of, *columns_of(module)), trailing_words)
 
 

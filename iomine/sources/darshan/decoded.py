@@ -89,7 +89,10 @@ def labels(codes: npt.NDArray[np.integer[Any]] | int, names: Sequence[str | None
         length: number of rows, where one index stands for all.
     """
     indices = np.full(length or 0, codes, np.int32) if isinstance(codes, int) else codes.astype(np.int32, copy=False)
-    return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
+    unknown = [index for index, name in enumerate(names) if name is None]
+    # Parquet knows no NULL among the texts, only among the indices.
+    mask = np.isin(indices, unknown) if unknown else None
+    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array([name or "" for name in names]))
 
 
 def texts(data: bytes, starts: Words, width: int) -> tuple[npt.NDArray[np.int64], list[str]]:

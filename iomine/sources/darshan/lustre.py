@@ -28,7 +28,10 @@ def _decoded(rows: list[tuple[object, ...]], record_count: int, damage: str) -> 
     if not rows:
         return Decoded(damage=damage)
     types = {"pool_name": pa.string(), "ost_ids": pa.list_(pa.int64())}
-    columns = {name: pa.array(values, types.get(name, pa.int64())) for name, values in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
+    columns = {
+        name: pa.array(values, types.get(name, pa.int64()))
+        for name, values in zip(_COLUMNS, zip(*rows, strict=True), strict=True)
+    }
     return Decoded({_TABLE: columns}, record_count, damage)
 
 

@@ -1,0 +1,1 @@
+"""Prefect flows: wiring, retries and artifacts around the pipeline; no arithmetic."""

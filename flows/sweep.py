@@ -1,0 +1,107 @@
+"""The nightly sweep as a Prefect flow: one task per stage, however many logs there are."""
+
+from pathlib import Path
+
+from prefect import flow, task
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.cache_policies import NO_CACHE
+from prefect.states import State
+
+from iomine.errors import WorkersError
+from iomine.pipeline.sweep import Settings, Summary, Sweep
+
+# The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
+_stage = task(cache_policy=NO_CACHE, persist_result=False)
+
+
+def _workers_were_lost(_task: object, _run: object, state: State[object]) -> bool:
+    return isinstance(state.result(raise_on_failure=False), WorkersError)
+
+
+# Workers may be gone for a moment; what a failed try wrote is never committed.
+_retried = task(
+    cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay_seconds=10, retry_condition_fn=_workers_were_lost
+)
+
+
+@_stage
+def find(sweep: Sweep) -> int:
+    """Find candidates, and put right what a dead sweep left."""
+    return sweep.find()
+
+
+@_retried
+def identify(sweep: Sweep) -> int:
+    """Tell new logs from known ones."""
+    return sweep.identify()
+
+
+@_retried
+def read(sweep: Sweep) -> int:
+    """Read the new logs into staged Parquet."""
+    return sweep.read()
+
+
+@_retried
+def merge(sweep: Sweep) -> int:
+    """Make the new files of every touched partition."""
+    return sweep.merge()
+
+
+@_retried
+def judge(sweep: Sweep) -> int:
+    """Judge the logs of every touched night."""
+    return sweep.judge()
+
+
+@_stage
+def commit(sweep: Sweep) -> None:
+    """Commit all tables, and last the sweep itself."""
+    sweep.commit()
+
+
+@_stage
+def publish(sweep: Sweep) -> Summary:
+    """Show readers the new state, all tables at once."""
+    return sweep.publish()
+
+
+@flow(name="sweep", persist_result=False)
+def sweep(paths: list[Path], warehouse: Path, cluster: str = "default", scheduler: str | None = None, workers: int | None = None) -> Summary:
+    """Sweep the logs under the paths into the warehouse.
+
+    Args:
+        paths: folders and files to look through.
+        warehouse: root of the warehouse.
+        cluster: the machine that the logs came from.
+        scheduler: address of a Dask scheduler, None for workers of the sweep's own.
+        workers: how many of its own.
+    """
+    with Sweep(Settings(tuple(paths), warehouse, cluster, scheduler, workers)) as run:
+        find(run)
+        identify(run)
+        read(run)
+        merge(run)
+        judge(run)
+        commit(run)
+        summary = publish(run)
+    _tell(summary, warehouse)
+    return summary
+
+
+def _tell(summary: Summary, warehouse: Path) -> None:
+    create_table_artifact(
+        key="sweep-summary",
+        table=[
+            {"what": what, "how many": how_many}
+            for what, how_many in (
+                ("found", summary.found),
+                ("ingested", summary.ingested),
+                ("known", summary.known),
+                ("rejected", summary.rejected),
+                ("findings", summary.findings),
+            )
+        ],
+        description=f"Sweep {summary.sweep_id}",
+    )
+    create_markdown_artifact(key="sweep-warehouse", markdown=f"[Warehouse]({warehouse.absolute().as_uri()})")

@@ -1,0 +1,58 @@
+"""Puts the commands together: every module beside this one that has a `command` is one, named as the module.
+
+Command modules load what is heavy inside their functions, so that `iomine --help` answers at once.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iomine import __version__
+from iomine.cli.terminal.failures import guarded
+
+_EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    build_app()()
+
+
+def build_app() -> typer.Typer:
+    """The whole command line, as typer has it."""
+    app = typer.Typer(
+        name="iomine", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    )
+    app.callback(epilog=_EPILOG)(_iomine)
+    for name, command in commands().items():
+        app.command(name)(guarded(command))
+    return app
+
+
+def commands() -> dict[str, Callable[..., None]]:
+    """The function of every command, by name."""
+    found: dict[str, Callable[..., None]] = {}
+    for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        module = importlib.import_module(f"{__package__}.{info.name}")
+        command = getattr(module, "command", None)
+        if command is not None:
+            found[info.name] = command
+    return found
+
+
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"iomine {__version__}")
+        raise typer.Exit
+
+
+def _iomine(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Read a computing centre's I/O logs, and say what is wrong, what it cost and what to change."""

@@ -1,0 +1,193 @@
+"""`iomine doctor`: is this installation sound, and can it work on this warehouse."""
+# ruff: noqa: PLC0415
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Final, Literal
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
+from iomine.cli.terminal.text import visible
+from iomine.errors import IomineError
+from iomine.units import GIB, human_bytes
+
+# A night of a large centre is a few GiB; below this the next sweep may well end in the middle.
+_SPACE_TO_WORK: Final = 10 * GIB
+_LOAD_SECONDS: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at.
+
+    Attributes:
+        state: whether it is sound.
+        what: what was seen.
+        remedy: what to do about it, empty where nothing needs doing.
+    """
+
+    state: Literal["ok", "warn", "fail"]
+    what: str
+    remedy: str = ""
+
+
+def command(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
+    """Check this installation and the warehouse.
+
+    Gives a line for each thing looked at, with what to do about it, and ends with status 1 where one of them would
+    keep iomine from working.
+    """
+    failed = False
+    for look in (_python, _libraries, _darshan, _folder, _locks, _database):
+        for check in _looked(look, warehouse):
+            failed |= check.state == "fail"
+            remedy = f": {check.remedy}" if check.remedy else ""
+            typer.echo(visible(f"{check.state:<5} {check.what}{remedy}"))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _looked(look: Callable[[Path], Iterator[Check]], warehouse: Path) -> Iterator[Check]:
+    """What a look finds; one that fails itself must not hide what the others find."""
+    try:
+        yield from look(warehouse)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the doctor was called for
+        yield Check(
+            "fail", f"{look.__name__.strip('_')} cannot be checked ({type(error).__name__}: {error})", "install iomine again"
+        )
+
+
+def _python(_warehouse: Path) -> Iterator[Check]:
+    from packaging.specifiers import SpecifierSet
+
+    bounds = metadata.metadata("iomine")["Requires-Python"]
+    version = platform.python_version()
+    if SpecifierSet(bounds).contains(version, prereleases=True):
+        yield Check("ok", f"Python {version}")
+    else:
+        yield Check("fail", f"Python {version}", f"install iomine under a Python {bounds}")
+
+
+def _libraries(_warehouse: Path) -> Iterator[Check]:
+    from packaging.requirements import Requirement
+
+    for line in metadata.requires("iomine") or ():
+        need = Requirement(line)
+        if need.marker is not None and not need.marker.evaluate():
+            continue
+        try:
+            version = metadata.version(need.name)
+        except metadata.PackageNotFoundError:
+            yield Check("fail", f"{need.name} is missing", f"pip install '{need}'")
+            continue
+        if need.specifier.contains(version, prereleases=True):
+            yield Check("ok", f"{need.name} {version}")
+        else:
+            yield Check("fail", f"{need.name} {version} is not {need.specifier}", f"pip install '{need}'")
+
+
+def _darshan(_warehouse: Path) -> Iterator[Check]:
+    # In a process of its own: a C library that does not fit this machine may end the one that loads it.
+    program = "from darshan.backend.cffi_backend import libdutil"
+    loaded = subprocess.run(  # noqa: S603
+        [sys.executable, "-P", "-c", program],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_LOAD_SECONDS,
+        check=False,
+    )
+    if loaded.returncode == 0:
+        yield Check("ok", "libdarshan-util loads")
+    else:
+        last = loaded.stderr.strip().rpartition("\n")[2] or f"it ended with status {loaded.returncode}"
+        yield Check("fail", f"libdarshan-util does not load ({last})", "install the package darshan again, for this machine")
+
+
+def _folder(warehouse: Path) -> Iterator[Check]:
+    if not warehouse.exists():
+        yield from _place_for(warehouse)
+        return
+    if not warehouse.is_dir():
+        yield Check("fail", f"{warehouse} is not a folder", "name another with --warehouse")
+        return
+    if not os.access(warehouse, os.R_OK | os.X_OK):
+        yield Check("fail", f"{warehouse} cannot be read", "ask its owner for leave, or name another with --warehouse")
+        return
+    yield Check("ok", f"{warehouse} can be read")
+    if os.access(warehouse, os.W_OK):
+        yield Check("ok", f"{warehouse} can be written")
+        yield _space(warehouse)
+    else:
+        yield Check("warn", f"{warehouse} cannot be written", "ask questions freely, but sweep as its owner")
+
+
+def _place_for(warehouse: Path) -> Iterator[Check]:
+    above = next(folder for folder in warehouse.resolve().parents if folder.exists())
+    if os.access(above, os.W_OK):
+        yield Check("warn", f"{warehouse} does not exist yet", "run `iomine sweep`, or name another with --warehouse")
+        yield _space(above)
+    else:
+        yield Check("fail", f"{warehouse} does not exist and {above} cannot be written", "name another with --warehouse")
+
+
+def _space(folder: Path) -> Check:
+    free = shutil.disk_usage(folder).free
+    if free >= _SPACE_TO_WORK:
+        return Check("ok", f"{human_bytes(free)} free")
+    return Check("warn", f"only {human_bytes(free)} free", f"make room until {human_bytes(_SPACE_TO_WORK)} are")
+
+
+def _locks(warehouse: Path) -> Iterator[Check]:
+    if not os.access(warehouse, os.W_OK):
+        return
+    try:
+        with tempfile.TemporaryFile(dir=warehouse) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        remedy = "mount the file system with locks (Lustre: -o flock), or keep the warehouse on another"
+        yield Check("fail", f"files in {warehouse} cannot be locked ({error.strerror})", remedy)
+    else:
+        yield Check("ok", f"files in {warehouse} can be locked")
+
+
+def _database(warehouse: Path) -> Iterator[Check]:
+    from iomine.schema import TABLES
+    from iomine.views.query import ask
+
+    database = database_of(warehouse)
+    if not database.exists():
+        yield Check("warn", f"{database} does not exist yet", "run `iomine sweep`")
+        return
+    try:
+        ask(database, "SELECT 1")
+    except IomineError as error:
+        yield Check("fail", str(error.args[0]))
+        return
+    yield Check("ok", f"{database} opens")
+    broken = [fault for table in TABLES if (fault := _fault(database, table))]
+    yield from (Check("fail", fault, "run `iomine sweep` to build the views anew") for fault in broken)
+    if not broken:
+        yield Check("ok", "all files of the lake are there")
+
+
+def _fault(database: Path, table: str) -> str | None:
+    """Why a table cannot be read; counting opens every file, and reads no more than its last bytes."""
+    from iomine.views.query import ask
+
+    try:
+        ask(database, f"SELECT count(*) FROM lake.{table}")  # noqa: S608
+    except IomineError as error:
+        return f"the table {table} cannot be read ({error.__cause__ or error})"
+    return None

@@ -1,0 +1,89 @@
+"""`iomine explain`: the manual pages of the triggers."""
+# ruff: noqa: PLC0415
+
+import textwrap
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iomine.cli.options import Format
+from iomine.errors import UsageError
+
+if TYPE_CHECKING:
+    from iomine.triggers import Manual
+
+_WIDTH = 100
+
+
+def command(
+    code: Annotated[str | None, typer.Argument(help="Code of a trigger, such as POSIX-101.", show_default="list all")] = None,
+) -> None:
+    """Show a trigger's manual page.
+
+    It says what the trigger finds, why, against which bars, and what to change. Without a code, all triggers are listed.
+    """
+    from iomine.cli.terminal.formats import write
+    from iomine.triggers import MANUALS, reference_table
+
+    if code is None:
+        write(reference_table().select(["code", "level", "title", "ruleset"]), Format.TABLE)
+        return
+    page = MANUALS.get(code.upper())
+    if page is None:
+        near = get_close_matches(code.upper(), MANUALS, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else "`iomine explain` lists them all."
+        raise UsageError(f"There is no trigger {code}: {hint}")
+    typer.echo(page_text(page), nl=False)
+
+
+def page_text(page: "Manual") -> str:
+    """The manual page as plain text that is Markdown too, ending in a newline."""
+    from iomine.schema import field
+
+    trigger = page.trigger
+    bars = [f"`{above.metric}` above {above.bar:g}: {field(above.metric).about} {above.why}" for above in trigger.all_of]
+    cases = [f"{case.state}: {case.name}" for case in trigger.cases]
+    return "\n".join(
+        (
+            *_head(f"{trigger.code}: {page.title}", "="),
+            f"Level {trigger.level}, ruleset {trigger.ruleset}, version {trigger.version}. Metrics: view `{trigger.view}`.",
+            "",
+            page.text,
+            "",
+            *_head("Fires when all of these hold", "-"),
+            *_items(bars),
+            "",
+            *_head("Says", "-"),
+            f"    {trigger.finding}",
+            "",
+            *_head("What to change", "-"),
+            _wrapped(trigger.advice),
+            "",
+            *_head("Cases that it is held to", "-"),
+            *_items(cases),
+            "",
+            *_head("Ask the warehouse", "-"),
+            f"    {_question(trigger.code)}",
+            "",
+        )
+    )
+
+
+def _head(title: str, line: str) -> tuple[str, str, str]:
+    return title, line * len(title), ""
+
+
+def _items(texts: list[str]) -> list[str]:
+    return [_wrapped(f"- {text}", indent="  ") for text in texts]
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+
+
+def _question(code: str) -> str:
+    columns = "log_id, user, app, finding, cost_core_seconds"
+    # The code is one of ours.
+    query = f"SELECT {columns} FROM findings WHERE code = '{code}' ORDER BY cost_core_seconds DESC LIMIT 20"  # noqa: S608
+    return f'iomine sql "{query}"'

@@ -1,0 +1,61 @@
+"""`iomine sql`: questions to the warehouse."""
+# ruff: noqa: PLC0415
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
+from iomine.errors import UsageError
+
+
+def command(
+    query: Annotated[
+        str | None, typer.Argument(help="One SQL statement, or - to read it from stdin.", show_default="a prompt")
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="How to write the answer.", show_default="as --output ends, otherwise table"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write the answer there.", show_default="stdout")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Ask the warehouse a question in SQL.
+
+    The views logs, files, findings, worst_offenders and more answer; the table data_dictionary says what is in them.
+    """
+    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.questions import ask
+
+    if query is None and sys.stdin.isatty():
+        _prompt(warehouse, form or Format.TABLE, output)
+        return
+    write(ask(database_of(warehouse), _whole(query)), form or _form_of(output), output)
+
+
+def _prompt(warehouse: Path, form: Format, output: Path | None) -> None:
+    from iomine.cli.terminal.prompt import converse
+
+    if output is not None:
+        raise UsageError("--output needs a query: give one, or leave --output out to get the prompt.")
+    converse(database_of(warehouse), form)
+
+
+def _form_of(output: Path | None) -> Format:
+    ending = "" if output is None else output.suffix.removeprefix(".")
+    return Format(ending) if ending in set(Format) else Format.TABLE
+
+
+def _whole(query: str | None) -> str:
+    try:
+        text = sys.stdin.read() if query in {None, "-"} else str(query)
+        text.encode()
+    except UnicodeError as error:
+        raise UsageError("The query is not UTF-8 text: give it as such.") from error
+    if not text.strip():
+        raise UsageError('The query is empty: give one, such as `iomine sql "SELECT * FROM logs LIMIT 5"`.')
+    return text

@@ -1,0 +1,73 @@
+"""`iomine status`: what the warehouse holds and how the last sweeps went."""
+# ruff: noqa: PLC0415
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
+from iomine.cli.terminal.text import visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SECTIONS: Final = {
+    "holds": """
+        SELECT
+            (SELECT count(*) FROM logs) AS log_count, (SELECT count(DISTINCT night) FROM logs) AS night_count,
+            (SELECT min(night) FROM logs) AS first_night, (SELECT max(night) FROM logs) AS last_night,
+            (SELECT count(*) FROM findings) AS finding_count, (SELECT count(*) FROM rejects) AS reject_count
+        """,
+    "sweeps": """
+        SELECT sweep_id, cluster, start_at, end_at, found_count, ingested_count, known_count, rejected_count
+        FROM sweeps
+        ORDER BY start_at DESC
+        LIMIT 5
+        """,
+    "rejects": """
+        SELECT count(*) AS reject_count, stage, is_final, reason, max("at") AS last_at, any_value(path) AS example_path
+        FROM rejects
+        GROUP BY stage, is_final, reason
+        ORDER BY reject_count DESC, reason, stage
+        LIMIT 20
+        """,
+}
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")] = False,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Show what the warehouse holds and how the last sweeps went."""
+    from iomine.cli.terminal.formats import records
+    from iomine.cli.terminal.questions import ask
+
+    answers = {name: ask(database_of(warehouse), query) for name, query in _SECTIONS.items()}
+    holds = next(records(answers["holds"]))
+    if as_json:
+        tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects")}
+        typer.echo(json.dumps({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
+        return
+    _tell(warehouse, holds)
+    _show("Last sweeps", answers["sweeps"])
+    _show("Rejects by reason", answers["rejects"])
+
+
+def _tell(warehouse: Path, holds: dict[str, object]) -> None:
+    span = f" ({holds['first_night']} to {holds['last_night']})" if holds["first_night"] else ""
+    nights = f"{holds['log_count']:,} logs of {holds['night_count']:,} nights{span}"
+    typer.echo(
+        visible(
+            f"{warehouse.resolve()} holds {nights}, {holds['finding_count']:,} findings and {holds['reject_count']:,} rejects."
+        )
+    )
+
+
+def _show(title: str, answer: "pa.Table") -> None:
+    from iomine.cli.terminal.formats import write
+
+    typer.echo(f"\n{title}: none" if not answer.num_rows else f"\n{title}")
+    if answer.num_rows:
+        write(answer, Format.TABLE)

@@ -1,0 +1,55 @@
+"""How a command ends when it cannot go on: one sentence on stderr, and an exit status."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from iomine.cli.terminal.text import say
+from iomine.errors import IomineError
+
+# As shells report a program that SIGINT or SIGPIPE ended.
+_INTERRUPTED = 130
+_NOBODY_LISTENS = 141
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with every failure told in one sentence.
+
+    `IOMINE_DEBUG=1` in the environment lets failures that nobody foresaw through with their traceback.
+    """
+
+    @functools.wraps(command)
+    def run(*args: object, **options: object) -> None:
+        try:
+            command(*args, **options)
+            # What is still buffered could fail to be written only once nobody looks any more.
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort):
+            raise
+        except IomineError as error:
+            say(str(error.args[0]))
+            raise typer.Exit(error.exit_code) from error
+        except KeyboardInterrupt as error:
+            say("Interrupted.")
+            raise typer.Exit(_INTERRUPTED) from error
+        except BrokenPipeError as error:
+            _forget_stdout()
+            raise typer.Exit(_NOBODY_LISTENS) from error
+        except Exception as error:
+            if os.environ.get("IOMINE_DEBUG"):
+                raise
+            what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
+            say(f"iomine failed in a way it did not foresee ({what}); set IOMINE_DEBUG=1 to see where.")
+            raise typer.Exit(1) from error
+
+    return run
+
+
+def _forget_stdout() -> None:
+    # The interpreter flushes stdout once more as it ends, and would complain.
+    with Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())

@@ -1,0 +1,33 @@
+"""Questions that Ctrl-C can break off."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from iomine.views.query import answer, open_catalog
+
+_PATIENCE_SECONDS: Final = 0.1
+
+
+def ask(database: Path, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+    """The answer to one query.
+
+    Raises:
+        UsageError: it is not a query, or makes no sense.
+        WarehouseError: there is no warehouse to ask, or its files cannot be read.
+        KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
+    """
+    # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
+    with open_catalog(database) as con, ThreadPoolExecutor(1) as worker:
+        answering = worker.submit(answer, con, sql, parameters)
+        try:
+            return answering.result()
+        except KeyboardInterrupt:
+            # The query may not have begun yet, and would miss a single call.
+            while not answering.done():
+                con.interrupt()
+                wait([answering], _PATIENCE_SECONDS)
+            raise

@@ -1,0 +1,82 @@
+"""`iomine worst`: who makes the machine's file systems work the most, or in vain."""
+# ruff: noqa: PLC0415
+
+import datetime as dt
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Warehouse, database_of
+
+
+class Order(StrEnum):
+    """What makes an offender worse than another."""
+
+    COST = "cost"
+    IO = "io"
+    FINDINGS = "findings"
+    BYTES = "bytes"
+
+
+# $1 first night, $2 cluster, $3 order, $4 limit.
+_WORST = """
+WITH told AS (
+    SELECT cluster, night, log_id, count(*) AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
+    FROM findings
+    GROUP BY cluster, night, log_id
+),
+offender AS (
+    SELECT
+        "user", uid, app,
+        count(*) AS log_count,
+        sum(io_core_seconds) AS io_core_seconds,
+        sum(run_core_seconds) AS run_core_seconds,
+        -- A log whose I/O time is not known must not thin out the share of the others.
+        sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
+        coalesce(sum(finding_count), 0)::BIGINT AS finding_count,
+        sum(cost_core_seconds) AS cost_core_seconds,
+        sum(read_bytes)::BIGINT AS read_bytes,
+        sum(write_bytes)::BIGINT AS write_bytes,
+        min(night) AS first_night,
+        max(night) AS last_night
+    FROM logs LEFT JOIN told USING (cluster, night, log_id)
+    WHERE ($1::DATE IS NULL OR night >= $1::DATE) AND ($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)
+    GROUP BY "user", uid, app
+)
+SELECT * FROM offender
+ORDER BY
+    CASE $3::VARCHAR
+        WHEN 'cost' THEN cost_core_seconds
+        WHEN 'io' THEN io_core_seconds
+        WHEN 'findings' THEN finding_count
+        ELSE read_bytes::DOUBLE + write_bytes
+    END DESC NULLS LAST,
+    io_core_seconds DESC NULLS LAST, log_count DESC, uid, "user", app
+LIMIT $4::BIGINT
+"""
+
+
+def command(
+    *,
+    by: Annotated[Order, typer.Option("--by", help="What to rank by.")] = Order.COST,
+    since: Annotated[
+        dt.datetime | None,
+        typer.Option(
+            "--since", metavar="DATE", formats=["%Y-%m-%d"], help="Only logs of this night (UTC) and later.", show_default="all"
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to name.")] = 20,
+    form: AnswerFormat = Format.TABLE,
+    cluster: OnlyCluster = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Name the worst offenders, by user and program.
+
+    By cost ranks by the core-seconds in requests that findings are about, by io by all I/O core-seconds.
+    """
+    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.questions import ask
+
+    night = None if since is None else since.date()
+    write(ask(database_of(warehouse), _WORST, [night, cluster, by.value, limit]), form)

@@ -1,0 +1,7 @@
+"""The lake: Parquet files in Delta tables, replaced partition by partition, all tables of a sweep or none."""
+
+from iomine.lake.files import LakeFile, ParquetSink, merge_files, write_file
+from iomine.lake.lake import Lake, Pins
+from iomine.lake.warehouse import Warehouse
+
+__all__ = ["Lake", "LakeFile", "ParquetSink", "Pins", "Warehouse", "merge_files", "write_file"]

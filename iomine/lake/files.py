@@ -1,0 +1,135 @@
+"""Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
+
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iomine.schema.registry import arrow_schema
+
+# DuckDB hands out row groups to threads and writes them in this size itself.
+ROW_GROUP_ROWS: Final = 122_880
+_COMPRESSION_LEVEL: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LakeFile:
+    """A Parquet file of a table, committed or about to be.
+
+    Attributes:
+        table: the table's name.
+        cluster: partition key, None for tables that have no partitions.
+        night: partition key, None for tables that have no partitions.
+        path: where it is.
+        size_bytes: its size.
+        row_count: its rows.
+    """
+
+    table: str
+    cluster: str | None
+    night: date | None
+    path: Path
+    size_bytes: int
+    row_count: int
+
+
+class ParquetSink:
+    """Writes batches of one table to a file, in full row groups and with bounded memory.
+
+    The file has its name only once it is whole: until `close` it carries the suffix `.tmp`, and an exception removes it.
+    """
+
+    def __init__(self, table: str, path: Path) -> None:
+        self.table = table
+        self.path = path
+        self.row_count = 0
+        self._schema = arrow_schema(table)
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_rows = 0
+        self._unfinished = path.with_name(path.name + ".tmp")
+        self._unfinished.parent.mkdir(parents=True, exist_ok=True)
+        self._writer = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.discard()
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Adds rows; a row group is written whenever one is full."""
+        for batch in batches:
+            self._pending.append(batch)
+            self._pending_rows += batch.num_rows
+            if self._pending_rows >= ROW_GROUP_ROWS:
+                self._flush()
+
+    def _flush(self) -> None:
+        # Labels of different logs index different lists of texts; a column chunk can have one list only.
+        pending = pa.Table.from_batches(self._pending, self._schema).unify_dictionaries()
+        self._writer.write_table(pending, row_group_size=ROW_GROUP_ROWS)
+        self.row_count += pending.num_rows
+        self._pending, self._pending_rows = [], 0
+
+    def close(self) -> None:
+        """Finishes the file and gives it its name."""
+        if self._pending:
+            self._flush()
+        self._writer.close()
+        self._unfinished.replace(self.path)
+
+    def discard(self) -> None:
+        """Gives the file up."""
+        self._writer.close()
+        self._unfinished.unlink(missing_ok=True)
+
+    def lake_file(self, cluster: str | None, night: date | None) -> LakeFile:
+        """The finished file, as part of the given partition."""
+        return LakeFile(self.table, cluster, night, self.path, self.path.stat().st_size, self.row_count)
+
+
+def partition_folder(root: Path, table: str, cluster: str | None, night: date | None) -> Path:
+    """Folder of a table's partition under a root, named as Hive does."""
+    folder = root / table
+    return folder if cluster is None or night is None else folder / f"cluster={cluster}" / f"night={night.isoformat()}"
+
+
+def new_file_path(root: Path, table: str, cluster: str | None, night: date | None) -> Path:
+    """A path that no other attempt will ever use."""
+    return partition_folder(root, table, cluster, night) / f"part-{uuid.uuid4().hex}.parquet"
+
+
+def write_file(
+    root: Path, table: str, batches: Iterable[pa.RecordBatch], cluster: str | None = None, night: date | None = None
+) -> LakeFile:
+    """Writes rows as one file of a partition."""
+    with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
+        sink.write(batches)
+    return sink.lake_file(cluster, night)
+
+
+def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | None, night: date | None) -> LakeFile:
+    """Makes one file out of several of the same table and partition, rows in the order of the files.
+
+    A single file is moved when it lies on the same file system and is staged, since it is what it should become.
+    """
+    target = new_file_path(root, table, cluster, night)
+    if len(paths) == 1 and root not in paths[0].parents:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(paths[0], target)
+        rows = pq.read_metadata(target).num_rows
+        return LakeFile(table, cluster, night, target, target.stat().st_size, rows)
+    with ParquetSink(table, target) as sink:
+        for path in paths:
+            sink.write(pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS))
+    return sink.lake_file(cluster, night)

@@ -1,0 +1,1 @@
+"""A sweep, in units of work: found, identified, read, judged, committed, published. Callable without Prefect."""

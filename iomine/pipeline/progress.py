@@ -1,0 +1,19 @@
+"""How far a sweep has come, told to whoever asked to be told."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+
+Listener = Callable[[str, int, int], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("progress_listener", default=None)
+
+
+def listen(listener: Listener) -> None:
+    """From here on, calls `listener(stage, done, total)` whenever there is news; units are the stage's own."""
+    _listener.set(listener)
+
+
+def tell(stage: str, done: int, total: int) -> None:
+    """Reports that so much of a stage is done."""
+    if (listener := _listener.get()) is not None:
+        listener(stage, done, total)

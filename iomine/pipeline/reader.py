@@ -1,0 +1,207 @@
+"""A reader process: where logs are decoded, so that a log that kills its reader costs one log.
+
+Parent and child speak JSON, a line each. The parent sends a batch; the child says which log it begins, which it must
+reject, and at last which files it wrote. If the child dies or takes too long, the log that it had begun is the culprit:
+it is rejected, and a new child does the batch without it.
+"""
+
+import json
+import os
+import resource
+import select
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from signal import Signals
+from types import TracebackType
+from typing import IO, Any, Final, Self, cast
+
+from iomine.errors import WarehouseError
+from iomine.lake import LakeFile
+from iomine.units import GIB, human_bytes, human_seconds
+
+_STDERR_TAIL_BYTES: Final = 2000
+_PIPE_BYTES: Final = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one log may take.
+
+    Attributes:
+        memory_bytes: address space of the reader process.
+        seconds: time for one log.
+    """
+
+    memory_bytes: int = 4 * GIB
+    seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Logs of one night that are read together.
+
+    Attributes:
+        cluster: the machine that they came from.
+        night: the UTC date on which they ended.
+        logs: path and log id of each.
+        size_bytes: their size together.
+    """
+
+    cluster: str
+    night: date
+    logs: tuple[tuple[str, str], ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A log that could not be read, and why."""
+
+    path: str
+    reason: str
+    is_final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What came of a batch.
+
+    Attributes:
+        files: staged files, one for each table that got rows.
+        log_count: logs that were read.
+        refused: logs that were not.
+    """
+
+    files: tuple[LakeFile, ...]
+    log_count: int
+    refused: tuple[Refused, ...]
+
+
+class _ReaderDiedError(Exception):
+    """The child is gone, or had to be ended; the message says how, for people."""
+
+
+class Reader:
+    """A child process that reads batches, replaced whenever it dies.
+
+    Args:
+        limits: what one log may take.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._child: subprocess.Popen[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
+        self._unread = b""
+        self._begun: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def read(self, batch: Batch, staging: Path) -> BatchResult:
+        """Reads a batch to the end, however many of its logs are deadly.
+
+        Args:
+            batch: the logs.
+            staging: folder under which the files are written.
+
+        Raises:
+            WarehouseError: the files cannot be written, for example because the disk is full.
+        """
+        logs = list(batch.logs)
+        killers: list[Refused] = []
+        while True:
+            request = {"cluster": batch.cluster, "night": batch.night.isoformat(), "logs": logs, "staging": str(staging)}
+            self._begun = None
+            try:
+                return _result(batch, self._ask(request), killers)
+            except _ReaderDiedError as death:
+                if self._begun is None:
+                    raise WarehouseError(f"The process that reads logs does not start: {death}") from death
+                killers.append(Refused(self._begun, str(death), is_final=True))
+                logs = [log for log in logs if log[0] != self._begun]
+
+    def close(self) -> None:
+        """Ends the child."""
+        if self._child is not None:
+            self._child.kill()
+            self._child.wait()
+            for pipe in (self._child.stdin, self._child.stdout, self._stderr):
+                if pipe is not None:
+                    pipe.close()
+            self._child = None
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Sends a request and waits for its answer, noting which log the child begins meanwhile."""
+        child = self._child or self._start()
+        try:
+            child.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]  it is a pipe
+            child.stdin.flush()  # type: ignore[union-attr]
+        except BrokenPipeError:
+            raise _ReaderDiedError(self._autopsy()) from None
+        while "reading" in (message := json.loads(self._line())):
+            self._begun = message["reading"]
+        return cast("dict[str, Any]", message)
+
+    def _line(self) -> bytes:
+        """The child's next line, however long it takes up to the limit."""
+        output = self._child.stdout.fileno()  # type: ignore[union-attr]
+        while b"\n" not in self._unread:
+            if not select.select([output], [], [], self._limits.seconds)[0]:
+                self.close()
+                raise _ReaderDiedError(f"Reading it takes longer than {human_seconds(self._limits.seconds)}, the limit for one log.")
+            if not (said := os.read(output, _PIPE_BYTES)):
+                raise _ReaderDiedError(self._autopsy())
+            self._unread += said
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self._unread = b""
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the child
+        self._child = subprocess.Popen(  # noqa: S603  this very program
+            [sys.executable, "-m", "iomine.pipeline.reading", str(self._limits.memory_bytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            # One thread reads one log; more would only take address space from it.
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"},
+        )
+        return self._child
+
+    def _autopsy(self) -> str:
+        """How the child ended, in a sentence, with the last that it or the C library printed."""
+        assert self._child is not None  # noqa: S101
+        assert self._stderr is not None  # noqa: S101
+        code = self._child.wait()
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _STDERR_TAIL_BYTES))
+        printed = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        self.close()
+        how = f"signal {Signals(-code).name}" if code < 0 else f"exit code {code}"
+        said = f"; the last it printed was: {printed[-1]}" if printed else ""
+        return f"The log ended the process that read it ({how}, within {human_bytes(self._limits.memory_bytes)} of memory){said}."
+
+
+def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> BatchResult:
+    if "failed" in answer:
+        raise WarehouseError(answer["failed"])
+    files = tuple(
+        LakeFile(table, batch.cluster, batch.night, Path(path), size_bytes, row_count)
+        for table, path, size_bytes, row_count in answer["files"]
+    )
+    refused = (*killers, *(Refused(*each) for each in answer["refused"]))
+    return BatchResult(files, answer["log_count"], refused)
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Bounds this process's address space, so that a log that asks for more gets an error instead of the machine."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard), hard))

@@ -1,0 +1,313 @@
+"""One sweep from paths to published views, stage by stage.
+
+    find → identify → read → merge → judge → commit → publish
+
+Nothing that readers see changes before `publish`, and nothing that the next sweep builds on before the last line of
+`commit`. Each stage may be run again: what it writes has new names every time.
+"""
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from distributed import Client
+
+from iomine import __version__
+from iomine.errors import UnreadableError
+from iomine.lake import LakeFile, Warehouse, write_file
+from iomine.pipeline import plan, progress
+from iomine.pipeline.cluster import client, local_workers, map_unordered
+from iomine.pipeline.find import Candidate, find
+from iomine.pipeline.judge import judge
+from iomine.pipeline.publish import publish
+from iomine.pipeline.reader import Limits
+from iomine.pipeline.work import Merge, identify_all, merge_all, read_batch
+from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import Identity
+
+_GRACE_DAYS: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a sweep is to do.
+
+    Attributes:
+        paths: folders and files to look through.
+        warehouse: root of the warehouse.
+        cluster: the machine that the logs came from.
+        scheduler: address of a Dask scheduler, None for workers of the sweep's own.
+        workers: how many of its own.
+        limits: what one log may take.
+    """
+
+    paths: tuple[Path, ...]
+    warehouse: Path
+    cluster: str = "default"
+    scheduler: str | None = None
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a sweep did. Found is always ingested + known + rejected.
+
+    Attributes:
+        sweep_id: its identifier.
+        found: candidates.
+        ingested: logs read and committed.
+        known: candidates whose bytes the lake had already, or had twice among the candidates.
+        rejected: candidates that could not be read.
+        reasons: how many were rejected for each reason.
+        nights: nights that got logs.
+        findings: findings about the logs of those nights.
+        seconds: how long it took.
+    """
+
+    sweep_id: str
+    found: int
+    ingested: int
+    known: int
+    rejected: int
+    reasons: dict[str, int]
+    nights: tuple[date, ...]
+    findings: int
+    seconds: float
+
+
+class Sweep:
+    """A sweep in progress; as a context it holds the warehouse's lock.
+
+    Args:
+        settings: what to do.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.id = uuid.uuid4().hex
+        self.started_at = datetime.now(UTC)
+        self._warehouse = Warehouse(settings.warehouse)
+        self._staging = self._warehouse.staging / self.id
+        self._stack = ExitStack()
+        self._client: Client | None = None
+        self._candidates: list[Candidate] = []
+        self._new: list[plan.NewLog] = []
+        self._known = 0
+        self._ingested = 0
+        self._rejects: list[dict[str, Any]] = []
+        self._staged: list[LakeFile] = []
+        self._merged: list[LakeFile] = []
+        self._findings = 0
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(self._warehouse.locked())
+        self._warehouse.clear_staging()
+        self._stack.callback(self._warehouse.clear_staging)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def find(self) -> int:
+        """Finds the candidates, and puts right what a sweep that died has left; returns how many there are."""
+        self._candidates = find(self.settings.paths)
+        lake = self._warehouse.lake
+        lake.roll_back()
+        lake.vacuum(_GRACE_DAYS)
+        return len(self._candidates)
+
+    def identify(self) -> int:
+        """Tells new logs from known ones and from what is no log; returns how many are new."""
+        self._new, self._known, self._rejects = [], 0, []
+        readable = [candidate for candidate in self._candidates if not candidate.reason]
+        for candidate in self._candidates:
+            if candidate.reason:
+                self._reject(candidate.path, "find", candidate.reason, is_final=False, size_bytes=candidate.size_bytes)
+        known_ids = self._known_ids()
+        remembered = self._remembered_rejects()
+        for candidate, identity in sorted(self._identified(readable), key=lambda pair: pair[0].path):
+            if isinstance(identity, UnreadableError):
+                self._reject(candidate.path, "identify", identity.reason, identity.is_final, size_bytes=candidate.size_bytes)
+            elif identity.night is None:
+                self._reject(candidate.path, "identify", identity.reason, True, identity.sha256, identity.size_bytes)
+            elif identity.log_id in known_ids:
+                self._known += 1
+            elif identity.sha256 in remembered:
+                self._rejects.append(remembered[identity.sha256] | {"path": candidate.path})
+            else:
+                known_ids.add(identity.log_id)
+                self._new.append(plan.NewLog(candidate.path, identity, identity.night))
+        return len(self._new)
+
+    def read(self) -> int:
+        """Reads the new logs into staged files; returns how many could be read."""
+        self._staged, self._ingested = [], 0
+        rejects = [reject for reject in self._rejects if reject["stage"] != "read" or reject["at"] < self.started_at]
+        self._rejects = rejects
+        if not self._new:
+            return 0
+        identity_of = {log.path: log.identity for log in self._new}
+        work = plan.batches(self.settings.cluster, self._new, self._workers())
+        done = 0
+        for batch, result in map_unordered(self._connected(), read_batch, work, self._staging, self.settings.limits):
+            self._staged += result.files
+            self._ingested += result.log_count
+            for refused in result.refused:
+                log = identity_of[refused.path]
+                self._reject(refused.path, "read", refused.reason, refused.is_final, log.sha256, log.size_bytes)
+            done += len(batch.logs)
+            progress.tell("read", done, len(self._new))
+        return self._ingested
+
+    def merge(self) -> int:
+        """Makes the new files of every partition that got rows; returns how many files."""
+        self._merged = []
+        if not self._staged:
+            return 0
+        there: dict[tuple[str, str | None, date | None], list[LakeFile]] = {}
+        lake = self._warehouse.lake
+        touched = {(file.table, file.cluster, file.night) for file in self._staged}
+        for file in [*lake.files(lake.pins()), *sorted(self._staged, key=_first_log_id)]:
+            if (partition := (file.table, file.cluster, file.night)) in touched:
+                there.setdefault(partition, []).append(file)
+        merges = [(Merge(lake.root, tuple(files)), sum(file.size_bytes for file in files)) for files in there.values()]
+        merges.sort(key=lambda merge: -merge[1])
+        pieces = [piece for piece, _ in plan.cut(merges, plan.bytes_per_batch(sum(size for _, size in merges), self._workers()))]
+        done = 0
+        for piece, files in map_unordered(self._connected(), merge_all, pieces):
+            self._merged += files
+            done += len(piece)
+            progress.tell("merge", done, len(merges))
+        return len(self._merged)
+
+    def judge(self) -> int:
+        """Judges the logs of every night that got some; returns the number of findings."""
+        self._merged = [file for file in self._merged if file.table != "verdict"]
+        if not self._merged:
+            return 0
+        verdicts, self._findings = judge(self._warehouse, self._staging, self._merged)
+        self._merged += verdicts
+        return self._findings
+
+    def commit(self) -> None:
+        """Commits all tables, and last the sweep itself."""
+        lake = self._warehouse.lake
+        by_table: dict[str, list[LakeFile]] = {}
+        for file in self._merged:
+            by_table.setdefault(file.table, []).append(file)
+        for table, files in sorted(by_table.items()):
+            lake.commit(table, files, self.id)
+        rejects = pa.RecordBatch.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
+        lake.commit("reject", [write_file(lake.root, "reject", [rejects])], self.id)
+        versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
+        row = {
+            "sweep_id": self.id,
+            "cluster": self.settings.cluster,
+            "paths": [str(path.absolute()) for path in self.settings.paths],
+            "start_at": self.started_at,
+            "end_at": datetime.now(UTC),
+            "found_count": len(self._candidates),
+            "ingested_count": self._ingested,
+            "known_count": self._known,
+            "rejected_count": len(self._rejects),
+            "reader_version": __version__,
+            "table_versions": json.dumps(versions, sort_keys=True),
+        }
+        sweeps = [*self._rows("sweep"), row]
+        batch = pa.RecordBatch.from_pylist(sweeps, schema=arrow_schema("sweep"))
+        lake.commit("sweep", [write_file(lake.root, "sweep", [batch])], self.id)
+
+    def publish(self) -> Summary:
+        """Shows readers the new state, all tables at once."""
+        publish(self._warehouse)
+        return Summary(
+            sweep_id=self.id,
+            found=len(self._candidates),
+            ingested=self._ingested,
+            known=self._known,
+            rejected=len(self._rejects),
+            reasons=dict(Counter(reject["reason"] for reject in self._rejects).most_common()),
+            nights=tuple(sorted({file.night for file in self._staged if file.night})),
+            findings=self._findings,
+            seconds=(datetime.now(UTC) - self.started_at).total_seconds(),
+        )
+
+    def _connected(self) -> Client:
+        """The client, started when there is work for it."""
+        if self._client is None:
+            self._client = self._stack.enter_context(client(self.settings.scheduler, self.settings.workers))
+        return self._client
+
+    def _workers(self) -> int:
+        if self.settings.scheduler is not None:
+            return len(self._connected().nthreads()) or 1
+        return self.settings.workers or local_workers()
+
+    def _identified(self, candidates: list[Candidate]) -> Iterator[tuple[Candidate, Identity | UnreadableError]]:
+        if not candidates:
+            return
+        total = sum(candidate.size_bytes for candidate in candidates)
+        sized = ((candidate, candidate.size_bytes) for candidate in candidates)
+        pieces = [piece for piece, _ in plan.cut(sized, plan.bytes_per_batch(total, self._workers()))]
+        done = 0
+        paths = ([candidate.path for candidate in piece] for piece in pieces)
+        by_path = {candidate.path: candidate for candidate in candidates}
+        for piece, identities in map_unordered(self._connected(), identify_all, paths):
+            yield from ((by_path[path], identity) for path, identity in zip(piece, identities, strict=True))
+            done += len(piece)
+            progress.tell("identify", done, len(candidates))
+
+    def _reject(self, path: str, stage: str, reason: str, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
+        self._rejects.append(
+            {
+                "path": path,
+                "sha256": sha256,
+                "size_bytes": size_bytes,
+                "stage": stage,
+                "reason": reason,
+                "is_final": is_final,
+                "reader_version": __version__,
+                "at": datetime.now(UTC),
+            }
+        )
+
+    def _rows(self, table: str) -> list[dict[str, Any]]:
+        lake = self._warehouse.lake
+        files = [file for file in lake.files(lake.pins()) if file.table == table]
+        return [row for file in files for row in pq.read_table(file.path, schema=arrow_schema(table)).to_pylist()]
+
+    def _known_ids(self) -> set[str]:
+        lake = self._warehouse.lake
+        files = [file.path for file in lake.files(lake.pins()) if file.table == "log"]
+        return {log_id for file in files for log_id in pq.read_table(file, columns=["log_id"])["log_id"].to_pylist()}
+
+    def _remembered_rejects(self) -> dict[str, dict[str, Any]]:
+        """Logs that this very reader could not decode, by digest: reading them again would end the same way."""
+        return {
+            row["sha256"]: row
+            for row in self._rows("reject")
+            if row["stage"] == "read" and row["is_final"] and row["reader_version"] == __version__
+        }
+
+    def _all_rejects(self) -> list[dict[str, Any]]:
+        """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
+        looked_at = {candidate.path for candidate in self._candidates}
+        return [row for row in self._rows("reject") if row["path"] not in looked_at] + self._rejects
+
+
+def _first_log_id(file: LakeFile) -> str:
+    """Least log id of a staged file, by which files are laid end to end."""
+    column = pq.read_table(file.path, columns=["log_id"])["log_id"]
+    least: str = pc.min(column).as_py() or ""
+    return least

@@ -1,0 +1,75 @@
+"""The sentence that a fired trigger says, with the log's own numbers in it.
+
+A template is text with places such as `{read_count}`, written as in Python:
+
+    {metric}        whole numbers with thousands separators, others with about three digits
+    {metric:,}      thousands separators, all digits
+    {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
+    {metric:.0%}    a ratio in percent
+"""
+
+import re
+import string
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from iomine.schema import field
+
+_SPEC: Final = re.compile(r",?(\.\d[f%])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in a template for a metric.
+
+    Attributes:
+        metric: the column to show.
+        spec: how to show it, as Python's format specification; empty for the usual way.
+    """
+
+    metric: str
+    spec: str
+
+
+def parts(template: str) -> tuple[str | Slot, ...]:
+    """The template cut into texts and slots.
+
+    Raises:
+        ValueError: a brace stands alone, or a slot asks for what cannot be done in SQL.
+    """
+    found: list[str | Slot] = []
+    for text, metric, spec, conversion in string.Formatter().parse(template):
+        if text:
+            found.append(text)
+        if metric is None:
+            continue
+        if not metric.isidentifier() or conversion or not _SPEC.fullmatch(spec or ""):
+            raise ValueError(f"The slot {{{metric}}} of {template!r} must be a metric with one of the formats of {__name__}.")
+        found.append(Slot(metric, spec or ""))
+    return tuple(found)
+
+
+def finding_sql(template: str) -> str:
+    """A DuckDB expression of type VARCHAR that fills in the template; a metric that is NULL shows as `?`."""
+    return " || ".join(quoted(part) if isinstance(part, str) else f"coalesce({_slot_sql(part)}, '?')" for part in parts(template))
+
+
+def quoted(text: str) -> str:
+    """The text as an SQL literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _slot_sql(slot: Slot) -> str:
+    is_whole = pa.types.is_integer(field(slot.metric).type)
+    if slot.spec.endswith("%"):
+        return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"
+    if slot.spec.endswith("f"):
+        return f"format('{{:{slot.spec}}}', {slot.metric}::DOUBLE)"
+    if slot.spec or is_whole:
+        return f"format('{{:,}}', {slot.metric})"
+    # Three digits of a large number would read 1.23e+06.
+    return (
+        f"CASE WHEN abs({slot.metric}) >= 100 THEN format('{{:,.0f}}', {slot.metric}) ELSE format('{{:.3g}}', {slot.metric}) END"
+    )

@@ -1,0 +1,94 @@
+"""Triggers become one SQL statement that judges all logs at once.
+
+Whatever enters the statement is a trigger's own name, checked by the model, or quoted here; hence the exemptions below.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from iomine.schema import field, table
+from iomine.triggers.finding import finding_sql, quoted
+from iomine.triggers.model import Above, Trigger
+
+
+def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]] | None = None) -> str:
+    """One DuckDB statement that gives the verdict of every trigger on every log.
+
+    Its columns are `cluster`, `night` and those of the table `verdict`; its rows come by code and log.
+
+    Args:
+        triggers: at least one; their views are looked up in schema `main`.
+        nights: pairs of cluster and night to judge, None for all there are.
+
+    Raises:
+        ValueError: there is no trigger to judge by.
+    """
+    if not triggers:
+        raise ValueError("Give at least one trigger to judge by.")
+    views = {trigger.view: [other for other in triggers if other.view == trigger.view] for trigger in triggers}
+    where = _where(nights)
+    sources = [f"judged_log AS (SELECT cluster, night, log_id FROM core.log{where})"]  # noqa: S608
+    # Triggers share views, so each view is worked out once however many ask for it.
+    sources += [f"held_{view} AS MATERIALIZED ({_metrics_sql(view, group, where)})" for view, group in views.items()]
+    columns = ", ".join(("cluster", "night", *table("verdict").columns))
+    arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
+    statement = f"SELECT {columns} FROM (\n{arms}\n)\nORDER BY code, log_id"  # noqa: S608
+    return "WITH " + ",\n".join(sources) + "\n" + statement
+
+
+def _where(nights: Sequence[tuple[str, dt.date]] | None) -> str:
+    if nights is None:
+        return ""
+    if not nights:
+        return " WHERE false"
+    clusters = ", ".join(sorted({quoted(cluster) for cluster, _ in nights}))
+    dates = ", ".join(sorted({_date_sql(night) for _, night in nights}))
+    pairs = ", ".join(f"({quoted(cluster)}, {_date_sql(night)})" for cluster, night in nights)
+    # Only a condition on a single column spares DuckDB the files of other nights.
+    return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND (cluster, night) IN ({pairs})"
+
+
+def _date_sql(night: dt.date) -> str:
+    return f"DATE {quoted(night.isoformat())}"
+
+
+def _metrics_sql(view: str, triggers: Sequence[Trigger], where: str) -> str:
+    metrics = dict.fromkeys(metric for trigger in triggers for metric in trigger.metrics)
+    columns = ", ".join(_metric_sql(metric) for metric in metrics)
+    # A log that the view forgot must come out as unknown, not be left out.
+    return (
+        f"SELECT cluster, night, log_id, coalesce(profile.is_complete, false) AS is_complete, {columns} "  # noqa: S608
+        f"FROM judged_log LEFT JOIN (SELECT * FROM main.{view}{where}) AS profile USING (cluster, night, log_id)"
+    )
+
+
+def _metric_sql(metric: str) -> str:
+    if pa.types.is_floating(field(metric).type):
+        # To DuckDB NaN is greater than any bar.
+        return f"CASE WHEN isfinite(profile.{metric}) THEN profile.{metric} END AS {metric}"
+    return f"profile.{metric}"
+
+
+def _verdict_sql(trigger: Trigger) -> str:
+    first = trigger.all_of[0]
+    cost = "NULL" if trigger.cost is None else f"CASE WHEN state = 'fired' THEN {trigger.cost} END"
+    return (
+        f"SELECT cluster, night, log_id, {quoted(trigger.ruleset)} AS ruleset, {quoted(trigger.code)} AS code, "  # noqa: S608
+        f"{quoted(trigger.level)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
+        f"{quoted(trigger.version)} AS trigger_version, "
+        f"CASE WHEN state = 'fired' THEN {finding_sql(trigger.finding)} END AS finding, {cost}::DOUBLE AS cost_core_seconds "
+        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view})"
+    )
+
+
+def _state_sql(trigger: Trigger) -> str:
+    """What was seen suffices to fire, even in a log that lacks something; to be clear, nothing may be missing."""
+    missing = " OR ".join(f"{above.metric} IS NULL" for above in trigger.all_of)
+    exceeded = " AND ".join(f"{above.metric} > {_bar_sql(above)}" for above in trigger.all_of)
+    return f"CASE WHEN {missing} THEN 'unknown' WHEN {exceeded} THEN 'fired' WHEN is_complete THEN 'clear' ELSE 'unknown' END"
+
+
+def _bar_sql(above: Above) -> str:
+    return f"{float(above.bar)!r}::DOUBLE"

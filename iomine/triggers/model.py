@@ -1,0 +1,122 @@
+"""What a trigger is: metrics, bars, texts and the cases that prove it. Data only; `judge.py` makes SQL of it."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Literal
+
+import pyarrow as pa
+
+from iomine.schema import FIELDS
+from iomine.triggers.finding import Slot, parts
+
+State = Literal["fired", "clear", "unknown"]
+
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}")
+_VIEW: Final = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Level(StrEnum):
+    """How much a fired trigger weighs; HIGH and WARN become findings."""
+
+    HIGH = "high"
+    WARN = "warn"
+    INFO = "info"
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Above:
+    """A metric that must lie above a bar; exactly on the bar is not above.
+
+    Attributes:
+        metric: a column of the trigger's view.
+        bar: the threshold, in the metric's unit.
+        why: where this number comes from, in one sentence.
+    """
+
+    metric: str
+    bar: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A made-up log that shows what the trigger says of it.
+
+    Attributes:
+        name: the circumstance.
+        metrics: columns of the view; those left out are NULL, but `is_complete` is then true.
+        state: the verdict.
+    """
+
+    name: str
+    metrics: Mapping[str, float | bool | None]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One check.
+
+    Attributes:
+        code: family and number, such as POSIX-101; unique over all rulesets.
+        view: the view with the metrics: one row per log, with `cluster`, `night`, `log_id` and `is_complete`.
+        level: its weight when fired.
+        all_of: fires when all of these hold.
+        finding: what a fired trigger says, a template (see `finding.py`).
+        advice: what to change.
+        cases: what it must catch and what it must leave alone.
+        cost: the metric of core-seconds that a finding may have cost.
+        ruleset: the set that it belongs to.
+        version: changes whenever verdicts may.
+
+    Raises:
+        ValueError: it does not keep to this form.
+    """
+
+    code: str
+    view: str
+    level: Level
+    all_of: tuple[Above, ...]
+    finding: str
+    advice: str
+    cases: tuple[Case, ...]
+    cost: str | None = None
+    ruleset: str = "iomine"
+    version: str = "1"
+
+    def __post_init__(self) -> None:
+        """Refuse what could only fail later, in the middle of a night."""
+        self._require(bool(_CODE.fullmatch(self.code)), "its code must be a family and three digits, such as POSIX-101")
+        self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
+        self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
+        self._require(bool(self.all_of), "it must hold at least one metric against a bar")
+        for above in self.all_of:
+            self._require(bool(above.why.strip()), f"the bar of {above.metric} must say why")
+            self._require(math.isfinite(above.bar), f"the bar of {above.metric} must be a number")
+        for metric in self.metrics:
+            self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
+        held = {above.metric for above in self.all_of}
+        for case in self.cases:
+            self._require(held <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """All columns of the view that the trigger needs, each once."""
+        told = (part.metric for part in parts(self.finding) if isinstance(part, Slot))
+        cost = () if self.cost is None else (self.cost,)
+        return tuple(dict.fromkeys((*(above.metric for above in self.all_of), *told, *cost)))
+
+    def _require(self, holds: bool, demand: str) -> None:
+        if not holds:
+            raise ValueError(f"Trigger {self.code}: {demand}.")
+
+
+def _is_number(name: str) -> bool:
+    if name not in FIELDS:
+        return False
+    kind = FIELDS[name].type
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

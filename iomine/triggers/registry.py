@@ -1,0 +1,72 @@
+"""All triggers, found by walking `rules/`; a module there that has a `TRIGGER` is one."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from iomine.triggers import rules
+from iomine.triggers.model import Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Manual:
+    """A trigger and what its module says of it.
+
+    Attributes:
+        trigger: the trigger.
+        title: the first line of the module's docstring, without its full stop.
+        text: the rest of it.
+    """
+
+    trigger: Trigger
+    title: str
+    text: str
+
+
+def _all_manuals() -> dict[str, Manual]:
+    found: dict[str, Manual] = {}
+    for info in pkgutil.walk_packages(rules.__path__, f"{rules.__name__}."):
+        module = importlib.import_module(info.name)
+        trigger = getattr(module, "TRIGGER", None)
+        if trigger is None:
+            continue
+        if trigger.code in found:
+            raise ValueError(f"Two triggers are called {trigger.code}: give {info.name} another code.")
+        title, _, text = (inspect.getdoc(module) or "").partition("\n")
+        found[trigger.code] = Manual(trigger, title.removesuffix("."), text.strip())
+    return dict(sorted(found.items()))
+
+
+MANUALS: Final[dict[str, Manual]] = _all_manuals()
+TRIGGERS: Final[dict[str, Trigger]] = {code: page.trigger for code, page in MANUALS.items()}
+
+
+def manual(code: str) -> Manual:
+    """The manual page of a trigger.
+
+    Raises:
+        KeyError: no trigger has that code.
+    """
+    return MANUALS[code]
+
+
+def reference_table() -> pa.Table:
+    """The triggers as a table that SQL can join with verdicts, all columns text."""
+    rows = [
+        {
+            "ruleset": page.trigger.ruleset,
+            "code": code,
+            "level": page.trigger.level.value,
+            "title": page.title,
+            "view_name": page.trigger.view,
+            "advice": page.trigger.advice,
+            "trigger_version": page.trigger.version,
+        }
+        for code, page in MANUALS.items()
+    ]
+    names = ("ruleset", "code", "level", "title", "view_name", "advice", "trigger_version")
+    return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))

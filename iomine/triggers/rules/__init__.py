@@ -1,0 +1,1 @@
+"""The triggers, one file each, in a folder per family."""

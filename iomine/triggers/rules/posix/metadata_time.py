@@ -1,0 +1,63 @@
+"""Much of the I/O time goes into metadata.
+
+Opening, looking up and closing files moves no data, and the metadata servers are shared by the whole machine: a program
+that spends its I/O time there slows its neighbours as well as itself. Both metrics are of POSIX calls alone, so that
+metadata time is held against the I/O time of the same layer.
+
+Blind spots: Darshan up to 3.5.0 does not see `stat` and its kin on systems with glibc 2.33 or newer, whose programs call
+functions that it does not wrap, so a storm of them goes unnoticed there. Seeks count as metadata although they cost the
+servers nothing. The seconds are an average over ranks: a single rank that does all metadata work while the others wait
+stays below the bar in a large run.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="POSIX-301",
+    view="log_meta_profile",
+    level=Level.HIGH,
+    all_of=(
+        Above(
+            "meta_ratio",
+            0.30,
+            why="Our own choice, not measured: below, the transfers themselves are the better place to start.",
+        ),
+        Above(
+            "meta_seconds_per_rank",
+            1.0,
+            why="Our own choice: a second or less for each rank is the usual price of starting up, whatever its share.",
+        ),
+    ),
+    finding=(
+        "{meta_ratio:.0%} of the POSIX I/O time went into metadata calls: {meta_seconds_per_rank:.1f} s for each rank, "
+        "{meta_core_seconds} core-seconds in all."
+    ),
+    advice=(
+        "Open less. Keep files open across steps instead of opening and closing them in a loop; let one rank look up or "
+        "read small files and broadcast what it found; pack many small files into one container such as HDF5. With "
+        "parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write), and do not "
+        "let every rank create its own file in one directory. Programs with many libraries or Python modules start faster "
+        "from a container image or from node-local storage."
+    ),
+    cases=(
+        Case(
+            "half of the time, minutes for each rank",
+            {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "meta_core_seconds": 7680.0},
+            state="fired",
+        ),
+        Case("exactly on the bar of the share", {"meta_ratio": 0.30, "meta_seconds_per_rank": 120.0}, state="clear"),
+        Case("exactly on the bar of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
+        Case("the log did no POSIX I/O", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
+        Case(
+            "below the bar, but records are missing",
+            {"meta_ratio": 0.1, "meta_seconds_per_rank": 120.0, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    cost="meta_core_seconds",
+)

@@ -1,0 +1,184 @@
+"""Builds the catalog: one small DuckDB file of views over explicit lists of Parquet files.
+
+Any DuckDB client from 1.4 on can open it, with no extension and from any working directory. It is written beside its
+target and then put in its place, so a reader sees the old catalog or the new one, and keeps the one that it opened.
+"""
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from iomine.schema import FIELDS, TABLES, Table, field
+from iomine.views.model import REFERENCE_TABLES, View, ViewError, find_views
+from iomine.views.sqltext import duckdb_type, name_of, quoted
+
+# The oldest DuckDB that must be able to open the file.
+_STORAGE_VERSION: Final = "v1.4.0"
+_ALIAS: Final = "catalog_being_built"
+LAKE_DIRECTORY: Final = "lake_directory"
+
+
+def build_catalog(
+    target: Path, lake: Mapping[str, Sequence[str]], reference: Mapping[str, pa.Table], meta: Mapping[str, str]
+) -> None:
+    """Writes the catalog and swaps it in.
+
+    Args:
+        target: the database file, which need not exist.
+        lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
+        reference: tables that are copied into the catalog, such as `triggers`.
+        meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
+
+    Raises:
+        ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
+        ViewError: a view cannot be made.
+    """
+    _check(lake)
+    beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
+    try:
+        with duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}) as con:
+            con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
+            con.execute(f"USE {_ALIAS}")
+            con.begin()
+            _fill(con, lake, reference, dict(meta) | _lake_directory(lake))
+            con.commit()
+            con.execute("USE memory")
+            con.execute(f"DETACH {_ALIAS}")
+        _to_disk(beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+        beside.with_name(f"{beside.name}.wal").unlink(missing_ok=True)
+
+
+def _check(lake: Mapping[str, Sequence[str]]) -> None:
+    if unknown := sorted(lake.keys() - TABLES.keys()):
+        raise ValueError(f"The schema has no table {', '.join(unknown)}.")
+    for path in (path for paths in lake.values() for path in paths):
+        if not Path(path).is_absolute():
+            raise ValueError(f"The catalog is opened from anywhere, so it needs absolute paths, not {path!r}.")
+
+
+def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    folders = {os.path.dirname(path) for paths in lake.values() for path in paths}  # noqa: PTH120 - thousands of them
+    return {LAKE_DIRECTORY: os.path.commonpath(folders)} if folders else {}
+
+
+def _fill(
+    con: duckdb.DuckDBPyConnection,
+    lake: Mapping[str, Sequence[str]],
+    reference: Mapping[str, pa.Table],
+    meta: Mapping[str, str],
+) -> None:
+    con.execute("CREATE SCHEMA lake")
+    con.execute("CREATE SCHEMA core")
+    for table in TABLES.values():
+        con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()))}")
+    empty = {name: _typed_empty(columns) for name, columns in REFERENCE_TABLES.items()}
+    for name, rows in (empty | dict(reference)).items():
+        _copy(con, name, rows)
+    _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
+    views = find_views()
+    for view in views:
+        _create(con, view)
+    _describe(con, views)
+
+
+def lake_sql(table: Table, paths: Sequence[str]) -> str:
+    """The query behind a table of the lake: every column named and in its type, NULL where an old file lacks it.
+
+    Args:
+        table: the table.
+        paths: absolute paths of its Parquet files; none give an empty table.
+    """
+    columns = {column: duckdb_type(field(column).type) for column in table.columns}
+    names = ", ".join(name_of(column) for column in columns)
+    if not paths:
+        keys = {key: duckdb_type(field(key).type) for key in table.partition_keys}
+        nulls = ", ".join(f"NULL::{kind} AS {name_of(column)}" for column, kind in (keys | columns).items())
+        return f"SELECT {nulls} WHERE false"
+    # Given the schema, DuckDB opens no file before it needs its rows; union_by_name would open all of them first.
+    schema = ", ".join(
+        f"{quoted(column)}: {{name: {quoted(column)}, type: {quoted(kind)}, default_value: NULL}}"
+        for column, kind in columns.items()
+    )
+    listed = ", ".join(quoted(path) for path in paths)
+    # Without filename=true, files of other nights are opened where the night is given as IN (...).
+    source = f"read_parquet([{listed}], schema=MAP {{{schema}}}, filename=true)"
+    return f"SELECT {''.join(_keys_from_path(table))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
+
+
+def _keys_from_path(table: Table) -> Iterator[str]:
+    """The partition keys out of `cluster=x/night=2024-04-18/part.parquet`; a given schema rules out hive_partitioning."""
+    for position, key in enumerate(table.partition_keys):
+        pattern = quoted(f"/{key}=([^/]*)" + "/[^/]*" * (len(table.partition_keys) - position) + "$")
+        kind = duckdb_type(field(key).type)
+        yield f"url_decode(regexp_extract(filename, {pattern}, 1))::{kind} AS {name_of(key)}, "
+
+
+def _texts(*columns: str) -> pa.Schema:
+    return pa.schema([(column, pa.string()) for column in columns])
+
+
+def _typed_empty(columns: Iterable[str]) -> pa.Table:
+    return _texts(*columns).empty_table()
+
+
+def _copy(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    con.register("rows_to_copy", rows)
+    con.execute(f"CREATE TABLE {name_of('main', name)} AS FROM rows_to_copy")
+    con.unregister("rows_to_copy")
+
+
+def _create(con: duckdb.DuckDBPyConnection, view: View) -> None:
+    try:
+        con.execute(f"CREATE VIEW {name_of(view.schema, view.name)} AS {view.sql}")
+    except duckdb.Error as error:
+        raise ViewError(f"{view.path} is not a view: {error}") from error
+
+
+def _describe(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
+    """Makes the dictionaries, and the comments that DuckDB clients show."""
+    listed = {view.qualified: view for view in views}
+    columns = con.execute(
+        "SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns() "
+        "WHERE database_name = current_database() ORDER BY schema_name, table_name, column_index"
+    ).fetchall()
+    entries = [_entry(listed[owner], column, kind) for owner, column, kind in columns if owner in listed]
+    names = ("table_name", "column_name", "type", "unit", "about")
+    _copy(
+        con, "data_dictionary", pa.Table.from_pylist([dict(zip(names, entry, strict=True)) for entry in entries], _texts(*names))
+    )
+    about = [{"table_name": shown_name(view), "about": view.about} for view in listed.values()]
+    _copy(con, "view_dictionary", pa.Table.from_pylist(about, _texts("table_name", "about")))
+    for view in views:
+        con.execute(f"COMMENT ON VIEW {name_of(view.schema, view.name)} IS {quoted(view.about)}")
+    # The thousand columns of core are in the dictionary; as comments they would double the time to build.
+    for owner, column, _ in columns:
+        if owner in listed and listed[owner].schema == "main":
+            con.execute(f"COMMENT ON COLUMN {name_of('main', listed[owner].name, column)} IS {quoted(field(column).about)}")
+
+
+def _entry(view: View, column: str, kind: str) -> tuple[str, str, str, str, str]:
+    if column not in FIELDS:
+        raise ViewError(f"{view.path} has a column {column}, which is not in iomine/schema/fields.py.")
+    return shown_name(view), column, kind, field(column).unit, field(column).about
+
+
+def shown_name(view: View) -> str:
+    """The name that a query uses: views of `main` need no schema."""
+    return view.name if view.schema == "main" else view.qualified
+
+
+def _to_disk(path: Path) -> None:
+    """A crash of the machine after the swap must not leave an empty catalog."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

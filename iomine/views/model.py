@@ -1,0 +1,114 @@
+"""What a view is, and how the views under `sql/` are found and put in order."""
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from iomine.schema import TABLES
+
+FENCE: Final = "-- ---"
+# Folder under sql/ and the schema that its views go to.
+SCHEMAS: Final = {"core": "core", "out": "main"}
+# Tables that a catalog brings along, because what they hold is code and not data of the lake.
+REFERENCE_TABLES: Final = {
+    "triggers": ("ruleset", "code", "level", "title", "view_name", "advice", "trigger_version"),
+}
+
+
+class ViewError(ValueError):
+    """A file under `sql/` does not make a view."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One file under `sql/`.
+
+    Attributes:
+        name: the view's name, which is the file's.
+        schema: `core` or `main`.
+        about: one sentence for the data dictionary.
+        grain: the columns that tell one row from another, none where rows may be alike.
+        reads: what the query reads, each with its schema.
+        sql: the query, without the header.
+        path: the file below `sql/`, for messages.
+    """
+
+    name: str
+    schema: str
+    about: str
+    grain: tuple[str, ...]
+    reads: tuple[str, ...]
+    sql: str
+    path: str
+
+    @property
+    def qualified(self) -> str:
+        """The name with its schema."""
+        return f"{self.schema}.{self.name}"
+
+
+def find_views(root: Traversable | None = None) -> tuple[View, ...]:
+    """All views, each after those that it reads.
+
+    Args:
+        root: a folder that holds `core` and `out`, None for the package's own.
+
+    Raises:
+        ViewError: a header is wrong, a view reads what is not there, or views read each other in a circle.
+    """
+    return _package_views() if root is None else _ordered(_parsed(root))
+
+
+@cache
+def _package_views() -> tuple[View, ...]:
+    return _ordered(_parsed(files("iomine") / "sql"))
+
+
+def _parsed(root: Traversable) -> list[View]:
+    return [
+        _parse(entry, folder)
+        for folder in SCHEMAS
+        for entry in sorted((root / folder).iterdir(), key=lambda entry: entry.name)
+        if entry.name.endswith(".sql")
+    ]
+
+
+def _parse(entry: Traversable, folder: str) -> View:
+    path = f"{folder}/{entry.name}"
+    start, _, rest = entry.read_text(encoding="utf-8").partition(f"{FENCE}\n")
+    header, fence, sql = rest.partition(f"{FENCE}\n")
+    if start or not fence:
+        raise ViewError(f"{path} must begin with a header between two lines of '{FENCE}'.")
+    try:
+        settings = tomllib.loads("".join(line.removeprefix("--").lstrip(" ") for line in header.splitlines(keepends=True)))
+    except tomllib.TOMLDecodeError as error:
+        raise ViewError(f"The header of {path} is not TOML: {error}.") from error
+    if settings.keys() != {"about", "grain", "reads"} or not settings["about"]:
+        raise ViewError(f"The header of {path} must say about, grain and reads, and nothing else.")
+    return View(
+        name=entry.name.removesuffix(".sql"),
+        schema=SCHEMAS[folder],
+        about=settings["about"],
+        grain=tuple(settings["grain"]),
+        reads=tuple(settings["reads"]),
+        sql=sql.strip(),
+        path=path,
+    )
+
+
+def _ordered(views: Iterable[View]) -> tuple[View, ...]:
+    by_name = {view.qualified: view for view in views}
+    given = {f"lake.{name}" for name in TABLES} | {f"main.{name}" for name in REFERENCE_TABLES}
+    for view in by_name.values():
+        if unknown := sorted(set(view.reads) - by_name.keys() - given):
+            raise ViewError(f"{view.path} reads {', '.join(unknown)}, which is neither a view nor a table.")
+    sorter = TopologicalSorter({name: [read for read in view.reads if read in by_name] for name, view in by_name.items()})
+    try:
+        return tuple(by_name[name] for name in sorter.static_order())
+    except CycleError as error:
+        raise ViewError(f"Views read each other in a circle: {', '.join(error.args[1])}.") from error

@@ -1,0 +1,128 @@
+"""Answers queries over a catalog, on connections that can only read, and only the warehouse."""
+
+import tempfile
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from iomine.errors import UsageError, WarehouseError
+from iomine.views.catalog import LAKE_DIRECTORY
+from iomine.views.sqltext import quoted
+
+_ONE_QUESTION: Final = (
+    "Ask one question at a time, a SELECT, DESCRIBE, SHOW or SUMMARIZE (or a PIVOT that lists its values with IN): "
+    "the warehouse can only be read."
+)
+
+
+def open_catalog(database: Path, *, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection that can only read: the catalog, and the Parquet files in the directory of the lake.
+
+    DuckDB itself refuses everything outside. Within the lake's directory it would still let COPY write, so people's
+    queries go through `answer`, which admits none.
+
+    Args:
+        database: the catalog, as `build_catalog` wrote it.
+        memory_limit: such as `4GB`, None for DuckDB's own (80 % of the machine).
+        threads: None for one per core.
+
+    Raises:
+        WarehouseError: the catalog is missing or is not one.
+        UsageError: DuckDB refuses a limit.
+    """
+    if not database.is_file():
+        raise WarehouseError(
+            f"There is no warehouse at {database.parent}: run `iomine sweep` first, or name another with --warehouse."
+        )
+    con = _engine(memory_limit, threads)
+    try:
+        # Attached, not connected to: DuckDB hands a second connection in the same process the file that it already has
+        # open under that name, which after a sweep is the old one.
+        con.execute(f"ATTACH {quoted(str(database))} AS iomine (READ_ONLY)")
+        con.execute("USE iomine")
+        _lock_down(con)
+    except duckdb.CatalogException as error:
+        con.close()
+        raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it anew.") from error
+    except duckdb.Error as error:
+        con.close()
+        raise WarehouseError(f"{database} cannot be opened; run `iomine sweep` to build it anew. {_one_line(error)}") from error
+    return con
+
+
+def answer(con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+    """The answer to one query, which cannot change or write anything.
+
+    Args:
+        con: from `open_catalog`.
+        sql: one query; a semicolon at its end is left out.
+        parameters: values for the query's `?` or `$1`.
+
+    Raises:
+        UsageError: DuckDB cannot make sense of it, or it is not a query.
+        WarehouseError: a file of the lake is missing.
+    """
+    try:
+        statements = con.extract_statements(sql)
+        # A PIVOT without values is several statements to DuckDB, and the first of them may write.
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            raise UsageError(_ONE_QUESTION)
+        # The type alone is no guard: `WITH x AS (COPY …) SELECT …` is a SELECT, and writes. Within FROM nothing can.
+        inner = statements[0].query.rstrip("; \t\r\n")
+        return con.sql(f"FROM (\n{inner}\n)", params=parameters).to_arrow_table()
+    except duckdb.IOException as error:
+        raise WarehouseError(f"The warehouse's files cannot be read; `iomine doctor` says more. {_one_line(error)}") from error
+    except duckdb.Error as error:
+        raise UsageError(_one_line(error)) from error
+
+
+def ask(database: Path, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+    """The answer to one query over a catalog, on a connection of its own.
+
+    Raises:
+        UsageError: DuckDB cannot make sense of it, or it is not a query.
+        WarehouseError: the catalog is missing or is not one, or a file of the lake is missing.
+    """
+    with open_catalog(database) as con:
+        return answer(con, sql, parameters)
+
+
+def _engine(memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            # A name in a query must never mean a variable of the program that asks.
+            "python_enable_replacements": False,
+            # DuckDB's own choice lies in the working directory, where readers may not write and would meet each other.
+            "temp_directory": str(Path(tempfile.gettempdir()) / f"iomine-{uuid.uuid4().hex}"),
+        }
+    )
+    try:
+        if memory_limit is not None:
+            con.execute(f"SET memory_limit = {quoted(memory_limit)}")
+        if threads is not None:
+            con.execute(f"SET threads = {threads:d}")
+    except duckdb.Error as error:
+        con.close()
+        raise UsageError(_one_line(error)) from error
+    return con
+
+
+def _lock_down(con: duckdb.DuckDBPyConnection) -> None:
+    # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
+    con.execute("SET TimeZone = 'UTC'")
+    rows = con.execute("SELECT value FROM _meta WHERE key = ?", [LAKE_DIRECTORY]).fetchall()
+    con.execute(f"SET allowed_directories = [{', '.join(quoted(value) for (value,) in rows)}]")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+
+
+def _one_line(error: duckdb.Error) -> str:
+    """DuckDB's message without the excerpt of the query, whose line numbers would not be the asker's."""
+    message = str(error).partition("\n\nLINE ")[0]
+    return " ".join(message.split())

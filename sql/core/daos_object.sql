@@ -1,0 +1,11 @@
+-- ---
+-- about = "DAOS object calls of a rank, or of all ranks together."
+-- grain = ["log_id", "file_id", "rank"]
+-- reads = ["lake.daos_object"]
+-- ---
+SELECT
+    cluster, night, log_id, file_id, rank, pool, container, oid_hi, oid_lo, object_type, fastest_rank,
+    slowest_rank, rank = -1 AS is_shared,
+    -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
+    CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
+FROM lake.daos_object

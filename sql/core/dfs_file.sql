@@ -1,0 +1,15 @@
+-- ---
+-- about = "DAOS file system calls of a rank, or of all ranks together, on a file."
+-- grain = ["log_id", "file_id", "rank"]
+-- reads = ["lake.dfs_file"]
+-- ---
+SELECT
+    cluster, night, log_id, file_id, rank, pool, container, fastest_rank, slowest_rank, rank = -1 AS
+    is_shared,
+    read_size_0_100_count + read_size_100_1k_count + read_size_1k_10k_count
+        + read_size_10k_100k_count + read_size_100k_1m_count AS small_read_count,
+    write_size_0_100_count + write_size_100_1k_count + write_size_1k_10k_count
+        + write_size_10k_100k_count + write_size_100k_1m_count AS small_write_count,
+    -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
+    CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
+FROM lake.dfs_file

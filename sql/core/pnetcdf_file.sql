@@ -1,0 +1,10 @@
+-- ---
+-- about = "PnetCDF file calls of a rank, or of all ranks together, on a file."
+-- grain = ["log_id", "file_id", "rank"]
+-- reads = ["lake.pnetcdf_file"]
+-- ---
+SELECT
+    cluster, night, log_id, file_id, rank, rank = -1 AS is_shared,
+    -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
+    CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
+FROM lake.pnetcdf_file

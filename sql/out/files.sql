@@ -1,0 +1,47 @@
+-- ---
+-- about = "What a log did with a file, in its lowest layers: POSIX, STDIO and DFS; MPI-IO passes through POSIX and is not added."
+-- grain = ["log_id", "file_id"]
+-- reads = ["core.posix_file", "core.stdio_file", "core.dfs_file", "core.log", "core.file_name"]
+-- ---
+WITH record AS (
+    SELECT
+        cluster, night, log_id, file_id, rank, is_shared,
+        read_bytes, write_bytes, read_count, write_count, meta_seconds
+    FROM core.posix_file
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, rank, is_shared,
+        read_bytes, write_bytes, read_count, write_count, meta_seconds
+    FROM core.stdio_file
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, rank, is_shared,
+        -- Unlike non-blocking requests, indexed ones are not among the plain ones.
+        read_bytes, write_bytes, read_count + readx_count, write_count + writex_count, meta_seconds
+    FROM core.dfs_file
+),
+per_file AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        bool_or(is_shared) AS has_shared_record,
+        COUNT(DISTINCT rank) AS distinct_rank_count,
+        SUM(read_bytes)::BIGINT AS read_bytes,
+        SUM(write_bytes)::BIGINT AS write_bytes,
+        SUM(read_count)::BIGINT AS read_count,
+        SUM(write_count)::BIGINT AS write_count,
+        SUM(meta_seconds) AS meta_seconds
+    FROM record
+    GROUP BY ALL
+),
+counted AS (
+    SELECT per_file.*, CASE WHEN has_shared_record THEN log.nprocs ELSE distinct_rank_count END AS rank_count
+    FROM per_file
+    LEFT JOIN core.log AS log USING (cluster, night, log_id)
+)
+SELECT
+    counted.log_id, counted.file_id, file_name.path, file_name.mount, file_name.fs_type,
+    -- A run of one process can leave a shared record too.
+    rank_count > 1 AS is_shared,
+    rank_count, read_bytes, write_bytes, read_count, write_count, meta_seconds, counted.night, counted.cluster
+FROM counted
+LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)

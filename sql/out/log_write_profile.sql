@@ -1,0 +1,29 @@
+-- ---
+-- about = "How one log wrote through POSIX: how many requests, how many of them small, and how long they took."
+-- grain = ["log_id"]
+-- reads = ["core.log", "core.module", "core.posix_file"]
+-- ---
+WITH per_log AS (
+    SELECT
+        cluster, night, log_id,
+        SUM(write_count)::BIGINT AS write_count,
+        SUM(small_write_count)::BIGINT AS small_write_count,
+        SUM(write_seconds) AS write_core_seconds
+    FROM core.posix_file
+    GROUP BY ALL
+),
+sound AS (
+    SELECT DISTINCT cluster, night, log_id
+    FROM core.module
+    WHERE module = 'POSIX' AND state = 'read' AND NOT is_partial
+)
+SELECT
+    log.log_id, log.cluster, log.night,
+    sound.log_id IS NOT NULL AS is_complete,
+    write_count, small_write_count,
+    -- No writes, no ratio: a zero would look like a clean bill of health.
+    small_write_count / NULLIF(write_count, 0) AS small_write_ratio,
+    write_core_seconds
+FROM (SELECT cluster, night, log_id FROM core.log) AS log
+LEFT JOIN per_log USING (cluster, night, log_id)
+LEFT JOIN sound USING (cluster, night, log_id)

@@ -1,0 +1,127 @@
+"""`iomine doctor`."""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+
+def _lines(answer, state: str) -> list[str]:
+    return [line.partition(" ")[2].strip() for line in answer.stdout.splitlines() if line.startswith(state)]
+
+
+def test_sound_installation_is_all_ok(iomine, warehouse: Path) -> None:
+    """On a sound warehouse nothing fails, and every library is named with its version."""
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert (answer.exit_code, _lines(answer, "fail")) == (0, [])
+    sound = _lines(answer, "ok")
+    expected = {
+        f"duckdb {metadata.version('duckdb')}",
+        "libdarshan-util loads",
+        f"{warehouse} can be written",
+        f"files in {warehouse} can be locked",
+        f"{warehouse}/iomine.duckdb opens",
+        "all files of the lake are there",
+    }
+    assert expected - set(sound) == set()
+
+
+def test_missing_warehouse_is_only_a_warning(iomine, tmp_path: Path) -> None:
+    """Before the first sweep there is no warehouse, and nothing is wrong with that."""
+    answer = iomine("doctor", "--warehouse", tmp_path / "new" / "warehouse")
+    assert answer.exit_code == 0
+    assert any("does not exist yet: run `iomine sweep`" in line for line in _lines(answer, "warn"))
+
+
+def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
+    """A data file that is gone is found, with the table that it belongs to."""
+    warehouse = warehouse_of(log=[{"log_id": "a1"}, {"log_id": "a2"}])
+    next((warehouse / "lake").rglob("1.parquet")).unlink()
+    answer = iomine("doctor", "--warehouse", warehouse)
+    (fault,) = _lines(answer, "fail")
+    assert answer.exit_code == 1
+    assert fault.startswith("the table log cannot be read")
+    assert "1.parquet" in fault
+
+
+def test_file_that_is_no_database_fails(iomine, tmp_path: Path) -> None:
+    """A file of views that does not open is a failure with a remedy."""
+    (tmp_path / "iomine.duckdb").write_bytes(b"no database" * 1000)
+    answer = iomine("doctor", "--warehouse", tmp_path)
+    assert answer.exit_code == 1
+    assert any("iomine sweep" in line for line in _lines(answer, "fail"))
+
+
+def test_warehouse_that_is_a_file_fails(iomine, tmp_path: Path) -> None:
+    """A warehouse is a folder."""
+    (tmp_path / "file").touch()
+    answer = iomine("doctor", "--warehouse", tmp_path / "file")
+    assert answer.exit_code == 1
+    assert f"{tmp_path}/file is not a folder: name another with --warehouse" in _lines(answer, "fail")
+
+
+def test_someone_elses_warehouse_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may only read can ask questions, and is told that sweeping is for the owner."""
+    monkeypatch.setattr(os, "access", lambda _path, mode: not mode & os.W_OK)
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert answer.exit_code == 0
+    assert any("cannot be written" in line for line in _lines(answer, "warn"))
+
+
+def test_file_system_without_locks_fails(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where files cannot be locked, two sweeps could meet, so that is a failure."""
+
+    def refused(*_arguments: object) -> None:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(fcntl, "lockf", refused)
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert answer.exit_code == 1
+    assert any("cannot be locked (Function not implemented)" in line for line in _lines(answer, "fail"))
+
+
+def test_full_disk_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little room is told before a sweep ends in the middle."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: shutil._ntuple_diskusage(10, 9, 1))
+    assert "only 1 B free: make room until 10.0 GiB are" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
+
+
+def test_library_out_of_bounds_fails(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that is missing, too old or too new is named with what to install."""
+    monkeypatch.setattr(metadata, "requires", lambda _name: ["rich>=999", "no-such-library>=1", "typer; python_version < '3'"])
+    failed = _lines(iomine("doctor", "--warehouse", warehouse), "fail")
+    expected = [f"rich {metadata.version('rich')} is not >=999: pip install 'rich>=999'"]
+    expected += ["no-such-library is missing: pip install 'no-such-library>=1'"]
+    assert expected == failed
+
+
+@pytest.mark.parametrize(
+    ("ended", "expected"),
+    [
+        (subprocess.CompletedProcess([], 1, "", "Traceback\nImportError: no lib\n"), "ImportError: no lib"),
+        (subprocess.CompletedProcess([], -11, "", ""), "it ended with status -11"),
+    ],
+)
+def test_libdarshan_that_does_not_load_fails(
+    iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch, ended, expected: str
+) -> None:
+    """A C library that is missing, or ends its process, is told without ending the doctor's."""
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: ended)
+    (fault,) = _lines(iomine("doctor", "--warehouse", warehouse), "fail")
+    assert f"libdarshan-util does not load ({expected})" in fault
+
+
+def test_look_that_fails_hides_no_other(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one check breaks down, it is a failure of its own and the others go on."""
+
+    def broken(_name: str) -> None:
+        raise RuntimeError("no metadata")
+
+    monkeypatch.setattr(metadata, "requires", broken)
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert any("libraries cannot be checked (RuntimeError: no metadata)" in line for line in _lines(answer, "fail"))
+    assert "libdarshan-util loads" in _lines(answer, "ok")

@@ -1,0 +1,65 @@
+"""`iomine status`."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+
+START = dt.datetime(2024, 4, 19, 2, 0, tzinfo=dt.UTC)
+
+
+def _reject(path: str, reason: str) -> dict[str, object]:
+    return {"path": path, "stage": "read", "reason": reason, "is_final": True, "at": START}
+
+
+@pytest.fixture
+def swept(warehouse_of) -> Path:
+    """A warehouse after seven sweeps, two logs and three rejects."""
+    sweep = {"cluster": "blue", "found_count": 5, "ingested_count": 2, "known_count": 0, "rejected_count": 3}
+    return warehouse_of(
+        log=[{"log_id": "a1"}, {"log_id": "a2", "night": dt.date(2024, 4, 20)}],
+        verdict=[{"log_id": "a1", "ruleset": "iomine", "code": "POSIX-101", "level": "high", "state": "fired"}],
+        reject=[
+            _reject("/logs/x", "It is cut short."),
+            _reject("/logs/y", "It is cut short."),
+            _reject("/logs/\x1b[2J", "It is empty."),
+        ],
+        sweep=[sweep | {"sweep_id": f"s{n}", "start_at": START + dt.timedelta(days=n)} for n in range(7)],
+    )
+
+
+def test_status_for_machines(iomine, swept: Path) -> None:
+    """JSON has the counts, the last five sweeps with the newest first, and rejects grouped by reason."""
+    status = json.loads(iomine("status", "--json", "--warehouse", swept).stdout)
+    expected = {
+        "log_count": 2,
+        "night_count": 2,
+        "first_night": "2024-04-18",
+        "last_night": "2024-04-20",
+        "finding_count": 1,
+        "reject_count": 3,
+    }
+    assert expected == status["holds"]
+    assert [sweep["sweep_id"] for sweep in status["sweeps"]] == ["s6", "s5", "s4", "s3", "s2"]
+    assert [(group["reject_count"], group["reason"]) for group in status["rejects"]] == [
+        (2, "It is cut short."),
+        (1, "It is empty."),
+    ]
+
+
+def test_status_for_people(iomine, swept: Path) -> None:
+    """People get a sentence and two tables, in which no path can steer the terminal."""
+    answer = iomine("status", "--warehouse", swept)
+    assert answer.exit_code == 0
+    sentence = "holds 2 logs of 2 nights (2024-04-18 to 2024-04-20), 1 findings and 3 rejects."
+    assert [part for part in (sentence, "Last sweeps", "s6", "It is cut short.", "\\x1b[2J") if part not in answer.stdout] == []
+    assert "\x1b" not in answer.stdout
+
+
+def test_status_of_nothing(iomine, warehouse: Path) -> None:
+    """A fresh warehouse has no sweeps and no rejects, and says so."""
+    answer = iomine("status", "--warehouse", warehouse)
+    assert [
+        part for part in ("holds 0 logs of 0 nights, ", "Last sweeps: none", "reason: none") if part not in answer.stdout
+    ] == []

@@ -1,0 +1,134 @@
+"""All triggers judge all logs in one statement."""
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from iomine.schema import table
+from iomine.schema.registry import arrow_schema
+from iomine.triggers import TRIGGERS, Above, Level, Trigger, judge_sql, reference_table
+from iomine.triggers.model import State
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
+
+MANY = Trigger(
+    code="TEST-001",
+    view="log_read_profile",
+    level=Level.WARN,
+    all_of=(Above("read_count", 10, why="It must be something."), Above("small_read_ratio", 0.5, why="It must be something.")),
+    finding="It's {read_count} reads, '{{' and '}}'.",
+    advice="Read less.",
+    cases=(),
+    cost="read_core_seconds",
+    ruleset="test",
+    version="7",
+)
+FEW = Trigger(
+    code="TEST-002",
+    view="log_meta_profile",
+    level=Level.INFO,
+    all_of=(Above("meta_ratio", 0.1, why="It must be something."),),
+    finding="{meta_ratio:.0%} metadata.",
+    advice="Open less.",
+    cases=(),
+)
+FIRST, SECOND = dt.date(2024, 4, 18), dt.date(2024, 4, 19)
+
+
+def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
+    """A fired verdict has its night, bar, value, version, sentence and cost, in the order of the table."""
+    (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "read_core_seconds": 3.5}])
+    expected = {
+        "cluster": "blue",
+        "night": FIRST,
+        "log_id": "log0",
+        "ruleset": "test",
+        "code": "TEST-001",
+        "level": "warn",
+        "state": "fired",
+        "value": 2000.0,
+        "bar": 10.0,
+        "trigger_version": "7",
+        "finding": "It's 2,000 reads, '{' and '}'.",
+        "cost_core_seconds": 3.5,
+    }
+    assert expected == verdict
+    assert ["cluster", "night", *table("verdict").columns] == list(verdict)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        ({"read_count": 11, "small_read_ratio": 0.51}, "fired"),
+        ({"read_count": 10, "small_read_ratio": 0.51}, "clear"),
+        ({"read_count": 11, "small_read_ratio": 0.5}, "clear"),
+        ({"read_count": None, "small_read_ratio": 0.51}, "unknown"),
+        ({"read_count": 11, "small_read_ratio": None}, "unknown"),
+        ({"read_count": 11, "small_read_ratio": float("nan")}, "unknown"),
+        ({"read_count": 11, "small_read_ratio": float("inf")}, "unknown"),
+        ({"read_count": 11, "small_read_ratio": 0.51, "is_complete": False}, "fired"),
+        ({"read_count": 10, "small_read_ratio": 0.51, "is_complete": False}, "unknown"),
+        ({"read_count": 10, "small_read_ratio": 0.51, "is_complete": None}, "unknown"),
+        ({"read_count": 11, "small_read_ratio": 0.51, "left_out": True}, "unknown"),
+    ],
+)
+def test_state_follows_from_what_is_known(judge, metrics: dict[str, object], expected: State) -> None:
+    """All bars exceeded fires, whatever else is missing; what is missing or no number is unknown and never clear."""
+    (verdict,) = judge([MANY], [metrics])
+    assert expected == verdict["state"]
+
+
+def test_only_fired_verdicts_speak_and_cost(judge) -> None:
+    """A clear verdict keeps its value and bar, but has no sentence and no cost."""
+    (verdict,) = judge([MANY], [{"read_count": 3, "small_read_ratio": 0.75, "read_core_seconds": 3.5}])
+    expected = {"state": "clear", "value": 3.0, "bar": 10.0, "finding": None, "cost_core_seconds": None}
+    assert expected == {name: verdict[name] for name in expected}
+
+
+def test_every_trigger_judges_every_log(judge) -> None:
+    """There is one verdict for each pair of trigger and log, in the order of code and log."""
+    verdicts = judge([FEW, MANY], [{"meta_ratio": 0.2, "read_count": 1, "small_read_ratio": 0.1}, {"meta_ratio": None}])
+    expected = [
+        ("TEST-001", "log0", "clear"),
+        ("TEST-001", "log1", "unknown"),
+        ("TEST-002", "log0", "fired"),
+        ("TEST-002", "log1", "unknown"),
+    ]
+    assert expected == [(verdict["code"], verdict["log_id"], verdict["state"]) for verdict in verdicts]
+
+
+@pytest.mark.parametrize(
+    ("nights", "expected"),
+    [
+        (None, ["log0", "log1", "log2"]),
+        ([("blue", FIRST), ("o'red", SECOND)], ["log0", "log2"]),
+        ([("blue", SECOND)], ["log1"]),
+        ([("o'red", FIRST)], []),
+        ([], []),
+    ],
+)
+def test_nights_that_are_not_asked_for_are_left_alone(judge, nights, expected: list[str]) -> None:
+    """Only logs of the given pairs of cluster and night are judged; a cluster's name may hold a quote."""
+    rows = [{"night": FIRST}, {"night": SECOND}, {"night": SECOND, "cluster": "o'red"}]
+    assert expected == [verdict["log_id"] for verdict in judge([MANY], rows, nights)]
+
+
+def test_all_triggers_fit_into_one_statement(judge) -> None:
+    """The shipped triggers judge a log that has nothing at all, and know nothing of it."""
+    verdicts = judge(TRIGGERS.values(), [{}])
+    assert dict.fromkeys(TRIGGERS, "unknown") == {verdict["code"]: verdict["state"] for verdict in verdicts}
+
+
+def test_verdicts_have_the_types_of_the_table(tmp_path: Path) -> None:
+    """On a catalog as it is shipped, the statement's columns are those of the lake's table, in name and type."""
+    build_catalog(tmp_path / "iomine.duckdb", {}, {"triggers": reference_table()}, {})
+    verdicts = ask(tmp_path / "iomine.duckdb", judge_sql(list(TRIGGERS.values()), [("blue", FIRST)]))
+    expected = arrow_schema("verdict", with_partition_keys=True)
+    assert expected.equals(verdicts.schema, check_metadata=False)
+
+
+def test_judging_by_nothing_is_refused() -> None:
+    """Without a trigger there is no statement."""
+    with pytest.raises(ValueError, match="at least one trigger"):
+        judge_sql([])

@@ -1,0 +1,120 @@
+"""Every trigger keeps to one form and does what its cases say."""
+
+import re
+from importlib import resources
+
+import pyarrow as pa
+import pytest
+
+from iomine.schema import field
+from iomine.triggers import MANUALS, TRIGGERS, Above, Case, Level, Manual, Trigger, reference_table
+from iomine.triggers.model import State
+
+PAGES = [pytest.param(page, id=code) for code, page in MANUALS.items()]
+CASES = [pytest.param(trigger, case, id=f"{code}: {case.name}") for code, trigger in TRIGGERS.items() for case in trigger.cases]
+A_TRIGGER = {
+    "code": "TEST-001",
+    "view": "log_read_profile",
+    "level": Level.WARN,
+    "all_of": (Above("read_count", 10, why="It must be something."),),
+    "finding": "{read_count} reads.",
+    "advice": "Read less.",
+    "cases": (),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_manual_page_has_a_title_a_reason_and_its_blind_spots(page: Manual) -> None:
+    """A trigger's module begins with a title in one line, then says why it matters and what it cannot see."""
+    assert re.fullmatch(r"[A-Z].{5,70}", page.title)
+    assert len(page.text) > 200
+    assert re.search(r"^Blind spots?: ", page.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_texts_are_sentences(page: Manual) -> None:
+    """What people read ends with a full stop, and every bar says where it comes from."""
+    texts = (page.trigger.finding, page.trigger.advice, *(above.why for above in page.trigger.all_of))
+    assert [text for text in texts if text.endswith(".") and len(text) > 20] == list(texts)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_cost_is_counted_in_core_seconds(page: Manual) -> None:
+    """What a finding cost is a metric in core-seconds, or is left out."""
+    assert page.trigger.cost is None or field(page.trigger.cost).unit == "core s"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_cases_leave_nothing_out(page: Manual) -> None:
+    """Every trigger shows that it fires, is clear on each of its bars, and does not know without its metric."""
+    trigger = page.trigger
+    states = {state: [case for case in trigger.cases if case.state == state] for state in ("fired", "clear", "unknown")}
+    on_bar = {above.metric for above in trigger.all_of for case in states["clear"] if case.metrics[above.metric] == above.bar}
+    assert {above.metric for above in trigger.all_of} == on_bar
+    assert any(None in case.metrics.values() for case in states["unknown"])
+    assert any(case.metrics.get("is_complete") is False and None not in case.metrics.values() for case in states["unknown"])
+    assert any(case.metrics.get("is_complete") is False for case in states["fired"])
+    assert any(set(trigger.metrics) <= set(case.metrics) for case in states["fired"])
+    assert len({case.name for case in trigger.cases}) == len(trigger.cases)
+
+
+@pytest.mark.parametrize(("trigger", "case"), CASES)
+def test_trigger_judges_its_case(judge, trigger: Trigger, case: Case) -> None:
+    """The SQL of a trigger gives each of its cases the state that the case states."""
+    (verdict,) = judge([trigger], [case.metrics])
+    assert case.state == verdict["state"]
+    assert (case.state == "fired") == (verdict["finding"] is not None)
+
+
+@pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items()])
+def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
+    """The view of a trigger names all its metrics, and answers for logs that lack something."""
+    view = resources.files("iomine") / "sql" / "out" / f"{trigger.view}.sql"
+    words = set(re.findall(r"\w+", view.read_text(encoding="utf-8")))
+    assert {"cluster", "night", "log_id", "is_complete", *trigger.metrics} - words == set()
+
+
+def test_every_module_under_rules_is_a_trigger() -> None:
+    """A file put among the rules is found without being listed, and none is there in vain."""
+    rules = resources.files("iomine") / "triggers" / "rules"
+    files = [file for family in rules.iterdir() if family.is_dir() for file in family.iterdir() if file.name.endswith(".py")]
+    assert len([file for file in files if file.name != "__init__.py"]) == len(TRIGGERS) > 0
+
+
+def test_reference_table_tells_all_triggers_in_text() -> None:
+    """SQL can join verdicts with a table of all triggers, whose columns are all text and all filled."""
+    table = reference_table()
+    expected = ["ruleset", "code", "level", "title", "view_name", "advice", "trigger_version"]
+    assert expected == table.column_names
+    assert {pa.string()} == set(table.schema.types)
+    assert list(TRIGGERS) == table["code"].to_pylist()
+    assert [0] * table.num_columns == [column.null_count for column in table.columns]
+
+
+@pytest.mark.parametrize(
+    ("change", "demand"),
+    [
+        ({"code": "POSIX101"}, "three digits"),
+        ({"view": "log; DROP TABLE log"}, "plain name"),
+        ({"all_of": ()}, "at least one metric"),
+        ({"all_of": (Above("read_count", 10, why=" "),)}, "must say why"),
+        ({"all_of": (Above("read_count", float("nan"), why="None."),)}, "must be a number"),
+        ({"all_of": (Above("no_such_field", 10, why="None."),)}, "no_such_field must be a field"),
+        ({"all_of": (Above("path", 10, why="None."),)}, "path must be a field of the schema and a number"),
+        ({"finding": "{no_such_field} reads."}, "no_such_field must be a field"),
+        ({"finding": ""}, "must say what it found"),
+        ({"advice": "\n"}, "what to change"),
+        ({"cost": "no_such_field"}, "no_such_field must be a field"),
+        ({"cases": (Case("no metric", {}, state="unknown"),)}, "'no metric' must name fields"),
+        ({"cases": (Case("odd", {"read_count": 1, "odd": 1}, state="clear"),)}, "'odd' must name fields"),
+    ],
+)
+def test_trigger_out_of_form_is_refused(change: dict[str, object], demand: str) -> None:
+    """A trigger that could not be judged, or that keeps its reasons to itself, is refused when it is made."""
+    with pytest.raises(ValueError, match=re.escape(demand)):
+        Trigger(**(A_TRIGGER | change))
+
+
+def test_states_are_the_three_words_of_the_lake() -> None:
+    """A verdict is fired, clear or unknown, and nothing else."""
+    assert State.__args__ == ("fired", "clear", "unknown")

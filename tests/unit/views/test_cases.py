@@ -1,0 +1,125 @@
+"""Every case under tests/cases, and that every view has one."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+import pytest
+
+from iomine.schema import TABLES, field
+from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
+from iomine.views.sqltext import duckdb_type, name_of
+
+CASES: Final = Path(__file__).parents[2] / "cases"
+VIEWS: Final = {view.name if view.schema == "main" else f"core_{view.name}": view for view in find_views()}
+
+
+@dataclass(frozen=True)
+class ViewCase:
+    """One file under tests/cases: rows in, exact rows out; a key left out is NULL on both sides."""
+
+    view: View
+    name: str
+    why: str
+    given: dict[str, list[dict[str, Any]]]
+    expect: list[dict[str, Any]]
+    is_ordered: bool
+
+    def __str__(self) -> str:
+        """The name that pytest shows."""
+        return f"{self.view.name}-{self.name}"
+
+
+def load_cases() -> list[ViewCase]:
+    return [_load(path) for path in sorted(CASES.glob("*/*.toml"))]
+
+
+def _load(path: Path) -> ViewCase:
+    case = tomllib.loads(path.read_text(encoding="utf-8"))
+    view = VIEWS[path.parent.name]
+    given = case.pop("given", {})
+    is_ordered = case.pop("ordered", False)
+    return ViewCase(view, path.stem, given=given, is_ordered=is_ordered, **case)
+
+
+def declared(name: str) -> dict[str, str]:
+    """Columns and types of what a view may read, as the schema declares them."""
+    schema, _, short = name.partition(".")
+    if schema == "lake":
+        columns = TABLES[short].partition_keys + TABLES[short].columns
+    elif short in REFERENCE_TABLES:
+        columns = REFERENCE_TABLES[short]
+    else:
+        view = next(view for view in find_views() if view.qualified == name)
+        columns = columns_of(view)
+    return {column: duckdb_type(field(column).type) for column in columns}
+
+
+@cache
+def columns_of(view: View) -> tuple[str, ...]:
+    with stage(view, {}) as con:
+        return tuple(column for column, *_ in con.sql(view.sql).description)
+
+
+def stage(view: View, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
+    """A database with a table for everything that the view reads, holding the given rows; a key left out is NULL."""
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    for schema in ("lake", *SCHEMAS.values()):
+        con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    assert set(given) <= set(view.reads)
+    for name in view.reads:
+        columns = ", ".join(f"{name_of(column)} {kind}" for column, kind in declared(name).items())
+        con.execute(f"CREATE TABLE {name} ({columns})")
+        for row in given.get(name, ()):
+            keys = ", ".join(name_of(key) for key in row)
+            con.execute(f"INSERT INTO {name} ({keys}) VALUES ({', '.join('?' for _ in row)})", list(row.values()))
+    return con
+
+
+@pytest.mark.parametrize("case", load_cases(), ids=str)
+def test_view_answers_its_case(case: ViewCase):
+    """A view gives exactly the rows that its case expects, in the types that its fields declare."""
+    with stage(case.view, case.given) as con:
+        answer = con.sql(case.view.sql)
+        types = dict(zip(answer.columns, map(str, answer.types), strict=True))
+        assert {column: duckdb_type(field(column).type) for column in types} == types
+        got = [dict(zip(types, row, strict=True)) for row in answer.fetchall()]
+    expected = [dict.fromkeys(types) | row for row in case.expect]
+    if not case.is_ordered:
+        expected, got = sorted(expected, key=repr), sorted(got, key=repr)
+    assert case.why
+    assert expected == got
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_that_does_something_has_a_case(name: str):
+    """A view is tested unless all it does is to hand on a table."""
+    is_trivial = VIEWS[name].sql == f"SELECT *\nFROM lake.{VIEWS[name].name}"
+    assert is_trivial or any(case.view is VIEWS[name] for case in load_cases())
+
+
+@pytest.mark.parametrize("name", [f"core.{table}" for table in TABLES])
+def test_every_table_has_a_core_view_with_all_its_columns(name: str):
+    """Nothing that the lake holds is lost on the way through core."""
+    view = next(view for view in find_views() if view.qualified == name)
+    table = TABLES[view.name]
+    assert set() == set(table.partition_keys + table.columns) - set(columns_of(view))
+
+
+@pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
+def test_reads_is_what_the_query_names(view: View):
+    """The header's reads are the relations of the query, no more and no fewer."""
+    named = re.findall(r"(?:FROM|JOIN) (\w+\.\w+)", view.sql)
+    assert set(view.reads) == set(named)
+    assert len(view.reads) == len(set(view.reads))
+
+
+@pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
+def test_grain_is_among_the_columns(view: View):
+    """The columns that tell rows apart are columns of the view."""
+    assert set() == set(view.grain) - set(columns_of(view))
