@@ -5,7 +5,7 @@ from pathlib import Path
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
-from prefect.states import State
+from prefect.client.schemas.objects import State
 
 from iomine.errors import WorkersError
 from iomine.pipeline.sweep import Settings, Summary, Sweep
@@ -67,7 +67,9 @@ def publish(sweep: Sweep) -> Summary:
 
 
 @flow(name="sweep", persist_result=False)
-def sweep(paths: list[Path], warehouse: Path, cluster: str = "default", scheduler: str | None = None, workers: int | None = None) -> Summary:
+def sweep(
+    paths: list[Path], warehouse: Path, cluster: str = "default", scheduler: str | None = None, workers: int | None = None
+) -> Summary:
     """Sweep the logs under the paths into the warehouse.
 
     Args:

@@ -41,7 +41,6 @@ def command(
         raise UsageError(f"{cluster!r} is no name for a cluster: use letters, digits, dots, dashes and underscores.")
     # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
     atexit.register(_close_stderr)
-    _prepare_prefect(warehouse)
     summary = _run(paths, warehouse, cluster, scheduler, workers)
     _show(summary, warehouse, as_json=json)
     if summary.rejected:
@@ -54,34 +53,21 @@ def _close_stderr() -> None:
         os.dup2(nowhere.fileno(), _STDERR)
 
 
-def _prepare_prefect(warehouse: Path) -> None:
-    """Keeps Prefect to itself: a state of its own in the warehouse, no telemetry, time to start on a busy machine.
-
-    Where the site has a Prefect server (`PREFECT_API_URL`), that is used. What is set already stays.
-    """
-    from iomine.lake import Warehouse as Folder
-
-    folder = Folder(warehouse)
-    folder.create()
-    for name, value in {
-        "PREFECT_HOME": str(folder.prefect_home),
-        "DO_NOT_TRACK": "1",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
-        "PREFECT_LOGGING_LEVEL": "ERROR",
-        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
-    }.items():
-        os.environ.setdefault(name, value)
-
-
 def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None, workers: int | None) -> "Summary":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+    from iomine.flows.server import local_server
+    from iomine.lake import Warehouse as Folder
     from iomine.pipeline import progress
+    from iomine.pipeline.find import check
 
+    # What can be told at once should not wait for a server.
+    check(paths)
+    folder = Folder(warehouse)
+    folder.create()
     columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bars:
+    with local_server(folder.prefect_home) as server, Progress(*columns, console=Console(stderr=True)) as bars:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
@@ -92,6 +78,7 @@ def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None
         progress.listen(show)
         from iomine.flows.sweep import sweep
 
+        server.wait()
         return sweep(paths, warehouse, cluster, scheduler, workers)
 
 

@@ -32,7 +32,8 @@ def totals(batches: Mapping[str, Sequence[pa.RecordBatch]]) -> Totals:
     """
 
     def total(*columns: str) -> float:
-        parts = (batch[column] for layer in LOWEST_LAYERS for batch in batches.get(layer, ()) for column in columns if column in batch.schema.names)
+        records = [batch for layer in LOWEST_LAYERS for batch in batches.get(layer, ())]
+        parts = (batch[column] for batch in records for column in columns if column in batch.schema.names)
         # A negative is Darshan's word for a counter that it does not know, never a measurement.
         return sum(pc.sum(part.filter(pc.greater_equal(part, 0))).as_py() or 0 for part in parts)
 

@@ -1,6 +1,5 @@
 """Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
 
-import os
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -126,7 +125,7 @@ def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | No
     target = new_file_path(root, table, cluster, night)
     if len(paths) == 1 and root not in paths[0].parents:
         target.parent.mkdir(parents=True, exist_ok=True)
-        os.replace(paths[0], target)
+        paths[0].replace(target)
         rows = pq.read_metadata(target).num_rows
         return LakeFile(table, cluster, night, target, target.stat().st_size, rows)
     with ParquetSink(table, target) as sink:

@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
-from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from iomine.lake.files import LakeFile
 from iomine.schema import TABLES, table
@@ -84,7 +84,7 @@ class Lake:
         entry = table(name)
         schema = Schema.from_arrow(_plain(arrow_schema(name, with_partition_keys=True)))
         properties = CommitProperties(custom_metadata={"sweep_id": sweep_id})
-        actions: list[AddAction | RemoveAction] = [self._add(file) for file in files]
+        actions = [self._add(file) for file in files]
         partition_by = list(entry.partition_keys)
         if (opened := self._open(name)) is None:
             create_table_with_add_actions(
@@ -94,7 +94,7 @@ class Lake:
         nights = sorted({file.night.isoformat() for file in files if file.night})
         clusters = sorted({file.cluster for file in files if file.cluster})
         opened.create_write_transaction(
-            actions,
+            [*actions],
             mode="overwrite",
             schema=schema,
             partition_by=partition_by,

@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import dask
 from distributed import Client, LocalCluster, as_completed
@@ -49,7 +49,10 @@ def client(scheduler: str | None = None, workers: int | None = None) -> Iterator
     with (
         dask.config.set({"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False}),
         LocalCluster(
-            n_workers=workers or local_workers(), threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR
+            n_workers=workers or local_workers(),
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.ERROR,
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
@@ -57,7 +60,7 @@ def client(scheduler: str | None = None, workers: int | None = None) -> Iterator
 
 
 def map_unordered(
-    connected: Client, function: Callable[..., Result], items: Iterable[Item], *arguments: Any
+    connected: Client, function: Callable[..., Result], items: Iterable[Item], *arguments: object
 ) -> Iterator[tuple[Item, Result]]:
     """Applies a function to items on the workers, a bounded number of them at a time.
 
@@ -96,5 +99,5 @@ def map_unordered(
             raise
         except Exception as error:
             told = " ".join(str(error).split())
-            raise WorkersError(f"Workers were lost, or could not do a part of the work ({type(error).__name__}: {told}).") from error
+            raise WorkersError(f"Workers could not do a part of the work ({type(error).__name__}: {told}).") from error
         yield item_of.pop(future.key), result

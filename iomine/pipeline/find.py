@@ -29,6 +29,20 @@ def is_candidate(name: str) -> bool:
     return ".darshan" in name or name.endswith(".gz")
 
 
+def check(paths: Sequence[Path]) -> None:
+    """Makes sure that every path can be looked through.
+
+    Raises:
+        UsageError: a path does not exist.
+        InputError: a path cannot be opened.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"There is no {path}: name folders or files that exist.")
+        if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+            raise InputError(f"{path} cannot be opened: ask its owner for permission to read it.")
+
+
 def find(paths: Sequence[Path]) -> list[Candidate]:
     """All candidates under the paths, each once, in the order of their paths.
 
@@ -38,11 +52,7 @@ def find(paths: Sequence[Path]) -> list[Candidate]:
         UsageError: a path does not exist.
         InputError: a path that was given cannot be opened.
     """
-    for path in paths:
-        if not path.exists():
-            raise UsageError(f"There is no {path}: name folders or files that exist.")
-        if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
-            raise InputError(f"{path} cannot be opened: ask its owner for permission to read it.")
+    check(paths)
     found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute())}
     return [found[path] for path in sorted(found)]
 
@@ -59,7 +69,7 @@ def _under(top: Path) -> Iterator[Candidate]:
 
 def _candidate(path: str) -> Candidate:
     try:
-        status = os.stat(path)
+        status = Path(path).stat()
     except OSError as error:
         return Candidate(path, 0, f"The file cannot be looked at: {error.strerror}.")
     # A pipe or a device named like a log would be read for ever.

@@ -25,19 +25,20 @@ def judge(warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile]) -> tu
     Returns:
         Files of the table `verdict`, and how many verdicts of the default ruleset are findings.
     """
+    # A log is judged by its own night's rows, so views over the touched partitions say the same as views over all.
+    partitions = sorted({(file.cluster, file.night) for file in merged if file.cluster and file.night})
     replaced = {(file.table, file.cluster, file.night) for file in merged}
     kept = [
         file
         for file in warehouse.lake.files(warehouse.lake.pins())
-        if (file.table, file.cluster, file.night) not in replaced
+        if (file.cluster, file.night) in partitions and (file.table, file.cluster, file.night) not in replaced
     ]
     files: dict[str, list[str]] = {}
     for file in [*kept, *merged]:
         files.setdefault(file.table, []).append(str(file.path))
-    database = staging / "judge.duckdb"
     staging.mkdir(parents=True, exist_ok=True)
+    database = staging / "judge.duckdb"
     build_catalog(database, files, {"triggers": reference_table()}, {})
-    partitions = sorted({(file.cluster, file.night) for file in merged if file.cluster and file.night})
     verdicts = ask(database, judge_sql(list(TRIGGERS.values()), partitions))
     found = [
         write_file(warehouse.lake.root, "verdict", _rows_of(verdicts, cluster, night).to_batches(), cluster, night)

@@ -119,7 +119,7 @@ class Reader:
         killers: list[Refused] = []
         while True:
             request = {"cluster": batch.cluster, "night": batch.night.isoformat(), "logs": logs, "staging": str(staging)}
-            self._begun = None
+            self._forget()
             try:
                 return _result(batch, self._ask(request), killers)
             except _ReaderDiedError as death:
@@ -127,6 +127,9 @@ class Reader:
                     raise WarehouseError(f"The process that reads logs does not start: {death}") from death
                 killers.append(Refused(self._begun, str(death), is_final=True))
                 logs = [log for log in logs if log[0] != self._begun]
+
+    def _forget(self) -> None:
+        self._begun = None
 
     def close(self) -> None:
         """Ends the child."""
@@ -142,23 +145,24 @@ class Reader:
         """Sends a request and waits for its answer, noting which log the child begins meanwhile."""
         child = self._child or self._start()
         try:
-            child.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]  it is a pipe
-            child.stdin.flush()  # type: ignore[union-attr]
+            _pipe(child.stdin).write(json.dumps(request).encode() + b"\n")
+            _pipe(child.stdin).flush()
         except BrokenPipeError:
-            raise _ReaderDiedError(self._autopsy()) from None
-        while "reading" in (message := json.loads(self._line())):
+            raise _ReaderDiedError(self._autopsy(child)) from None
+        while "reading" in (message := json.loads(self._line(child))):
             self._begun = message["reading"]
         return cast("dict[str, Any]", message)
 
-    def _line(self) -> bytes:
+    def _line(self, child: subprocess.Popen[bytes]) -> bytes:
         """The child's next line, however long it takes up to the limit."""
-        output = self._child.stdout.fileno()  # type: ignore[union-attr]
+        output = _pipe(child.stdout).fileno()
         while b"\n" not in self._unread:
             if not select.select([output], [], [], self._limits.seconds)[0]:
                 self.close()
-                raise _ReaderDiedError(f"Reading it takes longer than {human_seconds(self._limits.seconds)}, the limit for one log.")
+                limit = human_seconds(self._limits.seconds)
+                raise _ReaderDiedError(f"Reading it takes longer than {limit}, the limit for one log.")
             if not (said := os.read(output, _PIPE_BYTES)):
-                raise _ReaderDiedError(self._autopsy())
+                raise _ReaderDiedError(self._autopsy(child))
             self._unread += said
         line, _, self._unread = self._unread.partition(b"\n")
         return line
@@ -176,18 +180,24 @@ class Reader:
         )
         return self._child
 
-    def _autopsy(self) -> str:
+    def _autopsy(self, child: subprocess.Popen[bytes]) -> str:
         """How the child ended, in a sentence, with the last that it or the C library printed."""
-        assert self._child is not None  # noqa: S101
-        assert self._stderr is not None  # noqa: S101
-        code = self._child.wait()
-        size = self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, size - _STDERR_TAIL_BYTES))
-        printed = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        code = child.wait()
+        stderr = _pipe(self._stderr)
+        stderr.seek(max(0, stderr.seek(0, os.SEEK_END) - _STDERR_TAIL_BYTES))
+        printed = stderr.read().decode("utf-8", "replace").strip().splitlines()
         self.close()
         how = f"signal {Signals(-code).name}" if code < 0 else f"exit code {code}"
         said = f"; the last it printed was: {printed[-1]}" if printed else ""
-        return f"The log ended the process that read it ({how}, within {human_bytes(self._limits.memory_bytes)} of memory){said}."
+        within = human_bytes(self._limits.memory_bytes)
+        return f"The log ended the process that read it ({how}, within {within} of memory){said}."
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    """The pipe, which is there for as long as the child is."""
+    if pipe is None:
+        raise ValueError("The child was started without its pipes.")
+    return pipe
 
 
 def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> BatchResult:

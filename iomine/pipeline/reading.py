@@ -86,7 +86,8 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
                 except UnreadableError as error:
                     refused.append((path, error.reason, error.is_final))
                 except MemoryError:
-                    refused.append((path, f"Reading it takes more than {human_bytes(memory_bytes)} of memory, the limit for one log.", True))
+                    limit = human_bytes(memory_bytes)
+                    refused.append((path, f"Reading it takes more than {limit} of memory, the limit for one log.", True))
                 except _LOG_AT_FAULT as error:
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:

@@ -138,9 +138,18 @@ class Sweep:
         remembered = self._remembered_rejects()
         for candidate, identity in sorted(self._identified(readable), key=lambda pair: pair[0].path):
             if isinstance(identity, UnreadableError):
-                self._reject(candidate.path, "identify", identity.reason, identity.is_final, size_bytes=candidate.size_bytes)
+                self._reject(
+                    candidate.path, "identify", identity.reason, is_final=identity.is_final, size_bytes=candidate.size_bytes
+                )
             elif identity.night is None:
-                self._reject(candidate.path, "identify", identity.reason, True, identity.sha256, identity.size_bytes)
+                self._reject(
+                    candidate.path,
+                    "identify",
+                    identity.reason,
+                    is_final=True,
+                    sha256=identity.sha256,
+                    size_bytes=identity.size_bytes,
+                )
             elif identity.log_id in known_ids:
                 self._known += 1
             elif identity.sha256 in remembered:
@@ -165,7 +174,14 @@ class Sweep:
             self._ingested += result.log_count
             for refused in result.refused:
                 log = identity_of[refused.path]
-                self._reject(refused.path, "read", refused.reason, refused.is_final, log.sha256, log.size_bytes)
+                self._reject(
+                    refused.path,
+                    "read",
+                    refused.reason,
+                    is_final=refused.is_final,
+                    sha256=log.sha256,
+                    size_bytes=log.size_bytes,
+                )
             done += len(batch.logs)
             progress.tell("read", done, len(self._new))
         return self._ingested
@@ -268,7 +284,7 @@ class Sweep:
             done += len(piece)
             progress.tell("identify", done, len(candidates))
 
-    def _reject(self, path: str, stage: str, reason: str, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
+    def _reject(self, path: str, stage: str, reason: str, *, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
         self._rejects.append(
             {
                 "path": path,

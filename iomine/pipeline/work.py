@@ -52,7 +52,9 @@ def read_batch(batch: Batch, staging: Path, limits: Limits) -> BatchResult:
 
 def merge_all(merges: Sequence[Merge]) -> list[LakeFile]:
     """Makes the new files of partitions."""
-    return [
-        merge_files(merge.root, merge.files[0].table, [file.path for file in merge.files], merge.files[0].cluster, merge.files[0].night)
-        for merge in merges
-    ]
+    return [_merge(merge) for merge in merges]
+
+
+def _merge(merge: Merge) -> LakeFile:
+    first = merge.files[0]
+    return merge_files(merge.root, first.table, [file.path for file in merge.files], first.cluster, first.night)

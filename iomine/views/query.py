@@ -116,6 +116,8 @@ def _engine(memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyCon
 def _lock_down(con: duckdb.DuckDBPyConnection) -> None:
     # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
     con.execute("SET TimeZone = 'UTC'")
+    # A bar would be drawn into the answer.
+    con.execute("SET enable_progress_bar = false")
     rows = con.execute("SELECT value FROM _meta WHERE key = ?", [LAKE_DIRECTORY]).fetchall()
     con.execute(f"SET allowed_directories = [{', '.join(quoted(value) for (value,) in rows)}]")
     con.execute("SET enable_external_access = false")

@@ -7,7 +7,7 @@ is one or more compressed streams laid end to end, since each rank may have comp
 
 import bz2
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -101,7 +101,7 @@ class _Inflater(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
+    def decompress(self, data: memoryview, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Container:
         return inflated
 
 
-def _inflate_streams(view: memoryview, new: type[_Inflater] | object) -> Inflated:
+def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated:
     """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
 
     A stream that fails its checksum may have given wrong bytes long before, so none of it is kept; one that is merely
@@ -166,13 +166,13 @@ def _inflate_streams(view: memoryview, new: type[_Inflater] | object) -> Inflate
     inflater: _Inflater | None = None
     while position < len(view):
         if inflater is None:
-            inflater = new()  # type: ignore[operator]
+            inflater = new()
             sure = len(parts)
             chunk_bytes = _FIRST_CHUNK
         chunk = view[position : position + chunk_bytes]
         try:
             part = inflater.decompress(chunk)
-        except (zlib_ng.error, OSError, ValueError, EOFError) as error:
+        except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  its stub calls it a function
             return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
         parts.append(part)
         size += len(part)
@@ -192,7 +192,7 @@ def _mapped(regions: Iterator[tuple[int, int]], size: int) -> list[tuple[int, in
     for offset, length in mapped:
         if length and (offset > size or length > (1 << 40)):
             raise UnreadableError(
-                f"Its header maps {length:,} bytes at offset {offset:,}, but the file has {size:,} bytes: it is cut off or damaged."
+                f"The header maps {length:,} bytes at offset {offset:,}, but the file has {size:,}: it is damaged."
             )
     return mapped
 

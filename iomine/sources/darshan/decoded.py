@@ -1,5 +1,6 @@
 """What every decoder gives back, and how words of a record become Arrow columns."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +16,8 @@ Words = npt.NDArray[np.int64]
 Columns = Mapping[str, pa.Array]
 
 WORD_BYTES = 8
+# Struct code of this machine's byte order, in which libdarshan-util gives records.
+NATIVE = "<" if sys.byteorder == "little" else ">"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
 from iomine.sources.darshan.container import Container, Region, open_container
 from iomine.sources.darshan.convert import convert
 from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdhim
-from iomine.sources.darshan.decoded import Columns, Decoded, record_batch
+from iomine.sources.darshan.decoded import NATIVE, Columns, Decoded, record_batch
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
 from iomine.sources.darshan.identity import read_bytes
@@ -21,7 +22,13 @@ from iomine.sources.darshan.job import Job, read_job, user_from
 from iomine.sources.darshan.lustre import decode_lustre
 from iomine.sources.darshan.names import MountTable, read_names
 
-# Newest version of the modules that are decoded here rather than by a fixed row of counters.
+_SIMPLE: Final[dict[str, Callable[[bytes, str], Decoded]]] = {
+    "HEATMAP": decode_heatmap,
+    "APMPI": decode_apmpi,
+    "APXC": decode_apxc,
+    "MDHIM": decode_mdhim,
+}
+# Newest version of the modules that are not a fixed row of counters.
 _NEWEST: Final = {"LUSTRE": 2, "DXT_POSIX": 2, "DXT_MPIIO": 3, "HEATMAP": 1, "APMPI": 1, "APXC": 1, "MDHIM": 1}
 
 
@@ -130,24 +137,16 @@ def _decode(container: Container, region: Region, run_seconds: float | None) -> 
 
 
 def _decode_region(container: Container, region: Region, data: bytes, run_seconds: float | None) -> Decoded:
-    order = container.order
-    match region.module:
-        case module if module in LAYOUTS:
-            if region.version == LAYOUTS[module].version:
-                return decode_counters(module, data, order)
-            return decode_counters(module, convert(container, region, data), "<")
-        case "LUSTRE":
-            return decode_lustre(data, region.version, order)
-        case "DXT_POSIX" | "DXT_MPIIO":
-            return decode_dxt(region.module, region.version, data, order, run_seconds)
-        case "HEATMAP":
-            return decode_heatmap(data, order)
-        case "APMPI":
-            return decode_apmpi(data, order)
-        case "APXC":
-            return decode_apxc(data, order)
-        case _:
-            return decode_mdhim(data, order)
+    module, order = region.module, container.order
+    if module in LAYOUTS:
+        if region.version == LAYOUTS[module].version:
+            return decode_counters(module, data, order)
+        return decode_counters(module, convert(container, region, data), NATIVE)
+    if module in ("DXT_POSIX", "DXT_MPIIO"):
+        return decode_dxt(module, region.version, data, order, run_seconds)
+    if module == "LUSTRE":
+        return decode_lustre(data, region.version, order)
+    return _SIMPLE[module](data, order)
 
 
 def _state(region: Region, decoded: Decoded) -> tuple[str, str]:
