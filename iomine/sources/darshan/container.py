@@ -172,7 +172,7 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated
         chunk = view[position : position + chunk_bytes]
         try:
             part = inflater.decompress(chunk)
-        except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  its stub calls it a function
+        except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
             return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
         parts.append(part)
         size += len(part)
