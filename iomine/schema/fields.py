@@ -227,8 +227,8 @@ _VERDICTS = {
     ),
     **_fields(
         Kind.COUNT,
-        small_read_count="Reads shorter than 1 MiB, counted in Darshan's size bins up to 1 MiB.",
-        small_write_count="Writes shorter than 1 MiB, counted in Darshan's size bins up to 1 MiB.",
+        small_read_count="Reads of 1 MiB or less: Darshan's five lowest size bins.",
+        small_write_count="Writes of 1 MiB or less: Darshan's five lowest size bins.",
     ),
     **_fields(
         Kind.CORE_SECONDS,

@@ -1,0 +1,60 @@
+"""The README is the first thing that anybody sees: what it shows is what happens."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from iomine.cli.app import build_app
+from iomine.pipeline.sweep import Settings, Sweep
+
+REPO = Path(__file__).parents[2]
+README = (REPO / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    """A warehouse of the logs that come with PyDarshan, and the summary of its sweep."""
+    import darshan
+
+    root = tmp_path_factory.mktemp("readme")
+    with Sweep(Settings((Path(darshan.__file__).parent,), root, workers=1)) as run:
+        for stage in (run.find, run.identify, run.read, run.merge, run.judge, run.commit):
+            stage()
+        return root, run.publish()
+
+
+def example(command: str) -> str:
+    """What the README shows below a command."""
+    return README.split(f"$ {command}\n", 1)[1].split("\n\n$ ", 1)[0].split("\n```", 1)[0].rstrip()
+
+
+def queries() -> list[str]:
+    return re.findall(r"^\$ (iomine sql .*)$", README, re.MULTILINE)
+
+
+def test_sweep_gives_the_counts_that_the_readme_shows(warehouse):
+    """The numbers of the example sweep are those of a real one."""
+    _, summary = warehouse
+    shown = example(re.search(r"^\$ (iomine sweep .*)$", README, re.MULTILINE)[1])
+    assert [str(summary.found), str(summary.ingested), str(summary.known), str(summary.rejected)] == re.findall(
+        r"(\d+) (?:found|ingested|known|rejected)", shown
+    )
+    assert f"{len(summary.nights)} nights from {summary.nights[0]} to {summary.nights[-1]}, {summary.findings} findings" in shown
+
+
+@pytest.mark.parametrize("command", queries())
+def test_queries_give_the_answers_that_the_readme_shows(warehouse, command):
+    """Each example query, run on that sweep's warehouse, answers as shown."""
+    root, _ = warehouse
+    answer = CliRunner().invoke(build_app(), [*shlex.split(command)[1:], "--warehouse", str(root)], prog_name="iomine")
+    assert example(command) == answer.stdout.rstrip()
+
+
+def test_readme_links_to_files_that_exist():
+    """No link of the README leads nowhere."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", README)
+    assert [] == [target for target in targets if not (REPO / target).exists()]
+    assert targets
