@@ -1,6 +1,7 @@
 """Writes the pages of this folder that follow from the program: `python docs/make.py` after a command or trigger changed."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from typer.testing import CliRunner
@@ -8,6 +9,8 @@ from typer.testing import CliRunner
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
 from iomine.triggers import MANUALS
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
 
 _HERE: Final = Path(__file__).parent
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
@@ -17,7 +20,7 @@ _TERMINAL: Final = {"COLUMNS": "80", "IOMINE_WAREHOUSE": None}
 
 def pages() -> dict[Path, str]:
     """The text of every page that is written here, by its path."""
-    return {_HERE / "cli.md": _cli_page(), _HERE / "triggers.md": _triggers_page()}
+    return {_HERE / "cli.md": _cli_page(), _HERE / "triggers.md": _triggers_page(), _HERE / "views.md": _views_page()}
 
 
 def _cli_page() -> str:
@@ -36,6 +39,27 @@ def _help(*command: str) -> str:
 def _triggers_page() -> str:
     intro = "What `iomine explain CODE` says, trigger by trigger."
     return "\n".join((_MADE, "", intro, "", *(page_text(page) for page in MANUALS.values())))
+
+
+def _views_page() -> str:
+    intro = "What can be asked for in SQL, as `data_dictionary` and `view_dictionary` in the warehouse say too."
+    with TemporaryDirectory() as folder:
+        catalog = Path(folder) / "iomine.duckdb"
+        build_catalog(catalog, {}, {}, {})
+        views = ask(catalog, "SELECT table_name, about FROM view_dictionary").to_pylist()
+        columns = ask(catalog, "SELECT table_name, column_name, type, unit, about FROM data_dictionary").to_pylist()
+    for_people = [view for view in views if "." not in view["table_name"]]
+    sections = [_view(view, [column for column in columns if column["table_name"] == view["table_name"]]) for view in for_people]
+    core = [f"- `{view['table_name']}`: {view['about']}" for view in views if view not in for_people]
+    close = "One for each kind of record in a log, with all of its counters; `data_dictionary` has their columns."
+    return "\n".join(("# Views", "", _MADE, "", intro, "", *sections, "## Schema core", "", close, "", *core, ""))
+
+
+def _view(view: dict[str, str], columns: list[dict[str, str]]) -> str:
+    rows = (f"| `{row['column_name']}` | {row['type']} | {row['unit']} | {row['about']} |" for row in columns)
+    return "\n".join(
+        (f"## {view['table_name']}", "", view["about"], "", "| column | type | unit | meaning |", "|---|---|---|---|", *rows, "")
+    )
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ _LOGS = {
     **_fields(
         Kind.ID,
         file_id="Darshan's record id of the file or object: a 64-bit hash, its bits read as a signed number.",
-        h5_file_id="Record id of the file that holds the dataset or variable, as file_id.",
+        parent_file_id="Record id of the file that holds the dataset or variable, as file_id.",
         uid="Numeric user id.",
         thread_id="Id of the thread that issued the request, where the trace carries one.",
         oid_hi="High half of the DAOS object id, its bits read as a signed number.",

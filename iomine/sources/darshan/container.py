@@ -7,7 +7,7 @@ is one or more compressed streams laid end to end, since each rank may have comp
 
 import bz2
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -141,6 +141,7 @@ class Container:
         return self._inflate(region.offset, region.length)
 
     def _inflate(self, offset: int, length: int) -> Inflated:
+        # A map that points outside the file says that the file was cut off, or lies; either way what is there is bounded.
         missing = offset + length - len(self.data)
         view = memoryview(self.data)[offset : offset + length]
         if self.compression == _PLAIN:
@@ -186,17 +187,6 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated
     return Inflated(b"".join(parts), "" if inflater is None else "its compressed data is cut off")
 
 
-def _mapped(regions: Iterator[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Offsets and lengths, refused where no file could have them."""
-    mapped = list(regions)
-    for offset, length in mapped:
-        if length and (offset > size or length > (1 << 40)):
-            raise UnreadableError(
-                f"The header maps {length:,} bytes at offset {offset:,}, but the file has {size:,}: it is damaged."
-            )
-    return mapped
-
-
 def open_container(data: bytes) -> Container:
     """Takes a log's bytes apart.
 
@@ -228,7 +218,7 @@ def open_container(data: bytes) -> Container:
     if compression not in (_ZLIB, _BZIP2, _PLAIN):
         raise UnreadableError(f"The log is compressed in a way that Darshan does not know (code {compression}).")
     maps, versions = numbers[: -era.slots], numbers[-era.slots :]
-    names_at, *modules_at = _mapped(zip(maps[::2], maps[1::2], strict=True), len(data))
+    names_at, *modules_at = zip(maps[::2], maps[1::2], strict=True)
     job_at = 16 + header.size
     if names_at[0] < job_at:
         raise UnreadableError("The header's map places the names inside the header: the file is damaged.")

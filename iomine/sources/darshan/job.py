@@ -85,20 +85,20 @@ def read_job(container: Container) -> Job:
     """The job record of a log.
 
     Raises:
-        UnreadableError: too little of the record is left to tell when the run was.
+        UnreadableError: the record is damaged, or does not tell when the run was.
     """
     inflated = container.inflate_job()
     data = inflated.data
     has_nanoseconds = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
     doubts = []
     if inflated.damage:
-        doubts.append(f"the job record is damaged: {inflated.damage}")
+        raise UnreadableError(f"Who ran what and when cannot be read from the job record: {inflated.damage}.")
     if has_nanoseconds and data[40:].startswith(b"lib_ver="):
         has_nanoseconds = False
         doubts.append("the job record has the layout of formats before 3.41, though the log claims 3.41")
     numbers = struct.Struct(f"{container.order}{7 if has_nanoseconds else 5}q")
     if len(data) < numbers.size:
-        raise UnreadableError(f"The job record cannot be read: {inflated.damage or 'it is too short'}.")
+        raise UnreadableError(f"The job record is too short: it has {len(data)} bytes.")
     if has_nanoseconds:
         uid, start, start_ns, end, end_ns, nprocs, job_id = numbers.unpack_from(data)
         run_seconds = (end - start) + (end_ns - start_ns) / _NANOSECONDS
