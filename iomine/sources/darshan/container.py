@@ -17,6 +17,8 @@ from iomine.errors import UnreadableError
 from iomine.units import GIB, KIB, human_bytes
 
 MAGIC: Final = 6567223
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+_GZIP_WINDOW: Final = 31
 _ZLIB, _BZIP2, _PLAIN = 0, 1, 2
 
 # No run has filled this much with records of one module; a region that inflates beyond it was made to do so.
@@ -187,6 +189,20 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated
     return Inflated(b"".join(parts), "" if inflater is None else "its compressed data is cut off")
 
 
+def _gzip_reason(data: bytes) -> str:
+    """Why a gzip file is no log that can be read: formats 1.x and 2.x were one gzip stream, with the version in front."""
+    try:
+        beginning = zlib_ng.decompressobj(_GZIP_WINDOW).decompress(data[:_FIRST_CHUNK], 8)
+    except zlib_ng.error as error:  # type: ignore[misc]  # its stub calls error a function
+        return f"This is a damaged gzip file ({error})."
+    version = beginning.split(b"\0")[0].decode("ascii", "replace")
+    if version.startswith(("1.", "2.")):
+        return (
+            f"The log has format {version[0]}.x; formats 3.00 to 3.41 are read: convert it with Darshan's own tools of that time."
+        )
+    return "This is a gzip file, but not a Darshan log."
+
+
 def open_container(data: bytes) -> Container:
     """Takes a log's bytes apart.
 
@@ -198,8 +214,8 @@ def open_container(data: bytes) -> Container:
     """
     if not data:
         raise UnreadableError("The file is empty: the run ended before Darshan wrote its log.")
-    if data[:2] == b"\x1f\x8b":
-        raise UnreadableError("This is a log of format 1.x or 2.x (one gzip stream): convert it with Darshan 2's tools.")
+    if data.startswith(_GZIP_MAGIC):
+        raise UnreadableError(_gzip_reason(data))
     version = data[:8].split(b"\0")[0].decode("ascii", "replace")
     try:
         major, minor = (int(part) for part in version.split("."))
