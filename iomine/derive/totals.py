@@ -8,8 +8,8 @@ holds as a sum over ranks (`darshan-posix.c`, `darshan-stdio.c`: reduction of sh
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 LOWEST_LAYERS: Final = ("posix_file", "stdio_file", "dfs_file")
 
@@ -30,12 +30,13 @@ def totals(batches: Mapping[str, Sequence[pa.RecordBatch]]) -> Totals:
     Args:
         batches: records by table; layers that are not there add nothing.
     """
+    records = [batch for layer in LOWEST_LAYERS for batch in batches.get(layer, ())]
 
     def total(*columns: str) -> float:
-        records = [batch for layer in LOWEST_LAYERS for batch in batches.get(layer, ())]
-        parts = (batch[column] for batch in records for column in columns if column in batch.schema.names)
+        found = (batch.column(at) for batch in records for name in columns if (at := batch.schema.get_field_index(name)) >= 0)
         # A negative is Darshan's word for a counter that it does not know, never a measurement.
-        return sum(pc.sum(part.filter(pc.greater_equal(part, 0))).as_py() or 0 for part in parts)
+        summed: float = sum(np.fmax(column.to_numpy(), 0).sum().item() for column in found)
+        return summed
 
     return Totals(
         int(total("read_bytes")),
