@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,9 @@ README = (REPO / "README.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
     """A warehouse of the logs that come with PyDarshan, and the summary of its sweep."""
-    import darshan
-
     root = tmp_path_factory.mktemp("readme")
-    with Sweep(Settings((Path(darshan.__file__).parent,), root, workers=1)) as run:
+    logs = Path(find_spec("darshan").submodule_search_locations[0])
+    with Sweep(Settings((logs,), root, workers=1)) as run:
         for stage in (run.find, run.identify, run.read, run.merge, run.judge, run.commit):
             stage()
         return root, run.publish()
@@ -32,6 +32,7 @@ def example(command: str) -> str:
 
 
 def queries() -> list[str]:
+    """The queries that the README shows."""
     return re.findall(r"^\$ (iomine sql .*)$", README, re.MULTILINE)
 
 

@@ -15,7 +15,9 @@ POSIX_FILE = _counters("posix_file", "POSIX", "POSIX calls of a rank, or of all 
 MPIIO_FILE = _counters("mpiio_file", "MPI-IO", "MPI-IO calls of a rank, or of all ranks together, on a file.")
 STDIO_FILE = _counters("stdio_file", "STDIO", "stdio calls of a rank, or of all ranks together, on a stream.")
 H5F_FILE = _counters("h5f_file", "H5F", "HDF5 file calls of a rank, or of all ranks together, on a file.")
-H5D_DATASET = _counters("h5d_dataset", "H5D", "HDF5 transfers of a rank, or of all ranks together, on a dataset.", "parent_file_id")
+H5D_DATASET = _counters(
+    "h5d_dataset", "H5D", "HDF5 transfers of a rank, or of all ranks together, on a dataset.", "parent_file_id"
+)
 PNETCDF_FILE = _counters("pnetcdf_file", "PNETCDF_FILE", "PnetCDF file calls of a rank, or of all ranks together, on a file.")
 PNETCDF_VARIABLE = _counters(
     "pnetcdf_variable", "PNETCDF_VAR", "PnetCDF transfers of a rank, or of all ranks together, on a variable.", "parent_file_id"
