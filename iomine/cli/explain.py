@@ -11,7 +11,7 @@ from iomine.cli.options import Format
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
-    from iomine.triggers import Manual
+    from iomine.triggers import Manual, Trigger
 
 _WIDTH = 100
 
@@ -42,7 +42,10 @@ def page_text(page: "Manual") -> str:
     from iomine.schema import field
 
     trigger = page.trigger
-    bars = [f"`{above.metric}` above {above.bar:g}: {field(above.metric).about} {above.why}" for above in trigger.all_of]
+    all_of, unless = (
+        [f"`{above.metric}` above {above.bar:g}: {field(above.metric).about} {above.why}" for above in bars]
+        for bars in (trigger.all_of, trigger.unless)
+    )
     cases = [f"{case.state}: {case.name}" for case in trigger.cases]
     return "\n".join(
         (
@@ -52,8 +55,9 @@ def page_text(page: "Manual") -> str:
             page.text,
             "",
             *_head("Fires when all of these hold", "-"),
-            *_items(bars),
+            *_items(all_of),
             "",
+            *((*_head("Unless all of these hold", "-"), *_items(unless), "") if unless else ()),
             *_head("Says", "-"),
             f"    {trigger.finding}",
             "",
@@ -64,7 +68,7 @@ def page_text(page: "Manual") -> str:
             *_items(cases),
             "",
             *_head("Ask the warehouse", "-"),
-            f"    {_question(trigger.code)}",
+            f"    {_question(trigger)}",
             "",
         )
     )
@@ -82,8 +86,11 @@ def _wrapped(text: str, indent: str = "") -> str:
     return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
 
 
-def _question(code: str) -> str:
-    columns = "log_id, user, app, finding, cost_core_seconds"
-    # The code is one of ours.
-    query = f"SELECT {columns} FROM findings WHERE code = '{code}' ORDER BY cost_core_seconds DESC LIMIT 20"  # noqa: S608
+def _question(trigger: "Trigger") -> str:
+    # Only the default ruleset makes findings. Ruleset and code are ours.
+    if trigger.ruleset == "iomine":
+        columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds"
+    else:
+        columns, source, order = "log_id, value, bar", "verdicts WHERE state = 'fired' AND", "value"
+    query = f"SELECT {columns} FROM {source} code = '{trigger.code}' ORDER BY {order} DESC LIMIT 20"  # noqa: S608
     return f'iomine sql "{query}"'

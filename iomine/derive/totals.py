@@ -6,21 +6,23 @@ holds as a sum over ranks (`darshan-posix.c`, `darshan-stdio.c`: reduction of sh
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 LOWEST_LAYERS: Final = ("posix_file", "stdio_file", "dfs_file")
+_TOO_MANY: Final = 2.0**63
 
 
 class Totals(NamedTuple):
-    """Sums over a log's lowest layers; the names are those of the table `log`."""
+    """Sums over a log's lowest layers; the names are those of the table `log`. None where 64 bits do not hold a sum."""
 
-    read_bytes: int
-    write_bytes: int
-    read_count: int
-    write_count: int
+    read_bytes: int | None
+    write_bytes: int | None
+    read_count: int | None
+    write_count: int | None
     io_core_seconds: float
 
 
@@ -32,17 +34,23 @@ def totals(batches: Mapping[str, Sequence[pa.RecordBatch]]) -> Totals:
     """
     records = [batch for layer in LOWEST_LAYERS for batch in batches.get(layer, ())]
 
-    def total(*columns: str) -> float:
-        found = (batch.column(at) for batch in records for name in columns if (at := batch.schema.get_field_index(name)) >= 0)
+    def columns(*names: str) -> list[npt.NDArray[Any]]:
+        found = (batch.column(at) for batch in records for name in names if (at := batch.schema.get_field_index(name)) >= 0)
         # A negative is Darshan's word for a counter that it does not know, never a measurement.
-        summed: float = sum(np.fmax(column.to_numpy(), 0).sum().item() for column in found)
-        return summed
+        return [np.fmax(column.to_numpy(), 0) for column in found]
+
+    def count(*names: str) -> int | None:
+        parts = columns(*names)
+        # NumPy's sums of integers wrap around without a word.
+        if sum(part.sum(dtype=np.float64) for part in parts) >= _TOO_MANY:
+            return None
+        return sum(int(part.sum()) for part in parts)
 
     return Totals(
-        int(total("read_bytes")),
-        int(total("write_bytes")),
+        count("read_bytes"),
+        count("write_bytes"),
         # DFS counts indexed requests apart from plain ones.
-        int(total("read_count", "readx_count")),
-        int(total("write_count", "writex_count")),
-        float(total("read_seconds", "write_seconds", "meta_seconds")),
+        count("read_count", "readx_count"),
+        count("write_count", "writex_count"),
+        sum(float(part.sum()) for part in columns("read_seconds", "write_seconds", "meta_seconds")),
     )

@@ -248,3 +248,66 @@ _VERDICTS = {
         io_ratio="Share of the run's core-seconds spent in I/O.",
     ),
 }
+
+_DRISHTI = {
+    **_fields(
+        Kind.RATIO,
+        read_count_lead_ratio="Reads less writes, over both: 1 where there are only reads, -1 where there are only writes.",
+        write_count_lead_ratio="Writes less reads, over both: 1 where there are only writes, -1 where there are only reads.",
+        read_bytes_lead_ratio="Bytes read less bytes written, over both: 1 where all were read, -1 where all were written.",
+        write_bytes_lead_ratio="Bytes written less bytes read, over both: 1 where all were written, -1 where all were read.",
+        mem_not_aligned_ratio="Share of reads and writes whose memory buffer was not aligned.",
+        file_not_aligned_ratio="Share of reads and writes whose file offset was not aligned.",
+        random_read_ratio="Share of reads that were random.",
+        random_write_ratio="Share of writes that were random.",
+        small_shared_read_ratio="Share of reads in shared records that were small.",
+        small_shared_write_ratio="Share of writes in shared records that were small.",
+        shared_bytes_spread_ratio=(
+            "Of the shared record where it is highest: bytes that slowest and fastest rank differ by, over bytes of all ranks."
+        ),
+        shared_seconds_spread_ratio=(
+            "Of the shared record where it is highest: I/O time that slowest and fastest rank differ by, over that of all ranks."
+        ),
+        own_read_spread_ratio=(
+            "Of the file where it is highest, among records that are not shared: most bytes read by a rank less fewest, "
+            "over most."
+        ),
+        own_write_spread_ratio=(
+            "Of the file where it is highest, among records that are not shared: most bytes written by a rank less fewest, "
+            "over most."
+        ),
+        stdio_ratio="Share of the bytes of POSIX, STDIO and MPI-IO that went through stdio.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        random_read_count="Reads that were not sequential, a rank's first read of each file among them.",
+        random_write_count="Writes that were not sequential, a rank's first write to each file among them.",
+        shared_read_count="Reads in shared records.",
+        shared_write_count="Writes in shared records.",
+        small_shared_read_count="Reads of 1 MiB or less in shared records.",
+        small_shared_write_count="Writes of 1 MiB or less in shared records.",
+        mpiio_read_count="Independent and collective reads through MPI-IO, split and non-blocking ones left out.",
+        mpiio_write_count="Independent and collective writes through MPI-IO, split and non-blocking ones left out.",
+        aggregator_count="Nodes that do collective MPI-IO for all, as the hint cb_nodes asks for.",
+        job_node_count="Compute nodes of the job, from the hosts that the log names for all of its ranks.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        read_offset_lead_bytes="Highest offset read in any file, less the bytes read of all files.",
+        write_offset_lead_bytes="Highest offset written in any file, less the bytes written to all files.",
+        stdio_bytes="Bytes read and written through stdio.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        longest_meta_seconds="Metadata time of the record that has the most; a shared record has the sum over ranks.",
+    ),
+    **_fields(
+        Kind.INTEGER,
+        no_mpiio="1 where the log has no MPI-IO module, 0 where it has one.",
+        node_evidence="What the number of nodes is known from: 2 the scheduler's accounting, 1 the hosts that the log names.",
+        aggregators_differ="1 where the hint cb_nodes is not the number of nodes, 0 where it is.",
+        aggregator_order=(
+            "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 behind it."
+        ),
+    ),
+}

@@ -16,7 +16,7 @@ from iomine.triggers.model import Above, Trigger
 def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]] | None = None) -> str:
     """One DuckDB statement that gives the verdict of every trigger on every log.
 
-    Its columns are `cluster`, `night` and those of the table `verdict`; its rows come by code and log.
+    Its columns are `cluster`, `night` and those of the table `verdict`; its rows come in no order.
 
     Args:
         triggers: at least one; their views are looked up in schema `main`.
@@ -34,7 +34,7 @@ def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]]
     sources += [f"held_{view} AS MATERIALIZED ({_metrics_sql(view, group, where)})" for view, group in views.items()]
     columns = ", ".join(("cluster", "night", *table("verdict").columns))
     arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
-    statement = f"SELECT {columns} FROM (\n{arms}\n)\nORDER BY code, log_id"  # noqa: S608
+    statement = f"SELECT {columns} FROM (\n{arms}\n)"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
 
@@ -46,8 +46,10 @@ def _where(nights: Sequence[tuple[str, dt.date]] | None) -> str:
     clusters = ", ".join(sorted({quoted(cluster) for cluster, _ in nights}))
     dates = ", ".join(sorted({_date_sql(night) for _, night in nights}))
     pairs = ", ".join(f"({quoted(cluster)}, {_date_sql(night)})" for cluster, night in nights)
-    # Only a condition on a single column spares DuckDB the files of other nights.
-    return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND (cluster, night) IN ({pairs})"
+    first, last = (_date_sql(edge({night for _, night in nights})) for edge in (min, max))
+    # Only conditions on a single column spare DuckDB the files of other nights, and where a view joins, only a range.
+    span = f"night BETWEEN {first} AND {last}"
+    return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND {span} AND (cluster, night) IN ({pairs})"
 
 
 def _date_sql(night: dt.date) -> str:
@@ -85,9 +87,15 @@ def _verdict_sql(trigger: Trigger) -> str:
 
 def _state_sql(trigger: Trigger) -> str:
     """What was seen suffices to fire, even in a log that lacks something; to be clear, nothing may be missing."""
-    missing = " OR ".join(f"{above.metric} IS NULL" for above in trigger.all_of)
-    exceeded = " AND ".join(f"{above.metric} > {_bar_sql(above)}" for above in trigger.all_of)
+    missing = " OR ".join(f"{above.metric} IS NULL" for above in trigger.bars)
+    exceeded = _all_above_sql(trigger.all_of)
+    if trigger.unless:
+        exceeded += f" AND NOT ({_all_above_sql(trigger.unless)})"
     return f"CASE WHEN {missing} THEN 'unknown' WHEN {exceeded} THEN 'fired' WHEN is_complete THEN 'clear' ELSE 'unknown' END"
+
+
+def _all_above_sql(bars: Sequence[Above]) -> str:
+    return " AND ".join(f"{above.metric} > {_bar_sql(above)}" for above in bars)
 
 
 def _bar_sql(above: Above) -> str:

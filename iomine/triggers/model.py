@@ -14,7 +14,8 @@ from iomine.triggers.finding import Slot, parts
 
 State = Literal["fired", "clear", "unknown"]
 
-_CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}")
+# The second form is that of Drishti's codes.
+_CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}|[A-Z]\d{2}")
 _VIEW: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -62,13 +63,14 @@ class Trigger:
     """One check.
 
     Attributes:
-        code: family and number, such as POSIX-101; unique over all rulesets.
+        code: family and number, such as POSIX-101 or P05; unique over all rulesets.
         view: the view with the metrics: one row per log, with `cluster`, `night`, `log_id` and `is_complete`.
         level: its weight when fired.
         all_of: fires when all of these hold.
         finding: what a fired trigger says, a template (see `finding.py`).
         advice: what to change.
         cases: what it must catch and what it must leave alone.
+        unless: does not fire when all of these hold, if there are any.
         cost: the metric of core-seconds that a finding may have cost.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
@@ -84,31 +86,37 @@ class Trigger:
     finding: str
     advice: str
     cases: tuple[Case, ...]
+    unless: tuple[Above, ...] = ()
     cost: str | None = None
     ruleset: str = "iomine"
     version: str = "1"
 
     def __post_init__(self) -> None:
         """Refuse what could only fail later, in the middle of a night."""
-        self._require(bool(_CODE.fullmatch(self.code)), "its code must be a family and three digits, such as POSIX-101")
+        self._require(bool(_CODE.fullmatch(self.code)), "its code must be a family and three digits like POSIX-101, or like P05")
         self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
         self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
         self._require(bool(self.all_of), "it must hold at least one metric against a bar")
-        for above in self.all_of:
+        for above in self.bars:
             self._require(bool(above.why.strip()), f"the bar of {above.metric} must say why")
             self._require(math.isfinite(above.bar), f"the bar of {above.metric} must be a number")
         for metric in self.metrics:
             self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
-        held = {above.metric for above in self.all_of}
+        held = {above.metric for above in self.bars}
         for case in self.cases:
             self._require(held <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar")
+
+    @property
+    def bars(self) -> tuple[Above, ...]:
+        """All that is held against a bar."""
+        return self.all_of + self.unless
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """All columns of the view that the trigger needs, each once."""
         told = (part.metric for part in parts(self.finding) if isinstance(part, Slot))
         cost = () if self.cost is None else (self.cost,)
-        return tuple(dict.fromkeys((*(above.metric for above in self.all_of), *told, *cost)))
+        return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *cost)))
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:

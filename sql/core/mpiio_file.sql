@@ -4,12 +4,17 @@
 -- reads = ["lake.mpiio_file"]
 -- ---
 SELECT
+    -- Counters of a hostile log may add up to more than 64 bits: then the sum is NULL, and other logs keep theirs.
     cluster, night, log_id, file_id, rank, mode, fastest_rank, slowest_rank, rank_seconds_variance,
     rank_bytes_variance, rank = -1 AS is_shared,
-    read_size_0_100_count + read_size_100_1k_count + read_size_1k_10k_count
-        + read_size_10k_100k_count + read_size_100k_1m_count AS small_read_count,
-    write_size_0_100_count + write_size_100_1k_count + write_size_1k_10k_count
-        + write_size_10k_100k_count + write_size_100k_1m_count AS small_write_count,
+    TRY_CAST(
+        read_size_0_100_count::HUGEINT + read_size_100_1k_count + read_size_1k_10k_count
+        + read_size_10k_100k_count + read_size_100k_1m_count AS BIGINT
+    ) AS small_read_count,
+    TRY_CAST(
+        write_size_0_100_count::HUGEINT + write_size_100_1k_count + write_size_1k_10k_count
+        + write_size_10k_100k_count + write_size_100k_1m_count AS BIGINT
+    ) AS small_write_count,
     -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
     CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
 FROM lake.mpiio_file

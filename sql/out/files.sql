@@ -17,7 +17,7 @@ WITH record AS (
     SELECT
         cluster, night, log_id, file_id, rank, is_shared,
         -- Unlike non-blocking requests, indexed ones are not among the plain ones.
-        read_bytes, write_bytes, read_count + readx_count, write_count + writex_count, meta_seconds
+        read_bytes, write_bytes, read_count::HUGEINT + readx_count, write_count::HUGEINT + writex_count, meta_seconds
     FROM core.dfs_file
 ),
 per_file AS (
@@ -25,10 +25,10 @@ per_file AS (
         cluster, night, log_id, file_id,
         bool_or(is_shared) AS has_shared_record,
         COUNT(DISTINCT rank) AS distinct_rank_count,
-        SUM(read_bytes)::BIGINT AS read_bytes,
-        SUM(write_bytes)::BIGINT AS write_bytes,
-        SUM(read_count)::BIGINT AS read_count,
-        SUM(write_count)::BIGINT AS write_count,
+        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
+        TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+        TRY_CAST(SUM(read_count) AS BIGINT) AS read_count,
+        TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
         SUM(meta_seconds) AS meta_seconds
     FROM record
     GROUP BY ALL

@@ -6,8 +6,8 @@
 WITH per_log AS (
     SELECT
         cluster, night, log_id,
-        SUM(read_count)::BIGINT AS read_count,
-        SUM(small_read_count)::BIGINT AS small_read_count,
+        TRY_CAST(SUM(read_count) AS BIGINT) AS read_count,
+        TRY_CAST(SUM(small_read_count) AS BIGINT) AS small_read_count,
         SUM(read_seconds) AS read_core_seconds
     FROM core.posix_file
     GROUP BY ALL

@@ -6,8 +6,8 @@
 WITH per_log AS (
     SELECT
         cluster, night, log_id,
-        SUM(write_count)::BIGINT AS write_count,
-        SUM(small_write_count)::BIGINT AS small_write_count,
+        TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
+        TRY_CAST(SUM(small_write_count) AS BIGINT) AS small_write_count,
         SUM(write_seconds) AS write_core_seconds
     FROM core.posix_file
     GROUP BY ALL

@@ -17,8 +17,8 @@ SELECT
     SUM(io_core_seconds) / NULLIF(SUM(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
     COALESCE(SUM(finding_count), 0)::BIGINT AS finding_count,
     SUM(cost_core_seconds) AS cost_core_seconds,
-    SUM(read_bytes)::BIGINT AS read_bytes,
-    SUM(write_bytes)::BIGINT AS write_bytes,
+    TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
+    TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
     MIN(night) AS first_night,
     MAX(night) AS last_night
 FROM main.logs

@@ -1,0 +1,52 @@
+"""MPI-IO has more aggregators than the job has nodes.
+
+Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. More
+aggregators than nodes it calls inter-node, and a fault.
+
+Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
+answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
+hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+
+Blind spots: both numbers are compared as text, so 8 aggregators count as more than 16 nodes, and the hint `automatic`
+as more than any. Several aggregators on a node are sensible where one process cannot fill its network link; and with
+its default placement, ROMIO puts no more than one on each node anyway.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M09",
+    view="drishti_aggregators",
+    level=Level.HIGH,
+    all_of=(
+        Above(
+            "node_evidence",
+            1,
+            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+        ),
+        Above("aggregator_order", 0, why="Drishti compares the two as they are."),
+    ),
+    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes.",
+    advice=(
+        "Set the hint cb_nodes to the number of nodes, so that each has one aggregator: in code with "
+        "MPI_Info_set, or without touching it through ROMIO_HINTS or MPICH_MPIIO_HINTS."
+    ),
+    cases=(
+        Case(
+            "the scheduler knows the nodes",
+            {"aggregator_order": 1, "aggregator_count": 8, "job_node_count": 4, "node_evidence": 2},
+            state="fired",
+        ),
+        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": 1}, state="clear"),
+        Case("exactly on the bar of the order", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
+        Case("the other way round", {"aggregator_order": -1, "node_evidence": 2}, state="clear"),
+        Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
+        Case("only the log names hosts", {"node_evidence": 1, "aggregator_order": 1, "is_complete": False}, state="unknown"),
+        Case(
+            "the scheduler knows, in a log that lacks something",
+            {"aggregator_order": 1, "is_complete": False, "node_evidence": 2},
+            state="fired",
+        ),
+    ),
+    ruleset="drishti",
+)

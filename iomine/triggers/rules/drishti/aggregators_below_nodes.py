@@ -1,0 +1,49 @@
+"""MPI-IO has fewer aggregators than the job has nodes.
+
+Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. Fewer
+aggregators than nodes it calls intra-node, and fine.
+
+Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
+answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
+hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+
+Blind spots: both numbers are compared as text, so 16 aggregators count as fewer than 4 nodes. In fact fewer
+aggregators than nodes means that most data crosses the network, which is right on some machines and not on others.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M08",
+    view="drishti_aggregators",
+    level=Level.OK,
+    all_of=(
+        Above(
+            "node_evidence",
+            1,
+            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+        ),
+    ),
+    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes.",
+    advice=(
+        "Nothing is to be changed, says Drishti; if collective calls are slow, try one aggregator for each node (hint cb_nodes)."
+    ),
+    cases=(
+        Case(
+            "the scheduler knows the nodes",
+            {"aggregator_order": -1, "aggregator_count": 2, "job_node_count": 4, "node_evidence": 2},
+            state="fired",
+        ),
+        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": -1}, state="clear"),
+        Case("the other way round", {"aggregator_order": 1, "node_evidence": 2}, state="clear"),
+        Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
+        Case("only the log names hosts", {"node_evidence": 1, "aggregator_order": -1, "is_complete": False}, state="unknown"),
+        Case(
+            "the scheduler knows, in a log that lacks something",
+            {"aggregator_order": -1, "is_complete": False, "node_evidence": 2},
+            state="fired",
+        ),
+    ),
+    unless=(Above("aggregator_order", -1, why="Drishti compares the two as they are."),),
+    ruleset="drishti",
+)

@@ -1,0 +1,47 @@
+"""MPI-IO has one aggregator for each node.
+
+Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. As many
+aggregators as nodes is what it wants to see.
+
+Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
+answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
+hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+
+Blind spots: equal numbers do not say that the aggregators sit on different nodes; and that there are any collective
+calls for them to serve is not asked.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M10",
+    view="drishti_aggregators",
+    level=Level.OK,
+    all_of=(
+        Above(
+            "node_evidence",
+            1,
+            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+        ),
+    ),
+    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes: one for each.",
+    advice="Nothing is to be changed about the number of aggregators.",
+    cases=(
+        Case(
+            "the scheduler knows the nodes",
+            {"node_evidence": 2, "aggregators_differ": 0, "aggregator_count": 4, "job_node_count": 4},
+            state="fired",
+        ),
+        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregators_differ": 0}, state="clear"),
+        Case("more or fewer than nodes", {"node_evidence": 2, "aggregators_differ": 1}, state="clear"),
+        Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregators_differ": None}, state="unknown"),
+        Case("only the log names hosts", {"node_evidence": 1, "aggregators_differ": 0, "is_complete": False}, state="unknown"),
+        Case(
+            "the scheduler knows, in a log that lacks something",
+            {"node_evidence": 2, "aggregators_differ": 0, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    unless=(Above("aggregators_differ", 0, why="Drishti compares the two as they are."),),
+    ruleset="drishti",
+)

@@ -1,0 +1,41 @@
+"""No MPI-IO read is non-blocking.
+
+Drishti says of every log with MPI-IO records but without non-blocking reads that it could gain from them.
+
+Blind spots: whether the program reads through MPI-IO at all is not asked, so one that only writes is told to read in
+the background; nor is there a floor, or a look at whether there is any computation to overlap with. Split collective
+reads, which also let a program go on, are not counted.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M06",
+    view="drishti_mpiio",
+    level=Level.WARN,
+    all_of=(Above("record_count", 0, why="Drishti has no bar here: any at all will do."),),
+    finding="No MPI-IO read is non-blocking in any of {record_count} MPI-IO records.",
+    advice=(
+        "If the next input is known while the program computes, fetch it ahead with MPI_File_iread_at or "
+        "MPI_File_iread_at_all and wait for it when it is needed; with HDF5, the asynchronous VOL connector does "
+        "so with little change."
+    ),
+    cases=(
+        Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_read_count": 0}, state="fired"),
+        Case("a single one non-blocking", {"record_count": 12, "nb_read_count": 1}, state="clear"),
+        Case("exactly on the bar of the records", {"record_count": 0, "nb_read_count": 0}, state="clear"),
+        Case("no MPI-IO at all", {"record_count": None, "nb_read_count": None}, state="unknown"),
+        Case(
+            "a single one, and the module could not be read whole",
+            {"record_count": 12, "nb_read_count": 1, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "the module could not be read whole, and what there is suffices",
+            {"record_count": 12, "nb_read_count": 0, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    unless=(Above("nb_read_count", 0, why="Drishti has no bar here: any at all will do."),),
+    ruleset="drishti",
+)

@@ -1,0 +1,31 @@
+"""Some MPI-IO reads are collective.
+
+A pat on the back: Drishti says this wherever it finds a collective read, and adds which share of the MPI-IO reads
+that is.
+
+Blind spot: the share has no say in it, so a program with one collective read among a million independent ones gets it
+too; nor does it matter whether the collective reads were worth it.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M04",
+    view="drishti_mpiio",
+    level=Level.OK,
+    all_of=(Above("coll_read_count", 0, why="Drishti has no bar here: any at all will do."),),
+    finding="{coll_read_count} of {mpiio_read_count} MPI-IO reads were collective.",
+    advice="Keep them collective; look whether the others could be, too.",
+    cases=(
+        Case("a single one", {"coll_read_count": 1, "mpiio_read_count": 5000}, state="fired"),
+        Case("exactly on the bar: none", {"coll_read_count": 0, "mpiio_read_count": 5000}, state="clear"),
+        Case("no MPI-IO at all", {"coll_read_count": None}, state="unknown"),
+        Case("none, but the module could not be read whole", {"coll_read_count": 0, "is_complete": False}, state="unknown"),
+        Case(
+            "the module could not be read whole, but what there is suffices",
+            {"coll_read_count": 7, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    ruleset="drishti",
+)

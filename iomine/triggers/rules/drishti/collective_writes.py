@@ -1,0 +1,31 @@
+"""Some MPI-IO writes are collective.
+
+The counterpart of M04: Drishti says this wherever it finds a collective write, and adds which share of the MPI-IO
+writes that is.
+
+Blind spot: collective calls that a hint has turned off (romio_cb_write=disable) are still counted as collective, and
+the share has no say in it.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="M05",
+    view="drishti_mpiio",
+    level=Level.OK,
+    all_of=(Above("coll_write_count", 0, why="Drishti has no bar here: any at all will do."),),
+    finding="{coll_write_count} of {mpiio_write_count} MPI-IO writes were collective.",
+    advice="Keep them collective; look whether the others could be, too.",
+    cases=(
+        Case("a single one", {"coll_write_count": 1, "mpiio_write_count": 5000}, state="fired"),
+        Case("exactly on the bar: none", {"coll_write_count": 0, "mpiio_write_count": 5000}, state="clear"),
+        Case("no MPI-IO at all", {"coll_write_count": None}, state="unknown"),
+        Case("none, but the module could not be read whole", {"coll_write_count": 0, "is_complete": False}, state="unknown"),
+        Case(
+            "the module could not be read whole, but what there is suffices",
+            {"coll_write_count": 7, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    ruleset="drishti",
+)

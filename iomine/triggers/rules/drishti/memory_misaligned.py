@@ -1,0 +1,38 @@
+"""Memory buffers of requests are not aligned.
+
+Drishti asks for the share of POSIX reads and writes whose buffer in memory did not begin at a multiple of what
+Darshan was built to hold it against, commonly 8 bytes.
+
+Blind spots: there is no floor, so a single misaligned request in a program with nine makes it fire; and outside of
+direct I/O such a buffer costs next to nothing.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="P07",
+    view="drishti_posix",
+    level=Level.HIGH,
+    all_of=(Above("mem_not_aligned_ratio", 0.1, why="Drishti 0.8's default."),),
+    finding="{mem_not_aligned_ratio:.1%} of reads and writes used a memory buffer that is not aligned.",
+    advice=(
+        "Allocate buffers for I/O with posix_memalign or aligned_alloc, and do not read or write from odd places "
+        "within a packed structure."
+    ),
+    cases=(
+        Case("well above the bar", {"mem_not_aligned_ratio": 0.5}, state="fired"),
+        Case("exactly on the bar", {"mem_not_aligned_ratio": 0.1}, state="clear"),
+        Case("neither read nor written", {"mem_not_aligned_ratio": None}, state="unknown"),
+        Case(
+            "below the bar, but the module could not be read whole",
+            {"mem_not_aligned_ratio": 0.05, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "the module could not be read whole, but what there is suffices",
+            {"mem_not_aligned_ratio": 0.5, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    ruleset="drishti",
+)

@@ -1,0 +1,39 @@
+"""Ranks read unequal amounts of the same file.
+
+P21 for reading: among the records that are not shared, file by file, the most bytes that a rank read less the fewest,
+over the most. One file above the bar is enough.
+
+Blind spots: a configuration file that one rank reads whole and others only peek into fires; ranks without a record of
+the file do not count; and a file that all ranks opened is not looked at, although that is where unequal reading costs
+most.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="P22",
+    view="drishti_posix",
+    level=Level.HIGH,
+    all_of=(Above("own_read_spread_ratio", 0.3, why="Drishti 0.8's default."),),
+    finding=("In one file, the rank that read fewest bytes lies {own_read_spread_ratio:.1%} behind the rank that read most."),
+    advice=(
+        "Divide the input evenly over ranks. What all need, one rank of each node reads and passes on, with "
+        "MPI_Bcast or shared memory; what each needs a part of, read collectively."
+    ),
+    cases=(
+        Case("well above the bar", {"own_read_spread_ratio": 0.99}, state="fired"),
+        Case("exactly on the bar", {"own_read_spread_ratio": 0.3}, state="clear"),
+        Case("nothing was read outside of shared records", {"own_read_spread_ratio": None}, state="unknown"),
+        Case(
+            "below the bar, but the module could not be read whole",
+            {"own_read_spread_ratio": 0.1, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "the module could not be read whole, but what there is suffices",
+            {"own_read_spread_ratio": 0.99, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    ruleset="drishti",
+)

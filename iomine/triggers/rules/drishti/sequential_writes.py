@@ -1,0 +1,54 @@
+"""Writes mostly go forward, Drishti says.
+
+The counterpart of P12: Drishti says this of every log with writes of which it does not say P13. So it fires on any
+writes at all, unless both of P13's bars are exceeded.
+
+Blind spot: forward does not mean large; a program that appends one byte at a time gets it, and so does one whose few
+writes are all random.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+
+TRIGGER = Trigger(
+    code="P14",
+    view="drishti_posix",
+    level=Level.OK,
+    all_of=(Above("write_count", 0, why="Drishti has no bar here: any at all will do."),),
+    finding="Of {write_count} writes, {random_write_count} were random.",
+    advice="Nothing is to be changed about the order of the writes.",
+    cases=(
+        Case("most go forward", {"write_count": 10000, "random_write_ratio": 0.1, "random_write_count": 1000}, state="fired"),
+        Case(
+            "random share is high, but exactly on the bar of the count",
+            {"write_count": 2000, "random_write_ratio": 0.5, "random_write_count": 1000},
+            state="fired",
+        ),
+        Case(
+            "random count is high, but exactly on the bar of the share",
+            {"write_count": 50000, "random_write_ratio": 0.2, "random_write_count": 10000},
+            state="fired",
+        ),
+        Case("many are random", {"write_count": 10000, "random_write_ratio": 0.5, "random_write_count": 5000}, state="clear"),
+        Case(
+            "exactly on the bar of the count of all",
+            {"write_count": 0, "random_write_ratio": 0.0, "random_write_count": 0},
+            state="clear",
+        ),
+        Case("the log never wrote", {"write_count": 0, "random_write_ratio": None, "random_write_count": 0}, state="unknown"),
+        Case(
+            "many are random, and the module could not be read whole",
+            {"write_count": 10000, "random_write_ratio": 0.5, "random_write_count": 5000, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "the module could not be read whole, but what there is suffices",
+            {"write_count": 10000, "random_write_ratio": 0.1, "random_write_count": 1000, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    unless=(
+        Above("random_write_ratio", 0.2, why="Drishti 0.8's default."),
+        Above("random_write_count", 1000, why="Drishti 0.8's default."),
+    ),
+    ruleset="drishti",
+)

@@ -1,0 +1,35 @@
+-- ---
+-- about = "What Drishti works out of one log's MPI-IO records, and whether it has any; split calls are not counted, as there."
+-- grain = ["log_id"]
+-- reads = ["core.log", "core.module", "lake.mpiio_file"]
+-- ---
+WITH per_log AS (
+    SELECT
+        cluster, night, log_id,
+        COUNT(*) AS record_count,
+        -- Drishti takes a -1 for a number, so this reads the lake and not core, where it has become NULL.
+        SUM(indep_read_count) AS indep_read_count, SUM(indep_write_count) AS indep_write_count,
+        SUM(coll_read_count) AS coll_read_count, SUM(coll_write_count) AS coll_write_count,
+        SUM(nb_read_count) AS nb_read_count, SUM(nb_write_count) AS nb_write_count
+    FROM lake.mpiio_file
+    GROUP BY ALL
+),
+module AS (
+    SELECT cluster, night, log_id, bool_and(state = 'read') AS is_read
+    FROM core.module
+    WHERE module = 'MPI-IO'
+    GROUP BY ALL
+)
+SELECT
+    log.log_id, log.cluster, log.night,
+    -- Where the module is not there, nothing is missing for the one question that can be asked.
+    COALESCE(is_read, TRUE) AS is_complete,
+    (module.log_id IS NULL)::BIGINT AS no_mpiio,
+    record_count,
+    TRY_CAST(indep_read_count + coll_read_count AS BIGINT) AS mpiio_read_count,
+    TRY_CAST(indep_write_count + coll_write_count AS BIGINT) AS mpiio_write_count,
+    TRY_CAST(coll_read_count AS BIGINT) AS coll_read_count, TRY_CAST(coll_write_count AS BIGINT) AS coll_write_count,
+    TRY_CAST(nb_read_count AS BIGINT) AS nb_read_count, TRY_CAST(nb_write_count AS BIGINT) AS nb_write_count
+FROM (SELECT cluster, night, log_id FROM core.log) AS log
+LEFT JOIN per_log USING (cluster, night, log_id)
+LEFT JOIN module USING (cluster, night, log_id)
