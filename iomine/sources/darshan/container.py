@@ -103,7 +103,7 @@ class _Inflater(Protocol):
     def eof(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def decompress(self, data: memoryview, /) -> bytes: ...
+    def decompress(self, data: memoryview, max_length: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,8 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated
             chunk_bytes = _FIRST_CHUNK
         chunk = view[position : position + chunk_bytes]
         try:
-            part = inflater.decompress(chunk)
+            # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
+            part = inflater.decompress(chunk, MAX_REGION_BYTES - size + 1)
         except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
             return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
         parts.append(part)

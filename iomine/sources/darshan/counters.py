@@ -74,8 +74,8 @@ def decode_counters(module: str, data: bytes, order: str) -> Decoded:
     count = len(words) // layout.width
     matrix = words[: count * layout.width].reshape(count, layout.width)
     rest = len(data) - count * layout.width * WORD_BYTES
-    if rest and not count:
-        return Decoded(damage=_not_records(module, len(data), layout.width))
+    if not count:
+        return Decoded(damage=_not_records(module, len(data), layout.width) if rest else "")
     damage = f"{rest} bytes at its end are not a whole record" if rest else ""
     columns: Columns = columns_from(matrix, layout.words, layout.table)
     if layout.trailing_words:

@@ -3,7 +3,8 @@
 A record (`darshan-dxt-log-format.h`): record id, rank, shared flag, host name of 64 bytes, counts of writes and reads,
 then the write segments and the read segments. A segment begins with offset, length, start and end; module versions
 that came later, and builds that kept the version and changed the layout, append to it. So the size of a segment is
-found by arithmetic: it must lay the records out so that they end where the region ends, and give times within the run.
+found by arithmetic: it must lay the records out so that they end where the region ends, each begin with a rank and a
+host, and give times within the run.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,15 @@ _WRITES_AT: Final = 11
 _HEAD: Final = 13
 # Segment sizes in words: Darshan 3.x up to 3.5, then with a thread id, then builds that append text, then any other.
 _PLAIN, _WITH_THREAD, _WITH_TEXT = 4, 5, 12
-_SIZES: Final = (_PLAIN, _WITH_THREAD, _WITH_TEXT, *(size for size in range(6, 65) if size != _WITH_TEXT))
+_KNOWN_SIZES: Final = (_PLAIN, _WITH_THREAD, _WITH_TEXT)
+_SIZES: Final = (*_KNOWN_SIZES, *(size for size in range(6, 65) if size != _WITH_TEXT))
+# The first version of MPI-IO traces had room for offsets but did not record them; libdarshan-util gives -1.
+_WITHOUT_OFFSETS: Final = ("DXT_MPIIO", 1)
+# No file is as long, and no clock as fine: an integer whose bits are those of a time, a time whose bits are an integer's.
+_ABSURD_BYTES: Final = 1 << 60
+_ABSURD_SECONDS: Final = float(np.finfo(np.float64).tiny)
+_NOT_KNOWN: Final = -1
+_SHARED: Final = -1
 _THREAD_TEXT: Final = b"pthread_id="
 # The run's length is rounded to whole seconds before format 3.41, and clocks of nodes differ a little.
 _CLOCK_SLACK_SECONDS: Final = 2.0
@@ -43,7 +52,9 @@ class _Trace:
     columns: Words
 
 
-def decode_dxt(module: str, version: int, data: bytes, order: str, run_seconds: float | None) -> Decoded:
+def decode_dxt(
+    module: str, version: int, data: bytes, order: str, run_seconds: float | None, *, is_whole: bool = True
+) -> Decoded:
     """Trace records and their segments.
 
     Args:
@@ -52,9 +63,11 @@ def decode_dxt(module: str, version: int, data: bytes, order: str, run_seconds: 
         data: the region, inflated.
         order: struct code of its byte order.
         run_seconds: length of the run, None where it is not known.
+        is_whole: nothing of the region is missing.
     """
     words = native_words(data, order)
-    trace, damage = _best_trace(words, module, version, run_seconds)
+    usual = _PLAIN if version <= (1 if module == "DXT_POSIX" else 2) else _WITH_THREAD
+    trace, damage = (_filling_trace(words, usual, run_seconds) if is_whole else None) or _cut_trace(words, usual, run_seconds)
     records = len(trace.starts)
     if not records:
         return Decoded(damage=damage or "it holds no trace records")
@@ -63,7 +76,9 @@ def decode_dxt(module: str, version: int, data: bytes, order: str, run_seconds: 
     ids, ranks = words[trace.starts], words[trace.starts + 1]
     record_of = np.repeat(np.arange(records), trace.counts.sum(axis=1))
     offsets, lengths, starts, ends = trace.columns
-    is_read = np.repeat(np.tile(np.array([0, 1], np.int32), records), trace.counts.ravel())
+    if (module, version) == _WITHOUT_OFFSETS:
+        offsets = np.full_like(offsets, _NOT_KNOWN)
+    is_read = np.repeat(np.tile(np.array([1, 0], np.int32), records), trace.counts.ravel())
     return Decoded(
         {
             "dxt_file": {
@@ -92,25 +107,32 @@ def decode_dxt(module: str, version: int, data: bytes, order: str, run_seconds: 
     )
 
 
-def _best_trace(words: Words, module: str, version: int, run_seconds: float | None) -> tuple[_Trace, str]:
-    """The reading that fills the region with sensible segments; otherwise the best one, and what is wrong with it."""
-    usual = _PLAIN if version <= (1 if module == "DXT_POSIX" else 2) else _WITH_THREAD
+def _filling_trace(words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str] | None:
+    """The reading that fills the region with sensible segments; otherwise one that fills it, and what is wrong with it."""
     filling: list[_Trace] = []
     for size in sorted(_SIZES, key=lambda size: size != usual):
         starts, end = _walk(words, size)
         if end != len(words):
             continue
         trace = _trace(words[:end], starts, size)
-        if _is_sensible(trace, run_seconds):
+        if _is_sensible(words, trace, run_seconds):
             return trace, ""
         filling.append(trace)
     if filling:
-        return filling[0], "some requests start or end outside the run, or have a negative length"
-    # Cut off: no size fills the region, so the usual one must make sense as far as it goes.
-    starts, end = _walk(words, usual)
-    trace = _trace(words[:end], starts, usual)
-    if _is_sensible(trace, run_seconds):
-        return trace, f"bytes from {end * WORD_BYTES:,} on are not trace records of a known size"
+        return (
+            filling[0],
+            "some records name no rank or host, or requests start or end outside the run or have a negative length",
+        )
+    return None
+
+
+def _cut_trace(words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str]:
+    """The reading that makes sense as far as it goes, by a known size: where a region ends too early, none can fill it."""
+    for size in sorted(_KNOWN_SIZES, key=lambda size: size != usual):
+        starts, end = _walk(words, size)
+        trace = _trace(words[:end], starts, size)
+        if starts and _is_sensible(words, trace, run_seconds):
+            return trace, f"bytes from {end * WORD_BYTES:,} on are not trace records of a known size"
     return _trace(words[:0], [], usual), "its bytes are not trace records of a known size"
 
 
@@ -138,14 +160,19 @@ def _trace(words: Words, starts: list[int], size: int) -> _Trace:
     return _Trace(at, counts, segments, np.ascontiguousarray(segments[:, :_PLAIN].T))
 
 
-def _is_sensible(trace: _Trace, run_seconds: float | None) -> bool:
-    _, lengths, starts, ends = trace.columns
+def _is_sensible(words: Words, trace: _Trace, run_seconds: float | None) -> bool:
+    # Zeros inside a segment that is larger than supposed look like records that traced nothing.
+    if (words[trace.starts + 1] < _SHARED).any() or (words[trace.starts + _HOST_AT // WORD_BYTES] == 0).any():
+        return False
+    offsets, lengths, starts, ends = trace.columns
     if not len(lengths):
         return True
     first, last = starts.view(np.float64), ends.view(np.float64)
     latest = np.inf if run_seconds is None else run_seconds + _CLOCK_SLACK_SECONDS
-    # NaN fails each of these comparisons.
-    return bool(lengths.min() >= 0 and first.min() >= 0 and last.max() <= latest and (last >= first).all())
+    # Under a wrong size times are taken for lengths and lengths for times; NaN fails each of these comparisons.
+    if lengths.min() < 0 or max(offsets.max(), lengths.max()) >= _ABSURD_BYTES or np.any((first > 0) & (first < _ABSURD_SECONDS)):
+        return False
+    return bool(first.min() >= 0 and last.max() <= latest and (last >= first).all())
 
 
 def _threads(segments: Words, order: str) -> pa.Array:

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
-from iomine.sources.darshan.container import Container, Region, open_container
+from iomine.sources.darshan.container import Container, Inflated, Region, open_container
 from iomine.sources.darshan.convert import convert
 from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdhim
-from iomine.sources.darshan.decoded import NATIVE, Columns, Decoded, record_batch
+from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, record_batch
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
 from iomine.sources.darshan.identity import read_bytes
@@ -105,7 +105,7 @@ def read_log(path: str | os.PathLike[str]) -> Log:
         states.append(ModuleState(region, decoded.record_count, state, reason))
         for table, columns in decoded.tables.items():
             batches.setdefault(table, []).append(record_batch(table, log_id, columns))
-    for table, columns in _about(job, names, states).items():
+    for table, columns in _about(job, names, states, len(data)).items():
         batches[table] = [record_batch(table, log_id, columns)]
     return Log(
         log_id,
@@ -129,24 +129,34 @@ def _decode(container: Container, region: Region, run_seconds: float | None) -> 
     if newest is None or region.version > newest:
         return Decoded()
     inflated = container.inflate(region)
-    decoded = _decode_region(container, region, inflated.data, run_seconds)
+    decoded = _decode_region(container, region, inflated, run_seconds)
     if inflated.damage:
         # What follows from a cut, such as half a record at the end, is not another fault.
         return Decoded(decoded.tables, decoded.record_count, inflated.damage)
     return decoded
 
 
-def _decode_region(container: Container, region: Region, data: bytes, run_seconds: float | None) -> Decoded:
-    module, order = region.module, container.order
+def _decode_region(container: Container, region: Region, inflated: Inflated, run_seconds: float | None) -> Decoded:
+    module, order, data = region.module, container.order, inflated.data
     if module in LAYOUTS:
         if region.version == LAYOUTS[module].version:
             return decode_counters(module, data, order)
-        return decode_counters(module, convert(container, region, data), NATIVE)
+        return _older(decode_counters(module, convert(container, region, data), NATIVE), len(data))
     if module in ("DXT_POSIX", "DXT_MPIIO"):
-        return decode_dxt(module, region.version, data, order, run_seconds)
+        return decode_dxt(module, region.version, data, order, run_seconds, is_whole=not inflated.damage)
     if module == "LUSTRE":
         return decode_lustre(data, region.version, order)
     return _SIMPLE[module](data, order)
+
+
+def _older(decoded: Decoded, size: int) -> Decoded:
+    """Records of an older layout, marked where they are not all that the region holds.
+
+    How wide they were is known to libdarshan-util alone, but they were all equally wide, in whole words.
+    """
+    if size and (not decoded.record_count or size % (decoded.record_count * WORD_BYTES)):
+        return Decoded(decoded.tables, decoded.record_count, f"its {size:,} bytes are not whole records of its version")
+    return decoded
 
 
 def _state(region: Region, decoded: Decoded) -> tuple[str, str]:
@@ -160,7 +170,7 @@ def _state(region: Region, decoded: Decoded) -> tuple[str, str]:
     return "read", ""
 
 
-def _about(job: Job, names: dict[int, str], states: list[ModuleState]) -> dict[str, Columns]:
+def _about(job: Job, names: dict[int, str], states: list[ModuleState], size_bytes: int) -> dict[str, Columns]:
     """Columns of the tables about the log itself: names, mounts, metadata, modules."""
     mount_table = MountTable(job.mounts)
     mounts = [mount_table.of(name) for name in names.values()]
@@ -176,7 +186,8 @@ def _about(job: Job, names: dict[int, str], states: list[ModuleState]) -> dict[s
         "module": {
             "module": [state.region.module for state in states],
             "module_version": [state.region.version for state in states],
-            "region_bytes": [state.region.length for state in states],
+            # A damaged map may claim more than the file, or than an integer of 64 bits, can hold.
+            "region_bytes": [max(0, min(state.region.length, size_bytes - state.region.offset)) for state in states],
             "record_count": [state.record_count for state in states],
             "is_partial": [state.region.is_partial for state in states],
             "state": [state.state for state in states],

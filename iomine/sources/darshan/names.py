@@ -17,7 +17,9 @@ def read_names(container: Container) -> tuple[dict[int, str], str]:
     walk = _with_lengths if container.version == "3.00" else _with_nuls
     names: dict[int, str] = {}
     for id_, name in walk(inflated.data, container.order):
-        names.setdefault(id_, name.decode("utf-8", "backslashreplace"))
+        # A name that was not known at first is recorded again once it is.
+        if not names.get(id_):
+            names[id_] = name.decode("utf-8", "backslashreplace")
     return names, f"file names are incomplete: {inflated.damage}" if inflated.damage else ""
 
 

@@ -1,0 +1,96 @@
+"""Ruleset `drishti` against what drishti-io 0.8 printed for real logs."""
+
+import csv
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iomine.lake import Warehouse
+from iomine.pipeline.sweep import Settings, Sweep
+from iomine.triggers import TRIGGERS, Trigger, judge_sql
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
+
+# Logs for which the verdicts may differ, by file, with the codes that do and the reason.
+EXCEPTIONS: dict[str, set[str]] = {}
+
+Codes = dict[str, set[str]]
+
+
+@pytest.fixture(scope="module")
+def printed(shared_data: Path) -> Codes:
+    """The codes that Drishti printed, by log id, of all logs that it finished."""
+    with (shared_data / "darshan" / "drishti-io-0.8.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["result"] == "ok"]
+    assert len(rows) == 124
+    return {row["file"]: set(row["triggered_codes"].split()) for row in rows}
+
+
+@pytest.fixture(scope="module")
+def database(shared_data: Path, printed: Codes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog over the logs that Drishti finished."""
+    root = tmp_path_factory.mktemp("warehouse")
+    logs = tuple(shared_data / "darshan" / file for file in printed)
+    with Sweep(Settings(logs, root, workers=1)) as sweep:
+        sweep.find()
+        sweep.identify()
+        sweep.read()
+        sweep.merge()
+        sweep.judge()
+        sweep.commit()
+        sweep.publish()
+    return Warehouse(root).database
+
+
+def test_every_log_fires_what_drishti_printed(database: Path, shared_data: Path, printed: Codes) -> None:
+    """For each log the set of fired codes is Drishti's, but for the exceptions listed here."""
+    rows = ask(
+        database,
+        "SELECT path, list(code) FILTER (WHERE state = 'fired' AND ruleset = 'drishti') AS codes "
+        "FROM verdicts JOIN logs USING (cluster, night, log_id) GROUP BY path",
+    ).to_pylist()
+    fired = {str(Path(row["path"]).relative_to(shared_data / "darshan")): set(row["codes"] or ()) for row in rows}
+    assert printed.keys() == fired.keys()
+    assert EXCEPTIONS == {file: codes ^ fired[file] for file, codes in printed.items() if codes != fired[file]}
+
+
+def test_exceptions_stay_few() -> None:
+    """No more than two logs may differ."""
+    assert len(EXCEPTIONS) <= 2
+
+
+def test_drishti_is_for_comparison_only(database: Path) -> None:
+    """Nobody is told what only ruleset `drishti` finds."""
+    got = ask(database, "SELECT DISTINCT ruleset FROM findings JOIN verdicts USING (cluster, night, log_id, code)")
+    assert ["iomine"] == got["ruleset"].to_pylist()
+
+
+def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path) -> None:
+    """With the bar of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
+    lowered = [_believing_the_log(TRIGGERS[code]) for code in ("M08", "M09", "M10")]
+    codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) WHERE state = 'fired'")["code"].to_pylist()
+    known = ask(database, "SELECT count(*) AS known FROM drishti_aggregators WHERE aggregator_order IS NOT NULL")
+    assert {"M08": 5, "M09": 17, "M10": 2} == Counter(codes)
+    assert [len(codes)] == known["known"].to_pylist()
+
+
+def _believing_the_log(trigger: Trigger) -> Trigger:
+    bars = (replace(above, bar=0) if above.metric == "node_evidence" else above for above in trigger.all_of)
+    return replace(trigger, all_of=tuple(bars))
+
+
+def test_one_night_is_judged_from_its_own_files(database: Path, tmp_path: Path) -> None:
+    """Files of other nights are not even opened, so the verdicts on a night cost no more in a long history."""
+    cluster, night = ask(database, "SELECT cluster, max(night) AS night FROM logs GROUP BY cluster").to_pylist()[0].values()
+    files: dict[str, list[str]] = {}
+    for path in (database.parent / "lake").glob("*/cluster=*/night=*/*.parquet"):
+        copy = tmp_path / path.relative_to(database.parent)
+        copy.parent.mkdir(parents=True)
+        copy.write_bytes(path.read_bytes() if path.parent.name == f"night={night}" else b"cannot be opened")
+        files.setdefault(path.parts[-4], []).append(str(copy))
+    build_catalog(tmp_path / "iomine.duckdb", files, {}, {})
+    verdicts = ask(tmp_path / "iomine.duckdb", judge_sql(list(TRIGGERS.values()), [(cluster, night)]))
+    expected = ask(database, "SELECT count(*) AS count FROM verdicts WHERE night = ?", [night])["count"].to_pylist()
+    assert expected == [verdicts.num_rows]

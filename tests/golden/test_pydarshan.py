@@ -1,0 +1,221 @@
+"""Every value of every record equals PyDarshan's, on every real log that PyDarshan reads."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import oracle
+import pyarrow as pa
+import pytest
+from shared import Row, darshan_rows, each, log_of, workloads
+
+from iomine.schema.apmpi import MESSAGE_BINS
+from iomine.schema.counters import COUNTERS, LUSTRE_COMPONENT, columns_of, field_of
+from iomine.sources.darshan import Log, read_log
+from iomine.sources.darshan.autoperf import CALLS
+from iomine.sources.darshan.counters import LAYOUTS
+
+Ask = Callable[..., Any]
+
+# Modules of these logs that PyDarshan reads, though it stumbles over another of theirs, over DXT or over the job.
+_READS_IN_PART = ("opens, DXT silently wrong", "error in read_all", "crash: SIGSEGV", "opens, job header silently wrong")
+_LUSTRE_COUNTERS = [field_of(word).name for word in LUSTRE_COMPONENT]
+_CALL_WORDS = {
+    "call_count": "CALL_COUNT",
+    "total_bytes": "TOTAL_BYTES",
+    **{f"message_size_{size.lower()}_count": f"MSG_SIZE_AGG_{size}" for size in MESSAGE_BINS},
+    "total_seconds": "TOTAL_TIME",
+    "min_seconds": "MIN_TIME",
+    "max_seconds": "MAX_TIME",
+    "sync_seconds": "TOTAL_SYNC_TIME",
+}
+# Damaged, compressed with bzip2, or with a record version that PyDarshan does not know.
+_BEYOND_PYDARSHAN = (*(f"s12{n}_" for n in range(3, 9)), "s151_")
+
+
+_WORKLOAD_MODULES = {"POSIX", "STDIO", "HEATMAP", "DXT_POSIX"}
+
+
+def _is_read_whole(row: Row) -> bool:
+    return row["pydarshan_3_5_0"] == "ok" if "file" in row else not row["id"].startswith((*_BEYOND_PYDARSHAN, "s150_"))
+
+
+def _is_read_at_all(row: Row) -> bool:
+    if "file" in row:
+        return row["pydarshan_3_5_0"] == "ok" or row["pydarshan_3_5_0"] in _READS_IN_PART
+    return not row["id"].startswith(_BEYOND_PYDARSHAN)
+
+
+def _has(*modules: str, in_whole: bool = False) -> Callable[[Row], bool]:
+    def wanted(row: Row) -> bool:
+        if not (_is_read_whole(row) if in_whole else _is_read_at_all(row)):
+            return False
+        found = {entry.split(":")[0] for entry in row["modules"].split(";")} if "file" in row else _WORKLOAD_MODULES
+        return any(module in found for module in modules)
+
+    return wanted
+
+
+_ALL = darshan_rows() + workloads()
+
+
+def rows_of(log: Log, table: str) -> list[dict[str, Any]]:
+    """All rows of a table of a log."""
+    return pa.Table.from_batches(log.batches[table]).to_pylist() if table in log.batches else []
+
+
+def modules_read(log: Log) -> set[str]:
+    """Modules whose records are whole and sound."""
+    return {module.region.module for module in log.modules if module.state == "read"}
+
+
+def _matrix(table: pa.Table, names: tuple[str, ...]) -> np.ndarray:
+    return np.stack([table[name].to_numpy().view(np.int64) for name in names], axis=1)
+
+
+def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+@pytest.mark.parametrize("row", each(_ALL, lambda row: _is_read_at_all(row) and "bad-header" not in row.get("tags", "")))
+def test_header_equals(row: Row, ask: Ask) -> None:
+    """Job, command line, mounts, metadata, names, and versions, sizes and partial flags of modules are PyDarshan's."""
+    log = read_log(log_of(row))
+    job = log.job
+    expected = ask(oracle.header, log_of(row))
+
+    assert (expected["uid"], str(expected["jobid"]), expected["nprocs"]) == (job.uid, job.job_id, job.nprocs)
+    assert expected["start_time_sec"] + expected["start_time_nsec"] // 1000 / 1e6 == job.start_at.timestamp()
+    assert expected["end_time_sec"] + expected["end_time_nsec"] // 1000 / 1e6 == job.end_at.timestamp()
+    # libdarshan subtracts seconds since the epoch as floats, which costs it the last 7 digits.
+    assert expected["run_time"] == pytest.approx(job.run_seconds, rel=0, abs=5e-7)
+    # libdarshan gives no command line that fills all its space, so that nothing ends it.
+    assert expected["exe"] == job.exe or (expected["exe"] == "" and job.exe.endswith("<TRUNCATED>"))
+    assert expected["metadata"] == dict(job.metadata)
+    assert expected["metadata"].get("lib_ver") == job.darshan_version
+    assert expected["mounts"] == set(job.mounts)
+    assert expected["names"] == {name["file_id"]: name["path"] for name in rows_of(log, "file_name")}
+    regions = [module.region for module in log.modules]
+    assert expected["modules"] == {region.module: (region.version, region.length, region.is_partial) for region in regions}
+    assert expected["log_ver"] == log.format_version
+    assert log.doubt == ""
+
+
+@pytest.mark.parametrize("row", each(_ALL, _has(*LAYOUTS)))
+def test_counters_equal(row: Row, ask: Ask) -> None:
+    """Each record of a module of counters is PyDarshan's, in its order, floats bit for bit."""
+    log = read_log(log_of(row))
+    for module in modules_read(log) & set(LAYOUTS):
+        expected = ask(oracle.counters, log_of(row), module)
+        table = pa.Table.from_batches(log.batches[LAYOUTS[module].table])
+        integers = columns_of(module)[: len(COUNTERS[module].integers)]
+        floats = columns_of(module)[len(integers) :]
+        for column in expected.keys() & {"file_id", "rank", "parent_file_id"}:
+            assert expected[column] == table[column].to_pylist(), (module, column)
+        np.testing.assert_array_equal(_matrix(table, integers), expected["counters"], module)
+        np.testing.assert_array_equal(_matrix(table, floats), expected["floats"], module)
+
+
+@pytest.mark.parametrize("row", each(darshan_rows(), _has("LUSTRE")))
+def test_lustre_equals(row: Row, ask: Ask) -> None:
+    """Each component of each Lustre record is PyDarshan's, its pool and its OSTs in stripe order included."""
+    log = read_log(log_of(row))
+    if "LUSTRE" not in modules_read(log):
+        return
+    got = [
+        {name: component[name] for name in ("file_id", "rank", "component", "pool_name", "ost_ids")}
+        | {"counters": [component[name] for name in _LUSTRE_COUNTERS]}
+        for component in rows_of(log, "lustre_component")
+    ]
+    assert ask(oracle.lustre, log_of(row)) == got
+
+
+@pytest.mark.parametrize("row", each(_ALL, _has("HEATMAP")))
+def test_heatmaps_equal(row: Row, ask: Ask) -> None:
+    """Each heat map is PyDarshan's, bin for bin."""
+    log = read_log(log_of(row))
+    if not rows_of(log, "heatmap_rank"):
+        return
+    assert ask(oracle.heatmap, log_of(row)) == [_without(heat, "log_id", "layer") for heat in rows_of(log, "heatmap_rank")]
+
+
+@pytest.mark.parametrize("row", each(_ALL, _has("DXT_POSIX", "DXT_MPIIO", in_whole=True)))
+def test_segments_equal(row: Row, ask: Ask) -> None:
+    """Each trace record, and each segment of it, is PyDarshan's, where segments have the standard size."""
+    log = read_log(log_of(row))
+    for module in modules_read(log) & {"DXT_POSIX", "DXT_MPIIO"}:
+        files, segments = ask(oracle.dxt, log_of(row), module)
+        layer = module.removeprefix("DXT_").lower()
+        for expected, table in ((files, "dxt_file"), (segments, "segment")):
+            got = [entry for entry in rows_of(log, table) if entry["layer"] == layer]
+            assert expected == [_without(entry, "log_id", "layer", "thread_id") for entry in got]
+            assert {None} >= {entry.get("thread_id") for entry in got}
+
+
+@pytest.mark.parametrize("row", each(darshan_rows(), _has("APMPI")))
+def test_mpi_calls_equal(row: Row, ask: Ask) -> None:
+    """Each counter of each MPI call of each rank is PyDarshan's; a call without a row is all zeros there."""
+    log = read_log(log_of(row))
+    if "APMPI" not in modules_read(log):
+        return
+    head, ranks = ask(oracle.fresh, "apmpi", log_of(row))
+    assert [
+        {
+            "file_id": int(np.uint64(head["id"]).astype(np.int64)),
+            "rank": head["rank"],
+            "magic": head["magic"],
+            "sync_flag": head["sync_flag"],
+            "comm_seconds_variance": head["variance_total_mpitime"],
+            "comm_sync_seconds_variance": head["variance_total_mpisynctime"],
+        }
+    ] == [_without(run, "log_id") for run in rows_of(log, "apmpi_run")]
+    assert [
+        (
+            rank["rank"],
+            rank["node_name"],
+            rank["all_counters"]["MPI_TOTAL_COMM_TIME"],
+            rank["all_counters"]["MPI_TOTAL_COMM_SYNC_TIME"],
+        )
+        for rank in ranks
+    ] == [
+        tuple(rank[name] for name in ("rank", "host", "comm_seconds", "comm_sync_seconds")) for rank in rows_of(log, "apmpi_rank")
+    ]
+    expected = [row for rank in ranks for row in _calls_of(rank)]
+    assert expected == [_without(call, "log_id", "file_id") for call in rows_of(log, "apmpi_call")]
+
+
+def _calls_of(rank: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows of `apmpi_call` from the counters of a rank; a counter that a call does not have is NULL."""
+    for call in CALLS:
+        row = {name: rank["all_counters"].get(f"MPI_{call}_{word}") for name, word in _CALL_WORDS.items()}
+        if any(row.values()):
+            yield {"rank": rank["rank"], "mpi_call": f"MPI_{call}"} | row
+
+
+@pytest.mark.parametrize("row", each(darshan_rows(), _has("APXC")))
+def test_routers_equal(row: Row, ask: Ask) -> None:
+    """Each Aries router, and each of its counters, is PyDarshan's."""
+    log = read_log(log_of(row))
+    head, routers = ask(oracle.fresh, "apxc", log_of(row))
+    (run,) = rows_of(log, "apxc_run")
+    assert (head["nblades"], head["nchassis"], head["ngroups"]) == (run["blade_count"], run["chassis_count"], run["group_count"])
+    assert (head["appid"], head["rank"]) == (run["application_id"], run["rank"])
+    assert [
+        (router["rank"], router["group"], router["chassis"], router["blade"], router["node"], list(router["counters"].values()))
+        for router in routers
+    ] == [
+        (
+            *(router[name] for name in ("rank", "group_index", "chassis_index", "blade_index", "node_index")),
+            router["router_counts"],
+        )
+        for router in rows_of(log, "apxc_router")
+    ]
+
+
+@pytest.mark.parametrize("row", each(darshan_rows(), _has("DFS", "DAOS", in_whole=True)))
+def test_daos_ids_equal(row: Row, ask: Ask) -> None:
+    """Pool, container and object of each DAOS record are those that libdarshan gives."""
+    log = read_log(log_of(row))
+    for module, halves in (("DFS", ()), ("DAOS", ("oid_hi", "oid_lo"))):
+        got = [tuple(entry[name] for name in ("pool", "container", *halves)) for entry in rows_of(log, LAYOUTS[module].table)]
+        assert ask(oracle.daos_ids, log_of(row), module) == got

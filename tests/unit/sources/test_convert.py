@@ -1,0 +1,46 @@
+"""Older record layouts, which libdarshan-util brings to the current one."""
+
+import pytest
+from writing import Blueprint, Module, words
+
+from iomine.schema.counters import COUNTERS
+
+_STDIO = COUNTERS["STDIO"]
+
+
+def _stdio_v1(order: str, rank: int) -> bytes:
+    """A record of version 1, which had no count of fdopens."""
+    return words(order, 5, rank, *range(10, 23), *(n / 4 for n in range(15)))
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_older_records(order: str, read, rows) -> None:
+    """Records of an older version come out under the current words, in either byte order; -1 is what they did not count."""
+    log = read(Blueprint({"STDIO": Module(1, [_stdio_v1(order, 0) + _stdio_v1(order, 1)])}, version="3.10", order=order))
+    got = rows(log, "stdio_file")
+    names = (
+        "file_id rank open_count fdopen_count read_count write_count slowest_rank_bytes meta_seconds rank_bytes_variance".split()
+    )
+    assert [(5, 0, 10, -1, 11, 12, 22, 0.0, 3.5), (5, 1, 10, -1, 11, 12, 22, 0.0, 3.5)] == [
+        tuple(row[name] for name in names) for row in got
+    ]
+    assert [(2, "read", "")] == [(module.record_count, module.state, module.reason) for module in log.modules]
+
+
+@pytest.mark.parametrize(("version", "size"), [(0, 240), (1, 5), (1, 239)])
+def test_bytes_that_the_library_refuses(version: int, size: int, read, capfd: pytest.CaptureFixture[str]) -> None:
+    """Where libdarshan gives no record of bytes that are there, the module is unsound, and the log is read all the same."""
+    log = read(Blueprint({"STDIO": Module(version, [bytes(size)])}))
+    (module,) = log.modules
+    assert ("unsound", 0, f"its {size} bytes are not whole records of its version") == (
+        module.state,
+        module.record_count,
+        module.reason,
+    )
+    assert "stdio_file" not in log.batches
+
+
+def test_older_records_with_a_rest(read) -> None:
+    """Bytes behind the last whole record of an older version make the module unsound, and the whole ones stay."""
+    log = read(Blueprint({"STDIO": Module(1, [_stdio_v1("<", 0) + _stdio_v1("<", 1) + b"rest!"])}, version="3.10"))
+    assert [("unsound", 2)] == [(module.state, module.record_count) for module in log.modules]

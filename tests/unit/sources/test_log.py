@@ -1,0 +1,84 @@
+"""A whole log: what is marked when a part of it cannot be read, and what is read all the same."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from writing import Blueprint, Module, heatmap_record, posix_record, write
+
+from iomine.errors import UnreadableError
+from iomine.schema import TABLES
+from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import identify, read_log
+
+
+@pytest.mark.parametrize(
+    ("module", "version", "reason"),
+    [
+        ("POSIX", 5, "its version 5 is newer than 4, the newest that this version knows"),
+        ("LUSTRE", 3, "its version 3 is newer than 2, the newest that this version knows"),
+        ("DXT_POSIX", 3, "its version 3 is newer than 2, the newest that this version knows"),
+        ("DXT_MPIIO", 4, "its version 4 is newer than 3, the newest that this version knows"),
+        ("HEATMAP", 2**32 - 1, "its version 4294967295 is newer than 1, the newest that this version knows"),
+        ("module 40", 1, "module 40 is a module that this version does not know"),
+    ],
+)
+def test_unsupported_modules(module: str, version: int, reason: str, read, rows) -> None:
+    """A module that is unknown or of a newer version is marked with its reason and left out; the others are read."""
+    log = read(Blueprint({"STDIO": Module(2, [bytes(248)]), module: Module(version, [bytes(1000)], is_partial=True)}))
+    states = {row["module"]: (row["state"], row["reason"], row["record_count"]) for row in rows(log, "module")}
+    assert {"STDIO": ("read", "", 1), module: ("unsupported", reason, 0)} == states
+    assert {"stdio_file", "module", "mount", "metadata"} == set(log.batches)
+    assert log.is_partial
+
+
+def test_modules_are_told_as_they_are(read, rows) -> None:
+    """The table of modules has version, size, count and partial flag of each, in the order of their ids."""
+    data = write(
+        Blueprint({"HEATMAP": Module(1, [heatmap_record("<", [1], [2])]), "POSIX": Module(4, [posix_record("<")], True)})
+    )
+    got = rows(read(data), "module")
+    assert [("POSIX", 4, 1, True), ("HEATMAP", 1, 1, False)] == [
+        tuple(row[name] for name in ("module", "module_version", "record_count", "is_partial")) for row in got
+    ]
+    assert all(0 < row["region_bytes"] < len(data) for row in got)
+
+
+def test_batches_have_the_tables_schema(read) -> None:
+    """Each batch has exactly the columns of its table, and the log's id in each row."""
+    data = write(Blueprint({"POSIX": Module(4, [posix_record("<")]), "HEATMAP": Module(1, [heatmap_record("<", [1], [2])])}))
+    log = read(data)
+    assert hashlib.sha256(data).hexdigest()[:16] == log.log_id
+    assert len(data) == log.size_bytes
+    for table, batches in log.batches.items():
+        assert [*TABLES[table].columns] == batches[0].schema.names
+        assert all(arrow_schema(table).equals(batch.schema) for batch in batches)
+        assert {log.log_id} == {id_ for batch in batches for id_ in batch["log_id"].to_pylist()}
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    """A file that the system does not give is refused for now, not for good."""
+    for path in (tmp_path / "missing.darshan", tmp_path):
+        with pytest.raises(UnreadableError, match="The file cannot be read: ") as error:
+            read_log(path)
+        assert not error.value.is_final
+
+
+def test_identity_is_the_log_s(tmp_path: Path) -> None:
+    """A file is known by its digest, its size and the night on which its run ended, without its records being read."""
+    path = tmp_path / "a.darshan"
+    path.write_bytes(data := write(Blueprint({"POSIX": Module(4, [b"not records"])})))
+    identity, log = identify(path), read_log(path)
+    assert (hashlib.sha256(data).hexdigest(), len(data), "") == (identity.sha256, identity.size_bytes, identity.reason)
+    assert (log.log_id, log.job.night) == (identity.log_id, identity.night)
+
+
+def test_identity_of_what_is_no_log(tmp_path: Path) -> None:
+    """A file that is no log has a digest and a reason, and no night; one that is not there has neither."""
+    path = tmp_path / "a.darshan"
+    path.write_bytes(b"text")
+    identity = identify(path)
+    assert (hashlib.sha256(b"text").hexdigest(), 4, None) == (identity.sha256, identity.size_bytes, identity.night)
+    assert identity.reason.startswith("The file does not begin with a Darshan version")
+    with pytest.raises(UnreadableError):
+        identify(tmp_path / "missing")

@@ -1,0 +1,42 @@
+import pytest
+
+from iomine.units import GIB, KIB, MIB, human_bytes, human_seconds
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (KIB, "1.0 KiB"),
+        (1536, "1.5 KiB"),
+        (-1536, "-1.5 KiB"),
+        (5 * MIB, "5.0 MiB"),
+        (3 * GIB // 2, "1.5 GiB"),
+        (KIB**5, "1.0 PiB"),
+        (5000 * KIB**6, "5000.0 EiB"),
+    ],
+)
+def test_bytes(count: int, text: str) -> None:
+    """A count of bytes is told in the largest binary unit that leaves at least one of it, EiB being the last."""
+    assert text == human_bytes(count)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (0.04, "0.0 s"),
+        (59.9, "59.9 s"),
+        (60, "1 min 00 s"),
+        (3599.9, "59 min 59 s"),
+        (3600, "1 h 00 min"),
+        (3723, "1 h 02 min"),
+        (47 * 3600 + 3599, "47 h 59 min"),
+        (48 * 3600, "2 d 00 h"),
+        (100 * 86400 + 5 * 3600, "100 d 05 h"),
+    ],
+)
+def test_seconds(seconds: float, text: str) -> None:
+    """A duration is told in its two largest units, the smaller one cut, never rounded up to a whole larger one."""
+    assert text == human_seconds(seconds)
