@@ -149,17 +149,18 @@ class Container:
         if self.compression == _PLAIN:
             inflated = Inflated(bytes(view))
         else:
-            inflated = _inflate_streams(view, zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor)
+            new = zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor
+            inflated = _inflate_streams(view, new, is_cut=missing > 0)
         if missing > 0:
             return Inflated(inflated.data, f"the file ends {missing:,} bytes before the region does")
         return inflated
 
 
-def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated:
+def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: bool) -> Inflated:
     """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
 
-    A stream that fails its checksum may have given wrong bytes long before, so none of it is kept; one that is merely
-    cut off is right as far as it goes.
+    A stream that fails its checksum may have given wrong bytes long before, so none of it is kept. The same goes for one
+    that does not end, unless it was cut off: then it never got as far as its checksum, and is right as far as it goes.
     """
     parts: list[bytes] = []
     sure = 0
@@ -187,7 +188,9 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater]) -> Inflated
             position -= len(inflater.unused_data)
             inflater = None
         chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
-    return Inflated(b"".join(parts), "" if inflater is None else "its compressed data is cut off")
+    if inflater is not None and not is_cut:
+        return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
+    return Inflated(b"".join(parts))
 
 
 def _gzip_reason(data: bytes) -> str:

@@ -78,7 +78,7 @@ def decode_dxt(
     offsets, lengths, starts, ends = trace.columns
     if (module, version) == _WITHOUT_OFFSETS:
         offsets = np.full_like(offsets, _NOT_KNOWN)
-    is_read = np.repeat(np.tile(np.array([1, 0], np.int32), records), trace.counts.ravel())
+    is_read = np.repeat(np.tile(np.array([0, 1], np.int32), records), trace.counts.ravel())
     return Decoded(
         {
             "dxt_file": {
