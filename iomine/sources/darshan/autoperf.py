@@ -89,11 +89,9 @@ def _calls(matrix: Words) -> dict[str, pa.Array]:
     waits = np.zeros((len(matrix), len(CALLS)), dtype=np.int64)
     sync_at = times_at + _TIMES
     waits[:, [CALLS.index(call) for call in SYNCHRONISING]] = matrix[:, sync_at : sync_at + len(SYNCHRONISING)]
-    made = matrix[:, _AT[:, 0]] != 0
     # Counters and times of a call are either all zero or not, but that is Darshan's promise, not this file's.
+    made = np.logical_or.reduceat(matrix[:, 2:times_at] != 0, _AT[:, 0] - 2, axis=1)
     made |= (times != 0).any(axis=2) | (waits != 0)
-    for column in range(1, len(CALL_COUNTERS)):
-        made |= (matrix[:, _AT[:, column]] != 0) & CARRIES_MESSAGE
     ranks, calls = np.nonzero(made)
     with_message = CARRIES_MESSAGE[calls]
     columns: dict[str, pa.Array] = {

@@ -163,33 +163,30 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
     that does not end, unless it was cut off: then it never got as far as its checksum, and is right as far as it goes.
     """
     parts: list[bytes] = []
-    sure = 0
-    size = 0
-    position = 0
-    chunk_bytes = _FIRST_CHUNK
-    inflater: _Inflater | None = None
-    while position < len(view):
-        if inflater is None:
-            inflater = new()
-            sure = len(parts)
-            chunk_bytes = _FIRST_CHUNK
-        chunk = view[position : position + chunk_bytes]
-        try:
-            # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
-            part = inflater.decompress(chunk, MAX_REGION_BYTES - size + 1)
-        except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
-            return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
-        parts.append(part)
-        size += len(part)
-        if size > MAX_REGION_BYTES:
-            return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
-        position += len(chunk)
-        if inflater.eof:
-            position -= len(inflater.unused_data)
-            inflater = None
-        chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
-    if inflater is not None and not is_cut:
-        return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
+    size = position = 0
+    end = len(view)
+    while position < end:
+        inflater = new()
+        sure = len(parts)
+        chunk_bytes = _FIRST_CHUNK
+        while not inflater.eof:
+            if position >= end:
+                if is_cut:
+                    return Inflated(b"".join(parts))
+                return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
+            chunk = view[position : position + chunk_bytes]
+            try:
+                # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
+                part = inflater.decompress(chunk, MAX_REGION_BYTES - size + 1)
+            except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
+                return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
+            parts.append(part)
+            size += len(part)
+            if size > MAX_REGION_BYTES:
+                return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
+            position += len(chunk)
+            chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
+        position -= len(inflater.unused_data)
     return Inflated(b"".join(parts))
 
 

@@ -28,6 +28,7 @@ _WITHOUT_OFFSETS: Final = ("DXT_MPIIO", 1)
 # No file is as long, and no clock as fine: an integer whose bits are those of a time, a time whose bits are an integer's.
 _ABSURD_BYTES: Final = 1 << 60
 _ABSURD_SECONDS: Final = float(np.finfo(np.float64).tiny)
+_SPACE: Final = ord(" ")
 _NOT_KNOWN: Final = -1
 _SHARED: Final = -1
 _THREAD_TEXT: Final = b"pthread_id="
@@ -67,7 +68,9 @@ def decode_dxt(
     """
     words = native_words(data, order)
     usual = _PLAIN if version <= (1 if module == "DXT_POSIX" else 2) else _WITH_THREAD
-    trace, damage = (_filling_trace(words, usual, run_seconds) if is_whole else None) or _cut_trace(words, usual, run_seconds)
+    trace, damage = (_filling_trace(data, words, usual, run_seconds) if is_whole else None) or _cut_trace(
+        data, words, usual, run_seconds
+    )
     records = len(trace.starts)
     if not records:
         return Decoded(damage=damage or "it holds no trace records")
@@ -107,7 +110,7 @@ def decode_dxt(
     )
 
 
-def _filling_trace(words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str] | None:
+def _filling_trace(data: bytes, words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str] | None:
     """The reading that fills the region with sensible segments; otherwise one that fills it, and what is wrong with it."""
     filling: list[_Trace] = []
     for size in sorted(_SIZES, key=lambda size: size != usual):
@@ -115,7 +118,7 @@ def _filling_trace(words: Words, usual: int, run_seconds: float | None) -> tuple
         if end != len(words):
             continue
         trace = _trace(words[:end], starts, size)
-        if _is_sensible(words, trace, run_seconds):
+        if _is_sensible(data, words, trace, run_seconds):
             return trace, ""
         filling.append(trace)
     if filling:
@@ -126,12 +129,12 @@ def _filling_trace(words: Words, usual: int, run_seconds: float | None) -> tuple
     return None
 
 
-def _cut_trace(words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str]:
+def _cut_trace(data: bytes, words: Words, usual: int, run_seconds: float | None) -> tuple[_Trace, str]:
     """The reading that makes sense as far as it goes, by a known size: where a region ends too early, none can fill it."""
     for size in sorted(_KNOWN_SIZES, key=lambda size: size != usual):
         starts, end = _walk(words, size)
         trace = _trace(words[:end], starts, size)
-        if starts and _is_sensible(words, trace, run_seconds):
+        if starts and _is_sensible(data, words, trace, run_seconds):
             return trace, f"bytes from {end * WORD_BYTES:,} on are not trace records of a known size"
     return _trace(words[:0], [], usual), "its bytes are not trace records of a known size"
 
@@ -160,9 +163,10 @@ def _trace(words: Words, starts: list[int], size: int) -> _Trace:
     return _Trace(at, counts, segments, np.ascontiguousarray(segments[:, :_PLAIN].T))
 
 
-def _is_sensible(words: Words, trace: _Trace, run_seconds: float | None) -> bool:
+def _is_sensible(data: bytes, words: Words, trace: _Trace, run_seconds: float | None) -> bool:
     # Zeros inside a segment that is larger than supposed look like records that traced nothing.
-    if (words[trace.starts + 1] < _SHARED).any() or (words[trace.starts + _HOST_AT // WORD_BYTES] == 0).any():
+    first_of_host = np.frombuffer(data, np.uint8)[trace.starts * WORD_BYTES + _HOST_AT]
+    if (words[trace.starts + 1] < _SHARED).any() or (first_of_host <= _SPACE).any():
         return False
     offsets, lengths, starts, ends = trace.columns
     if not len(lengths):

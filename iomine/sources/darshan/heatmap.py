@@ -7,6 +7,7 @@ mean nothing on disk, then the write bins and the read bins.
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, labels, native_words
@@ -21,37 +22,53 @@ _LAYER_OF: Final = {int(np.uint64(id_).astype(np.int64)): layer for id_, layer i
 def decode_heatmap(data: bytes, order: str) -> Decoded:
     """Heat map records, read as far as their bins fit the region."""
     words = native_words(data, order)
-    widths = words[2:].view(np.float64)
-    heads: list[tuple[int, int]] = []
-    position = 0
-    while position + _HEAD <= len(words):
-        bins = int(words[position + 3])
-        end = position + _HEAD + 2 * bins
-        # A width of zero or none at all is what other modules' bytes look like when they are taken for heat maps.
-        if bins < 0 or end > len(words) or not 0 < widths[position] < np.inf:
-            break
-        heads.append((position, bins))
-        position = end
-    damage = "" if position * WORD_BYTES == len(data) else f"bytes from {position * WORD_BYTES:,} on are not heat maps"
-    if not heads:
+    starts, end = _starts(words)
+    damage = "" if end * WORD_BYTES == len(data) else f"bytes from {end * WORD_BYTES:,} on are not heat maps"
+    if not len(starts):
         return Decoded(damage=damage)
-    starts, counts = (np.array(column) for column in zip(*heads, strict=True))
+    widths, counts = words[starts + 2].view(np.float64), words[starts + 3]
     ids = words[starts]
     part = np.repeat(
-        np.tile(np.array([_HEAD_PART, _WRITE_PART, _READ_PART], np.int8), len(heads)),
-        np.stack([np.full(len(heads), _HEAD), counts, counts], axis=1).ravel(),
+        np.tile(np.array([_HEAD_PART, _WRITE_PART, _READ_PART], np.int8), len(starts)),
+        np.stack([np.full(len(starts), _HEAD), counts, counts], axis=1).ravel(),
     )
     layers, codes = np.unique(ids, return_inverse=True)
     columns = {
         "file_id": pa.array(ids),
         "rank": pa.array(words[starts + 1]),
         "layer": labels(codes, [_LAYER_OF.get(id_) for id_ in layers.tolist()]),
-        "bin_seconds": pa.array(widths[starts]),
+        "bin_seconds": pa.array(widths),
         "bin_count": pa.array(counts),
-        "write_bins": _bins(words[:position][part == _WRITE_PART], counts),
-        "read_bins": _bins(words[:position][part == _READ_PART], counts),
+        "write_bins": _bins(words[:end][part == _WRITE_PART], counts),
+        "read_bins": _bins(words[:end][part == _READ_PART], counts),
     }
-    return Decoded({"heatmap_rank": columns}, len(heads), damage or _disagreement(ids, widths[starts], counts))
+    return Decoded({"heatmap_rank": columns}, len(starts), damage or _disagreement(ids, widths, counts))
+
+
+def _starts(words: Words) -> tuple[Words, int]:
+    """Where records start, and where the last that makes sense ends, in words."""
+    if len(words) >= _HEAD and words[3] >= 0:
+        # Nearly always all ranks have the same number of bins, and there is no need to go from record to record.
+        width = _HEAD + 2 * int(words[3])
+        starts = np.arange(0, len(words), width)
+        if len(words) % width == 0 and (words[starts + 3] == words[3]).all() and _are_widths(words[starts + 2]).all():
+            return starts, len(words)
+    walked: list[int] = []
+    position = 0
+    while position + _HEAD <= len(words):
+        bins = int(words[position + 3])
+        end = position + _HEAD + 2 * bins
+        if bins < 0 or end > len(words) or not _are_widths(words[position + 2 : position + 3]).all():
+            break
+        walked.append(position)
+        position = end
+    return np.array(walked, dtype=np.int64), position
+
+
+def _are_widths(words: Words) -> npt.NDArray[np.bool_]:
+    """A width of zero or none at all is what other modules' bytes look like when they are taken for heat maps."""
+    widths = words.view(np.float64)
+    return (widths > 0) & (widths < np.inf)
 
 
 def _bins(bins: Words, counts: Words) -> pa.Array:
@@ -59,7 +76,7 @@ def _bins(bins: Words, counts: Words) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(bins))
 
 
-def _disagreement(ids: Words, widths: np.ndarray, counts: Words) -> str:
+def _disagreement(ids: Words, widths: npt.NDArray[np.float64], counts: Words) -> str:
     """Why heat maps of one layer cannot be laid over each other, empty where they can."""
     for id_ in np.unique(ids):
         same = ids == id_
