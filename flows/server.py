@@ -8,6 +8,7 @@ takes a sweep's fixed cost from 20 to 10 seconds on two cores.
 
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -18,17 +19,19 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from iomine.errors import IomineError
+from iomine.units import MIB
 
 _SCHEMA: Final = Path(__file__).with_name("prefect_schema.sql")
 _START_SECONDS: Final = 120.0
 _POLL_SECONDS: Final = 0.05
 _STOP_SECONDS: Final = 10.0
 _PR_SET_PDEATHSIG: Final = 1
+_LEAST_FREE_BYTES: Final = 2 * MIB
 
 
 @contextmanager
@@ -51,15 +54,20 @@ def local_server(home: Path) -> Iterator["Server"]:
     }.items():
         os.environ.setdefault(name, value)
     if "PREFECT_API_URL" in os.environ:
-        yield Server(None, os.environ["PREFECT_API_URL"])
+        yield Server(None, os.environ["PREFECT_API_URL"], home)
         return
     _create_database(home)
     port = _free_port()
-    server = Server(_start(port), f"http://127.0.0.1:{port}/api")
+    server = Server(_start(port), f"http://127.0.0.1:{port}/api", home)
     os.environ["PREFECT_API_URL"] = server.url
     os.environ.setdefault("PREFECT_LOGGING_TO_API_ENABLED", "false")
     try:
         yield server
+    except IomineError:
+        raise
+    except Exception as error:
+        # Prefect tells of a full disk as of any fault of its server.
+        raise _disk_full(home) or error from error
     finally:
         del os.environ["PREFECT_API_URL"]
         server.stop()
@@ -71,11 +79,13 @@ class Server:
     Args:
         process: the server, None where it is not ours.
         url: its address.
+        home: folder of its database, if it is ours.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes] | None, url: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | None, url: str, home: Path) -> None:
         self._process = process
         self.url = url
+        self._home = home
 
     def wait(self) -> None:
         """Waits until the server answers.
@@ -90,7 +100,8 @@ class Server:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(_POLL_SECONDS)
-        raise IomineError(f"No Prefect server answers at {self.url}: look at PREFECT_API_URL, or run `iomine doctor`.")
+        silence = IomineError(f"No Prefect server answers at {self.url}: look at PREFECT_API_URL, or run `iomine doctor`.")
+        raise (_disk_full(self._home) if self._process else None) or silence
 
     def stop(self) -> None:
         """Ends the server, if it is ours."""
@@ -128,11 +139,23 @@ def _create_database(home: Path) -> None:
     database = home / "prefect.db"
     if database.exists():
         return
-    home.mkdir(parents=True, exist_ok=True)
     unfinished = home / f"prefect.db.{os.getpid()}"
-    with closing(sqlite3.connect(unfinished)) as connection:
-        connection.executescript(_SCHEMA.read_text())
-    unfinished.replace(database)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(unfinished)) as connection:
+            connection.executescript(_SCHEMA.read_text())
+        unfinished.replace(database)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise _disk_full(home) or IomineError(f"Prefect's database cannot be made in {home}: {error}.") from error
+
+
+def _disk_full(home: Path) -> IomineError | None:
+    """What to tell of a fault that a full disk explains, None where there is room."""
+    if shutil.disk_usage(home.parent).free >= _LEAST_FREE_BYTES:
+        return None
+    return IomineError(f"The disk that holds {home} is full: free some space and sweep again, what was published stays.")
 
 
 def migrated_schema() -> str:

@@ -3,8 +3,8 @@
 
 import atexit
 import os
-import re
 import sys
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Warehouse, Workers
-from iomine.errors import UsageError
 
 if TYPE_CHECKING:
+    from iomine.lake import Warehouse as Folder
     from iomine.pipeline.sweep import Summary
 
 _DONE_WITH_REJECTS: Final = 3
 _SHOWN_REASONS: Final = 5
 _STDERR: Final = 2
-# A cluster's name becomes the name of a folder, and part of links.
-_CLUSTER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def command(
     *,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Folders and files to look through for Darshan logs.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", readable=False, help="Folders and files to look through for Darshan logs.")
+    ],
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
@@ -37,10 +37,6 @@ def command(
 
     Running it again reads only what is new; killed anywhere, the next run finishes the work.
     """
-    if not _CLUSTER_NAME.fullmatch(cluster):
-        raise UsageError(f"{cluster!r} is no name for a cluster: use letters, digits, dots, dashes and underscores.")
-    # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
-    atexit.register(_close_stderr)
     summary = _run(paths, warehouse, cluster, scheduler, workers)
     _show(summary, warehouse, as_json=json)
     if summary.rejected:
@@ -60,26 +56,46 @@ def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None
     from iomine.flows.server import local_server
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline import progress
-    from iomine.pipeline.find import check
 
-    # What can be told at once should not wait for a server.
-    check(paths)
     folder = Folder(warehouse)
-    folder.create()
+    _check(paths, folder, cluster, scheduler)
+    # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
+    atexit.register(_close_stderr)
     columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with local_server(folder.prefect_home) as server, Progress(*columns, console=Console(stderr=True)) as bars:
+    bars = Progress(*columns, console=Console(stderr=True))
+    with local_server(folder.prefect_home) as server, ExitStack() as stack:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: int, total: int) -> None:
+            if not tasks:
+                # Begun without a task, it would leave an empty line before the sentence that tells what failed.
+                stack.enter_context(bars)
             if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total)
             bars.update(tasks[stage], completed=done)
 
         progress.listen(show)
-        from iomine.flows.sweep import sweep
+        from iomine.flows.sweep import run
+        from iomine.pipeline.sweep import Settings
 
         server.wait()
-        return sweep(paths, warehouse, cluster, scheduler, workers)
+        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers))
+
+
+def _check(paths: list[Path], folder: "Folder", cluster: str, scheduler: str | None) -> None:
+    """Tells at once what should not have to wait for a server."""
+    from iomine.lake import check_cluster
+    from iomine.pipeline.find import check
+
+    check_cluster(cluster)
+    check(paths)
+    with folder.locked():
+        pass
+    if scheduler is not None:
+        # Dask takes its time to load; without an address the server may use it.
+        from iomine.pipeline.cluster import check as check_scheduler
+
+        check_scheduler(scheduler)
 
 
 def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:

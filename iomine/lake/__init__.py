@@ -2,6 +2,6 @@
 
 from iomine.lake.files import LakeFile, ParquetSink, merge_files, write_file
 from iomine.lake.lake import Lake, Pins
-from iomine.lake.warehouse import Warehouse
+from iomine.lake.warehouse import Warehouse, check_cluster, faults_told
 
-__all__ = ["Lake", "LakeFile", "ParquetSink", "Pins", "Warehouse", "merge_files", "write_file"]
+__all__ = ["Lake", "LakeFile", "ParquetSink", "Pins", "Warehouse", "check_cluster", "faults_told", "merge_files", "write_file"]

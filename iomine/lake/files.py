@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -82,14 +83,20 @@ class ParquetSink:
 
     def close(self) -> None:
         """Finishes the file and gives it its name."""
-        if self._pending:
-            self._flush()
-        self._writer.close()
-        self._unfinished.replace(self.path)
+        try:
+            if self._pending:
+                self._flush()
+            self._writer.close()
+            self._unfinished.replace(self.path)
+        except BaseException:
+            self.discard()
+            raise
 
     def discard(self) -> None:
         """Gives the file up."""
-        self._writer.close()
+        # Closing writes the footer, which on a full disk fails once more.
+        with suppress(OSError):
+            self._writer.close()
         self._unfinished.unlink(missing_ok=True)
 
     def lake_file(self, cluster: str | None, night: date | None) -> LakeFile:
@@ -118,17 +125,8 @@ def write_file(
 
 
 def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | None, night: date | None) -> LakeFile:
-    """Makes one file out of several of the same table and partition, rows in the order of the files.
-
-    A single file is moved when it lies on the same file system and is staged, since it is what it should become.
-    """
-    target = new_file_path(root, table, cluster, night)
-    if len(paths) == 1 and root not in paths[0].parents:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        paths[0].replace(target)
-        rows = pq.read_metadata(target).num_rows
-        return LakeFile(table, cluster, night, target, target.stat().st_size, rows)
-    with ParquetSink(table, target) as sink:
+    """Makes one file out of several of the same table and partition, rows in the order of the files."""
+    with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
         for path in paths:
             sink.write(pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS))
     return sink.lake_file(cluster, night)

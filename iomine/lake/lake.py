@@ -6,8 +6,8 @@ that died, and are rolled back before the next one begins (docs/decisions/commit
 """
 
 import json
-import shutil
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
-from iomine.lake.files import LakeFile
+from iomine.lake.files import LakeFile, partition_folder
 from iomine.schema import TABLES, table
 from iomine.schema.registry import arrow_schema
 
@@ -42,13 +42,20 @@ class Lake:
         if (opened := self._open(_COMMIT_POINT)) is None:
             return {}
         files = _files(self.root / _COMMIT_POINT, opened)
-        rows = pa.concat_tables(pq.read_table(file.path, columns=["end_at", "table_versions"]) for file in files)
-        last = max(rows.to_pylist(), key=lambda row: row["end_at"])
-        pinned: dict[str, int] = json.loads(last["table_versions"])
+        # The last row, not the latest: a clock that was set back must not make the lake forget a sweep.
+        last = pq.read_table(files[-1].path, columns=["table_versions"])["table_versions"][-1].as_py()
+        pinned: dict[str, int] = json.loads(last)
         return pinned | {_COMMIT_POINT: opened.version()}
 
-    def roll_back(self) -> list[str]:
-        """Brings every table to the version of the last committed sweep; returns the tables that were ahead."""
+    def roll_back(self, staging: Path) -> list[str]:
+        """Brings every table to the version of the last committed sweep.
+
+        Args:
+            staging: where tables that no committed sweep knows are put out of the way; to be cleared by the caller.
+
+        Returns:
+            The tables that were ahead.
+        """
         pins = self.pins()
         ahead = []
         for name in TABLES:
@@ -58,7 +65,9 @@ class Lake:
             if name in pins:
                 opened.restore(pins[name])
             else:
-                shutil.rmtree(self.root / name)
+                # Deleted in place and killed meanwhile, it would be neither a table nor gone.
+                staging.mkdir(parents=True, exist_ok=True)
+                (self.root / name).rename(staging / f"{name}-{uuid.uuid4().hex}")
             ahead.append(name)
         return ahead
 
@@ -78,13 +87,15 @@ class Lake:
     def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str) -> int:
         """Replaces the partitions that the files belong to, all in one commit; a table without partitions is replaced whole.
 
+        The files are moved into the table's folder, so what was never committed does not lie in the lake.
+
         Returns:
             The table's new version.
         """
         entry = table(name)
         schema = Schema.from_arrow(_plain(arrow_schema(name, with_partition_keys=True)))
         properties = CommitProperties(custom_metadata={"sweep_id": sweep_id})
-        actions = [self._add(file) for file in files]
+        actions = [self._adopt(file) for file in files]
         partition_by = list(entry.partition_keys)
         if (opened := self._open(name)) is None:
             create_table_with_add_actions(
@@ -101,7 +112,7 @@ class Lake:
             partition_filters=[("cluster", "in", clusters), ("night", "in", nights)] if entry.partitioned else None,
             commit_properties=properties,
         )
-        return DeltaTable(self.root / name, without_files=True).version()
+        return DeltaTable(self.root / name).version()
 
     def vacuum(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included."""
@@ -115,12 +126,15 @@ class Lake:
         folder = self.root / name
         return DeltaTable(folder, version=version) if DeltaTable.is_deltatable(str(folder)) else None
 
-    def _add(self, file: LakeFile) -> AddAction:
+    def _adopt(self, file: LakeFile) -> AddAction:
         partition: dict[str, str | None] = {}
         if file.cluster is not None and file.night is not None:
             partition = {"cluster": file.cluster, "night": file.night.isoformat()}
+        place = partition_folder(self.root, file.table, file.cluster, file.night) / file.path.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file.path.replace(place)
         return AddAction(
-            path=str(file.path.relative_to(self.root / file.table)),
+            path=str(place.relative_to(self.root / file.table)),
             size=file.size_bytes,
             partition_values=partition,
             modification_time=int(time.time() * 1000),

@@ -1,17 +1,61 @@
 """The folder of a warehouse: what lies where in it, and who may write to it."""
 
+import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
-from iomine.errors import WarehouseError
+from deltalake.exceptions import DeltaError
+
+from iomine.errors import UsageError, WarehouseError
 from iomine.lake.lake import Lake
+
+# Found by their words, since not every library that writes hands on the number.
+_NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
+# Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
+_UNFIT_CHARACTERS: Final = frozenset("%*?[\\")
+# A cluster's name becomes the name of a folder, and part of links.
+_CLUSTER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def check_cluster(name: str) -> None:
+    """Makes sure that a cluster may have this name.
+
+    Raises:
+        UsageError: it may not.
+    """
+    if not _CLUSTER_NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a cluster: use letters, digits, dots, dashes and underscores.")
+
+
+@contextmanager
+def faults_told(folder: Path) -> Iterator[None]:
+    """Tells what goes wrong with files in a folder of the warehouse in a sentence.
+
+    Raises:
+        WarehouseError: the disk is full, or files cannot be read or written for another reason.
+    """
+    try:
+        yield
+    except WarehouseError:
+        raise
+    except Exception as error:
+        if any(words in str(error) for words in _NO_SPACE):
+            raise WarehouseError(
+                f"The disk that holds {folder} is full: free some space and sweep again, what was published stays."
+            ) from error
+        # Errors of the network have no number, or are told by who talks to it.
+        if isinstance(error, DeltaError) or (isinstance(error, OSError) and error.errno is not None):
+            raise WarehouseError(f"Files in {folder} cannot be read or written: {_one_line(error)}.") from error
+        raise
 
 
 class Warehouse:
@@ -32,12 +76,17 @@ class Warehouse:
         """Makes the folder where there is none.
 
         Raises:
+            UsageError: its path holds characters that Delta or DuckDB do not take, or take for something else.
             WarehouseError: there is something else of that name, or the folder cannot be written to.
         """
-        if self.root.exists() and not self.root.is_dir():
-            raise WarehouseError(f"{self.root} is a file, not a warehouse: give a folder with --warehouse.")
+        if not str(self.root).isprintable() or _UNFIT_CHARACTERS.intersection(str(self.root)):
+            raise UsageError(
+                f"{str(self.root)!a} cannot hold a warehouse: give a path of printable UTF-8 without % * ? [ and backslash."
+            )
         try:
             self.root.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise WarehouseError(f"{self.root} is a file, not a warehouse: give a folder with --warehouse.") from None
         except OSError as error:
             raise WarehouseError(f"The warehouse {self.root} cannot be made: {error.strerror}.") from error
         if not os.access(self.root, os.W_OK | os.X_OK):
@@ -53,7 +102,8 @@ class Warehouse:
             WarehouseError: another sweep is at work on this warehouse.
         """
         self.create()
-        descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        with faults_told(self.root):
+            descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,3 +129,7 @@ def _holder(descriptor: int) -> str:
         return f" (process {note['pid']} on {note['host']} since {note['since']})"
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()).removesuffix(".")

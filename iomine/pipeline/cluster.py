@@ -1,14 +1,16 @@
 """Where work runs: processes on this machine, or the workers of a scheduler that is already there."""
 
+import asyncio
 import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import dask
-from distributed import Client, LocalCluster, as_completed
+from distributed import Client, LocalCluster, Security, as_completed
+from distributed.core import rpc
 
 from iomine.errors import IomineError, UsageError, WorkersError
 
@@ -16,12 +18,34 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Enough for a worker never to wait, few enough for a million logs not to become a million futures.
-_IN_FLIGHT_PER_WORKER = 4
+_IN_FLIGHT_PER_WORKER: Final = 4
+_ANSWER_SECONDS: Final = 10.0
 
 
 def local_workers() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def check(scheduler: str) -> None:
+    """Makes sure that a scheduler answers, and soon: a client would wait for minutes, or for ever where something else does.
+
+    Raises:
+        UsageError: there is no scheduler at the address.
+    """
+    try:
+        greeted = asyncio.run(asyncio.wait_for(_kind_of(scheduler), _ANSWER_SECONDS))
+    except Exception as error:
+        # What is no scheduler may answer anything, and Dask take it for anything.
+        raise UsageError(f"No Dask scheduler answers at {scheduler}: start one, or leave --scheduler out.") from error
+    if greeted != "Scheduler":
+        raise UsageError(f"At {scheduler} is no Dask scheduler but a {greeted}: give the scheduler's address.")
+
+
+async def _kind_of(address: str) -> str:
+    async with rpc(address, connection_args=Security().get_connection_args("client")) as server:
+        kind: str = (await server.identity())["type"]
+        return kind
 
 
 @contextmanager
@@ -36,15 +60,12 @@ def client(scheduler: str | None = None, workers: int | None = None) -> Iterator
         UsageError: there is no scheduler at the address.
     """
     if scheduler is not None:
-        try:
-            connected = Client(scheduler, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"No Dask scheduler answers at {scheduler}: start one, or leave --scheduler out.") from error
-        with connected:
+        check(scheduler)
+        with Client(scheduler, set_as_default=False) as connected:
             yield connected
         return
     # Prefect sets every logger back to telling what it does.
-    logging.getLogger("distributed").setLevel(logging.ERROR)
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
     with (
         dask.config.set({"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False}),
@@ -52,7 +73,8 @@ def client(scheduler: str | None = None, workers: int | None = None) -> Iterator
             n_workers=workers or local_workers(),
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
-            silence_logs=logging.ERROR,
+            # What a task raises comes back to the client, who tells it.
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iomine.errors import InputError, UsageError
+from iomine.units import human_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +38,58 @@ def check(paths: Sequence[Path]) -> None:
         InputError: a path cannot be opened.
     """
     for path in paths:
-        if not path.exists():
-            raise UsageError(f"There is no {path}: name folders or files that exist.")
-        if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            raise UsageError(f"There is no {path}: name folders or files that exist.") from None
+        except OSError as error:
+            raise InputError(f"{path} cannot be looked at: {error.strerror}.") from error
+        if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
             raise InputError(f"{path} cannot be opened: ask its owner for permission to read it.")
 
 
-def find(paths: Sequence[Path]) -> list[Candidate]:
+def find(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
     """All candidates under the paths, each once, in the order of their paths.
 
     A folder further down that cannot be opened is a candidate with its reason, so that it is not passed over silently.
+
+    Args:
+        paths: folders and files.
+        largest_bytes: size beyond which a file is not even opened.
 
     Raises:
         UsageError: a path does not exist.
         InputError: a path that was given cannot be opened.
     """
     check(paths)
-    found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute())}
+    found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes)}
     return [found[path] for path in sorted(found)]
 
 
-def _under(top: Path) -> Iterator[Candidate]:
+def shown(path: str) -> str:
+    r"""A path as text: bytes that are no UTF-8, which neither Arrow nor DuckDB takes, appear as `\xff`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _under(top: Path, largest_bytes: int) -> Iterator[Candidate]:
     if not top.is_dir():
-        yield _candidate(str(top))
+        yield _candidate(str(top), largest_bytes)
         return
     closed: list[OSError] = []
     for folder, _, names in os.walk(top, onerror=closed.append):
-        yield from (_candidate(f"{folder}/{name}") for name in names if is_candidate(name))
+        yield from (_candidate(f"{folder}/{name}", largest_bytes) for name in names if is_candidate(name))
     yield from (Candidate(str(error.filename), 0, f"The folder cannot be opened: {error.strerror}.") for error in closed)
 
 
-def _candidate(path: str) -> Candidate:
+def _candidate(path: str, largest_bytes: int) -> Candidate:
     try:
         status = Path(path).stat()
     except OSError as error:
         return Candidate(path, 0, f"The file cannot be looked at: {error.strerror}.")
     # A pipe or a device named like a log would be read for ever.
-    return Candidate(path, status.st_size, "" if stat.S_ISREG(status.st_mode) else "This is not a regular file.")
+    if not stat.S_ISREG(status.st_mode):
+        return Candidate(path, status.st_size, "This is not a regular file.")
+    if status.st_size > largest_bytes:
+        size, limit = human_bytes(status.st_size), human_bytes(largest_bytes)
+        return Candidate(path, status.st_size, f"The file has {size}, more than {limit}, the limit for one log.")
+    return Candidate(path, status.st_size)

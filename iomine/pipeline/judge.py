@@ -19,7 +19,7 @@ def judge(warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile]) -> tu
 
     Args:
         warehouse: where the logs lie.
-        staging: where the views over uncommitted files may stand meanwhile.
+        staging: where the views over uncommitted files may stand meanwhile, and the verdicts be written.
         merged: the new files of the touched partitions.
 
     Returns:
@@ -41,7 +41,7 @@ def judge(warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile]) -> tu
     build_catalog(database, files, {"triggers": reference_table()}, {})
     verdicts = ask(database, judge_sql(list(TRIGGERS.values()), partitions))
     found = [
-        write_file(warehouse.lake.root, "verdict", _rows_of(verdicts, cluster, night).to_batches(), cluster, night)
+        write_file(staging, "verdict", _rows_of(verdicts, cluster, night).to_batches(), cluster, night)
         for cluster, night in partitions
     ]
     told = pc.and_(pc.equal(verdicts["state"], "fired"), pc.is_in(verdicts["level"], pa.array(["high", "warn"])))
@@ -51,4 +51,5 @@ def judge(warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile]) -> tu
 def _rows_of(verdicts: pa.Table, cluster: str, night: object) -> pa.Table:
     of_partition = pc.and_(pc.equal(verdicts["cluster"], cluster), pc.equal(verdicts["night"], pa.scalar(night)))
     schema = arrow_schema("verdict")
-    return verdicts.filter(of_partition).select(schema.names).cast(schema)
+    rows = verdicts.filter(of_partition).select(schema.names).cast(schema)
+    return rows.sort_by([("code", "ascending"), ("log_id", "ascending")])

@@ -5,17 +5,19 @@ reject, and at last which files it wrote. If the child dies or takes too long, t
 it is rejected, and a new child does the batch without it.
 """
 
+import ctypes
+import hashlib
 import json
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from signal import Signals
 from types import TracebackType
 from typing import IO, Any, Final, Self, cast
 
@@ -23,8 +25,13 @@ from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
 from iomine.units import GIB, human_bytes, human_seconds
 
+CHANGED: Final = "The file changed while it was being read: the next sweep will see it whole."
+
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
+_PR_SET_PDEATHSIG: Final = 1
+# Sent by people and by a kernel short of memory; a process does not send these to itself over a log.
+_FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,12 @@ class Limits:
     Attributes:
         memory_bytes: address space of the reader process.
         seconds: time for one log.
+        file_bytes: size of the file, which is read whole before it is decoded.
     """
 
     memory_bytes: int = 4 * GIB
     seconds: float = 300.0
+    file_bytes: int = 1 * GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,12 @@ class BatchResult:
 
 
 class _ReaderDiedError(Exception):
-    """The child is gone, or had to be ended; the message says how, for people."""
+    """The child is gone, or had to be ended; `how` says it, for people."""
+
+    def __init__(self, how: str, is_final: bool) -> None:
+        super().__init__(how, is_final)
+        self.how = how
+        self.is_final = is_final
 
 
 class Reader:
@@ -124,8 +138,8 @@ class Reader:
                 return _result(batch, self._ask(request), killers)
             except _ReaderDiedError as death:
                 if self._begun is None:
-                    raise WarehouseError(f"The process that reads logs does not start: {death}") from death
-                killers.append(Refused(self._begun, str(death), is_final=True))
+                    raise WarehouseError(f"The process that reads logs does not start: {death.how}") from death
+                killers.append(Refused(self._begun, death.how, death.is_final))
                 logs = [log for log in logs if log[0] != self._begun]
 
     def _forget(self) -> None:
@@ -143,12 +157,15 @@ class Reader:
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Sends a request and waits for its answer, noting which log the child begins meanwhile."""
+        if self._child is not None and self._child.poll() is not None:
+            # It died with no log in hand, so none is to blame.
+            self.close()
         child = self._child or self._start()
         try:
             _pipe(child.stdin).write(json.dumps(request).encode() + b"\n")
             _pipe(child.stdin).flush()
         except BrokenPipeError:
-            raise _ReaderDiedError(self._autopsy(child)) from None
+            raise self._autopsy(child) from None
         while "reading" in (message := json.loads(self._line(child))):
             self._begun = message["reading"]
         return cast("dict[str, Any]", message)
@@ -160,9 +177,10 @@ class Reader:
             if not select.select([output], [], [], self._limits.seconds)[0]:
                 self.close()
                 limit = human_seconds(self._limits.seconds)
-                raise _ReaderDiedError(f"Reading it takes longer than {limit}, the limit for one log.")
+                # Not final: it may be the file system that hangs.
+                raise _ReaderDiedError(f"Reading it takes longer than {limit}, the limit for one log.", is_final=False)
             if not (said := os.read(output, _PIPE_BYTES)):
-                raise _ReaderDiedError(self._autopsy(child))
+                raise self._autopsy(child)
             self._unread += said
         line, _, self._unread = self._unread.partition(b"\n")
         return line
@@ -180,17 +198,19 @@ class Reader:
         )
         return self._child
 
-    def _autopsy(self, child: subprocess.Popen[bytes]) -> str:
+    def _autopsy(self, child: subprocess.Popen[bytes]) -> _ReaderDiedError:
         """How the child ended, in a sentence, with the last that it or the C library printed."""
         code = child.wait()
         stderr = _pipe(self._stderr)
         stderr.seek(max(0, stderr.seek(0, os.SEEK_END) - _STDERR_TAIL_BYTES))
         printed = stderr.read().decode("utf-8", "replace").strip().splitlines()
         self.close()
-        how = f"signal {Signals(-code).name}" if code < 0 else f"exit code {code}"
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         said = f"; the last it printed was: {printed[-1]}" if printed else ""
         within = human_bytes(self._limits.memory_bytes)
-        return f"The log ended the process that read it ({how}, within {within} of memory){said}."
+        return _ReaderDiedError(
+            f"The log ended the process that read it ({how}, within {within} of memory){said}.", -code not in _FROM_OUTSIDE
+        )
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
@@ -207,8 +227,24 @@ def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> Bat
         LakeFile(table, batch.cluster, batch.night, Path(path), size_bytes, row_count)
         for table, path, size_bytes, row_count in answer["files"]
     )
-    refused = (*killers, *(Refused(*each) for each in answer["refused"]))
-    return BatchResult(files, answer["log_count"], refused)
+    log_id_of = dict(batch.logs)
+    refused = (_as_found(each, log_id_of[each.path]) for each in (*killers, *(Refused(*each) for each in answer["refused"])))
+    return BatchResult(files, answer["log_count"], tuple(refused))
+
+
+def _as_found(refused: Refused, log_id: str) -> Refused:
+    """The refusal, unless the bytes that were refused are not those that were identified."""
+    try:
+        with Path(refused.path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return Refused(refused.path, f"The file cannot be read: {error.strerror}.", is_final=False)
+    return refused if digest.startswith(log_id) else Refused(refused.path, CHANGED, is_final=False)
+
+
+def die_with_parent() -> None:
+    """Makes this process end with the thread that started it, even in the middle of a log that never ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def limit_memory(memory_bytes: int) -> None:

@@ -13,10 +13,11 @@ from typing import Any, Final, TextIO
 import pyarrow as pa
 
 from iomine.derive import totals
-from iomine.errors import UnreadableError
-from iomine.lake import ParquetSink
+from iomine.errors import UnreadableError, WarehouseError
+from iomine.lake import ParquetSink, faults_told
 from iomine.lake.files import new_file_path
-from iomine.pipeline.reader import limit_memory
+from iomine.pipeline.find import shown
+from iomine.pipeline.reader import CHANGED, die_with_parent, limit_memory
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Log, read_log
 from iomine.units import human_bytes
@@ -68,7 +69,7 @@ def _log_row(log: Log, path: str) -> pa.RecordBatch:
         "is_partial": log.is_partial,
         "doubt": log.doubt,
         **totals(log.batches)._asdict(),
-        "path": path,
+        "path": shown(path),
         "size_bytes": log.size_bytes,
     }
     return pa.RecordBatch.from_pylist([row], schema=arrow_schema("log"))
@@ -76,9 +77,10 @@ def _log_row(log: Log, path: str) -> pa.RecordBatch:
 
 def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> dict[str, Any]:
     refused: list[tuple[str, str, bool]] = []
+    staging = Path(request["staging"])
     try:
-        with ExitStack() as stack:
-            sinks = _Sinks(Path(request["staging"]), request["cluster"], date.fromisoformat(request["night"]), stack)
+        with faults_told(staging), ExitStack() as stack:
+            sinks = _Sinks(staging, request["cluster"], date.fromisoformat(request["night"]), stack)
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
                 try:
@@ -92,8 +94,8 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:
                     sinks.write(log, path)
-    except OSError as error:
-        return {"failed": f"Files cannot be written to {request['staging']}: {error.strerror or error}."}
+    except WarehouseError as error:
+        return {"failed": error.args[0]}
     return {"files": sinks.files(), "refused": refused, "log_count": len(request["logs"]) - len(refused)}
 
 
@@ -102,7 +104,7 @@ def _read(path: str, log_id: str) -> Log:
     printed_before = os.fstat(_STDERR).st_size
     log = read_log(path)
     if log.log_id != log_id:
-        raise UnreadableError("The file changed while it was being read: the next sweep will see it whole.", False)
+        raise UnreadableError(CHANGED, False)
     if not (said := os.pread(_STDERR, _STDERR_BYTES, printed_before).decode("utf-8", "replace").strip()):
         return log
     return replace(log, doubt="; ".join(filter(None, (log.doubt, f"libdarshan-util said: {said}"))))
@@ -120,6 +122,7 @@ def main() -> None:
     # The pipe to the parent is ours alone: what the C library prints, wherever it prints it, goes to stderr.
     with os.fdopen(os.dup(_STDOUT), "w", buffering=1) as answer:
         os.dup2(_STDERR, _STDOUT)
+        die_with_parent()
         limit_memory(memory_bytes)
         for request in _requests():
             answer.write(json.dumps(_read_batch(request, memory_bytes, answer)) + "\n")

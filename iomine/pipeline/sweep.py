@@ -24,14 +24,14 @@ from distributed import Client
 
 from iomine import __version__
 from iomine.errors import UnreadableError
-from iomine.lake import LakeFile, Warehouse, write_file
+from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_file
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import client, local_workers, map_unordered
-from iomine.pipeline.find import Candidate, find
+from iomine.pipeline.find import Candidate, find, shown
 from iomine.pipeline.judge import judge
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
-from iomine.pipeline.work import Merge, identify_all, merge_all, read_batch
+from iomine.pipeline.work import identify_all, merge_all, read_batch
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Identity
 
@@ -49,6 +49,9 @@ class Settings:
         scheduler: address of a Dask scheduler, None for workers of the sweep's own.
         workers: how many of its own.
         limits: what one log may take.
+
+    Raises:
+        UsageError: the cluster's name is none.
     """
 
     paths: tuple[Path, ...]
@@ -57,6 +60,9 @@ class Settings:
     scheduler: str | None = None
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        check_cluster(self.cluster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +117,22 @@ class Sweep:
         self._findings = 0
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(self._warehouse.locked())
-        self._warehouse.clear_staging()
-        self._stack.callback(self._warehouse.clear_staging)
+        with ExitStack() as stack:
+            stack.enter_context(faults_told(self._warehouse.root))
+            stack.enter_context(self._warehouse.locked())
+            self._warehouse.clear_staging()
+            stack.callback(self._warehouse.clear_staging)
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._stack.close()
+        self._stack.__exit__(kind, error, trace)
 
     def find(self) -> int:
         """Finds the candidates, and puts right what a sweep that died has left; returns how many there are."""
-        self._candidates = find(self.settings.paths)
+        self._candidates = find(self.settings.paths, self.settings.limits.file_bytes)
         lake = self._warehouse.lake
-        lake.roll_back()
+        lake.roll_back(self._staging)
         lake.vacuum(_GRACE_DAYS)
         return len(self._candidates)
 
@@ -153,7 +162,7 @@ class Sweep:
             elif identity.log_id in known_ids:
                 self._known += 1
             elif identity.sha256 in remembered:
-                self._rejects.append(remembered[identity.sha256] | {"path": candidate.path})
+                self._rejects.append(remembered[identity.sha256] | {"path": shown(candidate.path)})
             else:
                 known_ids.add(identity.log_id)
                 self._new.append(plan.NewLog(candidate.path, identity, identity.night))
@@ -197,11 +206,11 @@ class Sweep:
         for file in [*lake.files(lake.pins()), *sorted(self._staged, key=_first_log_id)]:
             if (partition := (file.table, file.cluster, file.night)) in touched:
                 there.setdefault(partition, []).append(file)
-        merges = [(Merge(lake.root, tuple(files)), sum(file.size_bytes for file in files)) for files in there.values()]
+        merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
         merges.sort(key=lambda merge: -merge[1])
         pieces = [piece for piece, _ in plan.cut(merges, plan.bytes_per_batch(sum(size for _, size in merges), self._workers()))]
         done = 0
-        for piece, files in map_unordered(self._connected(), merge_all, pieces):
+        for piece, files in map_unordered(self._connected(), merge_all, pieces, self._staging):
             self._merged += files
             done += len(piece)
             progress.tell("merge", done, len(merges))
@@ -225,12 +234,12 @@ class Sweep:
         for table, files in sorted(by_table.items()):
             lake.commit(table, files, self.id)
         rejects = pa.RecordBatch.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
-        lake.commit("reject", [write_file(lake.root, "reject", [rejects])], self.id)
+        lake.commit("reject", [write_file(self._staging, "reject", [rejects])], self.id)
         versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
         row = {
             "sweep_id": self.id,
             "cluster": self.settings.cluster,
-            "paths": [str(path.absolute()) for path in self.settings.paths],
+            "paths": [shown(str(path.absolute())) for path in self.settings.paths],
             "start_at": self.started_at,
             "end_at": datetime.now(UTC),
             "found_count": len(self._candidates),
@@ -242,7 +251,7 @@ class Sweep:
         }
         sweeps = [*self._rows("sweep"), row]
         batch = pa.RecordBatch.from_pylist(sweeps, schema=arrow_schema("sweep"))
-        lake.commit("sweep", [write_file(lake.root, "sweep", [batch])], self.id)
+        lake.commit("sweep", [write_file(self._staging, "sweep", [batch])], self.id)
 
     def publish(self) -> Summary:
         """Shows readers the new state, all tables at once."""
@@ -287,7 +296,7 @@ class Sweep:
     def _reject(self, path: str, stage: str, reason: str, *, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
         self._rejects.append(
             {
-                "path": path,
+                "path": shown(path),
                 "sha256": sha256,
                 "size_bytes": size_bytes,
                 "stage": stage,
@@ -318,7 +327,7 @@ class Sweep:
 
     def _all_rejects(self) -> list[dict[str, Any]]:
         """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
-        looked_at = {candidate.path for candidate in self._candidates}
+        looked_at = {shown(candidate.path) for candidate in self._candidates}
         return [row for row in self._rows("reject") if row["path"] not in looked_at] + self._rejects
 
 

@@ -2,28 +2,14 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from iomine.errors import UnreadableError
-from iomine.lake import LakeFile, merge_files
+from iomine.lake import LakeFile, faults_told, merge_files
 from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader
 from iomine.sources.darshan import Identity, identify
 
 _local = threading.local()
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Files of one partition of one table that are to become one.
-
-    Attributes:
-        root: the lake's root.
-        files: what is there already, then what was staged, each in its order.
-    """
-
-    root: Path
-    files: tuple[LakeFile, ...]
 
 
 def identify_all(paths: Sequence[str]) -> list[Identity | UnreadableError]:
@@ -50,11 +36,19 @@ def read_batch(batch: Batch, staging: Path, limits: Limits) -> BatchResult:
     return reader.read(batch, staging)
 
 
-def merge_all(merges: Sequence[Merge]) -> list[LakeFile]:
-    """Makes the new files of partitions."""
-    return [_merge(merge) for merge in merges]
+def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
+    """Makes the new files of partitions, each out of what is there already and then what was staged.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+    """
+    with faults_told(staging):
+        return [_merged(files, staging) for files in partitions]
 
 
-def _merge(merge: Merge) -> LakeFile:
-    first = merge.files[0]
-    return merge_files(merge.root, first.table, [file.path for file in merge.files], first.cluster, first.night)
+def _merged(files: Sequence[LakeFile], staging: Path) -> LakeFile:
+    first = files[0]
+    # A staged file that is alone is what it should become.
+    if len(files) == 1:
+        return first
+    return merge_files(staging, first.table, [file.path for file in files], first.cluster, first.night)

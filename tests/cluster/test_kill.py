@@ -1,0 +1,198 @@
+"""Sweeps that are killed: readers see the state before or the state after, and the next sweep finishes the work."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sweeping import IOMINE, State, column, rows, state, strays, wait_for
+
+pytestmark = pytest.mark.cluster
+
+# The stages as the flow runs them, without the seconds that Prefect takes.
+_ALONE = """
+import sys
+from pathlib import Path
+from iomine.pipeline.sweep import Settings, Sweep
+
+if __name__ == "__main__":
+    warehouse, *paths = map(Path, sys.argv[1:])
+    with Sweep(Settings(tuple(paths), warehouse, workers=1)) as sweep:
+        for stage in "find identify read merge judge commit publish".split():
+            getattr(sweep, stage)()
+"""
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> list[str]:
+    """The beginning of a command that sweeps without Prefect; warehouse and paths follow."""
+    script = tmp_path_factory.mktemp("alone") / "alone.py"
+    script.write_text(_ALONE)
+    return [sys.executable, str(script)]
+
+
+@pytest.fixture(scope="module")
+def early(shared_data: Path) -> list[Path]:
+    """What the warehouse holds before: logs of three nights."""
+    return [shared_data / "darshan" / "codes", shared_data / "darshan" / "ecpam21" / "logs"]
+
+
+@pytest.fixture(scope="module")
+def late(early: list[Path], shared_data: Path) -> list[Path]:
+    """What the killed sweeps are to add: late logs of a night that is there, and logs of a new one."""
+    return [*early, shared_data / "darshan" / "ecpam21", shared_data / "darshan" / "dfanalyzer"]
+
+
+@pytest.fixture(scope="module")
+def base(alone, early, tmp_path_factory) -> Path:
+    """A warehouse that holds the early logs."""
+    warehouse = tmp_path_factory.mktemp("base") / "warehouse"
+    subprocess.run([*alone, warehouse, *early], check=True)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def undisturbed(alone, base, late, tmp_path_factory) -> tuple[State, float]:
+    """What a sweep of the late logs makes of it when nobody kills it, and how many seconds that takes."""
+    warehouse = tmp_path_factory.mktemp("undisturbed") / "warehouse"
+    shutil.copytree(base, warehouse)
+    began_at = time.monotonic()
+    subprocess.run([*alone, warehouse, *late], check=True)
+    return state(warehouse), time.monotonic() - began_at
+
+
+def killed(command: Sequence[object], after: float) -> bool:
+    """Starts a command and kills all its processes after so many seconds; whether it was still alive then."""
+    process = subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        process.wait(after)
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+        process.wait()
+    return False
+
+
+def test_twenty_kills_show_nothing_by_halves(alone, base, late, undisturbed, tmp_path):
+    """At moments all over its life a sweep is killed with all its processes, over and over, on what the last one left.
+
+    After each kill all tables say the state before, or all say the state after; now and then a sweep is let run to its end,
+    and then each table is as if nobody had ever been killed.
+    """
+    warehouse = tmp_path / "warehouse"
+    shutil.copytree(base, warehouse)
+    # The views name files by absolute paths: those of the copy.
+    subprocess.run([*alone, warehouse, *late[:2]], check=True)
+    before, (after, seconds) = state(base), undisturbed
+    assert before == state(warehouse) != after
+    kept = tmp_path / "kept"
+    shutil.copytree(warehouse, kept)
+
+    chance = random.Random(20240418)
+    moments = [seconds * (n + chance.random()) / 20 for n in range(20)]
+    chance.shuffle(moments)
+    for moment in moments:
+        killed([*alone, warehouse, *late], moment)
+        now = state(warehouse)
+        assert now in (before, after)
+        assert [] == strays(warehouse)
+        if now == after:
+            shutil.rmtree(warehouse)
+            shutil.copytree(kept, warehouse)
+
+    subprocess.run([*alone, warehouse, *late], check=True)
+    assert after == state(warehouse)
+    assert [] == strays(warehouse)
+
+
+def test_the_command_can_be_killed_too(base, undisturbed, alone, late, tmp_path):
+    """`iomine sweep`, with Prefect and its server, leaves the state before or after as well, and the next one finishes."""
+    warehouse = tmp_path / "warehouse"
+    shutil.copytree(base, warehouse)
+    subprocess.run([*alone, warehouse, *late[:2]], check=True)
+    before, (after, _) = state(warehouse), undisturbed
+    command = [*IOMINE, "sweep", *late, "--warehouse", warehouse, "--workers", 1]
+    for moment in (4.0, 7.0):
+        killed(command, moment)
+        assert state(warehouse) in (before, after)
+
+    subprocess.run([*map(str, command)], check=True, capture_output=True)
+    assert after == state(warehouse)
+
+
+def family(pid: int) -> set[int]:
+    """A process and all that descend from it."""
+    children: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        children |= {int(child) for child in (task / "children").read_text().split()}
+    return {pid}.union(*map(family, children))
+
+
+def alive(pids: set[int]) -> list[str]:
+    found = []
+    for pid in pids:
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        # A process that has ended but not been collected has no command line.
+        if command:
+            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
+    return found
+
+
+def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp_path):
+    """Workers, readers and Prefect's server end by themselves when nobody is left to end them, and the lock is free."""
+    command = [*IOMINE, "sweep", shared_data / "darshan", "--warehouse", tmp_path, "--workers", "1"]
+    process = subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    pids: set[int] = set()
+
+    def all_are_there() -> bool:
+        nonlocal pids
+        pids = family(process.pid)
+        told = " ".join(alive(pids))
+        return "prefect server start" in told and "iomine.pipeline.reading" in told
+
+    try:
+        assert wait_for(all_are_there, 60)
+    finally:
+        process.kill()
+        process.wait()
+
+    assert wait_for(lambda: not alive(pids), 10), alive(pids)
+
+
+def test_a_reader_never_sees_a_night_by_halves(alone, shared_data, tmp_path):
+    """While sweeps add night after night, whoever asks sees the nights of some sweep, each whole in every table."""
+    script = tmp_path / "nights.py"
+    script.write_text(
+        _ALONE.replace(
+            "    with Sweep(Settings(tuple(paths)",
+            "    for n in range(1, len(paths) + 1):\n      with Sweep(Settings(tuple(paths[:n])",
+        )
+    )
+    nights = [shared_data / "darshan" / name for name in ("codes", "ecpam21/logs", "ecpam21", "dfanalyzer")]
+    warehouse = tmp_path / "warehouse"
+    sweeps = subprocess.Popen([sys.executable, script, warehouse, *nights])
+    assert wait_for((warehouse / "iomine.duckdb").exists, 60)
+    seen = set()
+    while sweeps.poll() is None:
+        (row,) = rows(
+            warehouse,
+            "SELECT (SELECT count(*) FROM logs) AS logs, (SELECT count(DISTINCT log_id) FROM lake.module) AS with_modules, "
+            "(SELECT count(DISTINCT log_id) FROM verdicts) AS judged, (SELECT max(found_count) FROM sweeps) AS found",
+        )
+        assert row["logs"] == row["with_modules"] == row["judged"] == row["found"]
+        seen.add(row["logs"])
+
+    assert 0 == sweeps.returncode
+    assert [2, 5, 7, 10] == column(warehouse, "SELECT found_count FROM sweeps ORDER BY start_at")
+    assert seen <= {2, 5, 7, 10}
+    assert len(seen) >= 3

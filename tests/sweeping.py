@@ -1,0 +1,77 @@
+"""Sweeps for tests: run without Prefect, and looked at from outside, as readers do."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import LocalCluster
+
+from iomine.pipeline.sweep import Settings, Summary, Sweep
+from iomine.schema import TABLES
+from iomine.views.query import ask
+
+# The command, of the very program that is tested.
+IOMINE = (sys.executable, "-c", "from iomine.cli import main; main()")
+STAGES = ("find", "identify", "read", "merge", "judge", "commit", "publish")
+# What differs from one sweep to the next though it says the same.
+_PASSING = {"reject": 'EXCLUDE ("at")'}
+
+State = dict[str, tuple[int, int]]
+
+
+def run(settings: Settings) -> Summary:
+    """A whole sweep."""
+    with Sweep(settings) as sweep:
+        return [getattr(sweep, stage)() for stage in STAGES][-1]
+
+
+def rows(warehouse: Path, query: str) -> list[dict[str, Any]]:
+    """What a reader is answered."""
+    return ask(warehouse / "iomine.duckdb", query).to_pylist()
+
+
+def column(warehouse: Path, query: str) -> list[Any]:
+    """What a reader is answered, of one column."""
+    return ask(warehouse / "iomine.duckdb", query).column(0).to_pylist()
+
+
+def state(warehouse: Path) -> State:
+    """Rows of every published table, as their number and a sum of their digests; empty where nothing is published."""
+    if not (warehouse / "iomine.duckdb").exists():
+        return {}
+    parts = [
+        f"SELECT '{table}', count(*), coalesce(sum(hash(told)::HUGEINT), 0)::VARCHAR "
+        f"FROM (SELECT * {_PASSING.get(table, '')} FROM lake.{table}) AS told"
+        for table in TABLES
+        if table != "sweep"
+    ]
+    answer = ask(warehouse / "iomine.duckdb", " UNION ALL ".join(parts))
+    tables, counts, sums = (answer.column(index).to_pylist() for index in range(3))
+    return {table: (count, int(total)) for table, count, total in zip(tables, counts, sums, strict=True) if count}
+
+
+def strays(warehouse: Path) -> list[str]:
+    """Tables that hold rows of logs which the table `log` does not."""
+    with_logs = [table for table, entry in TABLES.items() if "log_id" in entry.columns and table != "log"]
+    parts = [f"SELECT '{table}' FROM lake.{table} ANTI JOIN lake.log USING (cluster, night, log_id)" for table in with_logs]
+    return column(warehouse, " UNION ".join(parts))
+
+
+def wait_for(condition: Callable[[], object], seconds: float) -> bool:
+    """Whether a condition comes true in time."""
+    give_up_at = time.monotonic() + seconds
+    while time.monotonic() < give_up_at:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return bool(condition())
+
+
+@pytest.fixture(scope="session")
+def scheduler() -> Iterator[str]:
+    """Address of a scheduler with one worker, which spares each test the start of its own."""
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
+        yield cluster.scheduler_address

@@ -1,0 +1,316 @@
+"""`iomine sweep` in the hands of people: what cannot be done is one sentence, and the exit status says what kind."""
+
+import json
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from shared import darshan_rows
+from sweeping import IOMINE, column, rows, run, state, wait_for
+
+from iomine.lake import Warehouse
+from iomine.pipeline.sweep import Settings
+
+Finished = subprocess.CompletedProcess[str]
+
+
+def sentence(result) -> str:
+    """All that was said, which must be one line."""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return tmp_path / "warehouse"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    return folder
+
+
+def test_a_missing_path_is_misuse(iomine, warehouse, logs):
+    """Nothing is begun, the warehouse not even made."""
+    result = iomine("sweep", logs, logs / "nowhere", "--warehouse", warehouse)
+
+    assert 2 == result.exit_code
+    assert f"There is no {logs}/nowhere: name folders or files that exist." == sentence(result)
+    assert not warehouse.exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "x y"])
+def test_a_cluster_has_a_name_that_can_be_a_folders(iomine, warehouse, logs, name):
+    """Anything else is misuse, told before any work."""
+    result = iomine("sweep", logs, "--warehouse", warehouse, "--cluster", name)
+
+    assert 2 == result.exit_code
+    assert f"{name!r} is no name for a cluster: use letters, digits, dots, dashes and underscores." == sentence(result)
+
+
+def test_no_workers_are_misuse(iomine, warehouse, logs):
+    """A sweep needs at least one."""
+    result = iomine("sweep", logs, "--warehouse", warehouse, "--workers", "0")
+
+    assert 2 == result.exit_code
+    assert "'--workers'" in result.stderr
+
+
+def test_a_warehouse_that_is_a_file_is_refused(iomine, tmp_path, logs):
+    """The sentence says what to give instead."""
+    (tmp_path / "file").touch()
+    result = iomine("sweep", logs, "--warehouse", tmp_path / "file")
+
+    assert 1 == result.exit_code
+    assert f"{tmp_path}/file is a file, not a warehouse: give a folder with --warehouse." == sentence(result)
+
+
+def test_a_second_sweep_is_refused_at_once(iomine, warehouse, logs):
+    """Before Prefect's server is started, with the name of the holder."""
+    with Warehouse(warehouse).locked():
+        result = iomine("sweep", logs, "--warehouse", warehouse)
+
+    assert 1 == result.exit_code
+    assert sentence(result).startswith(
+        f"Another sweep is writing to {warehouse} (process {os.getpid()} on {socket.gethostname()}"
+    )
+    assert not (warehouse / "prefect").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "foo://head:8786"])
+def test_an_address_that_is_none_is_misuse(iomine, warehouse, logs, address):
+    """One sentence that names it, at once."""
+    result = iomine("sweep", logs, "--warehouse", warehouse, "--scheduler", address)
+
+    assert 2 == result.exit_code
+    assert f"No Dask scheduler answers at {address}: start one, or leave --scheduler out." == sentence(result)
+
+
+# What needs a process of its own: other rights, a whole disk, Prefect.
+
+
+def command(*arguments: object, before: tuple[str, ...] = ()) -> Finished:
+    whole = [*before, *IOMINE, "sweep", *map(str, arguments)]
+    return subprocess.run(whole, check=False, capture_output=True, encoding="utf-8")
+
+
+@pytest.fixture
+def ordinary() -> tuple[str, ...]:
+    """What makes a command that of somebody who may open only what the mode of a file allows; root may open all."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("root without setpriv cannot give up its rights")
+    given_up = "-dac_override,-dac_read_search"
+    return ("setpriv", f"--bounding-set={given_up}", f"--inh-caps={given_up}", "--")
+
+
+@pytest.fixture
+def closed(logs: Path) -> Iterator[Callable[[Path], None]]:
+    """Takes everybody's rights to a file or folder, until the test is over."""
+    taken: list[Path] = []
+
+    def close(path: Path) -> None:
+        path.chmod(0)
+        taken.append(path)
+
+    yield close
+    for path in taken:
+        path.chmod(0o755)
+
+
+def test_a_folder_that_is_closed_is_told(ordinary, warehouse, logs, closed):
+    """A path that was given and cannot be opened ends the command."""
+    closed(logs)
+    result = command(logs, "--warehouse", warehouse, before=ordinary)
+
+    assert 1 == result.returncode
+    assert f"{logs} cannot be opened: ask its owner for permission to read it." == sentence(result)
+
+
+def test_a_path_behind_a_closed_folder_is_told(ordinary, warehouse, logs, closed):
+    """Whether it exists cannot be known; the sentence says so."""
+    (logs / "in").mkdir()
+    closed(logs)
+    result = command(logs / "in", "--warehouse", warehouse, before=ordinary)
+
+    assert 1 == result.returncode
+    assert f"{logs}/in cannot be looked at: Permission denied." == sentence(result)
+
+
+def test_a_warehouse_that_cannot_be_written_to_is_told(ordinary, warehouse, logs):
+    """Another user's warehouse is refused before any work."""
+    warehouse.mkdir(mode=0o555)
+    result = command(logs, "--warehouse", warehouse, before=ordinary)
+
+    assert 1 == result.returncode
+    assert f"The warehouse {warehouse} cannot be written to: ask its owner, or give another with --warehouse." == sentence(result)
+
+
+@pytest.mark.cluster
+def test_what_is_closed_further_down_is_rejected(ordinary, warehouse, logs, closed, shared_data):
+    """A folder and a file that cannot be opened are rejects with their reason; the logs beside them are read."""
+    shutil.copy(shared_data / "darshan" / "codes" / "ior-uniq.darshan", logs / "good.darshan")
+    (logs / "file.darshan").touch()
+    (logs / "folder").mkdir()
+    closed(logs / "file.darshan")
+    closed(logs / "folder")
+    result = command(logs, "--warehouse", warehouse, "--json", before=ordinary)
+
+    assert 3 == result.returncode, result.stderr
+    told = json.loads(result.stdout)
+    assert [3, 1, 0, 2] == [told[key] for key in ("found", "ingested", "known", "rejected")]
+    expected = [
+        {"path": str(logs / "file.darshan"), "stage": "identify", "reason": "The file cannot be read: Permission denied."},
+        {"path": str(logs / "folder"), "stage": "find", "reason": "The folder cannot be opened: Permission denied."},
+    ]
+    assert expected == rows(warehouse, "SELECT path, stage, reason FROM rejects ORDER BY path")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """A disk of its own that can be made larger."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+
+    def sized(size: str, option: str = "size={}") -> Path:
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", option.format(size), "none", disk], check=False, capture_output=True)
+        if done.returncode:
+            pytest.skip("only root mounts disks, and not everywhere")
+        return disk
+
+    yield sized
+    subprocess.run(["umount", disk], check=False, capture_output=True)
+
+
+@pytest.mark.cluster
+def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
+    """The sentence names the disk; what was published stays as it was, and with more room the next sweep does all the work."""
+    logs = shared_data / "darshan"
+    warehouse = small_disk("9m") / "warehouse"
+    run(Settings((logs / "codes",), warehouse, workers=1))
+    before = state(warehouse)
+    result = command(logs / "codes", logs / "darshan-logs", "--warehouse", warehouse, "--workers", 1)
+
+    assert 1 == result.returncode
+    *bars, told = result.stderr.splitlines()
+    assert told.startswith(f"The disk that holds {warehouse}")
+    assert told.endswith(" is full: free some space and sweep again, what was published stays.")
+    assert all("━" in line for line in bars)
+    assert before == state(warehouse)
+
+    small_disk("100m", "remount,size={}")
+    run(Settings((logs / "codes", logs / "darshan-logs"), warehouse, workers=1))
+    assert [60] == column(warehouse, "SELECT count(*) FROM logs")
+
+
+@pytest.mark.cluster
+def test_a_disk_without_room_for_prefect_is_told(small_disk, shared_data):
+    """The database of Prefect's server is the first to fill it; people are told of the disk, not of the server."""
+    warehouse = small_disk("1m") / "warehouse"
+    result = command(shared_data / "darshan" / "codes", "--warehouse", warehouse)
+
+    assert 1 == result.returncode
+    assert sentence(result).startswith(f"The disk that holds {warehouse}/prefect is full: free some space")
+
+
+@pytest.fixture(scope="module")
+def whole(shared_data: Path, tmp_path_factory) -> tuple[Path, Finished]:
+    """All real logs, swept by the real command into a fresh warehouse."""
+    warehouse = tmp_path_factory.mktemp("whole") / "warehouse"
+    return warehouse, command(shared_data / "darshan", "--warehouse", warehouse, "--json", "--cluster", "open")
+
+
+@pytest.mark.cluster
+def test_no_real_log_is_lost(whole, shared_data):
+    """Found is ingested and known and rejected, as files of the folder and rows of the warehouse; rejects make the status 3."""
+    warehouse, result = whole
+    told = json.loads(result.stdout)
+    files = [path for path in (shared_data / "darshan").rglob("*") if ".darshan" in path.name or path.suffix == ".gz"]
+
+    assert 3 == result.returncode, result.stderr
+    assert [381, 362, 0, 19] == [told[key] for key in ("found", "ingested", "known", "rejected")]
+    assert len(files) == told["found"]
+    assert [362] == column(warehouse, "SELECT count(*) FROM logs WHERE cluster = 'open'")
+    reasons = rows(warehouse, "SELECT reason, count(*) AS n FROM rejects GROUP BY reason")
+    assert {row["reason"]: row["n"] for row in reasons} == told["reasons"]
+    assert 19 == sum(told["reasons"].values())
+    assert all(len(reason) > 20 and reason.endswith(".") for reason in told["reasons"])
+
+
+@pytest.mark.cluster
+def test_every_log_that_pydarshan_reads_is_ingested(whole):
+    """Those that it reads right, and those in which it reads something wrong without a word."""
+    warehouse, _ = whole
+    read = {
+        row["sha256"][:16] for row in darshan_rows() if row["pydarshan_3_5_0"] == "ok" or "silently" in row["pydarshan_3_5_0"]
+    }
+
+    assert len(read) > 300
+    assert set() == read - set(column(warehouse, "SELECT log_id FROM logs"))
+
+
+@pytest.mark.cluster
+def test_prefect_tells_what_the_sweep_did(whole):
+    """One flow run of seven tasks, however many logs there were, and the summary as an artifact."""
+    warehouse, result = whole
+    told = json.loads(result.stdout)
+    with closing(sqlite3.connect(warehouse / "prefect" / "prefect.db")) as connection:
+        runs = connection.execute("SELECT state_type, parameters FROM flow_run").fetchall()
+        tasks = connection.execute("SELECT count(*), count(DISTINCT name), max(state_type) FROM task_run").fetchall()
+        artifacts = dict(connection.execute("SELECT key, data FROM artifact"))
+
+    assert [("COMPLETED", "{}")] == runs
+    assert [(7, 7, "COMPLETED")] == tasks
+    assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
+    summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
+    assert {key: told[key] for key in ("found", "ingested", "known", "rejected", "findings")} == summary
+
+
+@pytest.mark.cluster
+def test_nothing_of_prefect_is_left_running(whole):
+    """The server ends with the sweep."""
+    warehouse, _ = whole
+
+    def servers() -> list[bytes]:
+        homes = [path.parent for path in Path("/proc").glob("[0-9]*/environ") if os.fsencode(warehouse) in read_or_nothing(path)]
+        return [read_or_nothing(home / "cmdline") for home in homes]
+
+    assert wait_for(lambda: not servers(), 5), servers()
+
+
+def read_or_nothing(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.cluster
+def test_a_folder_without_logs_is_told_and_no_failure(warehouse, logs):
+    """Status 0, zeros on stdout, and a sentence that says what logs are called."""
+    (logs / "notes.txt").touch()
+    result = command(logs, "--warehouse", warehouse)
+
+    assert (0, "0 found = 0 ingested + 0 known + 0 rejected") == (result.returncode, result.stdout.partition(", in")[0])
+    assert "Nothing here looks like a Darshan log: their names contain .darshan or end in .gz." in result.stderr.splitlines()
+
+
+@pytest.mark.cluster
+def test_more_paths_than_prefect_takes_are_swept(warehouse, logs):
+    """A shell's list of thousands of files, some of whose names are no text, is no hindrance."""
+    names = [f"{'x' * 80}{number:05}.darshan" for number in range(5000)] + [os.fsdecode(b"bad\xff.darshan")]
+    for name in names:
+        (logs / name).touch()
+    result = command(*(logs / name for name in names), "--warehouse", warehouse)
+
+    assert 3 == result.returncode, result.stderr
+    assert result.stdout.startswith("5,001 found = 0 ingested + 0 known + 5,001 rejected")

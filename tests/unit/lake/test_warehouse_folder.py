@@ -1,0 +1,100 @@
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from deltalake.exceptions import CommitFailedError
+
+from iomine.errors import UsageError, WarehouseError
+from iomine.lake import Warehouse, check_cluster, faults_told
+
+
+def test_a_warehouse_that_is_a_file_is_refused(tmp_path):
+    """The sentence names the file and the option."""
+    (tmp_path / "file").touch()
+
+    with pytest.raises(WarehouseError, match="is a file, not a warehouse: give a folder with --warehouse"):
+        Warehouse(tmp_path / "file").create()
+
+
+def test_a_warehouse_below_a_file_is_refused(tmp_path):
+    """A path through a file cannot be made, and the sentence says why."""
+    (tmp_path / "file").touch()
+
+    with pytest.raises(WarehouseError, match="cannot be made: Not a directory"):
+        Warehouse(tmp_path / "file" / "warehouse").create()
+
+
+@pytest.mark.parametrize("name", ["a%20b", "what?", "all*", "[x]", "back\\slash", "new\nline", os.fsdecode(b"\xff")])
+def test_a_path_that_means_something_else_to_delta_or_duckdb_is_refused(tmp_path, name):
+    """Better at once than after an hour of reading, or in a folder of another name."""
+    with pytest.raises(UsageError, match="cannot hold a warehouse"):
+        Warehouse(tmp_path / name).create()
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".", "a/b", "a b", "x" * 65, "é", "a\n"])
+def test_a_name_that_is_no_folder_name_is_refused_for_a_cluster(name):
+    """A cluster's name becomes a folder's, so nothing in it may lead elsewhere."""
+    with pytest.raises(UsageError, match="is no name for a cluster"):
+        check_cluster(name)
+
+
+def test_a_second_sweep_is_told_who_is_at_work(tmp_path):
+    """The sentence names process and host of the sweep that holds the lock; when that has ended, the way is free."""
+    told = rf"Another sweep .*process {os.getpid()} on .*: wait"
+    with Warehouse(tmp_path).locked(), pytest.raises(WarehouseError, match=told), Warehouse(tmp_path).locked():
+        pass
+    with Warehouse(tmp_path).locked():
+        pass
+
+
+def test_a_holder_who_left_no_note_keeps_others_out_all_the_same(tmp_path):
+    """A note that cannot be read costs the name in the sentence, not the lock."""
+    with Warehouse(tmp_path).locked():
+        (tmp_path / "sweep.lock").write_text(json.dumps(["not a note"]))
+        with pytest.raises(WarehouseError, match="Another sweep is writing to"), Warehouse(tmp_path).locked():
+            pass
+
+
+def test_the_lock_dies_with_its_holder(tmp_path):
+    """A sweep that is killed leaves the lock's file, but not the lock."""
+    script = (
+        "import os, sys; from pathlib import Path; from iomine.lake import Warehouse\n"
+        "with Warehouse(Path(sys.argv[1])).locked(): os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path], check=False)
+
+    assert (tmp_path / "sweep.lock").exists()
+    with Warehouse(tmp_path).locked():
+        pass
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        OSError(28, "No space left on device"),
+        OSError(122, "Disk quota exceeded"),
+        CommitFailedError("Generic LocalFileSystem error: No space left on device (os error 28)"),
+        sqlite3.OperationalError("database or disk is full"),
+    ],
+    ids=str,
+)
+def test_a_full_disk_is_called_that_whoever_notices(tmp_path, fault):
+    """Python, Delta and databases each have their own words for a full disk; people get one sentence with the folder."""
+    with pytest.raises(WarehouseError, match=f"^The disk that holds {tmp_path} is full: free some space"), faults_told(tmp_path):
+        raise fault
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_reason(tmp_path):
+    """Any other fault of files keeps the system's own words, in one line."""
+    with pytest.raises(WarehouseError, match=r"cannot be read or written: .*No such file.*gone"), faults_told(tmp_path):
+        (tmp_path / "gone").read_bytes()
+
+
+def test_a_fault_of_the_program_is_not_laid_to_the_files(tmp_path):
+    """What is no fault of files comes through as it is."""
+    with pytest.raises(KeyError), faults_told(tmp_path):
+        raise KeyError("x")

@@ -1,0 +1,1 @@
+from sweeping import scheduler  # noqa: F401  a fixture

@@ -1,0 +1,74 @@
+import datetime as dt
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iomine.pipeline import plan
+from iomine.sources.darshan import Identity
+from iomine.units import MIB
+
+sizes = st.lists(st.integers(0, 8 * MIB), max_size=60)
+bounds = st.integers(1, 16 * MIB)
+
+
+def logs_of(found: list[tuple[int, int]]) -> list[plan.NewLog]:
+    """Logs of the given sizes and nights; ids are hashes, so they come in no order."""
+    return [
+        plan.NewLog(f"/{n}", Identity(f"{n * 7919 % 10007:064x}", size, night), night)
+        for n, (size, day) in enumerate(found)
+        for night in (dt.date(2024, 4, 1 + day),)
+    ]
+
+
+@given(sizes, bounds)
+def test_cutting_loses_nothing_and_keeps_the_order(found, bound):
+    """Pieces laid end to end are the sequence that was cut; none is empty."""
+    pieces = plan.cut(enumerate(found), bound)
+
+    assert list(range(len(found))) == [item for piece, _ in pieces for item in piece]
+    assert all(piece for piece, _ in pieces)
+
+
+@given(sizes, bounds)
+def test_a_piece_passes_the_bound_by_its_last_item_only(found, bound):
+    """No piece goes on after it has reached the bound, and only the last of all may fall short of it."""
+    pieces = plan.cut(enumerate(found), bound)
+
+    assert all(total >= bound for _, total in pieces[:-1])
+    assert all(total - (found[piece[-1]] + plan._LOG_OVERHEAD_BYTES) < bound for piece, total in pieces)
+
+
+@given(st.integers(0, 1 << 50), st.integers(1, 10_000))
+def test_batches_are_worth_their_while_and_bounded(total, workers):
+    """However much there is to do, a batch is between one and sixteen MiB."""
+    assert MIB <= plan.bytes_per_batch(total, workers) <= 16 * MIB
+
+
+@given(st.lists(st.tuples(st.integers(0, 4 * MIB), st.integers(0, 5)), max_size=60), st.integers(1, 8))
+def test_batches_hold_each_log_once_and_one_night_each(found, workers):
+    """Every log is in one batch, with its id and in the night on which it ended."""
+    logs = logs_of(found)
+    batches = plan.batches("blue", logs, workers)
+
+    expected = sorted((log.night, log.path, log.identity.log_id) for log in logs)
+    assert expected == sorted((batch.night, path, log_id) for batch in batches for path, log_id in batch.logs)
+    assert {"blue"} >= {batch.cluster for batch in batches}
+
+
+@given(st.lists(st.tuples(st.integers(0, 4 * MIB), st.integers(0, 2)), max_size=60))
+def test_batches_of_a_night_are_ranges_of_log_ids(found):
+    """Batches of a night do not overlap and each is sorted, so their files laid end to end are sorted by log id."""
+    batches = plan.batches("blue", logs_of(found), 1)
+
+    for night in {batch.night for batch in batches}:
+        of_night = sorted([log_id for _, log_id in batch.logs] for batch in batches if batch.night == night)
+        laid_out = [log_id for ids in of_night for log_id in ids]
+        assert sorted(laid_out) == laid_out
+
+
+@given(st.lists(st.tuples(st.integers(0, 4 * MIB), st.integers(0, 2)), max_size=60))
+def test_the_largest_batches_come_first(found):
+    """So that none is left over when all the others are done."""
+    given_out = [batch.size_bytes for batch in plan.batches("blue", logs_of(found), 2)]
+
+    assert sorted(given_out, reverse=True) == given_out

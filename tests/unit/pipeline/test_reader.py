@@ -1,0 +1,265 @@
+"""Logs that kill, stall or bloat their reader cost themselves and no other.
+
+What real logs could do is done to order here: a `sitecustomize` in the child's path makes its `read_log` do to some
+file names what the names say.
+"""
+
+import datetime as dt
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from sweeping import wait_for
+
+from iomine.errors import WarehouseError
+from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader
+from iomine.units import GIB
+
+NIGHT = dt.date(2017, 9, 21)
+_DEEDS = """
+    import ctypes, os, pathlib, signal
+    import iomine.sources.darshan as room
+    from iomine.errors import UnreadableError
+
+    true_read_log = room.read_log
+
+    def hog():
+        held = []
+        while True:
+            held.append(bytearray(1 << 26))
+
+    def spin():
+        while True:
+            pass
+
+    DEEDS = {
+        "segfault": lambda path: ctypes.string_at(0),
+        "abort": lambda path: (os.write(2, b"free(): invalid pointer\\n"), os.abort()),
+        "exit": lambda path: os._exit(7),
+        "spin": lambda path: spin(),
+        "hog": lambda path: hog(),
+        "outside": lambda path: os.kill(os.getpid(), signal.SIGKILL),
+        "nonsense": lambda path: {}["POSIX"],
+        "grow": lambda path: pathlib.Path(path).open("ab").write(b"more"),
+        "spoil": lambda path: (pathlib.Path(path).write_bytes(b"half"), refuse()),
+        "vanish": lambda path: (os.unlink(path), os._exit(7)),
+        "refuse": lambda path: refuse(),
+        "chatter": lambda path: os.write(1, b"Warning: odd record\\n"),
+    }
+
+    def refuse():
+        raise UnreadableError("It is damaged.")
+
+    def read_log(path):
+        for deed, act in DEEDS.items():
+            if deed in pathlib.Path(path).name:
+                act(path)
+        return true_read_log(path)
+
+    room.read_log = read_log
+"""
+
+Read = Callable[..., BatchResult]
+
+
+@pytest.fixture
+def deeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers that are started from here on do what file names say."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(textwrap.dedent(_DEEDS))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+@pytest.fixture
+def log(shared_data: Path) -> bytes:
+    """A real log."""
+    return (shared_data / "darshan" / "codes" / "ior-uniq.darshan").read_bytes()
+
+
+@pytest.fixture
+def reader(deeds: None) -> Iterator[Reader]:
+    with Reader(Limits(memory_bytes=2 * GIB, seconds=5)) as reader:
+        yield reader
+
+
+@pytest.fixture
+def batch(tmp_path: Path, log: bytes) -> Callable[..., Batch]:
+    """A batch of the same log under several names, each told apart by a byte after its end."""
+
+    def make(*names: str) -> Batch:
+        logs = []
+        for number, name in enumerate(names):
+            path = tmp_path / f"{name}.darshan"
+            path.write_bytes(data := log + bytes([number]))
+            logs.append((str(path), hashlib.sha256(data).hexdigest()[:16]))
+        return Batch("blue", NIGHT, tuple(logs), len(log) * len(logs))
+
+    return make
+
+
+def reasons(result: BatchResult) -> dict[str, tuple[str, bool]]:
+    return {Path(refused.path).stem: (refused.reason, refused.is_final) for refused in result.refused}
+
+
+def names_read(result: BatchResult) -> list[str]:
+    """Names of the logs that are in the staged files, which must be the logs of every table."""
+    tables = {file.table: pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist() for file in result.files}
+    (logs,) = (file.path for file in result.files if file.table == "log")
+    assert all(set(ids) <= set(tables["log"]) for ids in tables.values())
+    return [Path(path).stem for path in pq.read_table(logs, columns=["path"])["path"].to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("deed", "reason"),
+    [
+        ("segfault", "The log ended the process that read it (signal SIGSEGV, within 2.0 GiB of memory)."),
+        ("abort", "(signal SIGABRT, within 2.0 GiB of memory); the last it printed was: free(): invalid pointer."),
+        ("exit", "The log ended the process that read it (exit code 7, within 2.0 GiB of memory)."),
+        ("hog", "Reading it takes more than 2.0 GiB of memory, the limit for one log."),
+        ("nonsense", "Its records make no sense to the reader (KeyError: 'POSIX')."),
+        ("refuse", "It is damaged."),
+        ("outside", "The log ended the process that read it (signal SIGKILL, within 2.0 GiB of memory)."),
+        ("spin", "Reading it takes longer than 5.0 s, the limit for one log."),
+    ],
+)
+def test_a_log_that_harms_its_reader_costs_itself_alone(reader, batch, tmp_path, deed, reason):
+    """It is refused with a reason that a person understands; those before and after it in the batch are read."""
+    result = reader.read(batch("first", deed, "last"), tmp_path / "staging")
+
+    assert [deed] == list(reasons(result))
+    told, is_final = reasons(result)[deed]
+    assert told.endswith(reason)
+    # Someone's kill and a file system that hangs are not the log's doing, so the next sweep tries again.
+    assert (deed not in {"outside", "spin"}) == is_final
+    assert (2, ["first", "last"]) == (result.log_count, names_read(result))
+
+
+def test_two_killers_in_a_batch_cost_two_logs(reader, batch, tmp_path):
+    """The batch is begun again without each of them, and no log is read twice."""
+    result = reader.read(batch("first", "segfault", "between", "abort", "last"), tmp_path / "staging")
+
+    assert {"segfault", "abort"} == set(reasons(result))
+    assert (3, ["first", "between", "last"]) == (result.log_count, names_read(result))
+
+
+def test_a_batch_of_killers_gives_no_file(reader, batch, tmp_path):
+    """Nothing is written where nothing could be read."""
+    result = reader.read(batch("segfault", "exit"), tmp_path / "staging")
+
+    assert ({"segfault", "exit"}, (), 0) == (set(reasons(result)), result.files, result.log_count)
+
+
+def test_a_reader_serves_the_next_batch_after_a_death(reader, batch, tmp_path):
+    """A new child takes the place of the dead one."""
+    reader.read(batch("exit"), tmp_path / "staging")
+    result = reader.read(batch("whole"), tmp_path / "staging")
+
+    assert ["whole"] == names_read(result)
+
+
+def test_a_child_that_dies_idle_is_replaced(reader, batch, tmp_path):
+    """Nobody is to blame when a child is ended between two batches, and nothing is lost."""
+    reader.read(batch("before"), tmp_path / "staging")
+    reader._child.kill()
+    reader._child.wait()
+    result = reader.read(batch("after"), tmp_path / "staging")
+
+    assert ({}, ["after"]) == (reasons(result), names_read(result))
+
+
+def test_what_the_library_prints_is_kept_with_the_log(reader, batch, tmp_path):
+    """libdarshan-util tells of oddities by printing only: its words become the log's doubt, and that log's alone."""
+    result = reader.read(batch("before", "chatter", "later"), tmp_path / "staging")
+
+    (logs,) = (file.path for file in result.files if file.table == "log")
+    assert ["", "libdarshan-util said: Warning: odd record", ""] == pq.read_table(logs)["doubt"].to_pylist()
+
+
+@pytest.mark.parametrize("deed", ["grow", "spoil"])
+def test_a_file_that_changes_meanwhile_is_for_the_next_sweep(reader, batch, tmp_path, deed):
+    """What is read is no longer what was identified, so nothing final is said of either, even where the new bytes are bad."""
+    result = reader.read(batch("first", deed), tmp_path / "staging")
+
+    changed = "The file changed while it was being read: the next sweep will see it whole."
+    assert {deed: (changed, False)} == reasons(result)
+    assert ["first"] == names_read(result)
+
+
+def test_a_file_that_vanishes_meanwhile_is_told(reader, batch, tmp_path):
+    """The system's reason is told, and nothing final."""
+    result = reader.read(batch("vanish"), tmp_path / "staging")
+
+    assert {"vanish": ("The file cannot be read: No such file or directory.", False)} == reasons(result)
+
+
+def test_the_ids_of_logs_are_those_that_were_identified(reader, batch, tmp_path):
+    """The first 16 digits of the digest, the same in every table."""
+    wanted = batch("a", "b")
+    result = reader.read(wanted, tmp_path / "staging")
+
+    (logs,) = (file.path for file in result.files if file.table == "log")
+    assert [log_id for _, log_id in wanted.logs] == pq.read_table(logs)["log_id"].to_pylist()
+
+
+def test_a_place_that_cannot_be_written_to_is_no_fault_of_a_log(reader, batch, tmp_path):
+    """The sweep ends with a sentence that names the folder; no log is refused for it."""
+    (tmp_path / "staging").touch()
+
+    with pytest.raises(WarehouseError, match=rf"Files in {tmp_path}/staging cannot be read or written: .*Not a directory"):
+        reader.read(batch("a"), tmp_path / "staging")
+
+
+def test_a_child_that_cannot_start_is_no_fault_of_a_log(reader, batch, tmp_path, monkeypatch):
+    """Where the program itself does not run, the sweep ends with a sentence instead of rejecting every log."""
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+
+    with pytest.raises(WarehouseError, match=r"The process that reads logs does not start: .*exit code 1"):
+        reader.read(batch("a"), tmp_path / "staging")
+
+
+def test_a_child_does_not_outlive_its_parent(deeds, batch, tmp_path):
+    """Even in the middle of a log that never ends: nobody would stop it."""
+    (path, log_id), *_ = batch("spin").logs
+    script = f"""
+        import datetime as dt
+        from pathlib import Path
+        from iomine.pipeline.reader import Batch, Limits, Reader
+
+        batch = Batch("blue", dt.date(2017, 9, 21), (({path!r}, {log_id!r}),), 1)
+        Reader(Limits()).read(batch, Path({str(tmp_path / "staging")!r}))
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)])
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    assert wait_for(children.read_text, 10)
+    child = Path("/proc") / children.read_text().split()[0]
+    # Some processor time shows that it is past its start.
+    assert wait_for(lambda: int((child / "stat").read_text().split()[13]) > 200, 20)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+
+    assert wait_for(lambda: not child.exists(), 5)
+
+
+def test_files_of_any_name_are_read(reader, log, tmp_path):
+    """Bytes that are no UTF-8, quotes and line breaks pass to the child and back, and are shown as escapes where they must be."""
+    digest = hashlib.sha256(log).hexdigest()[:16]
+    for number, name in enumerate((b"bad\xff", b"new\nline", b"quo'te\"")):
+        path = os.fsdecode(os.path.join(os.fsencode(tmp_path), name + b".darshan"))  # noqa: PTH118  bytes
+        Path(path).write_bytes(log)
+        result = reader.read(Batch("blue", NIGHT, ((path, digest),), len(log)), tmp_path / f"staging{number}")
+        assert [(r"bad\xff", "new\nline", "quo'te\"")[number]] == names_read(result)
+
+
+def test_staged_files_of_a_death_are_not_taken_for_whole(reader, batch, tmp_path):
+    """What a dead child had begun keeps its unfinished name; only whole files are handed on."""
+    result = reader.read(batch("first", "segfault"), tmp_path / "staging")
+
+    assert {file.path for file in result.files} == set((tmp_path / "staging").rglob("*.parquet"))
