@@ -26,25 +26,24 @@ class Totals(NamedTuple):
     io_core_seconds: float
 
 
-def totals(batches: Mapping[str, Sequence[pa.RecordBatch]]) -> Totals:
+def totals(tables: Mapping[str, Sequence[Mapping[str, pa.Array]]]) -> Totals:
     """Sums over the records of one log.
 
     Args:
-        batches: records by table; layers that are not there add nothing.
+        tables: columns by table, in one or more parts; layers that are not there add nothing.
     """
-    records = [batch for layer in LOWEST_LAYERS for batch in batches.get(layer, ())]
+    parts = [part for layer in LOWEST_LAYERS for part in tables.get(layer, ())]
 
     def columns(*names: str) -> list[npt.NDArray[Any]]:
-        found = (batch.column(at) for batch in records for name in names if (at := batch.schema.get_field_index(name)) >= 0)
         # A negative is Darshan's word for a counter that it does not know, never a measurement.
-        return [np.fmax(column.to_numpy(), 0) for column in found]
+        return [np.fmax(part[name].to_numpy(), 0) for part in parts for name in names if name in part]
 
     def count(*names: str) -> int | None:
-        parts = columns(*names)
+        found = columns(*names)
         # NumPy's sums of integers wrap around without a word.
-        if sum(part.sum(dtype=np.float64) for part in parts) >= _TOO_MANY:
+        if sum(column.sum(dtype=np.float64) for column in found) >= _TOO_MANY:
             return None
-        return sum(int(part.sum()) for part in parts)
+        return sum(int(column.sum()) for column in found)
 
     return Totals(
         count("read_bytes"),
@@ -52,5 +51,5 @@ def totals(batches: Mapping[str, Sequence[pa.RecordBatch]]) -> Totals:
         # DFS counts indexed requests apart from plain ones.
         count("read_count", "readx_count"),
         count("write_count", "writex_count"),
-        sum(float(part.sum()) for part in columns("read_seconds", "write_seconds", "meta_seconds")),
+        sum(float(column.sum()) for column in columns("read_seconds", "write_seconds", "meta_seconds")),
     )

@@ -1,7 +1,7 @@
 """Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -13,9 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.schema.registry import arrow_schema
+from iomine.units import MIB
 
 # DuckDB hands out row groups to threads and writes them in this size itself.
 ROW_GROUP_ROWS: Final = 122_880
+# Rows of heat maps are few and long.
+_ROW_GROUP_BYTES: Final = 128 * MIB
 _COMPRESSION_LEVEL: Final = 3
 
 
@@ -40,8 +43,13 @@ class LakeFile:
     row_count: int
 
 
+def fills_row_group(row_count: int, size_bytes: int) -> bool:
+    """Whether so much is to be written, and not gathered in memory any longer."""
+    return row_count >= ROW_GROUP_ROWS or size_bytes >= _ROW_GROUP_BYTES
+
+
 class ParquetSink:
-    """Writes batches of one table to a file, in full row groups and with bounded memory.
+    """Writes rows of one table to a file, in full row groups and with bounded memory.
 
     The file has its name only once it is whole: until `close` it carries the suffix `.tmp`, and an exception removes it.
     """
@@ -51,8 +59,8 @@ class ParquetSink:
         self.path = path
         self.row_count = 0
         self._schema = arrow_schema(table)
-        self._pending: list[pa.RecordBatch] = []
-        self._pending_rows = 0
+        self._pending: list[pa.Table] = []
+        self._pending_rows = self._pending_bytes = 0
         self._unfinished = path.with_name(path.name + ".tmp")
         self._unfinished.parent.mkdir(parents=True, exist_ok=True)
         self._writer = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL)
@@ -66,20 +74,20 @@ class ParquetSink:
         else:
             self.discard()
 
-    def write(self, batches: Iterable[pa.RecordBatch]) -> None:
+    def write(self, rows: pa.Table) -> None:
         """Adds rows; a row group is written whenever one is full."""
-        for batch in batches:
-            self._pending.append(batch)
-            self._pending_rows += batch.num_rows
-            if self._pending_rows >= ROW_GROUP_ROWS:
-                self._flush()
+        self._pending.append(rows)
+        self._pending_rows += rows.num_rows
+        self._pending_bytes += rows.nbytes
+        if fills_row_group(self._pending_rows, self._pending_bytes):
+            self._flush()
 
     def _flush(self) -> None:
         # Labels of different logs index different lists of texts; a column chunk can have one list only.
-        pending = pa.Table.from_batches(self._pending, self._schema).unify_dictionaries()
+        pending = pa.concat_tables(self._pending).cast(self._schema).unify_dictionaries()
         self._writer.write_table(pending, row_group_size=ROW_GROUP_ROWS)
         self.row_count += pending.num_rows
-        self._pending, self._pending_rows = [], 0
+        self._pending, self._pending_rows, self._pending_bytes = [], 0, 0
 
     def close(self) -> None:
         """Finishes the file and gives it its name."""
@@ -115,12 +123,10 @@ def new_file_path(root: Path, table: str, cluster: str | None, night: date | Non
     return partition_folder(root, table, cluster, night) / f"part-{uuid.uuid4().hex}.parquet"
 
 
-def write_file(
-    root: Path, table: str, batches: Iterable[pa.RecordBatch], cluster: str | None = None, night: date | None = None
-) -> LakeFile:
+def write_file(root: Path, table: str, rows: pa.Table, cluster: str | None = None, night: date | None = None) -> LakeFile:
     """Writes rows as one file of a partition."""
     with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
-        sink.write(batches)
+        sink.write(rows)
     return sink.lake_file(cluster, night)
 
 
@@ -128,5 +134,6 @@ def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | No
     """Makes one file out of several of the same table and partition, rows in the order of the files."""
     with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
         for path in paths:
-            sink.write(pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS))
+            for batch in pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS):
+                sink.write(pa.Table.from_batches([batch]))
     return sink.lake_file(cluster, night)

@@ -40,10 +40,7 @@ def judge(warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile]) -> tu
     database = staging / "judge.duckdb"
     build_catalog(database, files, {"triggers": reference_table()}, {})
     verdicts = ask(database, judge_sql(list(TRIGGERS.values()), partitions))
-    found = [
-        write_file(staging, "verdict", _rows_of(verdicts, cluster, night).to_batches(), cluster, night)
-        for cluster, night in partitions
-    ]
+    found = [write_file(staging, "verdict", _rows_of(verdicts, cluster, night), cluster, night) for cluster, night in partitions]
     told = pc.and_(pc.equal(verdicts["state"], "fired"), pc.is_in(verdicts["level"], pa.array(["high", "warn"])))
     return found, pc.sum(pc.and_(told, pc.equal(verdicts["ruleset"], "iomine"))).as_py() or 0
 

@@ -23,9 +23,20 @@ from typing import IO, Any, Final, Self, cast
 
 from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
-from iomine.units import GIB, human_bytes, human_seconds
+from iomine.units import GIB, MIB, human_bytes, human_seconds
 
 CHANGED: Final = "The file changed while it was being read: the next sweep will see it whole."
+
+_KEPT_BYTES: Final = str(64 * MIB)
+ENVIRONMENT: Final = {
+    # One thread reads one log; more would only take address space from it.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    # Memory that a log needed is kept for the next one: asking the system for it anew takes a tenth of the time.
+    "MALLOC_MMAP_THRESHOLD_": _KEPT_BYTES,
+    "MALLOC_TRIM_THRESHOLD_": _KEPT_BYTES,
+}
 
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
@@ -193,8 +204,7 @@ class Reader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            # One thread reads one log; more would only take address space from it.
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"},
+            env=os.environ | ENVIRONMENT,
         )
         return self._child
 

@@ -1,8 +1,10 @@
 """The child of `reader.py`: decodes batches of logs and writes their Parquet files."""
 
+import gc
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -15,11 +17,10 @@ import pyarrow as pa
 from iomine.derive import totals
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import ParquetSink, faults_told
-from iomine.lake.files import new_file_path
+from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.find import shown
 from iomine.pipeline.reader import CHANGED, die_with_parent, limit_memory
-from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import Log, read_log
+from iomine.sources.darshan import Columns, Log, assembled, read_log, row_count, size_bytes
 from iomine.units import human_bytes
 
 # Python answers what a log may make it do with one of these; anything worse ends the process, which the parent sees.
@@ -38,23 +39,39 @@ class _Sinks:
         self._staging = staging
         self._stack = stack
         self._sinks: dict[str, ParquetSink] = {}
+        self._pending: dict[str, list[tuple[str, Columns]]] = {}
+        self._pending_rows: Counter[str] = Counter()
+        self._pending_bytes: Counter[str] = Counter()
 
     def write(self, log: Log, path: str) -> None:
-        for table, batches in [*log.batches.items(), ("log", [_log_row(log, path)])]:
-            if table not in self._sinks:
-                sink = ParquetSink(table, new_file_path(self._staging, table, *self._partition))
-                self._sinks[table] = self._stack.enter_context(sink)
-            self._sinks[table].write(batches)
+        """Adds a log; rows of many logs become Arrow at once."""
+        for table, parts in [*log.tables.items(), ("log", [_log_row(log, path)])]:
+            self._pending.setdefault(table, []).extend((log.log_id, part) for part in parts)
+            self._pending_rows[table] += sum(map(row_count, parts))
+            self._pending_bytes[table] += sum(map(size_bytes, parts))
+            if fills_row_group(self._pending_rows[table], self._pending_bytes[table]):
+                self._flush(table)
+
+    def _flush(self, table: str) -> None:
+        if table not in self._sinks:
+            sink = ParquetSink(table, new_file_path(self._staging, table, *self._partition))
+            self._sinks[table] = self._stack.enter_context(sink)
+        self._sinks[table].write(assembled(table, self._pending.pop(table)))
+        self._pending_rows[table] = self._pending_bytes[table] = 0
+
+    def finish(self) -> None:
+        """Hands over what is left."""
+        for table in list(self._pending):
+            self._flush(table)
 
     def files(self) -> list[tuple[str, str, int, int]]:
         """Table, path, size and rows of each file, once they are finished."""
         return [(table, str(sink.path), sink.path.stat().st_size, sink.row_count) for table, sink in self._sinks.items()]
 
 
-def _log_row(log: Log, path: str) -> pa.RecordBatch:
+def _log_row(log: Log, path: str) -> Columns:
     job = log.job
     row = {
-        "log_id": log.log_id,
         "job_id": job.job_id,
         "uid": job.uid,
         "user": log.user,
@@ -68,11 +85,11 @@ def _log_row(log: Log, path: str) -> pa.RecordBatch:
         "darshan_version": job.darshan_version,
         "is_partial": log.is_partial,
         "doubt": log.doubt,
-        **totals(log.batches)._asdict(),
+        **totals(log.tables)._asdict(),
         "path": shown(path),
         "size_bytes": log.size_bytes,
     }
-    return pa.RecordBatch.from_pylist([row], schema=arrow_schema("log"))
+    return {name: [value] for name, value in row.items()}
 
 
 def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> dict[str, Any]:
@@ -94,6 +111,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:
                     sinks.write(log, path)
+            sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}
     return {"files": sinks.files(), "refused": refused, "log_count": len(request["logs"]) - len(refused)}
@@ -124,6 +142,8 @@ def main() -> None:
         os.dup2(_STDERR, _STDOUT)
         die_with_parent()
         limit_memory(memory_bytes)
+        # What the imports made stays; there is no need to look through it again and again for garbage.
+        gc.freeze()
         for request in _requests():
             answer.write(json.dumps(_read_batch(request, memory_bytes, answer)) + "\n")
 

@@ -233,8 +233,8 @@ class Sweep:
             by_table.setdefault(file.table, []).append(file)
         for table, files in sorted(by_table.items()):
             lake.commit(table, files, self.id)
-        rejects = pa.RecordBatch.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
-        lake.commit("reject", [write_file(self._staging, "reject", [rejects])], self.id)
+        rejects = pa.Table.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
+        lake.commit("reject", [write_file(self._staging, "reject", rejects)], self.id)
         versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
         row = {
             "sweep_id": self.id,
@@ -250,8 +250,8 @@ class Sweep:
             "table_versions": json.dumps(versions, sort_keys=True),
         }
         sweeps = [*self._rows("sweep"), row]
-        batch = pa.RecordBatch.from_pylist(sweeps, schema=arrow_schema("sweep"))
-        lake.commit("sweep", [write_file(self._staging, "sweep", [batch])], self.id)
+        rows = pa.Table.from_pylist(sweeps, schema=arrow_schema("sweep"))
+        lake.commit("sweep", [write_file(self._staging, "sweep", rows)], self.id)
 
     def publish(self) -> Summary:
         """Shows readers the new state, all tables at once."""

@@ -43,7 +43,7 @@ def _number(row: Row) -> str:
 
 
 def _whole(log: Log, table: str) -> pa.Table:
-    return pa.Table.from_batches(log.batches[table]).drop_columns("log_id")
+    return log.table(table).drop_columns("log_id")
 
 
 def _counts(log: Log) -> dict[str, int]:
@@ -101,8 +101,8 @@ def test_older_job_layout_under_a_newer_version(row: Row) -> None:
 def test_bzip2_holds_what_zlib_held(shared_data) -> None:
     """A log that was recompressed with bzip2 gives the rows of the log that it was made from, all of them."""
     log, original = read_log(log_of(_workload("s151"))), read_log(log_of(_workload("s009")))
-    assert original.batches.keys() == log.batches.keys()
-    for table in original.batches.keys() - {"module", "mount"}:
+    assert original.tables.keys() == log.tables.keys()
+    for table in original.tables.keys() - {"module", "mount"}:
         assert _whole(original, table).equals(_whole(log, table)), table
     # The conversion sorts the mounts by length.
     assert set(original.job.mounts) == set(log.job.mounts)
@@ -162,6 +162,6 @@ def test_logs_damaged_in_part(row: Row) -> None:
 def test_what_is_left_is_right(row: Row) -> None:
     """Each row of a damaged log is the row of the sound log that it was copied from, in the same place."""
     log, original = read_log(log_of(row)), read_log(log_of(_workload(truth_of(row)["derived_from"])))
-    for table in log.batches.keys() - {"module"}:
+    for table in log.tables.keys() - {"module"}:
         kept = _whole(log, table)
         assert _whole(original, table).slice(0, len(kept)).to_pylist() == kept.to_pylist(), table

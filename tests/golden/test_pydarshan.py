@@ -61,7 +61,7 @@ _ALL = darshan_rows() + workloads()
 
 def rows_of(log: Log, table: str) -> list[dict[str, Any]]:
     """All rows of a table of a log."""
-    return pa.Table.from_batches(log.batches[table]).to_pylist() if table in log.batches else []
+    return log.table(table).to_pylist()
 
 
 def modules_read(log: Log) -> set[str]:
@@ -107,7 +107,7 @@ def test_counters_equal(row: Row, ask: Ask) -> None:
     log = read_log(log_of(row))
     for module in modules_read(log) & set(LAYOUTS):
         expected = ask(oracle.counters, log_of(row), module)
-        table = pa.Table.from_batches(log.batches[LAYOUTS[module].table])
+        table = log.table(LAYOUTS[module].table)
         integers = columns_of(module)[: len(COUNTERS[module].integers)]
         floats = columns_of(module)[len(integers) :]
         for column in expected.keys() & {"file_id", "rank", "parent_file_id"}:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.schema.apmpi import CALL_COUNTERS, CALL_TIMES
-from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, columns_from, labels, native_words, texts
+from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Records, Words, labels, native_words, texts
 
 _MESSAGES: Final = (
     "SEND SSEND RSEND BSEND RECV SENDRECV SENDRECV_REPLACE ISEND ISSEND IRSEND IBSEND IRECV".split(),
@@ -120,8 +120,8 @@ def decode_apxc(data: bytes, order: str) -> Decoded:
         return Decoded(damage=f"its {len(data):,} bytes are not a header and records of APXC")
     head = words[: len(_APXC_RUN)].reshape(1, -1)
     matrix = words[len(_APXC_RUN) :].reshape(count, width)
-    routers = columns_from(matrix, _APXC_ROUTER, "apxc_router")
+    routers = Records("apxc_router", _APXC_ROUTER, matrix).columns()
     counters = np.ascontiguousarray(matrix[:, len(_APXC_ROUTER) :]).ravel()
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * _APXC_COUNTERS)
     routers["router_counts"] = pa.ListArray.from_arrays(offsets, pa.array(counters))
-    return Decoded({"apxc_run": columns_from(head, _APXC_RUN, "apxc_run"), "apxc_router": routers}, 1 + count)
+    return Decoded({"apxc_run": Records("apxc_run", _APXC_RUN, head), "apxc_router": routers}, 1 + count)

@@ -169,24 +169,26 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
         inflater = new()
         sure = len(parts)
         chunk_bytes = _FIRST_CHUNK
-        while not inflater.eof:
-            if position >= end:
-                if is_cut:
-                    return Inflated(b"".join(parts))
-                return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
-            chunk = view[position : position + chunk_bytes]
+        while True:
+            chunk_end = position + chunk_bytes
             try:
                 # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
-                part = inflater.decompress(chunk, MAX_REGION_BYTES - size + 1)
+                part = inflater.decompress(view[position:chunk_end], MAX_REGION_BYTES - size + 1)
             except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
                 return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
             parts.append(part)
             size += len(part)
             if size > MAX_REGION_BYTES:
                 return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
-            position += len(chunk)
+            position = chunk_end
+            if inflater.eof:
+                break
+            if position >= end:
+                if is_cut:
+                    return Inflated(b"".join(parts))
+                return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
             chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
-        position -= len(inflater.unused_data)
+        position = min(position, end) - len(inflater.unused_data)
     return Inflated(b"".join(parts))
 
 

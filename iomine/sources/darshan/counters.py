@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.schema.counters import columns_of
-from iomine.sources.darshan.decoded import WORD_BYTES, Columns, Decoded, Words, columns_from, native_words
+from iomine.sources.darshan.decoded import WORD_BYTES, Columns, Decoded, Records, Words, native_words
 
 _UUID_WORDS: Final = 2
 
@@ -77,9 +77,8 @@ def decode_counters(module: str, data: bytes, order: str) -> Decoded:
     if not count:
         return Decoded(damage=_not_records(module, len(data), layout.width) if rest else "")
     damage = f"{rest} bytes at its end are not a whole record" if rest else ""
-    columns: Columns = columns_from(matrix, layout.words, layout.table)
-    if layout.trailing_words:
-        columns = {**columns, **_daos_columns(data, matrix, layout)}
+    records = Records(layout.table, layout.words, matrix)
+    columns: Columns = records if not layout.trailing_words else records.columns() | _daos_columns(data, matrix, layout)
     return Decoded({layout.table: columns}, count, damage)
 
 
@@ -101,7 +100,7 @@ def decode_mdhim(data: bytes, order: str) -> Decoded:
         return Decoded(damage=damage or "it holds no records")
     matrix = np.stack([words[start : start + fixed] for start in starts])
     histograms = [words[start + fixed : start + fixed + int(words[start + servers_at])] for start in starts]
-    columns = columns_from(matrix, _MDHIM_WORDS, "mdhim_store")
+    columns = Records("mdhim_store", _MDHIM_WORDS, matrix).columns()
     columns["server_histogram"] = pa.array(histograms, pa.list_(pa.int64()))
     return Decoded({"mdhim_store": columns}, len(starts), damage)
 

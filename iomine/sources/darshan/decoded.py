@@ -1,10 +1,11 @@
 """What every decoder gives back, and how words of a record become Arrow columns."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,8 @@ import pyarrow as pa
 from iomine.schema.registry import arrow_schema
 
 Words = npt.NDArray[np.int64]
-Columns = Mapping[str, pa.Array]
+# A column is a list where it is short and many logs give one: Arrow's arrays cost too much to make for a handful of values.
+Columns = Mapping[str, pa.Array | list[Any]]
 
 WORD_BYTES = 8
 # Struct code of this machine's byte order, in which libdarshan-util gives records.
@@ -42,45 +44,108 @@ def native_words(data: bytes, order: str) -> Words:
 
 
 @cache
-def _shape(table: str) -> tuple[tuple[str, ...], tuple[pa.DataType, ...]]:
-    """Names and types of a table's columns; asking Arrow's schema for them costs more than decoding a small log."""
-    schema = arrow_schema(table)
-    return tuple(schema.names), tuple(schema.types)
-
-
-@cache
 def _are_floats(table: str, names: tuple[str, ...]) -> tuple[bool, ...]:
     schema = arrow_schema(table)
     return tuple(pa.types.is_floating(schema.field(name).type) for name in names)
 
 
-def columns_from(matrix: Words, names: tuple[str, ...], table: str) -> dict[str, pa.Array]:
-    """Columns out of records of equal width, the bits of float columns read as such.
+class Records(Mapping[str, pa.Array]):
+    """Columns of records of equal width, made when they are asked for: those of many logs cost hardly more than one's.
+
+    Attributes:
+        table: the table whose schema tells which fields are floats, whose bits are read as such.
+        names: fields of the leading words.
+        matrix: one record a row, one 64-bit word a column.
+    """
+
+    def __init__(self, table: str, names: tuple[str, ...], matrix: Words) -> None:
+        self.table = table
+        self.names = names
+        self.matrix = matrix
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        """Records of one table, one part after the other."""
+        first = parts[0]
+        return cls(first.table, first.names, np.concatenate([part.matrix for part in parts]))
+
+    def __getitem__(self, name: str) -> pa.Array:
+        if name not in self.names:
+            raise KeyError(name)
+        index = self.names.index(name)
+        words = np.ascontiguousarray(self.matrix[:, index])
+        return pa.array(words.view(np.float64) if _are_floats(self.table, self.names)[index] else words)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def row_count(self) -> int:
+        """Number of records."""
+        return len(self.matrix)
+
+    def columns(self) -> dict[str, pa.Array]:
+        """All columns."""
+        length = self.row_count
+        flat = np.ascontiguousarray(self.matrix[:, : len(self.names)].T).ravel()
+        # Two Arrow arrays over all columns and a slice for each: an array of its own for each would take three times as long.
+        integers, floats = pa.array(flat), pa.array(flat.view(np.float64))
+        return {
+            name: (floats if is_float else integers).slice(index * length, length)
+            for index, (name, is_float) in enumerate(zip(self.names, _are_floats(self.table, self.names), strict=True))
+        }
+
+
+def row_count(columns: Columns) -> int:
+    """Rows that the columns have."""
+    return columns.row_count if isinstance(columns, Records) else len(next(iter(columns.values())))
+
+
+def size_bytes(columns: Columns) -> int:
+    """Memory that the columns take, those that are lists not counted."""
+    if isinstance(columns, Records):
+        return columns.matrix.nbytes
+    return sum(column.nbytes for column in columns.values() if not isinstance(column, list))
+
+
+def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
+    """Rows of many logs as one Arrow table in the table's schema; columns that a log does not give are NULL.
 
     Args:
-        matrix: one record a row, one 64-bit word a column.
-        names: fields of the leading words.
-        table: the table whose schema tells which fields are floats.
+        table: the table's name.
+        parts: log id and columns, in the order in which the rows are wanted.
     """
-    length = len(matrix)
-    flat = np.ascontiguousarray(matrix[:, : len(names)].T).ravel()
-    # Two Arrow arrays over all columns and a slice for each: an array of its own for each would take three times as long.
-    integers, floats = pa.array(flat), pa.array(flat.view(np.float64))
-    return {
-        name: (floats if is_float else integers).slice(index * length, length)
-        for index, (name, is_float) in enumerate(zip(names, _are_floats(table, names), strict=True))
-    }
-
-
-def record_batch(table: str, log_id: str, columns: Columns) -> pa.RecordBatch:
-    """A batch in the table's schema; columns that the log does not give are NULL."""
-    names, types = _shape(table)
-    length = len(next(iter(columns.values())))
+    schema = arrow_schema(table)
+    columns = [columns for _, columns in parts]
+    counts = [row_count(part) for part in columns]
+    records = [part for part in columns if isinstance(part, Records)]
+    if len(records) == len(columns) > 0:
+        columns, lengths = [Records.stacked(records).columns()], [sum(counts)]
+    else:
+        lengths = counts
+    ids = pa.array([log_id for log_id, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
     arrays = [
-        columns[name] if name in columns else pa.repeat(log_id, length) if name == "log_id" else pa.nulls(length, type_)
-        for name, type_ in zip(names, types, strict=True)
+        ids if field.name == "log_id" else _column([part.get(field.name) for part in columns], lengths, field.type)
+        for field in schema
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _column(
+    parts: Sequence[pa.Array | list[Any] | None], lengths: Sequence[int], type_: pa.DataType
+) -> pa.ChunkedArray | pa.Array:
+    if all(isinstance(part, list) for part in parts):
+        return pa.array(list(chain.from_iterable(parts)), type_)  # type: ignore[arg-type]  # lists all
+    if all(part is None for part in parts):
+        return pa.nulls(sum(lengths), type_)
+    chunks = [
+        pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list) else part
+        for part, length in zip(parts, lengths, strict=True)
+    ]
+    return pa.chunked_array(chunks, type_)
 
 
 def labels(codes: npt.NDArray[np.integer[Any]] | int, names: Sequence[str | None], length: int | None = None) -> pa.Array:

@@ -77,7 +77,7 @@ def decode_dxt(
     layer = module.removeprefix("DXT_").lower()
     host_codes, hosts = texts(data, trace.starts * WORD_BYTES + _HOST_AT, _HOST_BYTES)
     ids, ranks = words[trace.starts], words[trace.starts + 1]
-    record_of = np.repeat(np.arange(records), trace.counts.sum(axis=1))
+    requests = trace.counts.sum(axis=1)
     offsets, lengths, starts, ends = trace.columns
     if (module, version) == _WITHOUT_OFFSETS:
         offsets = np.full_like(offsets, _NOT_KNOWN)
@@ -94,9 +94,9 @@ def decode_dxt(
             },
             "segment": {
                 "layer": labels(0, [layer], len(offsets)),
-                "file_id": pa.array(ids[record_of]),
-                "rank": pa.array(ranks[record_of]),
-                "host": labels(host_codes[record_of], hosts),
+                "file_id": pa.array(np.repeat(ids, requests)),
+                "rank": pa.array(np.repeat(ranks, requests)),
+                "host": labels(np.repeat(host_codes.astype(np.int32), requests), hosts),
                 "op": labels(is_read, ["write", "read"]),
                 "offset_bytes": pa.array(offsets),
                 "length_bytes": pa.array(lengths),

@@ -78,6 +78,8 @@ def _bins(bins: Words, counts: Words) -> pa.Array:
 
 def _disagreement(ids: Words, widths: npt.NDArray[np.float64], counts: Words) -> str:
     """Why heat maps of one layer cannot be laid over each other, empty where they can."""
+    if (widths == widths[0]).all() and (counts == counts[0]).all():
+        return ""
     for id_ in np.unique(ids):
         same = ids == id_
         for what, values in (("bin width", widths[same]), ("number of bins", counts[same])):

@@ -1,4 +1,4 @@
-"""One log, read whole: its job, its names, and the records of every module as Arrow batches."""
+"""One log, read whole: its job, its names, and the records of every module as columns."""
 
 import hashlib
 import os
@@ -9,12 +9,11 @@ from typing import Final
 
 import pyarrow as pa
 
-from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
 from iomine.sources.darshan.container import Container, Inflated, Region, open_container
 from iomine.sources.darshan.convert import convert
 from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdhim
-from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, record_batch
+from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, assembled
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
 from iomine.sources.darshan.identity import read_bytes
@@ -61,7 +60,7 @@ class Log:
         size_bytes: size of the file.
         doubt: what is wrong with header or names, empty where nothing is.
         modules: state of each module.
-        batches: records by table, a batch for each module that gave some.
+        tables: columns by table, once for each module that gave some; `assembled` makes Arrow tables of them.
     """
 
     log_id: str
@@ -71,12 +70,16 @@ class Log:
     size_bytes: int
     doubt: str
     modules: tuple[ModuleState, ...]
-    batches: dict[str, list[pa.RecordBatch]] = field(default_factory=dict)
+    tables: dict[str, list[Columns]] = field(default_factory=dict)
 
     @property
     def is_partial(self) -> bool:
         """True where Darshan ran out of memory for the records of some module."""
         return any(module.region.is_partial for module in self.modules)
+
+    def table(self, name: str) -> pa.Table:
+        """Rows of a table, none where the log has none of it."""
+        return assembled(name, [(self.log_id, columns) for columns in self.tables.get(name, [])])
 
 
 def read_log(path: str | os.PathLike[str]) -> Log:
@@ -97,16 +100,16 @@ def read_log(path: str | os.PathLike[str]) -> Log:
     job = read_job(container)
     names, name_doubt = read_names(container)
     log_id = hashlib.sha256(data).hexdigest()[:16]
-    batches: dict[str, list[pa.RecordBatch]] = {}
+    tables: dict[str, list[Columns]] = {}
     states = []
     for region in container.regions:
         decoded = _decode(container, region, None if job.doubt else job.run_seconds)
         state, reason = _state(region, decoded)
         states.append(ModuleState(region, decoded.record_count, state, reason))
         for table, columns in decoded.tables.items():
-            batches.setdefault(table, []).append(record_batch(table, log_id, columns))
+            tables.setdefault(table, []).append(columns)
     for table, columns in _about(job, names, states, len(data)).items():
-        batches[table] = [record_batch(table, log_id, columns)]
+        tables[table] = [columns]
     return Log(
         log_id,
         job,
@@ -115,7 +118,7 @@ def read_log(path: str | os.PathLike[str]) -> Log:
         len(data),
         "; ".join(filter(None, (job.doubt, name_doubt))),
         tuple(states),
-        batches,
+        tables,
     )
 
 
@@ -194,9 +197,4 @@ def _about(job: Job, names: dict[int, str], states: list[ModuleState], size_byte
             "reason": [state.reason for state in states],
         },
     }
-    return {table: _columns(table, lists) for table, lists in tables.items() if next(iter(lists.values()))}
-
-
-def _columns(table: str, lists: dict[str, list[object]]) -> Columns:
-    schema = arrow_schema(table)
-    return {name: pa.array(values, schema.field(name).type) for name, values in lists.items()}
+    return {table: lists for table, lists in tables.items() if next(iter(lists.values()))}

@@ -7,8 +7,6 @@ of the file system, stripe offset, stripe size, stripe width, then the OST indic
 
 from typing import Final
 
-import pyarrow as pa
-
 from iomine.schema.counters import LUSTRE_COMPONENT, field_of
 from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, native_words
 
@@ -27,11 +25,7 @@ _SHARED: Final = -1
 def _decoded(rows: list[tuple[object, ...]], record_count: int, damage: str) -> Decoded:
     if not rows:
         return Decoded(damage=damage)
-    types = {"pool_name": pa.string(), "ost_ids": pa.list_(pa.int64())}
-    columns = {
-        name: pa.array(values, types.get(name, pa.int64()))
-        for name, values in zip(_COLUMNS, zip(*rows, strict=True), strict=True)
-    }
+    columns = {name: list(values) for name, values in zip(_COLUMNS, zip(*rows, strict=True), strict=True)}
     return Decoded({_TABLE: columns}, record_count, damage)
 
 

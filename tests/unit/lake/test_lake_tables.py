@@ -28,8 +28,8 @@ def staging(tmp_path: Path) -> Path:
 
 
 def staged(staging: Path, *log_ids: str, night: dt.date = MONDAY, cluster: str = "blue", table: str = "mount") -> LakeFile:
-    batch = pa.RecordBatch.from_pylist([{"log_id": log_id} for log_id in log_ids], schema=arrow_schema(table))
-    return write_file(staging, table, [batch], cluster, night)
+    rows = pa.Table.from_pylist([{"log_id": log_id} for log_id in log_ids], schema=arrow_schema(table))
+    return write_file(staging, table, rows, cluster, night)
 
 
 def close_sweep(lake: Lake, staging: Path, *, ended_at: dt.datetime) -> None:
@@ -38,8 +38,8 @@ def close_sweep(lake: Lake, staging: Path, *, ended_at: dt.datetime) -> None:
     earlier = [row for file in files for row in pq.read_table(file.path).to_pylist()]
     versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
     row = {"sweep_id": str(len(earlier)), "end_at": ended_at, "table_versions": json.dumps(versions)}
-    batch = pa.RecordBatch.from_pylist([*earlier, row], schema=arrow_schema("sweep"))
-    lake.commit("sweep", [write_file(staging, "sweep", [batch])], row["sweep_id"])
+    rows = pa.Table.from_pylist([*earlier, row], schema=arrow_schema("sweep"))
+    lake.commit("sweep", [write_file(staging, "sweep", rows)], row["sweep_id"])
 
 
 def held(lake: Lake, table: str = "mount") -> dict[tuple[str | None, dt.date | None], list[str]]:

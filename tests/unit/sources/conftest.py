@@ -25,9 +25,6 @@ def rows() -> Callable[[Log, str], list[dict[str, Any]]]:
     """All rows of a table of a log, without the log's id."""
 
     def rows_of(log: Log, table: str) -> list[dict[str, Any]]:
-        batches = log.batches.get(table, ())
-        return [
-            {name: value for name, value in row.items() if name != "log_id"} for batch in batches for row in batch.to_pylist()
-        ]
+        return log.table(table).drop_columns("log_id").to_pylist()
 
     return rows_of

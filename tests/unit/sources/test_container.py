@@ -93,7 +93,7 @@ def test_map_outside_the_file(offset: int, length: int, read, rows) -> None:
         posix.record_count,
     )
     assert max(0, len(data) - offset) == rows(log, "module")[0]["region_bytes"]
-    assert "posix_file" not in log.batches
+    assert "posix_file" not in log.tables
 
 
 @pytest.mark.parametrize("compression", ["zlib", "bzip2", "none"])

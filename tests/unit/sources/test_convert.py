@@ -37,7 +37,7 @@ def test_bytes_that_the_library_refuses(version: int, size: int, read, capfd: py
         module.record_count,
         module.reason,
     )
-    assert "stdio_file" not in log.batches
+    assert "stdio_file" not in log.tables
 
 
 def test_older_records_with_a_rest(read) -> None:

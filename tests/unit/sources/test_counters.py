@@ -43,10 +43,10 @@ def test_part_of_a_record(module: str) -> None:
 
 
 def test_module_without_records_gives_no_rows(read) -> None:
-    """A region that holds no bytes is read, and makes no batch."""
+    """A region that holds no bytes is read, and gives no rows."""
     log = read(Blueprint({"POSIX": Module(4, [b""])}))
     assert [("read", 0)] == [(module.state, module.record_count) for module in log.modules]
-    assert "posix_file" not in log.batches
+    assert "posix_file" not in log.tables
 
 
 @pytest.mark.parametrize("order", ["<", ">"])

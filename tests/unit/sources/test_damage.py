@@ -66,11 +66,7 @@ def _logs() -> list[Any]:
 
 
 def _rows(log: Log, table: str) -> list[dict[str, Any]]:
-    return [
-        {key: value for key, value in row.items() if key != "log_id"}
-        for batch in log.batches.get(table, ())
-        for row in batch.to_pylist()
-    ]
+    return log.table(table).drop_columns("log_id").to_pylist()
 
 
 def _check_what_is_read(original: Log, log: Log) -> None:
@@ -79,7 +75,7 @@ def _check_what_is_read(original: Log, log: Log) -> None:
     for module in log.modules:
         assert module.state in ("read", "unsound")
         assert module.record_count == whole[module.region.module] or module.state == "unsound"
-    for table in log.batches.keys() - {"module"}:
+    for table in log.tables.keys() - {"module"}:
         for layer in {row.get("layer") for row in _rows(log, table)}:
             kept, sound = ([row for row in _rows(each, table) if row.get("layer") == layer] for each in (log, original))
             assert repr(sound[: len(kept)]) == repr(kept), table

@@ -28,7 +28,7 @@ def test_unsupported_modules(module: str, version: int, reason: str, read, rows)
     log = read(Blueprint({"STDIO": Module(2, [bytes(248)]), module: Module(version, [bytes(1000)], is_partial=True)}))
     states = {row["module"]: (row["state"], row["reason"], row["record_count"]) for row in rows(log, "module")}
     assert {"STDIO": ("read", "", 1), module: ("unsupported", reason, 0)} == states
-    assert {"stdio_file", "module", "mount", "metadata"} == set(log.batches)
+    assert {"stdio_file", "module", "mount", "metadata"} == set(log.tables)
     assert log.is_partial
 
 
@@ -50,10 +50,11 @@ def test_batches_have_the_tables_schema(read) -> None:
     log = read(data)
     assert hashlib.sha256(data).hexdigest()[:16] == log.log_id
     assert len(data) == log.size_bytes
-    for table, batches in log.batches.items():
-        assert [*TABLES[table].columns] == batches[0].schema.names
-        assert all(arrow_schema(table).equals(batch.schema) for batch in batches)
-        assert {log.log_id} == {id_ for batch in batches for id_ in batch["log_id"].to_pylist()}
+    for table in log.tables:
+        rows = log.table(table)
+        assert [*TABLES[table].columns] == rows.schema.names
+        assert arrow_schema(table).equals(rows.schema)
+        assert {log.log_id} == set(rows["log_id"].to_pylist())
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
