@@ -11,7 +11,7 @@ from iomine.cli.options import Format
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
-    from iomine.triggers import Manual, Trigger
+    from iomine.triggers import Manual, Snippet, Trigger
 
 _WIDTH = 100
 
@@ -21,7 +21,8 @@ def command(
 ) -> None:
     """Show a trigger's manual page.
 
-    It says what the trigger finds, why, against which bars, and what to change. Without a code, all triggers are listed.
+    It says what the trigger finds, why, against which bars, and what to change, with programs that do it. Without a code,
+    all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
     from iomine.triggers import MANUALS, reference_table
@@ -43,9 +44,10 @@ def page_text(page: "Manual") -> str:
 
     trigger = page.trigger
     all_of, unless = (
-        [f"`{above.metric}` above {above.bar:g}: {field(above.metric).about} {above.why}" for above in bars]
+        [f"`{above.metric}` above {above.bar:,.12g}: {field(above.metric).about} {above.why}" for above in bars]
         for bars in (trigger.all_of, trigger.unless)
     )
+    settings = [f"`{each.name}` is {each.default:,.12g}: {field(each.name).about} {each.why}" for each in trigger.settings]
     cases = [f"{case.state}: {case.name}" for case in trigger.cases]
     return "\n".join(
         (
@@ -54,24 +56,43 @@ def page_text(page: "Manual") -> str:
             "",
             page.text,
             "",
-            *_head("Fires when all of these hold", "-"),
-            *_items(all_of),
-            "",
-            *((*_head("Unless all of these hold", "-"), *_items(unless), "") if unless else ()),
-            *_head("Says", "-"),
-            f"    {trigger.finding}",
-            "",
-            *_head("What to change", "-"),
-            _wrapped(trigger.advice),
-            "",
-            *_head("Cases that it is held to", "-"),
-            *_items(cases),
-            "",
-            *_head("Ask the warehouse", "-"),
-            f"    {_question(trigger)}",
-            "",
+            *_section("Fires when all of these hold", _items(all_of)),
+            *_section("Unless all of these hold", _items(unless)),
+            *_section("With these settings", _items(settings)),
+            *_section("Says", [f"    {trigger.finding}"]),
+            *_section("What to change", [_wrapped(trigger.advice)]),
+            *_section("How it is done", _programs(trigger.snippets)),
+            *_section("What it is known from", _items(_sources(trigger))),
+            *_section("Cases that it is held to", _items(cases)),
+            *_section("Ask the warehouse", [f"    {_question(trigger)}"]),
         )
     )
+
+
+def _section(title: str, lines: list[str]) -> tuple[str, ...]:
+    return (*_head(title, "-"), *lines, "") if lines else ()
+
+
+def _programs(snippets: "tuple[Snippet, ...]") -> list[str]:
+    # Indented text is code to Markdown, and apart from what stands before it by an empty line.
+    blocks = [
+        f"{each.language.capitalize()}: {each.title}.\n\n{textwrap.indent(each.code.rstrip(), '    ')}" for each in snippets
+    ]
+    return ["\n\n".join(blocks)] if blocks else []
+
+
+def _sources(trigger: "Trigger") -> list[str]:
+    from iomine.schema import field
+    from iomine.triggers.model import TELLING_CORE_SECONDS
+
+    told = [f"It needs {trigger.needs}."]
+    if trigger.evidence:
+        told.append(f"`{trigger.evidence}` comes with each verdict: {field(trigger.evidence).about}")
+    if trigger.cost:
+        told.append(f"`{trigger.cost}` is its cost: {field(trigger.cost).about}")
+    if trigger.cost and trigger.level in ("high", "warn"):
+        told.append(f"Where that is less than {TELLING_CORE_SECONDS:g} core-second, its level is info.")
+    return told
 
 
 def _head(title: str, line: str) -> tuple[str, str, str]:
@@ -87,8 +108,8 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 
 def _question(trigger: "Trigger") -> str:
-    # Only the default ruleset makes findings. Ruleset and code are ours.
-    if trigger.ruleset == "iomine":
+    # Only what weighs much in the default ruleset becomes a finding. Ruleset and code are ours.
+    if trigger.ruleset == "iomine" and trigger.level in ("high", "warn"):
         columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds"
     else:
         columns, source, order = "log_id, value, bar", "verdicts WHERE state = 'fired' AND", "value"

@@ -1,5 +1,28 @@
 """What follows from one log's records: Arrow in, Arrow out."""
 
+from iomine.derive.access import file_access, request_sizes
+from iomine.derive.detail import offset_detail, ost_detail, rank_detail
+from iomine.derive.osts import ost_io
+from iomine.derive.overlaps import file_overlap
+from iomine.derive.patterns import access_runs
+from iomine.derive.phases import file_phases, phases
+from iomine.derive.ranks import rank_io
 from iomine.derive.totals import Totals, totals
+from iomine.derive.trace import traces
 
-__all__ = ["Totals", "totals"]
+__all__ = [
+    "Totals",
+    "access_runs",
+    "file_access",
+    "file_overlap",
+    "file_phases",
+    "offset_detail",
+    "ost_detail",
+    "ost_io",
+    "phases",
+    "rank_detail",
+    "rank_io",
+    "request_sizes",
+    "totals",
+    "traces",
+]

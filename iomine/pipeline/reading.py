@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
@@ -14,7 +14,7 @@ from typing import Any, Final, TextIO
 
 import pyarrow as pa
 
-from iomine.derive import totals
+from iomine.derive import file_access, file_phases, phases, rank_io, request_sizes, totals, traces
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import ParquetSink, faults_told
 from iomine.lake.files import fills_row_group, new_file_path
@@ -43,10 +43,10 @@ class _Sinks:
         self._pending_rows: Counter[str] = Counter()
         self._pending_bytes: Counter[str] = Counter()
 
-    def write(self, log: Log, path: str) -> None:
+    def write(self, log_id: str, tables: Mapping[str, Sequence[Columns]]) -> None:
         """Adds a log; rows of many logs become Arrow at once."""
-        for table, parts in [*log.tables.items(), ("log", [_log_row(log, path)])]:
-            self._pending.setdefault(table, []).extend((log.log_id, part) for part in parts)
+        for table, parts in tables.items():
+            self._pending.setdefault(table, []).extend((log_id, part) for part in parts)
             self._pending_rows[table] += sum(map(row_count, parts))
             self._pending_bytes[table] += sum(map(size_bytes, parts))
             if fills_row_group(self._pending_rows[table], self._pending_bytes[table]):
@@ -67,6 +67,21 @@ class _Sinks:
     def files(self) -> list[tuple[str, str, int, int]]:
         """Table, path, size and rows of each file, once they are finished."""
         return [(table, str(sink.path), sink.path.stat().st_size, sink.row_count) for table, sink in self._sinks.items()]
+
+
+def _tables(log: Log, path: str) -> dict[str, list[Columns]]:
+    """All rows of a log: what it holds, and what follows from that while it is in memory."""
+    found = traces(log.tables)
+    run_seconds = None if log.job.doubt else log.job.run_seconds
+    derived = {
+        "log": _log_row(log, path),
+        "file_access": file_access(found),
+        "request_size": request_sizes(found),
+        "rank_io": rank_io(log.tables, found, log.job.nprocs),
+        "phase": phases(log.tables, found, run_seconds),
+        "file_phase": file_phases(found, run_seconds),
+    }
+    return log.tables | {table: [columns] for table, columns in derived.items() if columns}
 
 
 def _log_row(log: Log, path: str) -> Columns:
@@ -101,7 +116,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
                 try:
-                    log = _read(path, log_id)
+                    tables = _tables(_read(path, log_id), path)
                 except UnreadableError as error:
                     refused.append((path, error.reason, error.is_final))
                 except MemoryError:
@@ -110,7 +125,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
                 except _LOG_AT_FAULT as error:
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:
-                    sinks.write(log, path)
+                    sinks.write(log_id, tables)
             sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}

@@ -87,7 +87,7 @@ _LOGS = {
         key="Name of a metadata entry or hint.",
         entry="Value of a metadata entry or hint.",
         module="Name of a Darshan module.",
-        state="State: of a module read, unsound or unsupported; of a verdict fired, clear or unknown.",
+        state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear or unknown.",
         reason="Why, in a sentence that a person understands.",
         pool="UUID of the DAOS pool, in hex.",
         container="UUID of the DAOS container, in hex.",
@@ -131,6 +131,7 @@ _LOGS = {
         Kind.FLAG,
         is_partial="True where Darshan ran out of memory for records, so that some are missing.",
         is_shared="True where all ranks share one record of the file; of a whole file, where more than one rank touched it.",
+        is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
         is_complete="True where nothing that the answer needs is missing from the log.",
     ),
     **_fields(
@@ -219,6 +220,8 @@ _VERDICTS = {
         finding="What was found, in a sentence with the log's own numbers.",
         advice="What to change.",
         report="Link to the log's report, relative to the warehouse.",
+        evidence="What the numbers were worked out from, such as trace, records or heatmap.",
+        needs="What input answers the question, and how to get it.",
     ),
     **_fields(
         Kind.NUMBER,
@@ -227,8 +230,8 @@ _VERDICTS = {
     ),
     **_fields(
         Kind.COUNT,
-        small_read_count="Reads of 1 MiB or less: Darshan's five lowest size bins.",
-        small_write_count="Writes of 1 MiB or less: Darshan's five lowest size bins.",
+        small_read_count="Reads below the size that counts as small; in records and ruleset drishti, of 1 MiB or less.",
+        small_write_count="Writes below the size that counts as small; in records and ruleset drishti, of 1 MiB or less.",
     ),
     **_fields(
         Kind.CORE_SECONDS,
@@ -246,6 +249,215 @@ _VERDICTS = {
         small_write_ratio="Share of writes that were small.",
         meta_ratio="Share of the I/O time spent in metadata calls.",
         io_ratio="Share of the run's core-seconds spent in I/O.",
+    ),
+}
+
+_REQUESTS = {
+    **_fields(
+        Kind.BYTES,
+        small_read_bytes="Reads of fewer bytes are small; a setting.",
+        small_write_bytes="Writes of fewer bytes are small; a setting.",
+        asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
+        again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
+        reread_bytes="Bytes that were read again: those asked for, less those that reads touched at all.",
+        rewritten_bytes="Bytes that were written again: those asked for, less those that writes touched at all.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        backward_read_count="Reads that start before the end of the rank's last read of the file.",
+        backward_write_count="Writes that start before the end of the rank's last write to the file.",
+        small_count="Requests below the size that counts as small.",
+        misaligned_count="Requests of programs' own POSIX calls that start off the file system's blocks.",
+        mpiio_misaligned_count="POSIX requests beneath MPI-IO that start off the file system's blocks.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        small_read_seconds_ratio="Share of the time in reads and writes that small reads took.",
+        small_write_seconds_ratio="Share of the time in reads and writes that small writes took.",
+        backward_read_ratio="Share of reads that go backwards.",
+        backward_write_ratio="Share of writes that go backwards.",
+        backward_read_seconds_ratio="Share of the time in reads and writes that reads going backwards took.",
+        backward_write_seconds_ratio="Share of the time in reads and writes that writes going backwards took.",
+        misaligned_ratio="Share of requests of programs' own POSIX calls that are misaligned.",
+        misaligned_seconds_ratio="Share of the time in reads and writes that misaligned requests of programs' own took.",
+        mpiio_misaligned_ratio="Share of POSIX requests beneath MPI-IO that are misaligned.",
+        mpiio_misaligned_seconds_ratio="Share of the time in reads and writes that misaligned requests beneath MPI-IO took.",
+        reread_ratio="Share of the bytes read that had been read before.",
+        rewritten_ratio="Share of the bytes written that had been written before.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        small_read_core_seconds="Time that ranks spent in small reads: of each file, in proportion to their number.",
+        small_write_core_seconds="Time that ranks spent in small writes: of each file, in proportion to their number.",
+        backward_read_core_seconds="Time that ranks spent in reads going backwards, in proportion to their number.",
+        backward_write_core_seconds="Time that ranks spent in writes going backwards, in proportion to their number.",
+        misaligned_core_seconds="Time that ranks spent in misaligned requests of their own: of each file, in proportion.",
+        mpiio_misaligned_core_seconds="Time that ranks spent in misaligned requests beneath MPI-IO: of each file, in proportion.",
+        reread_core_seconds="Time that ranks spent in reading again: of each file, in proportion to the bytes.",
+        rewritten_core_seconds="Time that ranks spent in writing again: of each file, in proportion to the bytes.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        size_evidence="What small requests were counted by: sizes (the commonest, which cover all), bins or mean.",
+        order_evidence="What requests going backwards were counted by: trace or counters.",
+        extent_evidence="What the bytes touched are known from: trace, or size (the highest offset).",
+        read_size_evidence="What small reads were counted by: trace, sizes (the commonest, which cover all), or bins.",
+        write_size_evidence="What small writes were counted by: trace, sizes (the commonest, which cover all), or bins.",
+        read_order_evidence="What reads going backwards were counted by: trace or counters.",
+        write_order_evidence="What writes going backwards were counted by: trace or counters.",
+        read_extent_evidence="What the bytes that reads touched are known from: trace, or size (the highest offset).",
+        write_extent_evidence="What the bytes that writes touched are known from: trace, or size (the highest offset).",
+        small_read_path="File in which small reads took most time.",
+        small_write_path="File in which small writes took most time.",
+        misaligned_path="File in which misaligned requests took most time.",
+        reread_path="File of which most bytes were read again.",
+        rewritten_path="File of which most bytes were written again.",
+    ),
+}
+
+_METADATA = {
+    **_fields(
+        Kind.COUNT,
+        meta_call_count="Opens, stats and renames of POSIX and opens of STDIO.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        meta_call_ratio="Share of metadata calls among metadata calls, reads and writes.",
+    ),
+    **_fields(
+        Kind.NUMBER,
+        meta_calls_per_second="Metadata calls for each second from the first open to the last close.",
+    ),
+    **_fields(Kind.TEXT, longest_meta_path="File whose metadata calls took most time."),
+}
+
+_RANKS = {
+    **_fields(
+        Kind.TEXT,
+        rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
+        straggler_host="Compute node of the slowest straggler, where it is known.",
+    ),
+    **_fields(
+        Kind.INTEGER,
+        straggler_rank="The slowest straggler.",
+        heaviest_rank="Rank that moved most bytes.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        straggler_count="Ranks whose requests took so much longer than other ranks' that chance does not explain it.",
+        idle_rank_count="Ranks that moved no bytes.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        straggler_slowdown_ratio="Time for a request (or for a byte, if less) of the slowest straggler, over the median rank's.",
+        straggler_wait_ratio="Share of the run by which the slowest straggler's I/O time exceeds the median rank's.",
+        bytes_max_over_mean_ratio="Bytes of the rank that moved most, over the mean of all ranks.",
+        bytes_variation_ratio="Standard deviation of ranks' bytes over their mean.",
+        bytes_gini_ratio="Gini coefficient of ranks' bytes: 0 where all moved the same, towards 1 where one moved all.",
+        rank0_read_ratio="Share of the bytes read that rank 0 read, of runs with at least 4 ranks.",
+        rank0_write_ratio="Share of the bytes written that rank 0 wrote, of runs with at least 4 ranks.",
+        rank0_ratio="Share of the bytes moved that rank 0 moved, of runs with at least 4 ranks.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        rank0_read_bytes="Bytes that rank 0 read.",
+        rank0_write_bytes="Bytes that rank 0 wrote.",
+        rank0_bytes="Bytes that rank 0 moved.",
+        heaviest_rank_bytes="Bytes of the rank that moved most.",
+        mean_rank_bytes="Bytes moved, averaged over all ranks of the run.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        straggler_core_seconds="Time by which stragglers exceed the median rank's I/O time.",
+        heaviest_rank_core_seconds="Time that the rank with most bytes spent in reads and writes.",
+        rank0_read_core_seconds="Time that rank 0 spent in reads.",
+        rank0_write_core_seconds="Time that rank 0 spent in writes.",
+        rank0_core_seconds="Time that rank 0 spent in reads and writes.",
+    ),
+}
+
+_COLLECTIVES = {
+    **_fields(
+        Kind.RATIO,
+        indep_read_ratio="Share of independent reads among independent, collective and split ones, of runs with several ranks.",
+        indep_write_ratio="Share of independent writes among independent, collective and split ones, of runs with several ranks.",
+        indep_read_seconds_ratio="Share of the MPI-IO time that independent reads took.",
+        indep_write_seconds_ratio="Share of the MPI-IO time that independent writes took.",
+        blocking_ratio="Share of MPI-IO requests that block, among all of them.",
+        read_amplification_ratio="Bytes read beneath MPI-IO over bytes read through MPI-IO.",
+        write_amplification_ratio="Bytes written beneath MPI-IO over bytes written through MPI-IO.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        indep_read_requests_count="Independent reads of files that several ranks read through MPI-IO.",
+        indep_write_requests_count="Independent writes to files that several ranks wrote through MPI-IO.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        indep_read_core_seconds="Time that ranks spent in independent reads, in proportion to their number.",
+        indep_write_core_seconds="Time that ranks spent in independent writes, in proportion to their number.",
+        blocking_core_seconds="Time that ranks spent in MPI-IO requests that block.",
+        read_amplification_core_seconds="Time that ranks spent in reading beneath MPI-IO what nobody asked for.",
+        write_amplification_core_seconds="Time that ranks spent in writing beneath MPI-IO what nobody asked for.",
+    ),
+    **_fields(
+        Kind.TEXT, indep_read_path="File with most independent reads.", indep_write_path="File with most independent writes."
+    ),
+}
+
+_FILES = {
+    **_fields(
+        Kind.COUNT,
+        own_file_count="Files with data that one rank alone touched.",
+        small_file_count="Files with data of which less than 1 MiB was touched.",
+        overstriped_file_count="Files on Lustre that are striped over more OSTs than they have whole stripes.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        own_files_per_rank_ratio="Files with data that one rank alone touched, over ranks.",
+        small_file_ratio="Share of small files among files with data.",
+        overstriped_file_ratio="Share of overstriped files among files on Lustre.",
+        data_stdio_ratio="Share of the bytes moved that went through stdio, standard streams left out.",
+        ranks_per_ost_ratio="Of the largest shared file on Lustre: ranks of the run for each OST that it is striped over.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        single_ost_bytes="Bytes moved of the largest file that several ranks share and that lies on one OST.",
+        striped_shared_bytes="Bytes moved of the largest file on Lustre that several ranks share.",
+    ),
+    **_fields(Kind.COUNT, striped_shared_stripe_count="OSTs over which the largest shared file on Lustre is striped."),
+    **_fields(
+        Kind.NUMBER,
+        io_seconds_per_mib="Core-seconds of I/O for each MiB moved.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        own_file_core_seconds="Time that ranks spent on files that one rank alone touched, metadata calls included.",
+        small_file_core_seconds="Time that ranks spent on small files, metadata calls included.",
+        stdio_core_seconds="Time that ranks spent in stdio, standard streams left out.",
+        single_ost_core_seconds="Time that ranks spent in reads and writes of the largest shared file that lies on one OST.",
+        striped_shared_core_seconds="Time that ranks spent in reads and writes of the largest shared file on Lustre.",
+        overstriped_core_seconds="Time that ranks spent on overstriped files, metadata calls included.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        single_ost_path="The largest file that several ranks share and that lies on one OST.",
+        striped_shared_path="The largest file on Lustre that several ranks share.",
+        stdio_path="File with most bytes moved through stdio.",
+    ),
+}
+
+_PENDING = {
+    **_fields(
+        Kind.COUNT,
+        io_phase_count="Phases of I/O of the whole log.",
+        phase_straggler_count="Phases in which a rank was a straggler.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
+        weather_slowdown_ratio="Time for a byte of the whole file system while the log ran, over its usual time.",
+        ost_contention_ratio="Share of the busiest OST's load while the log used it that came from other jobs.",
     ),
 }
 
@@ -309,5 +521,87 @@ _DRISHTI = {
         aggregator_order=(
             "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 behind it."
         ),
+    ),
+}
+
+_DERIVED = {
+    **_fields(
+        Kind.COUNT,
+        request_count="Number of requests.",
+        consecutive_count="Requests that start where the rank's request before of the same file and direction ended.",
+        backward_count="Requests that start before the end of the rank's request before, rewinds left out.",
+        rewind_count="Requests that go back to the lowest offset of the rank in the file, to begin another pass over it.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        moved_bytes="Bytes moved, each as often as it was.",
+        touched_bytes="Bytes of the file that were moved at all, each counted once.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        request_seconds="Time in requests, summed over ranks.",
+    ),
+    **_fields(
+        Kind.LABEL,
+        pattern="How requests follow each other: single, consecutive, sequential, strided, repeated, mixed, random.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        stride_bytes="From the start of a request, or of a block of consecutive ones, to that of the next; negative backwards.",
+        again_rank_bytes="Bytes that a rank moved again: those that it moved, less those that it touched; summed over ranks.",
+        again_host_bytes="Bytes of a rank that another of its host touched too, each counted once less than it has such ranks.",
+        overlap_bytes="Bytes of the file that more than one rank touched, each counted once.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        overlap_rank_count="Ranks that touched bytes that another touched too.",
+        straddle_count="Requests that touch more than one stripe of the file's Lustre layout.",
+        shared_stripe_count="Stripes of the file's Lustre layout that more than one rank touched.",
+    ),
+    **_fields(
+        Kind.INTEGER,
+        ost_id="Index of the OST, empty where it is not known.",
+        detail_level="Level of detail: 0 for a picture of the whole run, 1 for one of an eighth of it.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        tolerance_seconds="Requests with a longer gap between them are rows of their own.",
+        busy_seconds="Time in the row's requests, each counted in full where they overlap.",
+        longest_seconds="Length of the row's longest request.",
+        longest_start_seconds="Start of the row's longest request, in seconds since the start of the run.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        tolerance_bytes="Requests with a longer gap between their bytes are rows of their own.",
+        end_offset_bytes="Where in the file the last byte of the row ends.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        merged_rank_count="Ranks that share the row, from `rank` on; more than 1 where rows would be too many.",
+    ),
+}
+
+_PHASES = {
+    **_fields(
+        Kind.COUNT,
+        read_phase_count="Phases in which bytes were read.",
+        write_phase_count="Phases in which bytes were written.",
+    ),
+    **_fields(
+        Kind.INTEGER,
+        phase="Number of the phase, from 1 in the order of time, within its log and layer.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        run_ratio="Share of the run that the phase lasts.",
+        phases_ratio="Share of the run that all phases last together.",
+        longest_phase_ratio="Share of the time in phases that the longest one lasts.",
+        period_confidence_ratio="How much alike the phases are after one period: 1 where one looks like the next.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        phase_seconds="Time in phases.",
+        longest_phase_seconds="Length of the longest phase.",
+        period_seconds="Time from the start of a phase to that of the next, where phases come regularly.",
     ),
 }

@@ -1,7 +1,21 @@
 """What is worth telling someone: each trigger is one file of data, judged as SQL over all logs at once."""
 
-from iomine.triggers.judge import judge_sql
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.judge import judge_sql, settings
+from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, manual, reference_table
 
-__all__ = ["MANUALS", "TRIGGERS", "Above", "Case", "Level", "Manual", "Trigger", "judge_sql", "manual", "reference_table"]
+__all__ = [
+    "MANUALS",
+    "TRIGGERS",
+    "Above",
+    "Case",
+    "Level",
+    "Manual",
+    "Setting",
+    "Snippet",
+    "Trigger",
+    "judge_sql",
+    "manual",
+    "reference_table",
+    "settings",
+]

@@ -1,8 +1,8 @@
-"""The sentence that a fired trigger says, with the log's own numbers in it.
+"""The sentences of a fired trigger, its finding and its advice, with the log's own numbers and names in them.
 
 A template is text with places such as `{read_count}`, written as in Python:
 
-    {metric}        whole numbers with thousands separators, others with about three digits
+    {metric}        whole numbers with thousands separators, others with about three digits, texts as they are
     {metric:,}      thousands separators, all digits
     {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
     {metric:.0%}    a ratio in percent
@@ -51,7 +51,7 @@ def parts(template: str) -> tuple[str | Slot, ...]:
     return tuple(found)
 
 
-def finding_sql(template: str) -> str:
+def filled_sql(template: str) -> str:
     """A DuckDB expression of type VARCHAR that fills in the template; a metric that is NULL shows as `?`."""
     return " || ".join(quoted(part) if isinstance(part, str) else f"coalesce({_slot_sql(part)}, '?')" for part in parts(template))
 
@@ -62,6 +62,8 @@ def quoted(text: str) -> str:
 
 
 def _slot_sql(slot: Slot) -> str:
+    if pa.types.is_string(field(slot.metric).type):
+        return slot.metric
     is_whole = pa.types.is_integer(field(slot.metric).type)
     if slot.spec.endswith("%"):
         return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"

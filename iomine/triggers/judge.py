@@ -9,8 +9,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from iomine.schema import field, table
-from iomine.triggers.finding import finding_sql, quoted
-from iomine.triggers.model import Above, Trigger
+from iomine.triggers.finding import filled_sql, quoted
+from iomine.triggers.model import TELLING_CORE_SECONDS, Above, Level, Trigger
+
+
+def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
+    """Values of the variables that the triggers' views work with, for the connection that judges."""
+    return {setting.name: setting.default for trigger in triggers for setting in trigger.settings}
 
 
 def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]] | None = None) -> str:
@@ -75,14 +80,23 @@ def _metric_sql(metric: str) -> str:
 
 def _verdict_sql(trigger: Trigger) -> str:
     first = trigger.all_of[0]
-    cost = "NULL" if trigger.cost is None else f"CASE WHEN state = 'fired' THEN {trigger.cost} END"
+    cost, evidence = trigger.cost or "NULL", trigger.evidence or "NULL"
     return (
         f"SELECT cluster, night, log_id, {quoted(trigger.ruleset)} AS ruleset, {quoted(trigger.code)} AS code, "  # noqa: S608
-        f"{quoted(trigger.level)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
-        f"{quoted(trigger.version)} AS trigger_version, "
-        f"CASE WHEN state = 'fired' THEN {finding_sql(trigger.finding)} END AS finding, {cost}::DOUBLE AS cost_core_seconds "
+        f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
+        f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
+        f"CASE WHEN state = 'fired' THEN {filled_sql(trigger.finding)} END AS finding, "
+        f"CASE WHEN state = 'fired' THEN {filled_sql(trigger.advice)} END AS advice, "
+        f"CASE WHEN state = 'fired' THEN {cost} END::DOUBLE AS cost_core_seconds "
         f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view})"
     )
+
+
+def _level_sql(trigger: Trigger) -> str:
+    level = quoted(trigger.level)
+    if trigger.cost is None or trigger.level not in (Level.HIGH, Level.WARN):
+        return level
+    return f"CASE WHEN state = 'fired' AND {trigger.cost} < {TELLING_CORE_SECONDS!r} THEN {quoted(Level.INFO)} ELSE {level} END"
 
 
 def _state_sql(trigger: Trigger) -> str:

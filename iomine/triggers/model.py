@@ -13,6 +13,10 @@ from iomine.schema import FIELDS
 from iomine.triggers.finding import Slot, parts
 
 State = Literal["fired", "clear", "unknown"]
+Language = Literal["c", "fortran", "python", "shell"]
+
+# What a finding must have cost to be told as high or warn; a program's start alone takes as much.
+TELLING_CORE_SECONDS: Final = 1.0
 
 # The second form is that of Drishti's codes.
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}|[A-Z]\d{2}")
@@ -44,6 +48,36 @@ class Above:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A number that the view of a trigger works with, such as the size below which a request is small.
+
+    Attributes:
+        name: a field; the view gets its value as the DuckDB variable of that name, which no other view reads.
+        default: its value where a site sets no other.
+        why: where this number comes from, in one sentence.
+    """
+
+    name: str
+    default: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A few lines of a program that do what the advice says.
+
+    Attributes:
+        language: what they are written in.
+        title: what they show.
+        code: the lines.
+    """
+
+    language: Language
+    title: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A made-up log that shows what the trigger says of it.
 
@@ -68,10 +102,14 @@ class Trigger:
         level: its weight when fired.
         all_of: fires when all of these hold.
         finding: what a fired trigger says, a template (see `finding.py`).
-        advice: what to change.
+        advice: what to change, a template like the finding.
         cases: what it must catch and what it must leave alone.
+        needs: which inputs answer it, and how to get them.
         unless: does not fire when all of these hold, if there are any.
-        cost: the metric of core-seconds that a finding may have cost.
+        cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
+        evidence: the text column of the view that says what the metrics were worked out from.
+        settings: numbers that the view works with.
+        snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
 
@@ -86,8 +124,12 @@ class Trigger:
     finding: str
     advice: str
     cases: tuple[Case, ...]
+    needs: str = "the module's records, whole"
     unless: tuple[Above, ...] = ()
     cost: str | None = None
+    evidence: str | None = None
+    settings: tuple[Setting, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
     ruleset: str = "iomine"
     version: str = "1"
 
@@ -100,8 +142,12 @@ class Trigger:
         for above in self.bars:
             self._require(bool(above.why.strip()), f"the bar of {above.metric} must say why")
             self._require(math.isfinite(above.bar), f"the bar of {above.metric} must be a number")
-        for metric in self.metrics:
+        for setting in self.settings:
+            self._require(setting.name in FIELDS and math.isfinite(setting.default), f"setting {setting.name} must be a field")
+        for metric in (*(above.metric for above in self.bars), *filter(None, [self.cost])):
             self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
+        for metric in self.metrics:
+            self._require(_is_number(metric) or _is_text(metric), f"{metric} must be a field of the schema, a number or a text")
         held = {above.metric for above in self.bars}
         for case in self.cases:
             self._require(held <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar")
@@ -114,13 +160,17 @@ class Trigger:
     @property
     def metrics(self) -> tuple[str, ...]:
         """All columns of the view that the trigger needs, each once."""
-        told = (part.metric for part in parts(self.finding) if isinstance(part, Slot))
-        cost = () if self.cost is None else (self.cost,)
-        return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *cost)))
+        told = (part.metric for text in (self.finding, self.advice) for part in parts(text) if isinstance(part, Slot))
+        others = filter(None, (self.cost, self.evidence))
+        return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *others)))
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:
             raise ValueError(f"Trigger {self.code}: {demand}.")
+
+
+def _is_text(name: str) -> bool:
+    return name in FIELDS and bool(pa.types.is_string(FIELDS[name].type))
 
 
 def _is_number(name: str) -> bool:

@@ -63,10 +63,10 @@ def reference_table() -> pa.Table:
             "level": page.trigger.level.value,
             "title": page.title,
             "view_name": page.trigger.view,
-            "advice": page.trigger.advice,
+            "needs": page.trigger.needs,
             "trigger_version": page.trigger.version,
         }
         for code, page in MANUALS.items()
     ]
-    names = ("ruleset", "code", "level", "title", "view_name", "advice", "trigger_version")
+    names = ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version")
     return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))

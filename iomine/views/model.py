@@ -16,7 +16,7 @@ FENCE: Final = "-- ---"
 SCHEMAS: Final = {"core": "core", "out": "main"}
 # Tables that a catalog brings along, because what they hold is code and not data of the lake.
 REFERENCE_TABLES: Final = {
-    "triggers": ("ruleset", "code", "level", "title", "view_name", "advice", "trigger_version"),
+    "triggers": ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version"),
 }
 
 

@@ -2,7 +2,7 @@
 
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -80,14 +80,27 @@ def answer(con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object
         raise UsageError(_one_line(error)) from error
 
 
-def ask(database: Path, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+def ask(
+    database: Path,
+    sql: str,
+    parameters: Sequence[object] | None = None,
+    variables: Mapping[str, float] | None = None,
+) -> pa.Table:
     """The answer to one query over a catalog, on a connection of its own.
+
+    Args:
+        database: the catalog.
+        sql: one query.
+        parameters: values for the query's `?` or `$1`.
+        variables: values for the variables that views ask for with `getvariable`.
 
     Raises:
         UsageError: DuckDB cannot make sense of it, or it is not a query.
         WarehouseError: the catalog is missing or is not one, or a file of the lake is missing.
     """
     with open_catalog(database) as con:
+        for name, value in (variables or {}).items():
+            con.execute(f"SET VARIABLE {name} = {value!r}")
         return answer(con, sql, parameters)
 
 

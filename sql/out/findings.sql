@@ -1,14 +1,12 @@
 -- ---
 -- about = "What is worth telling: the fired high and warn verdicts of the default ruleset, with what to change and what it cost."
 -- grain = ["log_id", "code"]
--- reads = ["core.verdict", "core.log", "main.triggers"]
+-- reads = ["core.verdict", "core.log"]
 -- ---
 SELECT
     verdict.log_id, verdict.cluster, verdict.night, log.job_id, log.uid, log."user", log.app,
-    verdict.code, verdict.level, verdict.finding, triggers.advice, verdict.cost_core_seconds, verdict.value, verdict.bar,
+    verdict.code, verdict.level, verdict.finding, verdict.advice, verdict.evidence, verdict.cost_core_seconds, verdict.value, verdict.bar,
     'reports/' || verdict.log_id || '.html#' || verdict.code AS report
 FROM core.verdict AS verdict
 LEFT JOIN core.log AS log USING (cluster, night, log_id)
--- A trigger that was since withdrawn keeps its findings; it has no advice to give.
-LEFT JOIN main.triggers AS triggers USING (ruleset, code)
 WHERE verdict.ruleset = 'iomine' AND verdict.state = 'fired' AND verdict.level IN ('high', 'warn')

@@ -3,5 +3,5 @@
 -- grain = ["log_id", "ruleset", "code"]
 -- reads = ["core.verdict"]
 -- ---
-SELECT log_id, ruleset, code, level, state, value, bar, trigger_version, night, cluster, cost_core_seconds
+SELECT log_id, ruleset, code, level, state, value, bar, trigger_version, evidence, night, cluster, cost_core_seconds
 FROM core.verdict

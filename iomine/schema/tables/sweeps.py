@@ -21,7 +21,7 @@ VERDICT = Table(
     "verdict",
     "What one trigger says of one log.",
     (
-        *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version"),
-        *("finding", "cost_core_seconds"),
+        *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version", "evidence"),
+        *("finding", "advice", "cost_core_seconds"),
     ),
 )

@@ -11,15 +11,41 @@ from iomine.triggers import MANUALS, TRIGGERS
 
 @pytest.mark.parametrize("code", TRIGGERS)
 def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
-    """A manual page has the title, the reasons, every bar, the advice and every case."""
+    """A manual page has the title, the reasons, every bar and setting, the advice, its programs, the sources and every case."""
     page = MANUALS[code]
+    trigger = page.trigger
     answer = iomine("explain", code)
     shown = " ".join(answer.stdout.split())
-    told = [f"{code}: {page.title}", page.text, page.trigger.finding, page.trigger.advice]
-    told += [f"`{above.metric}` above {above.bar:g}:" for above in page.trigger.all_of]
-    told += [above.why for above in page.trigger.all_of] + [f"{case.state}: {case.name}" for case in page.trigger.cases]
+    told = [f"{code}: {page.title}", page.text, trigger.finding, trigger.advice, f"It needs {trigger.needs}."]
+    told += [f"`{above.metric}` above {above.bar:,.12g}:" for above in trigger.bars]
+    told += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
+    told += [each.why for each in trigger.bars + trigger.settings] + [f"{case.state}: {case.name}" for case in trigger.cases]
+    told += [text for snippet in trigger.snippets for text in (snippet.title, snippet.code)]
+    told += [f"`{metric}`" for metric in (trigger.evidence, trigger.cost) if metric]
     assert answer.exit_code == 0
     assert [text for text in told if " ".join(text.split()) not in shown] == []
+
+
+def test_programs_are_shown_as_they_are(iomine) -> None:
+    """A program keeps its lines and its indentation, so that it can be taken over from the page."""
+    page = iomine("explain", "POSIX-101").stdout
+    for snippet in TRIGGERS["POSIX-101"].snippets:
+        assert "".join(f"    {line}\n" if line else "\n" for line in snippet.code.splitlines()) in page
+
+
+@pytest.mark.parametrize(("code", "expected"), [("POSIX-101", True), ("POSIX-401", False), ("P05", False)])
+def test_page_says_when_a_finding_weighs_less(iomine, code: str, expected: bool) -> None:
+    """Only where a small cost lowers the level does the page say so."""
+    assert expected == ("less than 1 core-second, its level is info" in " ".join(iomine("explain", code).stdout.split()))
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [("POSIX-101", "FROM findings WHERE"), ("POSIX-401", "FROM verdicts WHERE"), ("P05", "FROM verdicts WHERE")],
+)
+def test_page_asks_where_the_answer_is(iomine, code: str, source: str) -> None:
+    """What never becomes a finding, for its level or its ruleset, is asked of the verdicts."""
+    assert source in iomine("explain", code).stdout
 
 
 @pytest.mark.parametrize("code", TRIGGERS)
@@ -41,7 +67,7 @@ def test_without_a_code_all_are_listed(iomine) -> None:
     assert list(TRIGGERS) == [line.split()[0] for line in lines]
 
 
-@pytest.mark.parametrize(("code", "hint"), [("POSIX-1O1", "did you mean POSIX-101?"), ("??", "`iomine explain` lists them all.")])
+@pytest.mark.parametrize(("code", "hint"), [("STDIO-1O1", "did you mean STDIO-101?"), ("??", "`iomine explain` lists them all.")])
 def test_unknown_code_is_misuse(iomine, code: str, hint: str) -> None:
     """A code that no trigger has gets the nearest that one has, or the way to find it."""
     answer = iomine("explain", code)

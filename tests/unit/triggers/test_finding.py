@@ -3,13 +3,13 @@
 import duckdb
 import pytest
 
-from iomine.triggers.finding import Slot, finding_sql, parts
+from iomine.triggers.finding import Slot, filled_sql, parts
 
 
 def _filled(template: str, **metrics: str) -> str:
     columns = ", ".join(f"{value} AS {name}" for name, value in metrics.items())
     with duckdb.connect() as connection:
-        return connection.execute(f"SELECT {finding_sql(template)} FROM (SELECT {columns})").fetchone()[0]
+        return connection.execute(f"SELECT {filled_sql(template)} FROM (SELECT {columns})").fetchone()[0]
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,22 @@ import pytest
 
 from iomine.schema import table
 from iomine.schema.registry import arrow_schema
-from iomine.triggers import TRIGGERS, Above, Level, Trigger, judge_sql, reference_table
+from iomine.triggers import TRIGGERS, Above, Level, Setting, Trigger, judge_sql, reference_table, settings
 from iomine.triggers.model import State
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 MANY = Trigger(
     code="TEST-001",
-    view="log_read_profile",
+    view="log_requests",
     level=Level.WARN,
     all_of=(Above("read_count", 10, why="It must be something."), Above("small_read_ratio", 0.5, why="It must be something.")),
     finding="It's {read_count} reads, '{{' and '}}'.",
-    advice="Read less.",
+    advice="Read less of {small_read_path}.",
     cases=(),
-    cost="read_core_seconds",
+    cost="small_read_core_seconds",
+    evidence="read_size_evidence",
+    settings=(Setting("small_read_bytes", 1048576, why="It must be something."),),
     ruleset="test",
     version="7",
 )
@@ -37,8 +39,9 @@ FIRST, SECOND = dt.date(2024, 4, 18), dt.date(2024, 4, 19)
 
 
 def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
-    """A fired verdict has its night, bar, value, version, sentence and cost, in the order of the table."""
-    (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "read_core_seconds": 3.5}])
+    """A fired verdict has its night, bar, value, version, evidence, sentences and cost, in the order of the table."""
+    told = {"small_read_path": "/it's", "read_size_evidence": "trace"}
+    (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5} | told])
     expected = {
         "cluster": "blue",
         "night": FIRST,
@@ -50,7 +53,9 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "value": 2000.0,
         "bar": 10.0,
         "trigger_version": "7",
+        "evidence": "trace",
         "finding": "It's 2,000 reads, '{' and '}'.",
+        "advice": "Read less of /it's.",
         "cost_core_seconds": 3.5,
     }
     assert expected == verdict
@@ -80,10 +85,22 @@ def test_state_follows_from_what_is_known(judge, metrics: dict[str, object], exp
 
 
 def test_only_fired_verdicts_speak_and_cost(judge) -> None:
-    """A clear verdict keeps its value and bar, but has no sentence and no cost."""
-    (verdict,) = judge([MANY], [{"read_count": 3, "small_read_ratio": 0.75, "read_core_seconds": 3.5}])
-    expected = {"state": "clear", "value": 3.0, "bar": 10.0, "finding": None, "cost_core_seconds": None}
+    """A clear verdict keeps its value and bar, but has no sentences and no cost."""
+    (verdict,) = judge([MANY], [{"read_count": 3, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5}])
+    expected = {"state": "clear", "value": 3.0, "bar": 10.0, "finding": None, "advice": None, "cost_core_seconds": None}
     assert expected == {name: verdict[name] for name in expected}
+
+
+@pytest.mark.parametrize(("cost", "level"), [(1.0, "warn"), (0.999, "info"), (None, "warn")])
+def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, level: str) -> None:
+    """A fired verdict on requests that took less than a core-second is told as info; where the cost is unknown it stays."""
+    (verdict,) = judge([MANY], [{"read_count": 11, "small_read_ratio": 0.75, "small_read_core_seconds": cost}])
+    assert ("fired", level) == (verdict["state"], verdict["level"])
+
+
+def test_settings_are_what_views_are_told() -> None:
+    """The numbers that views work with are named by the triggers that need them."""
+    assert {"small_read_bytes": 1048576} == settings([MANY, FEW])
 
 
 def test_every_trigger_judges_every_log(judge) -> None:

@@ -146,7 +146,7 @@ def test_clients_see_what_views_and_columns_mean(empty_catalog: Path):
 def test_reference_tables_are_copied(tmp_path: Path):
     """What is given by reference stands in the catalog itself and joins with the lake."""
     database = tmp_path / "iomine.duckdb"
-    trigger = {"ruleset": "iomine", "code": "POSIX-101", "level": "high", "title": "It's", "view_name": "v", "advice": "Do."}
+    trigger = {"ruleset": "iomine", "code": "POSIX-101", "level": "high", "title": "It's", "view_name": "v", "needs": "Records."}
     triggers = pa.Table.from_pylist([{**trigger, "trigger_version": "1"}])
     build_catalog(database, {}, {"triggers": triggers}, {"generation": "1"})
     assert triggers.to_pylist() == rows(database, "FROM triggers")

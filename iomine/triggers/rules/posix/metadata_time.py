@@ -2,15 +2,17 @@
 
 Opening, looking up and closing files moves no data, and the metadata servers are shared by the whole machine: a program
 that spends its I/O time there slows its neighbours as well as itself. Both metrics are of POSIX calls alone, so that
-metadata time is held against the I/O time of the same layer.
+metadata time is held against the I/O time of the same layer. The cost is all of the time in metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` and its kin on systems with glibc 2.33 or newer, whose programs call
-functions that it does not wrap, so a storm of them goes unnoticed there. Seeks count as metadata although they cost the
+functions that it does not wrap, so a storm of them goes unnoticed there; where no log of the night by the same Darshan
+version has any, a log below the bars is unknown instead of clear. Seeks count as metadata although they cost the
 servers nothing. The seconds are an average over ranks: a single rank that does all metadata work while the others wait
 stays below the bar in a large run.
 """
 
 from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import BROADCAST_PYTHON, HDF5_METADATA_C, KEEP_OPEN_PYTHON
 
 TRIGGER = Trigger(
     code="POSIX-301",
@@ -30,14 +32,15 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{meta_ratio:.0%} of the POSIX I/O time went into metadata calls: {meta_seconds_per_rank:.1f} s for each rank, "
-        "{meta_core_seconds} core-seconds in all."
+        "{meta_core_seconds} core-seconds in all, most for {longest_meta_path}."
     ),
     advice=(
-        "Open less. Keep files open across steps instead of opening and closing them in a loop; let one rank look up or "
-        "read small files and broadcast what it found; pack many small files into one container such as HDF5. With "
-        "parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write), and do not "
-        "let every rank create its own file in one directory. Programs with many libraries or Python modules start faster "
-        "from a container image or from node-local storage."
+        "Open less, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python modules start "
+        "faster from a container image or from node-local storage; with parallel HDF5, turn on collective metadata "
+        "(H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write). Next: keep files open across steps instead of opening "
+        "and closing them in a loop, and let one rank look up or read small files and send the others what it found. Most "
+        "effort: pack many small files into one container such as HDF5, and do not let every rank create its own file in "
+        "one directory."
     ),
     cases=(
         Case(
@@ -49,15 +52,18 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
         Case("the log did no POSIX I/O", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
         Case(
-            "below the bar, but records are missing",
+            "below the bar, but Darshan saw no stat",
             {"meta_ratio": 0.1, "meta_seconds_per_rank": 120.0, "is_complete": False},
             state="unknown",
         ),
         Case(
-            "records are missing, but those at hand are enough",
+            "Darshan saw no stat, but what it saw is enough",
             {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "is_complete": False},
             state="fired",
         ),
     ),
+    needs="the POSIX module, whole, of a Darshan library that sees stat",
     cost="meta_core_seconds",
+    snippets=(KEEP_OPEN_PYTHON, BROADCAST_PYTHON, HDF5_METADATA_C),
+    version="2",
 )

@@ -1,0 +1,247 @@
+"""Phases: stretches of time in which a log does I/O, parted by gaps in which it does none.
+
+Which gaps part phases, and which lie within one, is decided by the gaps themselves: sorted by length, long ones between
+phases and short ones between requests leave a step between them, and the widest on a logarithmic scale is where the two
+kinds part. `docs/decisions/phases.md` argues it, and `docs/phases.md` shows how often it is right.
+"""
+
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from iomine.derive.columns import counts, labels, stacked
+from iomine.derive.streams import moves_data_through_stdio
+from iomine.derive.stretches import READ, WRITE, Stretches, heatmap_stretches, joined, pieces, times
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+
+Method = Literal["gaps", "paper"]
+
+# Shorter gaps are a computer doing something else for a moment.
+_FLOOR_SECONDS: Final = 1e-3
+# Nor does a gap part phases that is short beside them.
+_LEAST_SHARE: Final = 0.07
+# Configuration and messages: files that hold next to nothing of a log's bytes make no phases.
+_INCIDENTAL_BYTES: Final = 65_536
+_INCIDENTAL_SHARE: Final = 1e-3
+# A trace that holds less of what a log moved does not speak for the whole log.
+_WHOLE_SHARE: Final = 0.9
+# Median deviations of a normal distribution that make an outlier (Iglewicz and Hoaglin 1993), and how much slower it is.
+_OUTLIER: Final = 3.5 * 1.4826
+_SLOW: Final = 1.5
+_FEWEST_RANKS: Final = 4
+
+
+class _Layer(NamedTuple):
+    """What is known of a layer, or of the whole log, parted into phases.
+
+    Attributes:
+        evidence: `trace` or `heatmap`.
+        stretches: what was done, each stretch within one phase.
+        cuts: moments between phases, in order.
+    """
+
+    evidence: str
+    stretches: Stretches
+    cuts: Floats
+
+
+def phases(tables: Tables, traces: Sequence[Trace], run_seconds: float | None, method: Method = "gaps") -> dict[str, pa.Array]:
+    """Rows of the table `phase`: phases of each layer and of the whole log; no columns where there are no rows.
+
+    Where a layer has a trace they are exact, otherwise as fine as the bins of its heat map. Bytes and requests of the
+    whole log are those of the lowest layer.
+
+    Args:
+        tables: columns by table, in one or more parts.
+        traces: the log's traces.
+        run_seconds: length of the run, None where it is not known.
+        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
+            mean of all gaps and one standard deviation.
+    """
+    return stacked([_rows(layer, name, run_seconds) for name, layer in _layers(tables, traces, method).items()])
+
+
+def file_phases(traces: Sequence[Trace], run_seconds: float | None) -> dict[str, pa.Array]:
+    """Rows of the table `file_phase`: what a layer's phases did to each traced file; no columns where there are no rows.
+
+    Args:
+        traces: the log's traces.
+        run_seconds: length of the run, None where it is not known.
+    """
+    layers = {trace.layer: _traced([trace], "gaps") for trace in traces}
+    return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in layers.items() if layer])
+
+
+def cuts_between(starts: Floats, ends: Floats, floor: float, method: Method = "gaps") -> Floats:
+    """Moments between phases, in order.
+
+    Args:
+        starts: when each request started, in seconds; at least one.
+        ends: when each ended.
+        floor: shortest gap that may part phases, in seconds.
+        method: as of `phases`.
+    """
+    # Before the n-th start in order of time there is a gap if n requests have ended by then: no need to know whose.
+    starts, ends = np.sort(starts), np.sort(ends)
+    lengths = starts[1:] - ends[:-1]
+    at = np.flatnonzero(lengths > (floor if method == "gaps" else 0))
+    gaps = lengths[at]
+    busy = ends[-1] - starts[0] - gaps.sum()
+    parting = at[gaps > (_gap_bar(gaps, busy, floor) if method == "gaps" else _paper_bar(gaps))]
+    return (ends[:-1][parting] + starts[1:][parting]) / 2
+
+
+def _gap_bar(gaps: Floats, busy: float, floor: float) -> float:
+    """The length beyond which a gap parts phases: infinite where none does."""
+    if not len(gaps):
+        return np.inf
+    longest = np.sort(gaps)[::-1]
+    # The longest n gaps part n + 1 phases.
+    least = np.maximum(floor, _LEAST_SHARE * busy / (np.arange(len(longest)) + 2))
+    low = np.maximum(least, np.append(longest[1:], 0.0))
+    steps = longest / low
+    widest = int(np.argmax(steps))
+    return float(np.sqrt(longest[widest] * low[widest])) if steps[widest] > 1 else np.inf
+
+
+def _paper_bar(gaps: Floats) -> float:
+    return float(gaps.mean() + gaps.std()) if len(gaps) else np.inf
+
+
+def _layers(tables: Tables, traces: Sequence[Trace], method: Method) -> dict[str, _Layer]:
+    """Each layer, and the whole log, of which anything is known."""
+    traced = {trace.layer: trace for trace in traces}
+    found = {}
+    for name in ("posix", "mpiio", "stdio"):
+        layer = _traced([traced[name]], method) if name in traced else _binned(tables, [name], method)
+        if layer is not None:
+            found[name] = layer
+    whole = _traced(traces, method) if _is_whole(tables, traces) else _binned(tables, ["posix", "stdio"], method)
+    return found | ({} if whole is None else {"all": whole})
+
+
+def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
+    """Whether a trace holds nearly all that the log moved."""
+    parts = [part for table in ("posix_file", "stdio_file") for part in tables.get(table, ())]
+    columns = [part[op].to_numpy() for part in parts for op in ("read_bytes", "write_bytes")]
+    moved = sum(float(np.maximum(column, 0).sum(dtype=np.float64)) for column in columns)
+    return any(trace.bytes.sum() >= _WHOLE_SHARE * moved for trace in traces)
+
+
+def _traced(layers: Sequence[Trace], method: Method) -> _Layer | None:
+    # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
+    ordered = sorted(layers, key=lambda trace: trace.layer != "posix")
+    kept = [~_is_incidental(trace) for trace in ordered]
+    of_layers = [times(trace, of) for trace, of in zip(ordered, kept, strict=True)]
+    starts, ends = (np.concatenate(column) for column in zip(*of_layers, strict=True))
+    if not len(starts):
+        return None
+    cuts = cuts_between(starts, ends, _FLOOR_SECONDS, method)
+    lowest, *above = (pieces(trace, of, cuts) for trace, of in zip(ordered, kept, strict=True))
+    return _Layer("trace", joined([lowest, *(stretches.silent() for stretches in above)]), cuts)
+
+
+def _binned(tables: Tables, layers: list[str], method: Method) -> _Layer | None:
+    # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
+    wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
+    parts, widths = zip(*(heatmap_stretches(tables, layer) for layer in wanted), strict=True) if wanted else ((), ())
+    stretches = joined(parts) if parts else None
+    if stretches is None or not len(stretches.starts):
+        return None
+    # An empty bin is a gap.
+    return _Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, max(widths) / 2, method))
+
+
+def _is_incidental(trace: Trace) -> Flags:
+    _, file_of = grouped(trace.file_ids)
+    moved = np.bincount(file_of, trace.bytes)
+    is_little: Flags = (moved < _INCIDENTAL_BYTES) & (moved < _INCIDENTAL_SHARE * moved.sum())
+    return is_little[file_of]
+
+
+def _rows(layer: _Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:
+    stretches = layer.stretches
+    phase_of = np.searchsorted(layer.cuts, stretches.starts)
+    firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
+    total = len(firsts)
+
+    def summed(values: Floats, op: int | None = None) -> Floats:
+        wanted = slice(None) if op is None else stretches.ops == op
+        sums: Floats = np.bincount(row_of[wanted], values[wanted], minlength=total).astype(np.float64)
+        return sums
+
+    starts, ends = np.full(total, np.inf), np.full(total, -np.inf)
+    np.minimum.at(starts, row_of, stretches.starts)
+    np.maximum.at(ends, row_of, stretches.ends)
+    run = run_seconds if run_seconds is not None and run_seconds > 0 else np.nan
+    files = {"file_id": pa.array(stretches.file_ids[firsts])} if by_file else {}
+    has_files = layer.evidence == "trace"
+    columns = {
+        "layer": labels(np.zeros(total, np.int64), [name]),
+        "evidence": pa.repeat(layer.evidence, total),
+        "phase": pa.array(phase_of[firsts] + 1),
+        "start_seconds": pa.array(starts),
+        "end_seconds": pa.array(ends),
+        "run_ratio": pa.array((ends - starts) / run, from_pandas=True),
+        "read_count": counts(summed(stretches.request_counts, READ)),
+        "write_count": counts(summed(stretches.request_counts, WRITE)),
+        "request_count": counts(summed(stretches.request_counts)),
+        "read_bytes": counts(summed(stretches.moved_bytes, READ)),
+        "write_bytes": counts(summed(stretches.moved_bytes, WRITE)),
+        "file_count": pa.array(_distinct(row_of, stretches.file_ids, total), mask=np.full(total, not has_files)),
+    }
+    return files | columns | _ranks(stretches, row_of, total)
+
+
+def _distinct(phase_of: Integers, keys: Integers, total: int) -> Integers:
+    firsts, _ = grouped(phase_of, keys)
+    return np.bincount(phase_of[firsts], minlength=total)
+
+
+def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, pa.Array]:
+    """Which ranks took part in each row, and which were out of line: slower for a request and for a byte than others."""
+    moving = np.flatnonzero(stretches.moved_bytes > 0)
+    pairs, pair_of = grouped(row_of[moving], stretches.ranks[moving])
+    rows, ranks = row_of[moving][pairs], stretches.ranks[moving][pairs]
+    seconds, moved, requests = (
+        np.bincount(pair_of, of_all[moving]) for of_all in (stretches.seconds, stretches.moved_bytes, stretches.request_counts)
+    )
+    begins = group_starts(rows)
+    sizes = np.diff(begins, append=len(rows))
+    by_seconds = np.lexsort((seconds, rows))
+    fastest, slowest = by_seconds[begins], by_seconds[begins + sizes - 1]
+
+    def over_median(values: Floats) -> tuple[Floats, Floats]:
+        median = np.repeat(_medians(values, rows, begins, sizes), sizes)
+        deviation = np.repeat(_medians(np.abs(values - median), rows, begins, sizes), sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return values / median, (values - median) / deviation
+
+    slower, deviations = over_median(seconds / requests)
+    is_straggler = (slower > _SLOW) & (deviations > _OUTLIER) & (over_median(seconds / moved)[0] > _SLOW)
+    is_straggler &= np.repeat(sizes, sizes) >= _FEWEST_RANKS
+    filled = rows[begins]
+    is_timed = np.zeros(total, bool)
+    is_timed[filled] = ~np.isnan(seconds[slowest])
+
+    def spread(values: Integers | Floats, is_known: Flags) -> pa.Array:
+        full = np.zeros(total, values.dtype)
+        full[filled] = values
+        return pa.array(full, mask=~is_known)
+
+    return {
+        "rank_count": spread(sizes, np.ones(total, bool)),
+        "fastest_rank": spread(ranks[fastest], is_timed),
+        "fastest_rank_seconds": spread(seconds[fastest], is_timed),
+        "slowest_rank": spread(ranks[slowest], is_timed),
+        "slowest_rank_seconds": spread(seconds[slowest], is_timed),
+        "straggler_count": spread(np.add.reduceat(is_straggler.astype(np.int64), begins), is_timed),
+    }
+
+
+def _medians(values: Floats, rows: Integers, begins: Integers, sizes: Integers) -> Floats:
+    ordered = values[np.lexsort((values, rows))]
+    medians: Floats = (ordered[begins + (sizes - 1) // 2] + ordered[begins + sizes // 2]) / 2
+    return medians

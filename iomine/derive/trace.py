@@ -1,0 +1,116 @@
+"""A layer's trace as what follows needs it: requests in runs, each of one rank on one file in one direction.
+
+Traces come rank by rank and file by file, so that there are few runs, and much can be asked of runs instead of requests.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from iomine.derive.columns import TOO_MANY
+
+# Columns by table, in one or more parts; short columns are lists.
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+# In the order of a direction's code.
+OPS: Final = ("write", "read")
+
+
+class Trace(NamedTuple):
+    """The trace of one layer.
+
+    Attributes:
+        layer: the layer.
+        offsets: where in its file each request starts, negative where that is not known.
+        lengths: bytes of each request, 0 where the trace gives a negative.
+        starts: when each request started, as traced.
+        ends: when each ended, as traced.
+        ends: when each request ended.
+        firsts: index of each run's first request.
+        file_ids: file of each run.
+        ranks: rank of each run.
+        ops: direction of each run, an index into `OPS`.
+        counts: requests of each run.
+        bytes: bytes of each run, as floats, which are exact up to 2**53.
+        seconds: seconds in requests of each run; a request whose times make no sense adds nothing.
+    """
+
+    layer: str
+    offsets: Integers
+    lengths: Integers
+    starts: Floats
+    ends: Floats
+    firsts: Integers
+    file_ids: Integers
+    ranks: Integers
+    ops: Integers
+    counts: Integers
+    bytes: Floats
+    seconds: Floats
+
+
+def traces(tables: Tables) -> list[Trace]:
+    """The trace of each layer that has one; a part of the table `segment` is taken for one layer's."""
+    return [_trace(part) for part in tables.get("segment", ()) if len(part["layer"])]
+
+
+def _trace(part: Mapping[str, Any]) -> Trace:
+    file_ids, ranks = part["file_id"].to_numpy(), part["rank"].to_numpy()
+    starts, ends = part["start_seconds"].to_numpy(), part["end_seconds"].to_numpy()
+    lengths = part["length_bytes"].to_numpy()
+    ops = part["op"].indices.to_numpy()
+    code_of = np.array([OPS.index(name) for name in part["op"].dictionary.to_pylist()])
+    if lengths.min() < 0:
+        lengths = np.maximum(lengths, 0)
+    firsts = group_starts(file_ids, ranks, ops)
+    return Trace(
+        part["layer"][0].as_py(),
+        part["offset_bytes"].to_numpy(),
+        lengths,
+        starts,
+        ends,
+        firsts,
+        file_ids[firsts],
+        ranks[firsts],
+        code_of[ops[firsts]],
+        np.diff(firsts, append=len(file_ids)),
+        np.add.reduceat(lengths, firsts, dtype=np.float64),
+        np.add.reduceat(_seconds(starts, ends), firsts),
+    )
+
+
+def _seconds(starts: Floats, ends: Floats) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore"):
+        seconds = ends - starts
+    is_odd = ~((seconds >= 0) & (seconds < TOO_MANY))
+    if is_odd.any():
+        seconds[is_odd] = 0.0
+    return seconds
+
+
+def group_starts(*keys: npt.NDArray[Any]) -> Integers:
+    """Where equal neighbours begin, in columns that are not empty."""
+    is_start = np.empty(len(keys[0]), dtype=bool)
+    is_start[0] = True
+    np.not_equal(keys[0][1:], keys[0][:-1], out=is_start[1:])
+    for key in keys[1:]:
+        is_start[1:] |= key[1:] != key[:-1]
+    return np.flatnonzero(is_start)
+
+
+def grouped(*keys: npt.NDArray[Any]) -> tuple[Integers, Integers]:
+    """Rows with equal keys, in columns that are not empty.
+
+    Returns:
+        For each group, in the order of its keys, a row of it; and for each row the number of its group.
+    """
+    order = np.lexsort(keys[::-1])
+    firsts = group_starts(*(key[order] for key in keys))
+    group_of = np.empty(len(order), dtype=np.int64)
+    group_of[order] = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(order)))
+    return order[firsts], group_of

@@ -1,0 +1,87 @@
+"""Tables worked out from a log's trace, heat maps and records while it is read."""
+
+from iomine.schema.table import Table
+
+FILE_ACCESS = Table(
+    "file_access",
+    "The traced requests of one direction on a file in a layer: how much they moved, and in what order.",
+    (
+        *("log_id", "layer", "file_id", "op", "request_count", "moved_bytes", "touched_bytes", "consecutive_count"),
+        *("backward_count", "rewind_count", "rank_count", "request_seconds"),
+    ),
+)
+REQUEST_SIZE = Table(
+    "request_size",
+    "How often a layer's trace holds requests of one length; where lengths are many, they are rounded down.",
+    ("log_id", "layer", "op", "length_bytes", "request_count"),
+)
+RANK_IO = Table(
+    "rank_io",
+    "What one rank did in a layer, or (layer `all`) what its program asked for through all of them; idle ranks have no row.",
+    (
+        *("log_id", "layer", "rank", "host", "evidence", "read_count", "write_count", "read_bytes", "write_bytes"),
+        *("read_seconds", "write_seconds", "meta_seconds"),
+    ),
+)
+_PHASE = (
+    *("evidence", "phase", "start_seconds", "end_seconds", "run_ratio", "read_count", "write_count", "request_count"),
+    *("read_bytes", "write_bytes", "file_count", "rank_count", "fastest_rank", "fastest_rank_seconds", "slowest_rank"),
+    *("slowest_rank_seconds", "straggler_count"),
+)
+PHASE = Table(
+    "phase",
+    "A stretch of time in which a log does I/O in a layer, or (layer `all`) in any.",
+    ("log_id", "layer", *_PHASE),
+)
+FILE_PHASE = Table(
+    "file_phase",
+    "A stretch of time in which a log does I/O on one file in a layer.",
+    ("log_id", "layer", "file_id", *_PHASE),
+)
+FILE_OVERLAP = Table(
+    "file_overlap",
+    "Bytes and stripes of a file that traced requests of one direction in a layer touch more than once.",
+    (
+        *("log_id", "layer", "file_id", "op", "moved_bytes", "touched_bytes", "again_rank_bytes", "again_host_bytes"),
+        *("again_bytes", "overlap_bytes", "overlap_rank_count", "straddle_count", "shared_stripe_count"),
+    ),
+)
+ACCESS_RUN = Table(
+    "access_run",
+    "Traced requests of a rank on a file in one direction that follow each other in one pattern.",
+    (
+        *("log_id", "layer", "file_id", "rank", "op", "pattern", "offset_bytes", "length_bytes", "stride_bytes"),
+        *("request_count", "consecutive_count", "moved_bytes", "start_seconds", "end_seconds"),
+    ),
+)
+_DETAIL = ("op", "start_seconds", "end_seconds", "request_count", "moved_bytes", "small_count", "busy_seconds")
+_DETAIL_LONGEST = ("longest_seconds", "longest_start_seconds")
+RANK_DETAIL = Table(
+    "rank_detail",
+    "Traced requests of a rank in one direction, so close in time that a picture shows them as one; small is below 1 MiB.",
+    (
+        *("log_id", "layer", "detail_level", "tolerance_seconds", "rank", "merged_rank_count"),
+        *(*_DETAIL, *_DETAIL_LONGEST),
+    ),
+)
+OFFSET_DETAIL = Table(
+    "offset_detail",
+    "Traced requests of one direction on a file, so close in it that a picture shows them as one; small is below 1 MiB.",
+    (
+        *("log_id", "layer", "file_id", "tolerance_bytes", "offset_bytes", "end_offset_bytes"),
+        *(*_DETAIL, *_DETAIL_LONGEST),
+    ),
+)
+OST_DETAIL = Table(
+    "ost_detail",
+    "Traced requests of one direction to an OST, so close in time that a picture shows them as one; small is below 1 MiB.",
+    ("log_id", "layer", "detail_level", "tolerance_seconds", "ost_id", *_DETAIL, *_DETAIL_LONGEST),
+)
+OST_IO = Table(
+    "ost_io",
+    "What one OST did for a log in one direction, and what no OST is known for: `ost_id` is empty there, and `reason` says why.",
+    (
+        *("log_id", "layer", "ost_id", "op", "evidence", "reason", "request_count", "moved_bytes", "request_seconds"),
+        "file_count",
+    ),
+)

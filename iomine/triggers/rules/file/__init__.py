@@ -1,0 +1,1 @@
+"""Triggers on files: 1xx their number and size."""

@@ -1,0 +1,58 @@
+"""A large shared file lies on a single OST.
+
+A file on one OST is as fast as one server, however many ranks read or write it, and whoever else has files on that OST
+waits as well. Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that
+several ranks share and that has one stripe is looked at. The cost is the time in reads and writes of that file.
+
+Blind spots: bytes moved are counted, so a small file that is read over and over can pass for a large one, and is then
+served from caches. Of a progressive layout, the component with most stripes counts, even if the file is too small to
+reach it. A file system whose OSTs are one fast flash server each gains less.
+"""
+
+from iomine.triggers.inputs import LAYOUTS
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
+from iomine.units import GIB
+
+TRIGGER = Trigger(
+    code="LUSTRE-101",
+    view="log_stripe_profile",
+    level=Level.HIGH,
+    all_of=(
+        Above(
+            "single_ost_bytes",
+            GIB,
+            why="Our own choice, near what centres advise: below, one OST is done in a few seconds.",
+        ),
+    ),
+    finding=(
+        "{single_ost_path} is shared by ranks and lies on a single OST; its {single_ost_bytes} bytes took "
+        "{single_ost_core_seconds} core-seconds."
+    ),
+    advice=(
+        "Spread {single_ost_path} over more OSTs. Least effort: `lfs setstripe -c 16 -S 4M` on its directory, for files to "
+        "come, and `lfs migrate -c 16 -S 4M` on the file itself if it will be read again. Take as many stripes as there are "
+        "ranks that do I/O, up to the OSTs of the file system; a progressive layout (`lfs setstripe -E`) suits directories "
+        "with small and large files. Programs that create files through MPI-IO can ask for stripes by the hints "
+        "striping_factor and striping_unit."
+    ),
+    cases=(
+        Case(
+            "a file of 64 GiB",
+            {"single_ost_bytes": 68_719_476_736, "single_ost_core_seconds": 3600.0},
+            state="fired",
+        ),
+        Case("exactly on the bar", {"single_ost_bytes": 1_073_741_824}, state="clear"),
+        Case("no shared file on one OST", {"single_ost_bytes": 0}, state="clear"),
+        Case("layouts are not known", {"single_ost_bytes": None}, state="unknown"),
+        Case("below the bar, but records are missing", {"single_ost_bytes": 1000, "is_complete": False}, state="unknown"),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"single_ost_bytes": 68_719_476_736, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs=f"the POSIX module, whole, and {LAYOUTS}",
+    cost="single_ost_core_seconds",
+    snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
+)

@@ -1,0 +1,68 @@
+"""Shared files are written independently.
+
+Ranks that write one file through MPI-IO can tell it so in a collective call. MPI-IO then knows all pieces at once and
+lets few ranks write large blocks for all; in independent writes, ranks whose pieces lie close together also take the
+file system's locks from each other. Only files that several ranks write through MPI-IO are looked at, in runs with more
+than one rank. The cost is the time of the independent writes: of each file a part of its MPI-IO write time in
+proportion to their number.
+
+Blind spots: independent writes that are large and follow one another do well, and collective calls can slow them; their
+sizes are not looked at. Writes that do not block are counted on neither side. That a call was collective does not say
+that MPI-IO made anything of it: pieces that are contiguous and in rank order are not joined by ROMIO unless the hint
+romio_cb_write=enable asks for it.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C
+
+TRIGGER = Trigger(
+    code="MPIIO-102",
+    view="log_collective_profile",
+    level=Level.WARN,
+    all_of=(
+        Above("indep_write_ratio", 0.5, why="Our own choice: more independent writes than collective ones."),
+        Above(
+            "indep_write_seconds_ratio",
+            0.05,
+            why="Our own choice: what takes a twentieth of the MPI-IO time is not worth rewriting a program for.",
+        ),
+    ),
+    finding=(
+        "{indep_write_requests_count} MPI-IO writes to shared files ({indep_write_ratio:.0%}) were independent and took "
+        "{indep_write_seconds_ratio:.0%} of the MPI-IO time, most of them in {indep_write_path}."
+    ),
+    advice=(
+        "Write {indep_write_path} collectively where all ranks write at the same time. Least effort: with HDF5, PnetCDF and "
+        "their like, set the collective mode (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE; functions that end in _all). In "
+        "your own code, replace MPI_File_write_at by MPI_File_write_at_all; every rank must call it, one without data with a "
+        "count of 0. Where a rank writes many pieces, describe them all by a file view first, and write them in one call."
+    ),
+    cases=(
+        Case(
+            "no write is collective",
+            {
+                "indep_write_ratio": 1.0,
+                "indep_write_seconds_ratio": 0.6,
+                "indep_write_requests_count": 40000,
+                "indep_write_core_seconds": 90.0,
+            },
+            state="fired",
+        ),
+        Case("exactly on the bar of the share", {"indep_write_ratio": 0.5, "indep_write_seconds_ratio": 0.6}, state="clear"),
+        Case("exactly on the bar of the time", {"indep_write_ratio": 1.0, "indep_write_seconds_ratio": 0.05}, state="clear"),
+        Case("a run of one process", {"indep_write_ratio": None, "indep_write_seconds_ratio": None}, state="unknown"),
+        Case(
+            "below the bar, but records are missing",
+            {"indep_write_ratio": 0.1, "indep_write_seconds_ratio": 0.6, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"indep_write_ratio": 1.0, "indep_write_seconds_ratio": 0.6, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs="the MPI-IO module, whole",
+    cost="indep_write_core_seconds",
+    snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C),
+)

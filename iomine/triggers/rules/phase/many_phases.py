@@ -1,0 +1,42 @@
+"""Very many phases of I/O.
+
+A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for
+each other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the
+same data in less time. It takes the times of all requests to tell phases apart. Phases are not worked out yet, so for
+now this is unknown for every log.
+
+Blind spots: what counts as a gap between phases depends on the run, so a program that does I/O all the time has one
+phase, however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with
+that.
+"""
+
+from iomine.triggers.inputs import TRACE
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import KEEP_OPEN_PYTHON, TRACE_SHELL
+
+TRIGGER = Trigger(
+    code="PHASE-101",
+    view="log_pending_profile",
+    level=Level.INFO,
+    all_of=(Above("io_phase_count", 1000, why="Our own choice: in a run of a day, one more often than every second minute."),),
+    finding="The run did I/O in {io_phase_count} separate phases.",
+    advice=(
+        "Do I/O less often, and more at a time. Least effort: write output and checkpoints every so many minutes instead of "
+        "every step, which brings the {io_phase_count} phases down in proportion. Next: gather the output of many steps in "
+        "memory and write it in one phase, to a file that stays open. Diagnostics that must come often are better written by "
+        "one rank, to node-local storage."
+    ),
+    cases=(
+        Case("thousands of bursts", {"io_phase_count": 20_000}, state="fired"),
+        Case("exactly on the bar", {"io_phase_count": 1000}, state="clear"),
+        Case("the log has no trace", {"io_phase_count": None}, state="unknown"),
+        Case("below the bar, but segments are missing", {"io_phase_count": 10, "is_complete": False}, state="unknown"),
+        Case(
+            "segments are missing, but those at hand are enough",
+            {"io_phase_count": 20_000, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs=TRACE,
+    snippets=(KEEP_OPEN_PYTHON, TRACE_SHELL),
+)

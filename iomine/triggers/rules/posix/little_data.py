@@ -1,0 +1,74 @@
+"""Fixed costs outweigh the data.
+
+Opening a file, the first request, a round trip: all these take a time that does not depend on the amount of data. Where
+so little is moved that such costs dominate, bandwidth says nothing, and tuning for it is in vain: striping, larger
+buffers and more aggregators only add to the fixed part. This is told so that the other findings of the log are read in
+that light. The cost is all of the I/O time.
+
+Blind spots: a file system that was slow at the time looks the same, and so does a program that moves much data
+painfully slowly, one small request at a time; then the triggers on small requests fire as well. Waiting for other ranks
+within a collective write counts as I/O of POSIX only in part.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+
+TRIGGER = Trigger(
+    code="POSIX-401",
+    view="log_file_profile",
+    level=Level.INFO,
+    all_of=(
+        Above(
+            "io_seconds_per_mib",
+            1.0,
+            why="Our own choice: one core moves a MiB in hundredths of a second, so the rest is not transfer.",
+        ),
+        Above("io_ratio", 0.05, why="Our own choice: in a run that hardly does I/O it does not matter what dominates there."),
+    ),
+    finding=(
+        "Each MiB took {io_seconds_per_mib:.1f} core-seconds, and I/O took {io_ratio:.0%} of the run: the fixed costs of calls "
+        "outweigh the data."
+    ),
+    advice=(
+        "Do not tune for bandwidth; save calls and ranks. Least effort: run with fewer ranks, or put several short runs into "
+        "one job step that reads its input once. Leave small files on one stripe. Next: let one rank do the little I/O there "
+        "is and send the data to the others, which brings down the {io_core_seconds} core-seconds that all ranks together "
+        "spent on it. Gather results of many steps in memory before writing them."
+    ),
+    cases=(
+        Case(
+            "a tenth of the run for a few KiB",
+            {"io_seconds_per_mib": 40.0, "io_ratio": 0.1, "io_core_seconds": 16.0},
+            state="fired",
+        ),
+        Case("exactly on the bar of the time for a MiB", {"io_seconds_per_mib": 1.0, "io_ratio": 0.1}, state="clear"),
+        Case("exactly on the bar of the share of the run", {"io_seconds_per_mib": 40.0, "io_ratio": 0.05}, state="clear"),
+        Case("the log moved no data", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
+        Case(
+            "below the bar, but records are missing",
+            {"io_seconds_per_mib": 0.1, "io_ratio": 0.1, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"io_seconds_per_mib": 40.0, "io_ratio": 0.1, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
+    cost="io_core_seconds",
+    snippets=(
+        Snippet(
+            "python",
+            "Small results of all ranks are gathered and written by one",
+            """\
+import numpy as np
+from mpi4py import MPI
+
+comm = MPI.COMM_WORLD
+results = comm.gather(result, root=0)
+if comm.rank == 0:
+    np.savetxt("results.txt", results)
+""",
+        ),
+    ),
+)

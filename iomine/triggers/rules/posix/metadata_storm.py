@@ -1,0 +1,70 @@
+"""A storm of opens and creates.
+
+A metadata server answers some tens of thousands of requests a second for the whole machine. A program that opens or
+creates thousands of files a second takes a noticeable part of that from everyone, and the more ranks do it in one
+directory, the longer they wait for each other. Opens, stats and renames of POSIX and opens of stdio are counted. The
+cost is the time of all metadata calls of POSIX.
+
+Blind spots: the rate is a mean from the first open to the last close, so a short storm in a long run is missed. Opens of
+files on node-local storage count as much as those of a shared file system. Darshan up to 3.5.0 does not see `stat` on
+systems with glibc 2.33 or newer; where no log of the night by the same Darshan version has any, a log below the bars is
+unknown instead of clear.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.snippets import HDF5_METADATA_C, PACK_PYTHON
+
+TRIGGER = Trigger(
+    code="POSIX-303",
+    view="log_meta_profile",
+    level=Level.HIGH,
+    all_of=(
+        Above("meta_calls_per_second", 1000, why="What centres usually grant one job in creates per second; set your own."),
+        Above("meta_call_count", 10000, why="Our own choice: ten seconds at that rate, since a short burst harms nobody."),
+    ),
+    finding=(
+        "{meta_call_count} opens, stats and renames, {meta_calls_per_second:.0f} a second, took {meta_core_seconds} core-seconds."
+    ),
+    advice=(
+        "Spread or save the {meta_call_count} calls. Least effort: let ranks start their I/O some seconds apart, and give "
+        "each node a directory of its own; programs with many libraries or Python modules start from a container image or "
+        "node-local storage. Next: put files that live only as long as the job on node-local storage, and write results of "
+        "many steps into one file that stays open. Most effort: let all ranks share one file (MPI-IO or parallel HDF5, with "
+        "collective metadata), and pack many small inputs into one container."
+    ),
+    cases=(
+        Case(
+            "thousands a second for a minute",
+            {"meta_calls_per_second": 5000.0, "meta_call_count": 300_000, "meta_core_seconds": 2400.0},
+            state="fired",
+        ),
+        Case("exactly on the bar of the rate", {"meta_calls_per_second": 1000, "meta_call_count": 300_000}, state="clear"),
+        Case("exactly on the bar of the count", {"meta_calls_per_second": 5000.0, "meta_call_count": 10000}, state="clear"),
+        Case("the log did no POSIX I/O", {"meta_calls_per_second": None, "meta_call_count": None}, state="unknown"),
+        Case(
+            "below the bar, but Darshan saw no stat",
+            {"meta_calls_per_second": 200.0, "meta_call_count": 300_000, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "Darshan saw no stat, but what it saw is enough",
+            {"meta_calls_per_second": 5000.0, "meta_call_count": 300_000, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs="the POSIX and STDIO modules, whole, of a Darshan library that sees stat",
+    cost="meta_core_seconds",
+    snippets=(
+        Snippet(
+            "shell",
+            "Modules of Python come from node-local storage, unpacked once for each node (Slurm)",
+            """\
+sbcast environment.tar.gz /tmp/environment.tar.gz
+srun --ntasks-per-node=1 tar -xzf /tmp/environment.tar.gz -C /tmp
+srun /tmp/environment/bin/python program.py
+""",
+        ),
+        PACK_PYTHON,
+        HDF5_METADATA_C,
+    ),
+)

@@ -1,0 +1,54 @@
+"""Rank 0 moves nearly half of all bytes.
+
+One rank that does the I/O of many is the narrowest place of a run: it has one link to the file system and one node's
+memory, and adding ranks makes it no wider. Reads and writes are taken together, as the program asked for them, so an
+aggregator that moves bytes for others within a collective call does not count. The cost is the time that rank 0 spent
+in reads and writes; the others' waiting comes on top.
+
+Blind spots: whether the others wait is not seen; a program may well let rank 0 read and compute at the same time. There
+is no bar in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
+it hardly matters. Runs of fewer than four ranks are never judged.
+"""
+
+from iomine.triggers.inputs import TRACE
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON
+
+TRIGGER = Trigger(
+    code="RANK-303",
+    view="log_rank_profile",
+    level=Level.HIGH,
+    all_of=(
+        Above(
+            "rank0_ratio",
+            0.45,
+            why="Our own choice: in a run of four or more ranks, an even share is a quarter or less.",
+        ),
+    ),
+    finding="Rank 0 moved {rank0_bytes} bytes, {rank0_ratio:.0%} of those of all ranks, in {rank0_core_seconds} s.",
+    advice=(
+        "Share the {rank0_bytes} bytes of rank 0 out. Least effort: use the parallel mode of the library that does the I/O "
+        "(parallel HDF5, PnetCDF, ADIOS) instead of gathering at rank 0. In your own format, let each rank read and write its "
+        "part at its own offset in one collective call (MPI_File_read_at_all, MPI_File_write_at_all). If rank 0 must do it, "
+        "let the others compute meanwhile: hand the data over in memory and write them from a thread or an I/O rank."
+    ),
+    cases=(
+        Case(
+            "rank 0 does all I/O",
+            {"rank0_ratio": 1.0, "rank0_bytes": 4_294_967_296, "rank0_core_seconds": 30.0},
+            state="fired",
+        ),
+        Case("exactly on the bar", {"rank0_ratio": 0.45}, state="clear"),
+        Case("a run of one process", {"rank0_ratio": None}, state="unknown"),
+        Case("below the bar, but records are missing", {"rank0_ratio": 0.1, "is_complete": False}, state="unknown"),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"rank0_ratio": 1.0, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs=f"bytes by rank: records by rank, {TRACE}, or Darshan's heat map",
+    cost="rank0_core_seconds",
+    evidence="rank_evidence",
+    snippets=(COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON),
+)

@@ -1,0 +1,60 @@
+"""Rank 0 reads for all.
+
+A rank that reads the input alone has the network link and the memory of one node, while the file system could serve all
+nodes at once; the others wait until their parts arrive. Bytes are counted as the program asked for them, so an
+aggregator that reads for others within a collective call does not count. The cost is the time that rank 0 spent in
+reads; the others' waiting comes on top.
+
+Blind spots: reading a small input and sending it to all is right, which is what the bar in bytes is for. A rank other
+than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
+"""
+
+from iomine.triggers.inputs import TRACE
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
+from iomine.units import MIB
+
+TRIGGER = Trigger(
+    code="RANK-301",
+    view="log_rank_profile",
+    level=Level.WARN,
+    all_of=(
+        Above("rank0_read_ratio", 0.5, why="Our own choice: more than all other ranks together."),
+        Above(
+            "rank0_read_bytes",
+            16 * MIB,
+            why="Our own choice: smaller inputs are best read by one rank, which sends them to the others.",
+        ),
+    ),
+    finding="Rank 0 read {rank0_read_bytes} bytes, {rank0_read_ratio:.0%} of all that was read, in {rank0_read_core_seconds} s.",
+    advice=(
+        "Let every rank read its own part of the {rank0_read_bytes} bytes. Least effort: replace reading and scattering "
+        "(MPI_Scatter, MPI_Send) by one collective read in which each rank gives its offset (MPI_File_read_at_all, or "
+        "H5Pset_dxpl_mpio in HDF5). If all ranks need all of it, read it collectively in parts and put it together with "
+        "MPI_Allgather. If it is text, convert it to HDF5 or plain binary once, so that ranks can find their parts."
+    ),
+    cases=(
+        Case(
+            "rank 0 read all of a large input",
+            {"rank0_read_ratio": 1.0, "rank0_read_bytes": 4_294_967_296, "rank0_read_core_seconds": 12.0},
+            state="fired",
+        ),
+        Case("exactly on the bar of the share", {"rank0_read_ratio": 0.5, "rank0_read_bytes": 4_294_967_296}, state="clear"),
+        Case("exactly on the bar of the bytes", {"rank0_read_ratio": 1.0, "rank0_read_bytes": 16_777_216}, state="clear"),
+        Case("a run of one process", {"rank0_read_ratio": None, "rank0_read_bytes": None}, state="unknown"),
+        Case(
+            "below the bar, but records are missing",
+            {"rank0_read_ratio": 0.1, "rank0_read_bytes": 4_294_967_296, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"rank0_read_ratio": 1.0, "rank0_read_bytes": 4_294_967_296, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs=f"bytes by rank: records by rank, {TRACE}, or Darshan's heat map",
+    cost="rank0_read_core_seconds",
+    evidence="rank_evidence",
+    snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
+)

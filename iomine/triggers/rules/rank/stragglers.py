@@ -1,0 +1,82 @@
+"""Stragglers: a few ranks' requests take far longer.
+
+Where all ranks wait for each other, the slowest one sets the pace, and a single slow node or path to storage makes the
+whole run slow. A rank is a straggler when its time for a request and its time for a byte are both over 1.5 times those
+of the median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves
+more bytes, or larger ones, is none. The cost is the time by which all stragglers exceed the median rank's I/O time; the
+others' waiting comes on top.
+
+Blind spots: ranks are compared by their POSIX requests, so ranks that wait within MPI or in stdio are not seen. Fewer
+than four ranks with I/O are not judged. Where half of the ranks are slow, the median is slow too. Shared records keep
+only the fastest and the slowest rank, so without a trace a log of shared files alone is unknown.
+"""
+
+from iomine.triggers.inputs import TRACE
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.snippets import TRACE_SHELL
+
+TRIGGER = Trigger(
+    code="RANK-101",
+    view="log_rank_profile",
+    level=Level.HIGH,
+    all_of=(
+        Above("straggler_count", 0, why="Our own choice: one is enough to keep all others waiting."),
+        Above(
+            "straggler_wait_ratio",
+            0.05,
+            why="Our own choice: what lengthens the run by a twentieth or less is not worth looking for a slow node.",
+        ),
+    ),
+    finding=(
+        "Stragglers: {straggler_count}. The slowest, rank {straggler_rank} (host {straggler_host}), needed "
+        "{straggler_slowdown_ratio:.1f} times as long as the median rank for the same requests, and spent "
+        "{straggler_wait_ratio:.0%} of the run more in I/O."
+    ),
+    advice=(
+        "Look at the node first. Least effort: run once more without host {straggler_host} (`--exclude` in Slurm), and report "
+        "the node to the support desk if it is slow twice. If it is another node each time, look at what rank "
+        "{straggler_rank} does that others do not: other files, another file system, a log that it flushes. If one target of "
+        "the file system is slow, stripe over more of them. Most effort: read and write collectively, so that aggregators do "
+        "the I/O and a slow path delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+    ),
+    cases=(
+        Case(
+            "one rank on a slow node",
+            {
+                "straggler_count": 1,
+                "straggler_wait_ratio": 0.4,
+                "straggler_rank": 17,
+                "straggler_slowdown_ratio": 8.0,
+                "straggler_core_seconds": 240.0,
+            },
+            state="fired",
+        ),
+        Case("no rank is out of line", {"straggler_count": 0, "straggler_wait_ratio": 0.4}, state="clear"),
+        Case("exactly on the bar of the waiting", {"straggler_count": 1, "straggler_wait_ratio": 0.05}, state="clear"),
+        Case("only shared records", {"straggler_count": None, "straggler_wait_ratio": None}, state="unknown"),
+        Case(
+            "no straggler, but records are missing",
+            {"straggler_count": 0, "straggler_wait_ratio": 0.0, "is_complete": False},
+            state="unknown",
+        ),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"straggler_count": 1, "straggler_wait_ratio": 0.4, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs=f"POSIX records by rank, or {TRACE}, which also names the hosts",
+    cost="straggler_core_seconds",
+    evidence="rank_evidence",
+    snippets=(
+        Snippet(
+            "shell",
+            "The same run without the node, and then the node alone (Slurm)",
+            """\
+srun --exclude=cn042 ./program
+srun --nodes=1 --nodelist=cn042 dd if=/dev/zero of=test.dat bs=4M count=1024 oflag=direct
+""",
+        ),
+        TRACE_SHELL,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Triggers on stdio: 1xx data that goes through it."""

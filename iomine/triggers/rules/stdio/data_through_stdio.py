@@ -1,0 +1,72 @@
+"""Data go through stdio.
+
+The streams of C (`fopen`, `fread`, `fprintf`) copy everything through a buffer of often no more than 4 KiB, know
+nothing of other ranks, and cannot be told how a file is striped. For a log of the run they are right, for data they are
+not. Standard streams are left out. The cost is all the time in stdio, metadata calls included.
+
+Blind spots: how large the buffer is cannot be seen, so a program that chose a large one fires too, at little cost. Some
+Fortran libraries and Python's own file objects do not use stdio and are not counted here. A stream that was opened for
+a file descriptor counts as stdio alone.
+"""
+
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.snippets import COLLECTIVE_WRITE_C
+
+TRIGGER = Trigger(
+    code="STDIO-101",
+    view="log_file_profile",
+    level=Level.HIGH,
+    all_of=(Above("data_stdio_ratio", 0.10, why="The bar Drishti uses for S01, so results compare."),),
+    finding=(
+        "{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds} "
+        "core-seconds."
+    ),
+    advice=(
+        "Move the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB right after it "
+        "is opened (setvbuf), and do not flush after each line. Next: write binary data in blocks of several MiB with "
+        "write() or pwrite(), and in Python with numpy.save or tofile instead of savetxt. Most effort, where ranks share the "
+        "data: MPI-IO, or a library above it such as HDF5 or PnetCDF, which write collectively and can be read anywhere."
+    ),
+    cases=(
+        Case(
+            "half of the bytes through stdio",
+            {"data_stdio_ratio": 0.5, "stdio_core_seconds": 45.0},
+            state="fired",
+        ),
+        Case("exactly on the bar", {"data_stdio_ratio": 0.10}, state="clear"),
+        Case("the log moved no data", {"data_stdio_ratio": None}, state="unknown"),
+        Case("below the bar, but records are missing", {"data_stdio_ratio": 0.05, "is_complete": False}, state="unknown"),
+        Case(
+            "records are missing, but those at hand are enough",
+            {"data_stdio_ratio": 0.5, "is_complete": False},
+            state="fired",
+        ),
+    ),
+    needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
+    cost="stdio_core_seconds",
+    snippets=(
+        Snippet(
+            "c",
+            "A stream with a buffer of 8 MiB",
+            """\
+FILE *file = fopen("output.dat", "wb");
+
+setvbuf(file, NULL, _IOFBF, 8 * 1024 * 1024);
+fwrite(values, sizeof(double), count, file);
+fclose(file);
+""",
+        ),
+        Snippet(
+            "python",
+            "Binary instead of text: a third of the bytes, and none of them formatted",
+            """\
+import numpy as np
+
+values = np.arange(1_000_000, dtype=float)
+np.save("values.npy", values)
+values = np.load("values.npy", mmap_mode="r")
+""",
+        ),
+        COLLECTIVE_WRITE_C,
+    ),
+)

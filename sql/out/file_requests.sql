@@ -1,0 +1,163 @@
+-- ---
+-- about = "What a log's reads of a file, or its writes, look like: how many are small, go backwards, are misaligned, move bytes again."
+-- grain = ["log_id", "layer", "file_id", "op"]
+-- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_name", "core.file_access"]
+-- ---
+-- A read and a write are asked the same questions, so each direction has a row of its own. HUGEINT where counters of a
+-- hostile log could end the judging of all others.
+WITH posix_record AS (
+    SELECT
+        *,
+        read_count::HUGEINT + write_count AS all_count,
+        -- The four commonest sizes hold for both directions together; they say all where there are no other requests.
+        COALESCE(access1_count, 0)::HUGEINT + COALESCE(access2_count, 0) + COALESCE(access3_count, 0) + COALESCE(access4_count, 0)
+            = all_count AND (read_count = 0 OR write_count = 0) AS is_sized
+    FROM core.posix_file
+),
+posix_op AS (
+    SELECT
+        cluster, night, log_id, file_id, 'read' AS op, all_count, is_sized,
+        read_count AS request_count, read_bytes AS moved_bytes, read_seconds AS request_seconds,
+        sequential_read_count AS sequential_count, max_read_offset_bytes + 1 AS extent_bytes,
+        open_count, file_not_aligned_count,
+        COALESCE(getvariable('small_read_bytes'), 1048576)::BIGINT AS small_bytes,
+        access1_bytes, access2_bytes, access3_bytes, access4_bytes,
+        access1_count, access2_count, access3_count, access4_count,
+        read_size_0_100_count AS size_0_100_count, read_size_100_1k_count AS size_100_1k_count,
+        read_size_1k_10k_count AS size_1k_10k_count, read_size_10k_100k_count AS size_10k_100k_count,
+        read_size_100k_1m_count AS size_100k_1m_count, read_size_1m_4m_count AS size_1m_4m_count,
+        read_size_4m_10m_count AS size_4m_10m_count, read_size_10m_100m_count AS size_10m_100m_count,
+        read_size_100m_1g_count AS size_100m_1g_count
+    FROM posix_record
+    WHERE read_count > 0
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, 'write' AS op, all_count, is_sized,
+        write_count AS request_count, write_bytes AS moved_bytes, write_seconds AS request_seconds,
+        sequential_write_count AS sequential_count, max_write_offset_bytes + 1 AS extent_bytes,
+        open_count, file_not_aligned_count,
+        COALESCE(getvariable('small_write_bytes'), 1048576)::BIGINT AS small_bytes,
+        access1_bytes, access2_bytes, access3_bytes, access4_bytes,
+        access1_count, access2_count, access3_count, access4_count,
+        write_size_0_100_count AS size_0_100_count, write_size_100_1k_count AS size_100_1k_count,
+        write_size_1k_10k_count AS size_1k_10k_count, write_size_10k_100k_count AS size_10k_100k_count,
+        write_size_100k_1m_count AS size_100k_1m_count, write_size_1m_4m_count AS size_1m_4m_count,
+        write_size_4m_10m_count AS size_4m_10m_count, write_size_10m_100m_count AS size_10m_100m_count,
+        write_size_100m_1g_count AS size_100m_1g_count
+    FROM posix_record
+    WHERE write_count > 0
+),
+posix_counted AS (
+    SELECT
+        *,
+        CASE WHEN access1_bytes = small_bytes THEN access1_count ELSE 0 END
+            + CASE WHEN access2_bytes = small_bytes THEN access2_count ELSE 0 END
+            + CASE WHEN access3_bytes = small_bytes THEN access3_count ELSE 0 END
+            + CASE WHEN access4_bytes = small_bytes THEN access4_count ELSE 0 END AS on_bar_count,
+        CASE WHEN is_sized THEN
+            CASE WHEN access1_bytes < small_bytes THEN access1_count ELSE 0 END
+            + CASE WHEN access2_bytes < small_bytes THEN access2_count ELSE 0 END
+            + CASE WHEN access3_bytes < small_bytes THEN access3_count ELSE 0 END
+            + CASE WHEN access4_bytes < small_bytes THEN access4_count ELSE 0 END
+        ELSE
+            CASE WHEN small_bytes >= 100 THEN size_0_100_count ELSE 0 END
+            + CASE WHEN small_bytes >= 1024 THEN size_100_1k_count ELSE 0 END
+            + CASE WHEN small_bytes >= 10240 THEN size_1k_10k_count ELSE 0 END
+            + CASE WHEN small_bytes >= 102400 THEN size_10k_100k_count ELSE 0 END
+            + CASE WHEN small_bytes >= 1048576 THEN size_100k_1m_count ELSE 0 END
+            + CASE WHEN small_bytes >= 4194304 THEN size_1m_4m_count ELSE 0 END
+            + CASE WHEN small_bytes >= 10485760 THEN size_4m_10m_count ELSE 0 END
+            + CASE WHEN small_bytes >= 104857600 THEN size_10m_100m_count ELSE 0 END
+            + CASE WHEN small_bytes >= 1073741824 THEN size_100m_1g_count ELSE 0 END
+            -- The upper edge of a bin is in it, and is not below itself.
+            - LEAST(on_bar_count, CASE small_bytes
+                WHEN 100 THEN size_0_100_count
+                WHEN 1024 THEN size_100_1k_count
+                WHEN 10240 THEN size_1k_10k_count
+                WHEN 102400 THEN size_10k_100k_count
+                WHEN 1048576 THEN size_100k_1m_count
+                WHEN 4194304 THEN size_1m_4m_count
+                WHEN 10485760 THEN size_4m_10m_count
+                WHEN 104857600 THEN size_10m_100m_count
+                WHEN 1073741824 THEN size_100m_1g_count
+                ELSE 0
+            END)
+        END AS small_count,
+        -- To Darshan the first access after an open is not sequential, unless it is at the beginning of the file.
+        request_count - sequential_count - open_count AS not_sequential_count,
+        CASE WHEN not_sequential_count < 0 THEN 0 ELSE not_sequential_count END AS backward_count,
+        request_count * file_not_aligned_count / NULLIF(all_count, 0) AS misaligned_count
+    FROM posix_op
+),
+posix_per_file AS (
+    SELECT
+        cluster, night, log_id, file_id, op,
+        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds) AS request_seconds,
+        SUM(small_count) AS small_count, SUM(backward_count) AS backward_count,
+        SUM(misaligned_count) AS misaligned_count, MAX(extent_bytes) AS extent_bytes, bool_and(is_sized) AS is_sized
+    FROM posix_counted
+    GROUP BY ALL
+),
+mpiio_op AS (
+    SELECT cluster, night, log_id, file_id, 'read' AS op, SUM(read_bytes) AS asked_bytes FROM core.mpiio_file GROUP BY ALL
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'write' AS op, SUM(write_bytes) AS asked_bytes FROM core.mpiio_file GROUP BY ALL
+),
+posix AS (
+    SELECT
+        posix.* EXCLUDE (extent_bytes, is_sized, backward_count),
+        'posix' AS layer,
+        mpiio.asked_bytes IS NOT NULL AS is_beneath_mpiio,
+        -- What the program asked for: beneath MPI-IO, POSIX may move more or less than that.
+        COALESCE(mpiio.asked_bytes, posix.moved_bytes) AS asked_bytes,
+        -- A trace that ran out of memory lacks requests.
+        COALESCE(access.request_count = posix.request_count, FALSE) AS is_traced,
+        CASE WHEN is_traced THEN COALESCE(access.touched_bytes, extent_bytes) ELSE extent_bytes END AS touched_bytes,
+        CASE WHEN is_traced THEN COALESCE(access.backward_count, posix.backward_count) ELSE posix.backward_count END
+            AS backward_count,
+        CASE WHEN is_sized THEN 'sizes' ELSE 'bins' END AS size_evidence,
+        CASE WHEN is_traced AND access.backward_count IS NOT NULL THEN 'trace' ELSE 'counters' END AS order_evidence,
+        CASE WHEN is_traced AND access.touched_bytes IS NOT NULL THEN 'trace' ELSE 'size' END AS extent_evidence
+    FROM posix_per_file AS posix
+    LEFT JOIN mpiio_op AS mpiio USING (cluster, night, log_id, file_id, op)
+    LEFT JOIN (FROM core.file_access WHERE layer = 'posix') AS access USING (cluster, night, log_id, file_id, op)
+),
+stdio_record AS (
+    SELECT stdio.*
+    FROM core.stdio_file AS stdio
+    LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
+    WHERE file_name.path IS NULL OR file_name.path NOT IN ('<STDIN>', '<STDOUT>', '<STDERR>')
+),
+stdio_op AS (
+    SELECT
+        cluster, night, log_id, file_id, 'read' AS op, read_count AS request_count, read_bytes AS moved_bytes,
+        read_seconds AS request_seconds, COALESCE(getvariable('small_read_bytes'), 1048576)::BIGINT AS small_bytes
+    FROM stdio_record
+    WHERE read_count > 0
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, 'write' AS op, write_count AS request_count, write_bytes AS moved_bytes,
+        write_seconds AS request_seconds, COALESCE(getvariable('small_write_bytes'), 1048576)::BIGINT AS small_bytes
+    FROM stdio_record
+    WHERE write_count > 0
+),
+stdio AS (
+    SELECT
+        cluster, night, log_id, file_id, op,
+        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds) AS request_seconds,
+        -- stdio has no sizes but the mean.
+        SUM(CASE WHEN moved_bytes < request_count::HUGEINT * small_bytes THEN request_count ELSE 0 END) AS small_count,
+        'stdio' AS layer, 'mean' AS size_evidence
+    FROM stdio_op
+    GROUP BY ALL
+),
+both_layers AS (FROM posix UNION ALL BY NAME FROM stdio)
+SELECT
+    log_id, layer, file_id, op, COALESCE(is_beneath_mpiio, FALSE) AS is_beneath_mpiio,
+    TRY_CAST(request_count AS BIGINT) AS request_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
+    TRY_CAST(asked_bytes AS BIGINT) AS asked_bytes, TRY_CAST(touched_bytes AS BIGINT) AS touched_bytes,
+    TRY_CAST(CASE WHEN asked_bytes < touched_bytes THEN 0 ELSE asked_bytes - touched_bytes END AS BIGINT) AS again_bytes,
+    TRY_CAST(small_count AS BIGINT) AS small_count, TRY_CAST(backward_count AS BIGINT) AS backward_count,
+    TRY_CAST(round(misaligned_count) AS BIGINT) AS misaligned_count,
+    request_seconds, size_evidence, order_evidence, extent_evidence, night, cluster
+FROM both_layers

@@ -1,0 +1,169 @@
+"""How often triggers are right: verdicts on workloads of which it is known what they do.
+
+python tests/truth.py        writes the table into docs/truth.md
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from shared import SHARED_DATA, Row, workloads
+from sweeping import rows, run
+
+from iomine.pipeline.sweep import Settings
+
+PAGE = Path(__file__).parents[1] / "docs" / "truth.md"
+_HEAD = (
+    "question",
+    "trigger",
+    "true",
+    "false",
+    "wrongly fired",
+    "missed",
+    "precision",
+    "recall",
+    "Drishti",
+    "precision",
+    "recall",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is known of a workload, and the triggers that ask for it.
+
+    Attributes:
+        label: what is asked.
+        code: the trigger of ruleset `iomine`.
+        drishti: triggers of ruleset `drishti` of which one has to fire.
+        known: from a workload's labels, what is true; None where nothing is claimed.
+    """
+
+    label: str
+    code: str
+    drishti: tuple[str, ...]
+    known: Callable[[Row], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a trigger's verdicts compare with what is known.
+
+    Attributes:
+        hits: workloads on which it fired rightly.
+        wrong: workloads on which it fired and should not have.
+        missed: workloads on which it should have fired and did not.
+        right_not: how many workloads it left alone rightly.
+    """
+
+    hits: tuple[str, ...]
+    wrong: tuple[str, ...]
+    missed: tuple[str, ...]
+    right_not: int
+
+    @property
+    def precision(self) -> float:
+        """Share of firings that are right; 0 where nothing fired."""
+        return len(self.hits) / max(1, len(self.hits) + len(self.wrong))
+
+    @property
+    def recall(self) -> float:
+        """Share of what is true that fired; 0 where nothing is true."""
+        return len(self.hits) / max(1, len(self.hits) + len(self.missed))
+
+
+def _flag(label: str) -> Callable[[Row], bool | None]:
+    return lambda truth: truth.get(label)
+
+
+def _order(label: str) -> Callable[[Row], bool | None]:
+    return lambda truth: None if truth.get(label) is None else truth[label] == "random_or_backward"
+
+
+def _stragglers(truth: Row) -> bool | None:
+    return None if truth.get("straggler_ranks") is None else bool(truth["straggler_ranks"])
+
+
+QUESTIONS = (
+    Question("small reads", "POSIX-101", ("P05",), _flag("small_reads")),
+    Question("small writes", "POSIX-102", ("P06",), _flag("small_writes")),
+    Question("random reads", "POSIX-111", ("P11",), _order("read_order")),
+    Question("random writes", "POSIX-112", ("P13",), _order("write_order")),
+    Question("misaligned requests", "POSIX-121", ("P08",), _flag("misaligned")),
+    Question("redundant reads", "POSIX-131", ("P09",), _flag("redundant_reads")),
+    Question("redundant writes", "POSIX-132", ("P10",), _flag("redundant_writes")),
+    Question("metadata time", "POSIX-301", ("P17",), _flag("metadata_time_over_30s")),
+    Question("metadata calls", "POSIX-302", (), _flag("metadata_heavy")),
+    Question("stragglers", "RANK-101", ("P19",), _stragglers),
+    Question("byte imbalance", "RANK-201", ("P18", "P21", "P22"), _flag("byte_imbalance")),
+    Question("rank 0 heavy", "RANK-303", (), _flag("rank0_heavy")),
+    Question("stdio", "STDIO-101", ("S01",), _flag("stdio_heavy")),
+    Question("independent reads", "MPIIO-101", ("M02",), _flag("independent_reads")),
+    Question("independent writes", "MPIIO-102", ("M03",), _flag("independent_writes")),
+)
+
+
+def fired_codes(warehouse: Path) -> dict[str, set[str]]:
+    """Sweeps the workloads; the codes that fired, by the name of the log."""
+    run(Settings((SHARED_DATA / "groundtruth" / "logs",), warehouse, workers=1))
+    query = "SELECT path, list(code) FILTER (WHERE state = 'fired') AS codes FROM verdicts JOIN logs USING (log_id) GROUP BY path"
+    return {Path(row["path"]).name: set(row["codes"] or ()) for row in rows(warehouse, query)}
+
+
+def score(question: Question, codes: tuple[str, ...], fired: Mapping[str, set[str]]) -> Score:
+    """Verdicts of the codes, of which one has to fire; a log that could not be read says nothing."""
+    ids: dict[tuple[bool, bool], list[str]] = {(truth, saying): [] for truth in (True, False) for saying in (True, False)}
+    for workload in workloads():
+        name = Path(workload["log"]).name
+        truth = question.known(workload["truth"])
+        if name in fired and truth is not None:
+            ids[truth, bool(fired[name] & set(codes))].append(workload["id"])
+    return Score(tuple(ids[True, True]), tuple(ids[False, True]), tuple(ids[True, False]), len(ids[False, False]))
+
+
+def page(fired: Mapping[str, set[str]]) -> str:
+    """The table, and the workloads behind each number that is not perfect."""
+    table: list[tuple[object, ...]] = [_HEAD, ("---",) * len(_HEAD)]
+    notes = []
+    for question in QUESTIONS:
+        ours, theirs = score(question, (question.code,), fired), score(question, question.drishti, fired)
+        true, false = len(ours.hits) + len(ours.missed), len(ours.wrong) + ours.right_not
+        table.append(
+            (
+                *(question.label, question.code, true, false, len(ours.wrong), len(ours.missed)),
+                *(f"{ours.precision:.2f}", f"{ours.recall:.2f}", ", ".join(question.drishti)),
+                *((f"{theirs.precision:.2f}", f"{theirs.recall:.2f}") if question.drishti else ("", "")),
+            )
+        )
+        notes += [f"- {question.code} fired on `{id_}`, which has no such label." for id_ in ours.wrong]
+        notes += [f"- {question.code} missed `{id_}`." for id_ in ours.missed]
+    return "\n".join(
+        (
+            "# How often triggers are right",
+            "",
+            "<!-- Written by tests/truth.py. -->",
+            "",
+            f"Verdicts on {len(fired)} logs of programs that were run to show known behaviour. Labels speak of what a program",
+            "asked for; where a label claims nothing, the workload is left out. Both rulesets judged the same logs.",
+            "",
+            *("| " + " | ".join(str(cell) for cell in row) + " |" for row in table),
+            "",
+            "## Where verdict and label differ",
+            "",
+            *notes,
+            "",
+        )
+    )
+
+
+def main() -> None:
+    """Writes the page."""
+    with TemporaryDirectory() as folder:
+        PAGE.write_text(page(fired_codes(Path(folder))))
+    sys.stdout.write(f"{PAGE}\n")
+
+
+if __name__ == "__main__":
+    main()
