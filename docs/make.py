@@ -1,4 +1,4 @@
-"""Writes the pages of this folder that follow from the program: `python docs/make.py` after a command or trigger changed."""
+"""Writes what follows from the program, here and in deploy/: `python docs/make.py` after a command or trigger changed."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,19 +8,33 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
-from iomine.triggers import MANUALS
+from iomine.schema import field
+from iomine.triggers import MANUALS, Manual
+from iomine.triggers.bars import shipped_bars
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 _HERE: Final = Path(__file__).parent
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
+_BARS: Final = """\
+# Bars of a site: what iomine ships with. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as bars.toml, and take the # away from each value that is to differ and from the code
+# above it. Sweeps judge by it from then on. `iomine judge --compare` shows what it would change of the nights before, and
+# `iomine judge` changes that.
+"""
 # Help is laid out for the terminal that asks; a page must not depend on whose that is.
 _TERMINAL: Final = {"COLUMNS": "80", "IOMINE_WAREHOUSE": None}
 
 
 def pages() -> dict[Path, str]:
     """The text of every page that is written here, by its path."""
-    return {_HERE / "cli.md": _cli_page(), _HERE / "triggers.md": _triggers_page(), _HERE / "views.md": _views_page()}
+    return {
+        _HERE / "cli.md": _cli_page(),
+        _HERE / "triggers.md": _triggers_page(),
+        _HERE / "views.md": _views_page(),
+        _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
+    }
 
 
 def _cli_page() -> str:
@@ -39,6 +53,12 @@ def _help(*command: str) -> str:
 def _triggers_page() -> str:
     intro = "What `iomine explain CODE` says, trigger by trigger."
     return "\n".join((_MADE, "", intro, "", *(page_text(page) for page in MANUALS.values())))
+
+
+def _bars(page: Manual) -> str:
+    shown = {name: int(value) if value.is_integer() else value for name, value in shipped_bars(page.trigger).items()}
+    values = (f"# {field(name).about}\n#{name} = {value}\n" for name, value in shown.items())
+    return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 
 
 def _views_page() -> str:

@@ -4,7 +4,6 @@
 import atexit
 import os
 import sys
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -50,31 +49,15 @@ def _close_stderr() -> None:
 
 
 def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None, workers: int | None) -> "Summary":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
+    from iomine.cli.terminal.progress import progress_shown
     from iomine.flows.server import local_server
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline import progress
 
     folder = Folder(warehouse)
     _check(paths, folder, cluster, scheduler)
     # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
     atexit.register(_close_stderr)
-    columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    bars = Progress(*columns, console=Console(stderr=True))
-    with local_server(folder.prefect_home) as server, ExitStack() as stack:
-        tasks: dict[str, TaskID] = {}
-
-        def show(stage: str, done: int, total: int) -> None:
-            if not tasks:
-                # Begun without a task, it would leave an empty line before the sentence that tells what failed.
-                stack.enter_context(bars)
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done)
-
-        progress.listen(show)
+    with local_server(folder.prefect_home) as server, progress_shown():
         from iomine.flows.sweep import run
         from iomine.pipeline.sweep import Settings
 
@@ -86,9 +69,11 @@ def _check(paths: list[Path], folder: "Folder", cluster: str, scheduler: str | N
     """Tells at once what should not have to wait for a server."""
     from iomine.lake import check_cluster
     from iomine.pipeline.find import check
+    from iomine.pipeline.judge import site_triggers
 
     check_cluster(cluster)
     check(paths)
+    site_triggers(folder)
     with folder.locked():
         pass
     if scheduler is not None:

@@ -8,8 +8,8 @@ Listener = Callable[[str, int, int], None]
 _listener: ContextVar[Listener | None] = ContextVar("progress_listener", default=None)
 
 
-def listen(listener: Listener) -> None:
-    """From here on, calls `listener(stage, done, total)` whenever there is news; units are the stage's own."""
+def listen(listener: Listener | None) -> None:
+    """From here on, calls `listener(stage, done, total)` whenever there is news, or nobody; units are the stage's own."""
     _listener.set(listener)
 
 

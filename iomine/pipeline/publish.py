@@ -1,5 +1,7 @@
 """Shows readers the last committed sweep: one file of views, swapped in whole."""
 
+from pathlib import Path
+
 from iomine.lake import Warehouse
 from iomine.triggers.registry import reference_table
 from iomine.views.catalog import build_catalog
@@ -7,10 +9,15 @@ from iomine.views.catalog import build_catalog
 
 def publish(warehouse: Warehouse) -> None:
     """Rebuilds the database of views over the files of the last committed sweep, and swaps it in."""
+    build_views(warehouse, warehouse.database)
+
+
+def build_views(warehouse: Warehouse, target: Path) -> None:
+    """Builds a database of views over the files of the last committed sweep."""
     lake = warehouse.lake
     pins = lake.pins()
     files: dict[str, list[str]] = {}
     for file in lake.files(pins):
         files.setdefault(file.table, []).append(str(file.path))
     meta = {f"version.{table}": str(version) for table, version in pins.items()}
-    build_catalog(warehouse.database, files, {"triggers": reference_table()}, meta)
+    build_catalog(target, files, {"triggers": reference_table()}, meta)

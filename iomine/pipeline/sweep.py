@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,12 +28,15 @@ from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_f
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import client, local_workers, map_unordered
 from iomine.pipeline.find import Candidate, find, shown
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judge import judge, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.work import identify_all, merge_all, read_batch
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Identity
+
+if TYPE_CHECKING:
+    from iomine.triggers import Trigger
 
 _GRACE_DAYS: Final = 7
 
@@ -115,8 +118,11 @@ class Sweep:
         self._staged: list[LakeFile] = []
         self._merged: list[LakeFile] = []
         self._findings = 0
+        self._triggers: dict[str, Trigger] = {}
 
     def __enter__(self) -> Self:
+        # Bars that are not fit should not be found out after hours of reading.
+        self._triggers = site_triggers(self._warehouse)
         with ExitStack() as stack:
             stack.enter_context(faults_told(self._warehouse.root))
             stack.enter_context(self._warehouse.locked())
@@ -221,7 +227,7 @@ class Sweep:
         self._merged = [file for file in self._merged if file.table != "verdict"]
         if not self._merged:
             return 0
-        verdicts, self._findings = judge(self._warehouse, self._staging, self._merged)
+        verdicts, self._findings = judge(self._warehouse, self._staging, self._merged, self._triggers)
         self._merged += verdicts
         return self._findings
 

@@ -1,0 +1,89 @@
+"""`iomine judge`: the whole history again, under the same bars or others."""
+# ruff: noqa: PLC0415
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse
+from iomine.cli.terminal.text import say
+from iomine.errors import UsageError
+
+if TYPE_CHECKING:
+    from iomine.lake import Warehouse as Folder
+    from iomine.triggers import Trigger
+
+
+def command(
+    *,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="CODE.metric=VALUE", help="Judge by this bar; may be given again.", show_default="the site's bars"
+        ),
+    ] = None,
+    bars: Annotated[
+        Path | None,
+        typer.Option("--bars", metavar="FILE", help="Bars of the site, in TOML.", show_default="bars.toml in the warehouse"),
+    ] = None,
+    ruleset: Annotated[
+        str | None, typer.Option("--ruleset", metavar="NAME", help="Judge by this ruleset only.", show_default="all")
+    ] = None,
+    is_comparison: Annotated[bool, typer.Option("--compare", help="Show what would change, and change nothing.")] = False,
+    form: Annotated[Format | None, typer.Option("--format", help="How to write the comparison.", show_default="table")] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Judge the whole history again, without reading a log.
+
+    A comparison counts the logs whose verdict changes: to fired, from fired, or between clear and unknown.
+    """
+    from iomine.lake import Warehouse as Folder
+
+    folder = Folder(warehouse)
+    triggers = _triggers(folder, assignments or [], bars, ruleset)
+    if is_comparison:
+        _compare(folder, triggers, ruleset, form or Format.TABLE)
+        return
+    if form is not None:
+        raise UsageError("--format is for a comparison: add --compare, or leave --format out.")
+    _judge(folder, triggers, ruleset)
+    if assignments or bars is not None:
+        say(f"Sweeps judge by {folder.root / 'bars.toml'}: put the bars there that are to stay.")
+
+
+def _triggers(folder: "Folder", assignments: list[str], bars: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
+    from iomine.pipeline.judge import site_triggers
+    from iomine.triggers import TRIGGERS
+    from iomine.triggers.bars import parse_bar, with_bars
+
+    chosen = [parse_bar(assignment, TRIGGERS) for assignment in assignments]
+    for bar in chosen:
+        if ruleset not in {None, TRIGGERS[bar.code].ruleset}:
+            raise UsageError(f"{bar.code} is of ruleset {TRIGGERS[bar.code].ruleset}, which --ruleset {ruleset} leaves out.")
+    return with_bars(site_triggers(folder, bars), chosen)
+
+
+def _compare(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None, form: Format) -> None:
+    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.progress import progress_shown
+    from iomine.pipeline.rejudge import compare
+
+    with progress_shown():
+        changes = compare(folder, triggers, ruleset)
+    write(changes, form)
+
+
+def _judge(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None) -> None:
+    from iomine.cli.terminal.progress import progress_shown
+    from iomine.pipeline.rejudge import rejudge
+    from iomine.units import human_seconds
+
+    begun = time.monotonic()
+    with progress_shown():
+        outcome = rejudge(folder, triggers, ruleset)
+    typer.echo(
+        f"{outcome.changed:,} of {outcome.verdicts:,} verdicts changed, "
+        f"on {outcome.logs:,} logs of {outcome.nights:,} nights, in {human_seconds(time.monotonic() - begun)}"
+    )

@@ -1,0 +1,30 @@
+"""How far long work has come, drawn on stderr."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from iomine.pipeline import progress
+
+
+@contextmanager
+def progress_shown() -> Iterator[None]:
+    """Draws every stage that tells of its progress meanwhile."""
+    columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    drawing = Progress(*columns, console=Console(stderr=True))
+    tasks: dict[str, TaskID] = {}
+    with ExitStack() as stack:
+        stack.callback(progress.listen, None)
+
+        def show(stage: str, done: int, total: int) -> None:
+            if not tasks:
+                # Begun without a task, it would leave an empty line before the sentence that tells what failed.
+                stack.enter_context(drawing)
+            if stage not in tasks:
+                tasks[stage] = drawing.add_task(stage, total=total)
+            drawing.update(tasks[stage], completed=done)
+
+        progress.listen(show)
+        yield

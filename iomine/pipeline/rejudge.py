@@ -1,0 +1,254 @@
+"""Judges the whole history again, from what the lake holds and without reading a log.
+
+Whatever enters a statement here is a name of ours, a date or a quoted text; hence the exemptions below.
+"""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.errors import UsageError
+from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
+from iomine.pipeline import progress
+from iomine.pipeline.judge import verdict_file
+from iomine.pipeline.publish import build_views, publish
+from iomine.schema.registry import arrow_schema
+from iomine.triggers.finding import quoted
+from iomine.triggers.judge import judge_sql, settings
+from iomine.triggers.model import Trigger
+from iomine.views.query import ask, open_catalog
+
+# A query takes its second to plan, so small nights share one; verdicts to be written carry texts and take more memory.
+_COMPARED_AT_ONCE: Final = 100_000
+_JUDGED_AT_ONCE: Final = 10_000
+_WHOSE: Final = ("code", "user", "uid", "app")
+_CHANGES: Final = ("now_fired_count", "no_longer_fired_count", "other_count")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What judging again did.
+
+    Attributes:
+        nights: partitions that were judged.
+        logs: logs that were judged.
+        verdicts: verdicts on them.
+        changed: how many have another state than before; a verdict that is not there counts as unknown.
+    """
+
+    nights: int
+    logs: int
+    verdicts: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Consecutive nights of a cluster."""
+
+    cluster: str
+    nights: tuple[date, ...]
+    logs: int
+
+    @property
+    def where(self) -> str:
+        """A condition that spares DuckDB the files of other nights."""
+        first, last = (f"DATE {quoted(night.isoformat())}" for night in (self.nights[0], self.nights[-1]))
+        return f"cluster = {quoted(self.cluster)} AND night BETWEEN {first} AND {last}"
+
+
+def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> pa.Table:
+    """How the published verdicts would change, by trigger, user and app; the warehouse is only read.
+
+    Args:
+        warehouse: its last committed sweep is what counts, so another may be at work.
+        triggers: what to judge by.
+        ruleset: compare only its verdicts, None for all.
+
+    Returns:
+        Rows with a change, those with most first. A log counts as now fired or no longer fired whatever the other
+        state is, and as other where its verdict changes between clear and unknown.
+
+    Raises:
+        UsageError: there is no such ruleset.
+        WarehouseError: there is no warehouse, or its files cannot be read.
+    """
+    judges = _judges(triggers, ruleset)
+    _check(warehouse)
+    with faults_told(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
+        database = Path(folder) / "compare.duckdb"
+        # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
+        build_views(warehouse, database)
+        answers = [
+            ask(database, _changes_sql(judges, ruleset, span), variables=settings(judges))
+            for span in _told("compare", _spans(warehouse.lake, _COMPARED_AT_ONCE))
+        ]
+    sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
+    changes = sums.rename_columns([*_WHOSE, *_CHANGES])
+    total = pc.add(pc.add(changes["now_fired_count"], changes["no_longer_fired_count"]), changes["other_count"])
+    order = [("total", "descending"), *((name, "ascending") for name in _WHOSE)]
+    return changes.append_column("total", total).sort_by(order).drop_columns("total")
+
+
+def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> Outcome:
+    """Judges all logs, commits the verdicts and publishes them; readers see all of them or none.
+
+    Args:
+        warehouse: where the logs lie.
+        triggers: what to judge by.
+        ruleset: judge by its triggers only and leave other verdicts as they are, None for all.
+
+    Raises:
+        UsageError: there is no such ruleset.
+        WarehouseError: there is no warehouse, a sweep is writing to it, or its files cannot be read or written.
+    """
+    judges = _judges(triggers, ruleset)
+    _check(warehouse)
+    with _to_be_written(warehouse) as staging:
+        database = staging / "judge.duckdb"
+        build_views(warehouse, database)
+        spans = _spans(warehouse.lake, _JUDGED_AT_ONCE)
+        files: list[LakeFile] = []
+        changed = 0
+        for span in _told("judge", spans):
+            judged = ask(database, _verdicts_sql(judges, ruleset, span), variables=settings(judges))
+            changed += pc.sum(judged["is_changed"]).as_py() or 0
+            kept = ask(database, _kept_sql(ruleset, span))
+            rows = pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
+            files += [verdict_file(staging, rows, span.cluster, night) for night in span.nights]
+        if files:
+            _commit(warehouse.lake, staging, files)
+        publish(warehouse)
+    return Outcome(
+        sum(len(span.nights) for span in spans), sum(span.logs for span in spans), sum(file.row_count for file in files), changed
+    )
+
+
+def _judges(triggers: Mapping[str, Trigger], ruleset: str | None) -> list[Trigger]:
+    judges = [trigger for trigger in triggers.values() if ruleset in {None, trigger.ruleset}]
+    if not judges:
+        names = sorted({trigger.ruleset for trigger in triggers.values()})
+        raise UsageError(f"There is no ruleset {ruleset}: choose {' or '.join(names)}.")
+    return judges
+
+
+def _check(warehouse: Warehouse) -> None:
+    """Says where there is no warehouse, in the words that all commands use."""
+    open_catalog(warehouse.database).close()
+
+
+@contextmanager
+def _to_be_written(warehouse: Warehouse) -> Iterator[Path]:
+    """The warehouse locked, rid of what a sweep that died has left; gives the folder to write to."""
+    with faults_told(warehouse.root), warehouse.locked():
+        warehouse.clear_staging()
+        try:
+            staging = warehouse.staging / uuid.uuid4().hex
+            staging.mkdir(parents=True)
+            warehouse.lake.roll_back(staging)
+            yield staging
+        finally:
+            warehouse.clear_staging()
+
+
+def _spans(lake: Lake, logs_at_once: int) -> list[_Span]:
+    """The nights that have logs, cut where their logs reach a number."""
+    logs = sorted(
+        (file.cluster, file.night, file.row_count)
+        for file in lake.files(lake.pins())
+        if file.table == "log" and file.cluster and file.night
+    )
+    spans = []
+    for cluster, files in groupby(logs, key=lambda file: file[0]):
+        nights: list[date] = []
+        count = 0
+        for _, night, row_count in files:
+            nights.append(night)
+            count += row_count
+            if count >= logs_at_once:
+                spans.append(_Span(cluster, tuple(nights), count))
+                nights, count = [], 0
+        if nights:
+            spans.append(_Span(cluster, tuple(nights), count))
+    return spans
+
+
+def _told(stage: str, spans: list[_Span]) -> Iterator[_Span]:
+    """The spans, with word of how many of their logs are done."""
+    total = sum(span.logs for span in spans)
+    done = 0
+    for span in spans:
+        yield span
+        done += span.logs
+        progress.tell(stage, done, total)
+
+
+def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
+    return (
+        "SELECT * EXCLUDE (whose, by_code, becomes, was), becomes <> was AS is_changed "  # noqa: S608
+        f"FROM {_judged_beside_stored(judges, ruleset, span)}"
+    )
+
+
+def _kept_sql(ruleset: str | None, span: _Span) -> str:
+    columns = ", ".join(("cluster", "night", *arrow_schema("verdict").names))
+    others = "false" if ruleset is None else f"ruleset <> {quoted(ruleset)}"
+    return f"SELECT {columns} FROM core.verdict WHERE {span.where} AND {others}"  # noqa: S608
+
+
+def _changes_sql(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
+    return (
+        'SELECT by_code AS code, log."user", log.uid, log.app, '  # noqa: S608
+        "count(*) FILTER (becomes = 'fired') AS now_fired_count, "
+        "count(*) FILTER (was = 'fired') AS no_longer_fired_count, "
+        "count(*) FILTER (becomes <> 'fired' AND was <> 'fired') AS other_count "
+        f"FROM {_judged_beside_stored(judges, ruleset, span)} AS verdict "
+        f"JOIN (SELECT * FROM core.log WHERE {span.where}) AS log ON log.log_id = verdict.whose "
+        "WHERE becomes <> was GROUP BY ALL"
+    )
+
+
+def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
+    judged = judge_sql(judges, [(span.cluster, night) for night in span.nights])
+    where = span.where if ruleset is None else f"{span.where} AND ruleset = {quoted(ruleset)}"
+    stored = f"SELECT log_id, code, state FROM core.verdict WHERE {where}"  # noqa: S608
+    # Triggers that were withdrawn are stored only, new ones are judged only.
+    return (
+        "(SELECT judged.*, coalesce(judged.log_id, stored.log_id) AS whose, coalesce(judged.code, stored.code) AS by_code, "  # noqa: S608
+        "coalesce(judged.state, 'unknown') AS becomes, coalesce(stored.state, 'unknown') AS was "
+        f"FROM ({judged}) AS judged FULL JOIN ({stored}) AS stored "
+        "ON judged.log_id = stored.log_id AND judged.code = stored.code)"
+    )
+
+
+def _no_changes() -> pa.Table:
+    kinds = {name: arrow_schema("verdict" if name == "code" else "log").field(name).type for name in _WHOSE}
+    return pa.schema([*kinds.items(), *((name, pa.int64()) for name in _CHANGES)]).empty_table()
+
+
+def _commit(lake: Lake, staging: Path, files: list[LakeFile]) -> None:
+    """Commits the verdicts, and then that they belong to what the last sweep committed."""
+    pins = dict(lake.pins())
+    del pins["sweep"]
+    judging_id = uuid.uuid4().hex
+    pins["verdict"] = lake.commit("verdict", files, judging_id)
+    schema = arrow_schema("sweep")
+    sweeps = [
+        row
+        for file in lake.files(lake.pins())
+        if file.table == "sweep"
+        for row in pq.read_table(file.path, schema=schema).to_pylist()
+    ]
+    sweeps[-1]["table_versions"] = json.dumps(pins, sort_keys=True)
+    lake.commit("sweep", [write_file(staging, "sweep", pa.Table.from_pylist(sweeps, schema=schema))], judging_id)

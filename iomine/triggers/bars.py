@@ -1,0 +1,138 @@
+"""Bars of a site: numbers that stand in for those that triggers ship with, each checked against the trigger it is for.
+
+A bar is named by code and metric, such as `POSIX-101.small_read_ratio`. A setting, a number that the trigger's view
+works with, is named and set in the same way.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Final
+
+from iomine.errors import UsageError
+from iomine.schema import field
+from iomine.schema.fields import Kind
+from iomine.triggers.model import Above, Trigger
+
+_NEVER_NEGATIVE: Final = (Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteBar:
+    """A number that a site sets, found to be fit for its trigger.
+
+    Attributes:
+        code: the trigger's.
+        name: a metric that the trigger holds to a bar, or one of its settings.
+        value: in the unit of that name.
+    """
+
+    code: str
+    name: str
+    value: float
+
+
+def parse_bar(text: str, triggers: Mapping[str, Trigger]) -> SiteBar:
+    """A bar written as `CODE.metric=VALUE`.
+
+    Raises:
+        UsageError: it is written otherwise, or is not fit for its trigger.
+    """
+    name, equals, value = text.partition("=")
+    code, dot, metric = name.partition(".")
+    if not (equals and dot):
+        raise UsageError(f"{text!r} sets no bar: write CODE.metric=VALUE, such as POSIX-101.small_read_ratio=0.2.")
+    try:
+        number: object = float(value)
+    except ValueError:
+        number = value
+    return _checked(code.strip(), metric.strip(), number, triggers)
+
+
+def parse_bars(text: str, triggers: Mapping[str, Trigger]) -> tuple[SiteBar, ...]:
+    """The bars of a TOML file, which has a table for each trigger, and in it a number for each metric.
+
+    Raises:
+        UsageError: it is not TOML, has another form, or a bar is not fit for its trigger.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except ValueError as error:
+        raise UsageError(f"This is not TOML: {error}.") from error
+    if loose := [name for name, table in tables.items() if not isinstance(table, dict)]:
+        raise UsageError(f"{loose[0]} stands under no trigger: write a line such as [POSIX-101] above it.")
+    return tuple(_checked(code, name, value, triggers) for code, table in tables.items() for name, value in table.items())
+
+
+def with_bars(triggers: Mapping[str, Trigger], bars: Iterable[SiteBar]) -> dict[str, Trigger]:
+    """The triggers with the bars of a site in place of their own; of two bars of one name the later counts.
+
+    All else of a trigger stays as it is, its version too: a verdict tells the bar that it was held to.
+    """
+    found = dict(triggers)
+    for bar in bars:
+        # A setting belongs to the view, so triggers that share it cannot differ in it.
+        found = {
+            code: _with_bar(trigger, bar) if code == bar.code or bar.name in _settings_of(trigger) else trigger
+            for code, trigger in found.items()
+        }
+    return found
+
+
+def shipped_bars(trigger: Trigger) -> dict[str, float]:
+    """All that a site may set of a trigger, by name, with the values that it ships with."""
+    return {above.metric: float(above.bar) for above in trigger.bars} | _settings_of(trigger)
+
+
+def _settings_of(trigger: Trigger) -> dict[str, float]:
+    return {setting.name: float(setting.default) for setting in trigger.settings}
+
+
+def _with_bar(trigger: Trigger, bar: SiteBar) -> Trigger:
+    def moved(bars: tuple[Above, ...]) -> tuple[Above, ...]:
+        return tuple(replace(above, bar=bar.value) if above.metric == bar.name else above for above in bars)
+
+    settings = tuple(replace(setting, default=bar.value) if setting.name == bar.name else setting for setting in trigger.settings)
+    return replace(trigger, all_of=moved(trigger.all_of), unless=moved(trigger.unless), settings=settings)
+
+
+def _checked(code: str, name: str, value: object, triggers: Mapping[str, Trigger]) -> SiteBar:
+    trigger = triggers.get(code.upper())
+    if trigger is None:
+        hint = _nearest(code.upper(), triggers) or "`iomine explain` lists them all."
+        raise UsageError(f"There is no trigger {code}: {hint}")
+    shipped = shipped_bars(trigger)
+    if name not in shipped:
+        hint = _nearest(name, shipped) or f"its bars are {', '.join(shipped)}."
+        raise UsageError(f"{trigger.code} has no bar {name}: {hint}")
+    bar = SiteBar(trigger.code, name, _finite(f"{trigger.code}.{name}", value))
+    _check_range(bar, shipped[name])
+    return bar
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def _finite(name: str, value: object) -> float:
+    # True is an int to Python, and TOML's integers have no bound.
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise UsageError(f"The bar {name} must be a number, not {value!r}.")
+
+
+def _check_range(bar: SiteBar, shipped: float) -> None:
+    kind = field(bar.name).kind
+    # A ratio that ships with a bar of 1 or more is no share of a whole, or its trigger could not fire.
+    if kind is Kind.RATIO and shipped < 1 and not 0 <= bar.value <= 1:
+        raise UsageError(f"The bar {bar.code}.{bar.name} is a ratio: give a number from 0 to 1, not {bar.value:g}.")
+    if kind in _NEVER_NEGATIVE and bar.value < 0:
+        raise UsageError(f"The bar {bar.code}.{bar.name} cannot be negative: give 0 or more, not {bar.value:g}.")
