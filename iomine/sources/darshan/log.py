@@ -29,16 +29,18 @@ _SIMPLE: Final[dict[str, Callable[[bytes, str], Decoded]]] = {
 }
 # Newest version of the modules that are not a fixed row of counters.
 _NEWEST: Final = {"LUSTRE": 2, "DXT_POSIX": 2, "DXT_MPIIO": 3, "HEATMAP": 1, "APMPI": 1, "APXC": 1, "MDHIM": 1}
+_TRACES: Final = ("DXT_POSIX", "DXT_MPIIO")
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleState:
-    """Whether a module of a log could be read.
+    """Whether a module of a log was read.
 
     Attributes:
         region: where it is in the log.
         record_count: records that were read.
-        state: `read`; `unsound`, where what was read is not all or not to be trusted; `unsupported`.
+        state: `read`; `unsound`, where what was read is not all or not to be trusted; `unsupported`; `unread`, where
+            nobody asked for it.
         reason: why, empty for `read`.
     """
 
@@ -82,7 +84,7 @@ class Log:
         return assembled(name, [(self.log_id, columns) for columns in self.tables.get(name, [])])
 
 
-def read_log(path: str | os.PathLike[str]) -> Log:
+def read_log(path: str | os.PathLike[str], *, traces: bool = True) -> Log:
     """Reads every module of a log.
 
     A module that is damaged, of an unknown version, or does not hold what its name says is marked and left out or cut
@@ -90,6 +92,7 @@ def read_log(path: str | os.PathLike[str]) -> Log:
 
     Args:
         path: a Darshan log of format 3.x; the user is taken from its file name.
+        traces: false to leave DXT modules as they are, neither inflated nor decoded, and marked as unread.
 
     Raises:
         UnreadableError: the file is not such a log, or too little of its header and job record is left.
@@ -103,6 +106,9 @@ def read_log(path: str | os.PathLike[str]) -> Log:
     tables: dict[str, list[Columns]] = {}
     states = []
     for region in container.regions:
+        if region.module in _TRACES and not traces:
+            states.append(ModuleState(region, 0, "unread", "traces were to be left unread"))
+            continue
         decoded = _decode(container, region, None if job.doubt else job.run_seconds)
         state, reason = _state(region, decoded)
         states.append(ModuleState(region, decoded.record_count, state, reason))
@@ -145,7 +151,7 @@ def _decode_region(container: Container, region: Region, inflated: Inflated, run
         if region.version == LAYOUTS[module].version:
             return decode_counters(module, data, order)
         return _older(decode_counters(module, convert(container, region, data), NATIVE), len(data))
-    if module in ("DXT_POSIX", "DXT_MPIIO"):
+    if module in _TRACES:
         return decode_dxt(module, region.version, data, order, run_seconds, is_whole=not inflated.damage)
     if module == "LUSTRE":
         return decode_lustre(data, region.version, order)

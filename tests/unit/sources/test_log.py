@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from writing import Blueprint, Module, heatmap_record, posix_record, write
+from writing import Blueprint, Module, Segment, dxt_record, heatmap_record, posix_record, write
 
 from iomine.errors import UnreadableError
 from iomine.schema import TABLES
@@ -42,6 +42,23 @@ def test_modules_are_told_as_they_are(read, rows) -> None:
         tuple(row[name] for name in ("module", "module_version", "record_count", "is_partial")) for row in got
     ]
     assert all(0 < row["region_bytes"] < len(data) for row in got)
+
+
+@pytest.mark.parametrize("module", ["DXT_POSIX", "DXT_MPIIO"])
+def test_traces_left_unread(module: str, tmp_path: Path, rows) -> None:
+    """Without traces a DXT module is not even inflated and says so, partial or not; all else is read as ever."""
+    path = tmp_path / "a.darshan"
+    modules = {"POSIX": Module(4, [posix_record("<")]), module: Module(1, [dxt_record("<", [Segment(0, 8, 1.0, 2.0)])], True)}
+    data = write(Blueprint(modules))
+    # The last stream's last byte is part of its checksum: whoever inflates it will tell.
+    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    whole, log = read_log(path), read_log(path, traces=False)
+    states = {row["module"]: (row["state"], row["record_count"]) for row in rows(log, "module")}
+    assert {"POSIX": ("read", 1), module: ("unread", 0)} == states
+    assert ["unsound"] == [row["state"] for row in rows(whole, "module") if row["module"] == module]
+    assert log.is_partial
+    assert {"posix_file", "module", "mount", "metadata"} == set(log.tables)
+    assert whole.table("posix_file") == log.table("posix_file")
 
 
 def test_batches_have_the_tables_schema(read) -> None:

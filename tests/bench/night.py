@@ -1,0 +1,81 @@
+"""Logs as the files that a sweep makes of one night."""
+
+import math
+from collections.abc import Iterable
+from contextlib import ExitStack
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iomine.lake import LakeFile, write_file
+from iomine.pipeline.reading import _Sinks, _tables
+from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import Log
+
+CLUSTER: Final = "default"
+NIGHT: Final = date(2026, 1, 1)
+
+
+def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFile]:
+    """Writes logs as the reader of a sweep does, all of them as logs of one night.
+
+    Args:
+        logs: each with its path.
+        folder: where the files go.
+    """
+    with ExitStack() as stack:
+        sinks = _Sinks(folder, CLUSTER, NIGHT, stack)
+        for log, path in logs:
+            sinks.write(log.log_id, _tables(log, path))
+        sinks.finish()
+    return [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
+
+
+@cache
+def files_in(folder: Path) -> tuple[LakeFile, ...]:
+    """The files of a night in a folder."""
+    paths = folder.glob(f"*/cluster={CLUSTER}/night={NIGHT}/*.parquet")
+    return tuple(
+        LakeFile(path.parts[-4], CLUSTER, NIGHT, path, path.stat().st_size, pq.read_metadata(path).num_rows) for path in paths
+    )
+
+
+def copy_logs(files: Iterable[LakeFile], count: int, folder: Path) -> None:
+    """Makes a larger night of a small one: its logs again and again, under other ids.
+
+    Args:
+        files: the small night, one file a table.
+        count: logs that are wanted.
+        folder: where the new files go.
+    """
+    paths = {file.table: file for file in files}
+    with duckdb.connect() as con:
+        times = math.ceil(count / paths["log"].row_count)
+        con.execute(
+            f"CREATE TABLE copy AS SELECT log_id, left(md5(log_id || number), 16) AS copy_id "
+            f"FROM read_parquet('{paths['log'].path}'), range({times}) AS copies(number) ORDER BY number, log_id LIMIT {count}"
+        )
+        for file in paths.values():
+            _copy(con, file, folder)
+
+
+def _copy(con: duckdb.DuckDBPyConnection, file: LakeFile, folder: Path) -> None:
+    schema = arrow_schema(file.table)
+    # The lake keeps the rows of a night by log id.
+    rows = con.sql(
+        f"SELECT copy_id AS log_id, told.* EXCLUDE (log_id) FROM read_parquet('{file.path}') AS told "
+        f"JOIN copy USING (log_id) ORDER BY copy_id"
+    ).to_arrow_table()
+    write_file(folder, file.table, _typed(rows.select(schema.names), schema), CLUSTER, NIGHT)
+
+
+def _typed(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    columns = [
+        rows[field.name].dictionary_encode() if pa.types.is_dictionary(field.type) else rows[field.name] for field in schema
+    ]
+    return pa.table(columns, names=schema.names).cast(schema)
