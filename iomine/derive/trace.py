@@ -29,7 +29,6 @@ class Trace(NamedTuple):
         offsets: where in its file each request starts, negative where that is not known.
         lengths: bytes of each request, 0 where the trace gives a negative.
         starts: when each request started, as traced.
-        ends: when each ended, as traced.
         ends: when each request ended.
         firsts: index of each run's first request.
         file_ids: file of each run.

@@ -91,7 +91,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
         build_views(warehouse, database)
         answers = [
-            ask(database, _changes_sql(judges, ruleset, span), variables=settings(judges))
+            ask(database, _changes_sql(judges, ruleset, span, _stale(database, judges, span)), variables=settings(judges))
             for span in _told("compare", _spans(warehouse.lake, _COMPARED_AT_ONCE))
         ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
@@ -122,7 +122,8 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         files: list[LakeFile] = []
         changed = 0
         for span in _told("judge", spans):
-            judged = ask(database, _verdicts_sql(judges, ruleset, span), variables=settings(judges))
+            stale = _stale(database, judges, span)
+            judged = ask(database, _verdicts_sql(judges, ruleset, span, stale), variables=settings(judges))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
             kept = ask(database, _kept_sql(ruleset, span))
             rows = pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
@@ -194,10 +195,24 @@ def _told(stage: str, spans: list[_Span]) -> Iterator[_Span]:
         progress.tell(stage, done, total)
 
 
-def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
+def _stale(database: Path, judges: list[Trigger], span: _Span) -> set[str]:
+    """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
+    wanted: dict[str, dict[str, float]] = {}
+    for trigger in judges:
+        wanted.setdefault(trigger.view, {}).update({setting.name: setting.default for setting in trigger.settings})
+    counts = [
+        f"SELECT {quoted(view)} AS view, count(*) AS count FROM core.{view} WHERE {span.where}"  # noqa: S608
+        + "".join(f" AND {name} = {value!r}" for name, value in values.items())
+        for view, values in wanted.items()
+    ]
+    rows = ask(database, " UNION ALL ".join(counts)).to_pylist()
+    return {row["view"] for row in rows if row["count"] != span.logs}
+
+
+def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
     return (
         "SELECT * EXCLUDE (whose, by_code, becomes, was), becomes <> was AS is_changed "  # noqa: S608
-        f"FROM {_judged_beside_stored(judges, ruleset, span)}"
+        f"FROM {_judged_beside_stored(judges, ruleset, span, stale)}"
     )
 
 
@@ -207,20 +222,20 @@ def _kept_sql(ruleset: str | None, span: _Span) -> str:
     return f"SELECT {columns} FROM core.verdict WHERE {span.where} AND {others}"  # noqa: S608
 
 
-def _changes_sql(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
+def _changes_sql(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
     return (
         'SELECT by_code AS code, log."user", log.uid, log.app, '  # noqa: S608
         "count(*) FILTER (becomes = 'fired') AS now_fired_count, "
         "count(*) FILTER (was = 'fired') AS no_longer_fired_count, "
         "count(*) FILTER (becomes <> 'fired' AND was <> 'fired') AS other_count "
-        f"FROM {_judged_beside_stored(judges, ruleset, span)} AS verdict "
+        f"FROM {_judged_beside_stored(judges, ruleset, span, stale)} AS verdict "
         f"JOIN (SELECT * FROM core.log WHERE {span.where}) AS log ON log.log_id = verdict.whose "
         "WHERE becomes <> was GROUP BY ALL"
     )
 
 
-def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: _Span) -> str:
-    judged = judge_sql(judges, [(span.cluster, night) for night in span.nights])
+def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
+    judged = judge_sql(judges, [(span.cluster, night) for night in span.nights], stale)
     where = span.where if ruleset is None else f"{span.where} AND ruleset = {quoted(ruleset)}"
     stored = f"SELECT log_id, code, state FROM core.verdict WHERE {where}"  # noqa: S608
     # Triggers that were withdrawn are stored only, new ones are judged only.

@@ -4,13 +4,13 @@ Whatever enters the statement is a trigger's own name, checked by the model, or 
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
 from iomine.schema import field, table
 from iomine.triggers.finding import filled_sql, quoted
-from iomine.triggers.model import TELLING_CORE_SECONDS, Above, Level, Trigger
+from iomine.triggers.model import DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Trigger
 
 
 def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
@@ -18,14 +18,19 @@ def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
     return {setting.name: setting.default for trigger in triggers for setting in trigger.settings}
 
 
-def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]] | None = None) -> str:
+def judge_sql(
+    triggers: Sequence[Trigger],
+    nights: Sequence[tuple[str, dt.date]] | None = None,
+    computed: Collection[str] = (),
+) -> str:
     """One DuckDB statement that gives the verdict of every trigger on every log.
 
     Its columns are `cluster`, `night` and those of the table `verdict`; its rows come in no order.
 
     Args:
-        triggers: at least one; their views are looked up in schema `main`.
+        triggers: at least one; their views are looked up in schema `core`, where the lake's features are.
         nights: pairs of cluster and night to judge, None for all there are.
+        computed: views that are worked out anew, in schema `feature`.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -33,17 +38,28 @@ def judge_sql(triggers: Sequence[Trigger], nights: Sequence[tuple[str, dt.date]]
     if not triggers:
         raise ValueError("Give at least one trigger to judge by.")
     views = {trigger.view: [other for other in triggers if other.view == trigger.view] for trigger in triggers}
-    where = _where(nights)
+    where = where_sql(nights)
     sources = [f"judged_log AS (SELECT cluster, night, log_id FROM core.log{where})"]  # noqa: S608
     # Triggers share views, so each view is worked out once however many ask for it.
-    sources += [f"held_{view} AS MATERIALIZED ({_metrics_sql(view, group, where)})" for view, group in views.items()]
+    sources += [
+        f"held_{view} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})" for view, group in views.items()
+    ]
     columns = ", ".join(("cluster", "night", *table("verdict").columns))
     arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
     statement = f"SELECT {columns} FROM (\n{arms}\n)"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
 
-def _where(nights: Sequence[tuple[str, dt.date]] | None) -> str:
+def _source(view: str, computed: Collection[str]) -> str:
+    return f"feature.{view}" if view in computed else f"core.{view}"
+
+
+def where_sql(nights: Sequence[tuple[str, dt.date]] | None) -> str:
+    """A WHERE clause that keeps rows of these nights, empty for all.
+
+    Args:
+        nights: pairs of cluster and night, None for all there are.
+    """
     if nights is None:
         return ""
     if not nights:
@@ -61,13 +77,13 @@ def _date_sql(night: dt.date) -> str:
     return f"DATE {quoted(night.isoformat())}"
 
 
-def _metrics_sql(view: str, triggers: Sequence[Trigger], where: str) -> str:
+def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
     metrics = dict.fromkeys(metric for trigger in triggers for metric in trigger.metrics)
     columns = ", ".join(_metric_sql(metric) for metric in metrics)
     # A log that the view forgot must come out as unknown, not be left out.
     return (
         f"SELECT cluster, night, log_id, coalesce(profile.is_complete, false) AS is_complete, {columns} "  # noqa: S608
-        f"FROM judged_log LEFT JOIN (SELECT * FROM main.{view}{where}) AS profile USING (cluster, night, log_id)"
+        f"FROM judged_log LEFT JOIN (SELECT * FROM {source}{where}) AS profile USING (cluster, night, log_id)"
     )
 
 
@@ -86,7 +102,8 @@ def _verdict_sql(trigger: Trigger) -> str:
         f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
         f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
         f"CASE WHEN state = 'fired' THEN {filled_sql(trigger.finding)} END AS finding, "
-        f"CASE WHEN state = 'fired' THEN {filled_sql(trigger.advice)} END AS advice, "
+        # What is not told anyone needs no advice, and advice is long.
+        f"CASE WHEN {_is_told_sql(trigger)} THEN {filled_sql(trigger.advice)} END AS advice, "
         f"CASE WHEN state = 'fired' THEN {cost} END::DOUBLE AS cost_core_seconds "
         f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view})"
     )
@@ -94,9 +111,15 @@ def _verdict_sql(trigger: Trigger) -> str:
 
 def _level_sql(trigger: Trigger) -> str:
     level = quoted(trigger.level)
-    if trigger.cost is None or trigger.level not in (Level.HIGH, Level.WARN):
+    if trigger.cost is None or trigger.level not in TOLD:
         return level
     return f"CASE WHEN state = 'fired' AND {trigger.cost} < {TELLING_CORE_SECONDS!r} THEN {quoted(Level.INFO)} ELSE {level} END"
+
+
+def _is_told_sql(trigger: Trigger) -> str:
+    if trigger.ruleset != DEFAULT_RULESET or trigger.level not in TOLD:
+        return "false"
+    return f"state = 'fired' AND coalesce({trigger.cost or 'NULL'} >= {TELLING_CORE_SECONDS!r}, true)"
 
 
 def _state_sql(trigger: Trigger) -> str:

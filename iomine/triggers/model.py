@@ -15,6 +15,7 @@ from iomine.triggers.finding import Slot, parts
 State = Literal["fired", "clear", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
 
+DEFAULT_RULESET: Final = "iomine"
 # What a finding must have cost to be told as high or warn; a program's start alone takes as much.
 TELLING_CORE_SECONDS: Final = 1.0
 
@@ -30,6 +31,9 @@ class Level(StrEnum):
     WARN = "warn"
     INFO = "info"
     OK = "ok"
+
+
+TOLD: Final = (Level.HIGH, Level.WARN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class Trigger:
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
     snippets: tuple[Snippet, ...] = ()
-    ruleset: str = "iomine"
+    ruleset: str = DEFAULT_RULESET
     version: str = "1"
 
     def __post_init__(self) -> None:

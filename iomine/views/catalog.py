@@ -6,7 +6,7 @@ target and then put in its place, so a reader sees the old catalog or the new on
 
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from iomine.schema import FIELDS, TABLES, Table, field
-from iomine.views.model import REFERENCE_TABLES, View, ViewError, find_views
+from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views, needed_views
 from iomine.views.sqltext import duckdb_type, name_of, quoted
 
 # The oldest DuckDB that must be able to open the file.
@@ -24,7 +24,11 @@ LAKE_DIRECTORY: Final = "lake_directory"
 
 
 def build_catalog(
-    target: Path, lake: Mapping[str, Sequence[str]], reference: Mapping[str, pa.Table], meta: Mapping[str, str]
+    target: Path,
+    lake: Mapping[str, Sequence[str]],
+    reference: Mapping[str, pa.Table],
+    meta: Mapping[str, str],
+    only: Collection[str] | None = None,
 ) -> None:
     """Writes the catalog and swaps it in.
 
@@ -33,6 +37,7 @@ def build_catalog(
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         reference: tables that are copied into the catalog, such as `triggers`.
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
+        only: views to make, with their schemas, and what they read; None for all, and dictionaries for people.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -45,7 +50,7 @@ def build_catalog(
             con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
             con.execute(f"USE {_ALIAS}")
             con.begin()
-            _fill(con, lake, reference, dict(meta) | _lake_directory(lake))
+            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only)
             con.commit()
             con.execute("USE memory")
             con.execute(f"DETACH {_ALIAS}")
@@ -74,19 +79,23 @@ def _fill(
     lake: Mapping[str, Sequence[str]],
     reference: Mapping[str, pa.Table],
     meta: Mapping[str, str],
+    only: Collection[str] | None,
 ) -> None:
-    con.execute("CREATE SCHEMA lake")
-    con.execute("CREATE SCHEMA core")
+    for schema in ("lake", *SCHEMAS.values()):
+        con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    views = find_views() if only is None else needed_views(only)
+    read = {name for view in views for name in view.reads}
     for table in TABLES.values():
-        con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()))}")
+        if only is None or f"lake.{table.name}" in read:
+            con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()))}")
     empty = {name: _typed_empty(columns) for name, columns in REFERENCE_TABLES.items()}
     for name, rows in (empty | dict(reference)).items():
         _copy(con, name, rows)
     _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
-    views = find_views()
     for view in views:
         _create(con, view)
-    _describe(con, views)
+    if only is None:
+        _describe(con, views)
 
 
 def lake_sql(table: Table, paths: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """What a view is, and how the views under `sql/` are found and put in order."""
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -13,7 +13,7 @@ from iomine.schema import TABLES
 
 FENCE: Final = "-- ---"
 # Folder under sql/ and the schema that its views go to.
-SCHEMAS: Final = {"core": "core", "out": "main"}
+SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
 # Tables that a catalog brings along, because what they hold is code and not data of the lake.
 REFERENCE_TABLES: Final = {
     "triggers": ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version"),
@@ -62,6 +62,17 @@ def find_views(root: Traversable | None = None) -> tuple[View, ...]:
         ViewError: a header is wrong, a view reads what is not there, or views read each other in a circle.
     """
     return _package_views() if root is None else _ordered(_parsed(root))
+
+
+def needed_views(wanted: Collection[str]) -> tuple[View, ...]:
+    """The package's views of these names, with their schemas, and those that they read, each after those that it reads."""
+    names = set(wanted)
+    needed = []
+    for view in reversed(find_views()):
+        if view.qualified in names:
+            names.update(view.reads)
+            needed.append(view)
+    return tuple(reversed(needed))
 
 
 @cache

@@ -1,38 +1,32 @@
-"""How fast logs are judged: a long history of made-up features, and one night of real records through the real views.
+"""How fast logs are judged: a long history, and one night.
 
     python tests/bench/bench_judge.py [DATA] [--history N] [--night N] [--rounds N]
 
-DATA is the folder that holds the sets `darshan` and `groundtruth`; without it, the one beside the repository is taken. All
-triggers of all rulesets judge. Exits with 1 where a history of a million logs takes 10 seconds or 2 GB of memory, or a night
-of 10,000 logs takes a second; these bars hold for other numbers of logs too. How long counting the history's verdicts takes,
-which is what a comparison of bars does, is told beside.
+DATA is the folder that holds the sets `darshan` and `groundtruth`; without it, the one beside the repository is taken. Their
+logs make the history and the night, again and again under other ids. All triggers of all rulesets judge, by features that
+were worked out when the logs were swept. Exits with 1 where a history of a million logs takes 10 seconds or 2 GB of memory,
+or a night of 10,000 logs takes a second; these bars hold for other numbers of logs too. How long it takes to work out the
+features of the night is told beside.
 """
 
 import argparse
 import csv
 import json
-import statistics
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import duckdb
-import pyarrow as pa
 from features import make_history, nights
 from measure import Contest, lines
 from night import CLUSTER, NIGHT, copy_logs, files_in, files_of_logs
 
 from iomine.errors import UnreadableError
-from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judge import verdict_file, verdicts_on, work_out
 from iomine.sources.darshan import Log, read_log
-from iomine.triggers import TRIGGERS, Trigger, judge_sql, reference_table, settings
-from iomine.views.catalog import build_catalog
-from iomine.views.model import find_views
-from iomine.views.query import answer, ask, open_catalog
+from iomine.triggers import TRIGGERS, judge_sql
+from iomine.views.query import ask, open_catalog
 
 _MOST_HISTORY_SECONDS = 10
 _MOST_HISTORY_GB = 2
@@ -43,6 +37,7 @@ _NIGHTS_AT_ONCE = 25
 _ROWS_PER_BATCH = 122_880
 
 _JUDGES = list(TRIGGERS.values())
+_FEATURES = {trigger.view for trigger in _JUDGES}
 
 
 def history_judged(database: str) -> object:
@@ -50,7 +45,7 @@ def history_judged(database: str) -> object:
     log_count = ask(Path(database), "SELECT count(*) AS count FROM core.log")["count"][0].as_py()
     history = nights(log_count)
     verdict_count = 0
-    with _opened(Path(database), _JUDGES) as con:
+    with open_catalog(Path(database)) as con:
         for first in range(0, len(history), _NIGHTS_AT_ONCE):
             verdicts = con.sql(judge_sql(_JUDGES, history[first : first + _NIGHTS_AT_ONCE]))
             verdict_count += sum(batch.num_rows for batch in verdicts.to_arrow_reader(_ROWS_PER_BATCH))
@@ -59,61 +54,33 @@ def history_judged(database: str) -> object:
     return verdict_count
 
 
-def history_counted(database: str) -> pa.Table:
-    """How many verdicts a history gets and what share of them is fired, worked out without a verdict leaving DuckDB."""
-    sql = f"SELECT count(*) AS count, avg((state = 'fired')::INTEGER) AS fired_ratio FROM ({judge_sql(_JUDGES)})"
-    return ask(Path(database), sql, variables=settings(_JUDGES))
+def history_counted(database: str) -> object:
+    """How many verdicts are fired, which no verdict has to leave DuckDB for; a comparison of bars is of this kind."""
+    return _fired_ratio(database)
+
+
+def _fired_ratio(database: str) -> float:
+    sql = f"SELECT avg((state = 'fired')::INTEGER) AS fired_ratio FROM ({judge_sql(_JUDGES)})"
+    ratio: float = ask(Path(database), sql)["fired_ratio"][0].as_py()
+    return ratio
+
+
+def night_worked_out(folder: str) -> object:
+    """The features of a night, from files of records to files of features."""
+    with TemporaryDirectory() as scratch:
+        return work_out(Path(scratch), files_in(Path(folder)), _JUDGES, [(CLUSTER, NIGHT)])
 
 
 def night_judged(folder: str) -> object:
-    """A night judged as a sweep does it, from staged files to files of verdicts."""
+    """A night judged by its features, to a file of verdicts."""
+    files = [file for file in files_in(Path(folder)) if file.table in {"log", *_FEATURES}]
     with TemporaryDirectory() as scratch:
-        return judge(Warehouse(Path(scratch) / "warehouse"), Path(scratch) / "staging", files_in(Path(folder)), TRIGGERS)
-
-
-@contextmanager
-def _opened(database: Path, triggers: Sequence[Trigger]) -> Iterator[duckdb.DuckDBPyConnection]:
-    with open_catalog(database) as con:
-        for name, value in settings(triggers).items():
-            con.execute(f"SET VARIABLE {name} = {value!r}")
-        yield con
-
-
-def night_parts(folder: Path, rounds: int) -> dict[str, float]:
-    """Seconds that the parts of judging a night take: building the views, judging by all triggers, and by those of one view.
-
-    Each of these statements opens, plans and reads for itself, so the views' seconds add up to more than those of all.
-    """
-    files = files_in(folder)
-    with TemporaryDirectory() as scratch:
-        database = Path(scratch) / "judge.duckdb"
-
-        def build() -> None:
-            build_catalog(database, {file.table: [str(file.path)] for file in files}, {"triggers": reference_table()}, {})
-
-        def judge_by(triggers: Sequence[Trigger]) -> None:
-            with _opened(database, triggers) as con:
-                answer(con, judge_sql(triggers, [(CLUSTER, NIGHT)]))
-
-        parts = {"building the views": _median_seconds(build, rounds)}
-        parts["all triggers"] = _median_seconds(lambda: judge_by(_JUDGES), rounds)
-        by_view = {trigger.view: [other for other in _JUDGES if other.view == trigger.view] for trigger in _JUDGES}
-        for view, triggers in by_view.items():
-            parts[f"{view} ({len(triggers)})"] = _median_seconds(lambda asked=triggers: judge_by(asked), rounds)
-    return parts
-
-
-def _median_seconds(do: Callable[[], object], rounds: int) -> float:
-    runs = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        do()
-        runs.append(time.perf_counter() - start)
-    return statistics.median(runs)
+        verdicts = verdicts_on(Path(scratch), files, _JUDGES, [(CLUSTER, NIGHT)])
+        return verdict_file(Path(scratch), verdicts, CLUSTER, NIGHT)
 
 
 def make_night(data: Path, log_count: int, folder: Path) -> None:
-    """Writes the tables that judging needs for a night of real logs, each again and again under other ids.
+    """Writes a night of real logs and its features.
 
     Args:
         data: holds the sets of logs; those under `dask-polaris` are hundreds of runs of one program and left out.
@@ -125,10 +92,9 @@ def make_night(data: Path, log_count: int, folder: Path) -> None:
     logs = [data / "darshan" / row["file"] for row in rows if not row["file"].startswith("dask-polaris/")]
     workloads = json.loads((data / "groundtruth" / "MANIFEST.json").read_text())["workloads"]
     logs += [data / "groundtruth" / workload["log"] for workload in workloads]
-    needed = _tables_needed()
     with TemporaryDirectory() as scratch:
-        small = files_of_logs(_readable(logs), Path(scratch))
-        copy_logs([file for file in small if file.table in needed], log_count, folder)
+        copy_logs(files_of_logs(_readable(logs), Path(scratch)), log_count, folder)
+    work_out(folder, files_in(folder), _JUDGES, [(CLUSTER, NIGHT)])
 
 
 def _readable(logs: Sequence[Path]) -> Iterator[tuple[Log, str]]:
@@ -138,23 +104,12 @@ def _readable(logs: Sequence[Path]) -> Iterator[tuple[Log, str]]:
             yield read_log(path), str(path)
 
 
-def _tables_needed() -> set[str]:
-    views = {view.qualified: view for view in find_views()}
-    found: set[str] = set()
-    wanted = {"core.log", *(f"main.{trigger.view}" for trigger in _JUDGES)}
-    while wanted - found:
-        found |= wanted
-        wanted = {read for name in found if name in views for read in views[name].reads}
-    return {name.removeprefix("lake.") for name in found if name.startswith("lake.")}
-
-
-def _history_lines(database: str, contest: Contest, rounds: int) -> tuple[list[str], bool]:
-    times = contest.times(database, rounds)
-    memory = contest.peak_memory_bytes()
-    told = history_counted(database).to_pylist()[0]
+def _history_lines(database: str, log_count: int, rounds: int) -> tuple[list[str], bool]:
+    with Contest({"verdicts": history_judged, "counts": history_counted}) as contest:
+        times = contest.times(database, rounds)
+        memory = contest.peak_memory_bytes()
     is_good = times["verdicts"].median < _MOST_HISTORY_SECONDS and memory["verdicts"] < _MOST_HISTORY_GB * _GB
-    logs = told["count"] // len(_JUDGES)
-    out = [f"A history of {logs:,} logs, {told['count']:,} verdicts, {told['fired_ratio']:.0%} of them fired:", ""]
+    out = [f"A history of {log_count:,} logs, {log_count * len(_JUDGES):,} verdicts, {_fired_ratio(database):.0%} fired:", ""]
     out += lines(
         [
             ("what comes out", "seconds", "spread", "GB of memory at most"),
@@ -162,45 +117,38 @@ def _history_lines(database: str, contest: Contest, rounds: int) -> tuple[list[s
         ]
     )
     out += ["", f"Less than {_MOST_HISTORY_SECONDS} s and {_MOST_HISTORY_GB} GB are asked for where verdicts come out."]
-    return [*out, "passed" if is_good else "FAILED"], is_good
+    return [*out, "passed" if is_good else "FAILED", ""], is_good
 
 
-def _night_lines(folder: Path, contest: Contest, rounds: int) -> tuple[list[str], bool]:
-    times = contest.times(str(folder), rounds)["night"]
-    files = files_in(folder)
-    is_good = times.median < _MOST_NIGHT_SECONDS
-    out = [
-        f"A night of {_rows(files, 'log'):,} logs, {_rows(files, 'posix_file'):,} records of POSIX:",
-        f"{times.median:.2f} s, spread {times.spread:.0%} (less than {_MOST_NIGHT_SECONDS} s is asked for), of which",
-        "",
-    ]
-    parts = sorted(night_parts(folder, rounds).items(), key=lambda part: -part[1])
-    out += lines([("part", "ms"), *((name, f"{1e3 * seconds:.0f}") for name, seconds in parts)])
-    return [*out, "", "passed" if is_good else "FAILED"], is_good
-
-
-def _rows(files: Sequence[LakeFile], table: str) -> int:
-    return sum(file.row_count for file in files if file.table == table)
+def _night_lines(folder: Path, rounds: int) -> tuple[list[str], bool]:
+    with Contest({"judging": night_judged, "working out features": night_worked_out}) as contest:
+        times = contest.times(str(folder), rounds)
+    counts = {file.table: file.row_count for file in files_in(folder)}
+    is_good = times["judging"].median < _MOST_NIGHT_SECONDS
+    out = [f"A night of {counts['log']:,} logs, {counts['posix_file']:,} records of POSIX:", ""]
+    out += lines([("", "seconds", "spread"), *((name, f"{of.median:.2f}", f"{of.spread:.0%}") for name, of in times.items())])
+    out += ["", f"Less than {_MOST_NIGHT_SECONDS} s is asked for judging."]
+    return [*out, "passed" if is_good else "FAILED", ""], is_good
 
 
 def main() -> int:
-    """Judges a history and a night, and prints what came of it."""
+    """Judges a night and a history, and prints what came of it."""
     parser = argparse.ArgumentParser(description="How fast logs are judged.")
     parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[3] / "shared/data")
     parser.add_argument("--history", type=int, default=1_000_000, help="logs of the history")
     parser.add_argument("--night", type=int, default=10_000, help="logs of the night")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each; the median counts")
     arguments = parser.parse_args()
-    sys.stdout.write(f"{len(_JUDGES)} triggers over {len({trigger.view for trigger in _JUDGES})} views\n\n")
-    with TemporaryDirectory() as folder, Contest({"verdicts": history_judged, "counts": history_counted}) as contest:
-        database = make_history(arguments.history, _JUDGES, Path(folder))
-        told, is_fast_on_history = _history_lines(str(database), contest, arguments.rounds)
-    sys.stdout.write("\n".join([*told, "", ""]))
-    with TemporaryDirectory() as folder, Contest({"night": night_judged}) as contest:
-        make_night(arguments.data, arguments.night, Path(folder))
-        told, is_fast_on_night = _night_lines(Path(folder), contest, arguments.rounds)
-    sys.stdout.write("\n".join([*told, ""]))
-    return 0 if is_fast_on_history and is_fast_on_night else 1
+    sys.stdout.write(f"{len(_JUDGES)} triggers over {len(_FEATURES)} tables of features\n\n")
+    with TemporaryDirectory() as night, TemporaryDirectory() as history:
+        make_night(arguments.data, arguments.night, Path(night))
+        told, is_fast_on_night = _night_lines(Path(night), arguments.rounds)
+        sys.stdout.write("\n".join([*told, ""]))
+        features = [file for file in files_in(Path(night)) if file.table in {"log", *_FEATURES}]
+        database = make_history(arguments.history, features, Path(history))
+        told, is_fast_on_history = _history_lines(str(database), arguments.history, arguments.rounds)
+        sys.stdout.write("\n".join(told))
+    return 0 if is_fast_on_night and is_fast_on_history else 1
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable
 from contextlib import ExitStack
 from datetime import date
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -36,13 +35,12 @@ def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFil
     return [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
 
 
-@cache
-def files_in(folder: Path) -> tuple[LakeFile, ...]:
+def files_in(folder: Path) -> list[LakeFile]:
     """The files of a night in a folder."""
     paths = folder.glob(f"*/cluster={CLUSTER}/night={NIGHT}/*.parquet")
-    return tuple(
+    return [
         LakeFile(path.parts[-4], CLUSTER, NIGHT, path, path.stat().st_size, pq.read_metadata(path).num_rows) for path in paths
-    )
+    ]
 
 
 def copy_logs(files: Iterable[LakeFile], count: int, folder: Path) -> None:

@@ -71,7 +71,7 @@ def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path) -> None
     """With the bar of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
     lowered = [_believing_the_log(TRIGGERS[code]) for code in ("M08", "M09", "M10")]
     codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) WHERE state = 'fired'")["code"].to_pylist()
-    known = ask(database, "SELECT count(*) AS known FROM drishti_aggregators WHERE aggregator_order IS NOT NULL")
+    known = ask(database, "SELECT count(*) AS known FROM core.drishti_aggregators WHERE aggregator_order IS NOT NULL")
     assert {"M08": 5, "M09": 17, "M10": 2} == Counter(codes)
     assert [len(codes)] == known["known"].to_pylist()
 

@@ -42,7 +42,7 @@ def judge() -> Judge:
                 metrics = dict.fromkeys(name for trigger in triggers if trigger.view == view for name in trigger.metrics)
                 _fill(
                     connection,
-                    view,
+                    f"core.{view}",
                     ("cluster", "night", "log_id", "is_complete", *metrics),
                     (log for log in logs if not log.get("left_out")),
                 )

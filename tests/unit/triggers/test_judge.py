@@ -23,7 +23,6 @@ MANY = Trigger(
     cost="small_read_core_seconds",
     evidence="read_size_evidence",
     settings=(Setting("small_read_bytes", 1048576, why="It must be something."),),
-    ruleset="test",
     version="7",
 )
 FEW = Trigger(
@@ -46,7 +45,7 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "cluster": "blue",
         "night": FIRST,
         "log_id": "log0",
-        "ruleset": "test",
+        "ruleset": "iomine",
         "code": "TEST-001",
         "level": "warn",
         "state": "fired",
@@ -93,9 +92,9 @@ def test_only_fired_verdicts_speak_and_cost(judge) -> None:
 
 @pytest.mark.parametrize(("cost", "level"), [(1.0, "warn"), (0.999, "info"), (None, "warn")])
 def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, level: str) -> None:
-    """A fired verdict on requests that took less than a core-second is told as info; where the cost is unknown it stays."""
+    """A fired verdict on requests that took less than a core-second is told as info, without advice; unknown cost is told."""
     (verdict,) = judge([MANY], [{"read_count": 11, "small_read_ratio": 0.75, "small_read_core_seconds": cost}])
-    assert ("fired", level) == (verdict["state"], verdict["level"])
+    assert ("fired", level, level == "warn") == (verdict["state"], verdict["level"], verdict["advice"] is not None)
 
 
 def test_settings_are_what_views_are_told() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from iomine.schema import FIELDS, TABLES, field
 from iomine.views.catalog import build_catalog
-from iomine.views.model import ViewError, find_views
+from iomine.views.model import SCHEMAS, ViewError, find_views
 from iomine.views.query import answer, ask, open_catalog
 from iomine.views.sqltext import duckdb_type
 
@@ -137,7 +137,7 @@ def test_the_dictionary_describes_every_column_of_every_view(empty_catalog: Path
 
 def test_clients_see_what_views_and_columns_mean(empty_catalog: Path):
     """Views carry their sentence as a comment, and columns of `main` theirs."""
-    views = "SELECT count(*) AS n FROM duckdb_views() WHERE schema_name IN ('core', 'main') AND comment <> ''"
+    views = "SELECT count(*) AS n FROM duckdb_views() WHERE schema_name IN ('core', 'main', 'feature') AND comment <> ''"
     assert [{"n": len(find_views())}] == rows(empty_catalog, views)
     column = "SELECT comment FROM duckdb_columns() WHERE table_name = 'logs' AND column_name = 'nprocs'"
     assert [{"comment": field("nprocs").about}] == rows(empty_catalog, column)
@@ -203,7 +203,8 @@ def test_a_view_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest
     """A broken query or an unknown word stops the build with the name of its file."""
     folder = tmp_path / "sql" / "core"
     folder.mkdir(parents=True)
-    (tmp_path / "sql" / "out").mkdir()
+    for other in SCHEMAS:
+        (tmp_path / "sql" / other).mkdir(exist_ok=True)
     (folder / "log.sql").write_text(f'-- ---\n-- about = "x"\n-- grain = []\n-- reads = ["lake.log"]\n-- ---\n{sql}\n')
     views = find_views(tmp_path / "sql")
     monkeypatch.setattr("iomine.views.catalog.find_views", lambda: views)

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from iomine.views.model import ViewError, find_views
+from iomine.views.model import SCHEMAS, ViewError, find_views
 
 HEADER = '-- ---\n-- about = "Something."\n-- grain = ["log_id"]\n-- reads = [{reads}]\n-- ---\nSELECT 1\n'
 
 
 @pytest.fixture
 def sql(tmp_path: Path) -> Path:
-    (tmp_path / "core").mkdir()
-    (tmp_path / "out").mkdir()
+    for folder in SCHEMAS:
+        (tmp_path / folder).mkdir()
     return tmp_path
 
 

@@ -1,0 +1,277 @@
+"""Where on Lustre the bytes of files lie, from the layouts that a log has.
+
+A component of a layout is striped over its OSTs in turn, and stripes are counted from the beginning of the file, not of
+the component: in Lustre's `lustre/lov/lov_offset.c`, `lov_stripe_number` divides the offset in the file, and
+`lov_stripe_intersects` does no more than cut at the component's extent.
+
+Of a mirrored file any mirror in sync answers reads, and a write goes to one that Lustre picks, while the others become
+stale until they are resynced (File Level Redundancy in Lustre's manual). So bytes that several mirrors hold lie nowhere
+that is known, and stale mirrors, which serve nothing, do not count.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from iomine.derive.trace import Flags, Integers, Tables
+
+# No file is as long; what lies beyond, or before the beginning, has an offset or a length that cannot be trusted.
+MOST_BYTES: Final = 1 << 60
+_BEYOND: Final = 1 << 62
+_BEFORE: Final = -(1 << 63)
+_TO_THE_END: Final = -1
+
+# Patterns as liblustreapi gives them and as they are on disk.
+_MDT, _RAW_MDT = 0x2, 0x100
+_STALE, _PARITY = 0x1, 0x80
+
+NO_OFFSET: Final = "It is not known where in the file the bytes lie."
+NO_LAYOUT: Final = "The log has no Lustre layout of the file."
+NO_OST: Final = "This part of the file had no OST yet when the file was opened."
+ON_MDT: Final = "The bytes lie on a metadata target."
+MIRRORED: Final = "Several mirrors hold the bytes, and the log does not say which one was used."
+NO_SENSE: Final = "The log's Lustre layout of the file makes no sense."
+
+_COLUMNS: Final = (
+    *("file_id", "rank", "component", "stripe_bytes", "stripe_count", "stripe_pattern", "component_flags"),
+    *("extent_start_bytes", "extent_end_bytes", "ost_ids"),
+)
+
+# An OST, or why it is not known.
+Place = int | str
+
+
+class _Component(NamedTuple):
+    stripe_bytes: int
+    stripe_count: int
+    pattern: int
+    flags: int
+    start: int
+    end: int
+    ost_ids: Sequence[int]
+
+    @property
+    def serves(self) -> bool:
+        """Reads and writes may go to it. Flags that are not known are negative."""
+        return self.flags < 0 or not self.flags & (_STALE | _PARITY)
+
+    @property
+    def has_extent(self) -> bool:
+        """It begins and ends where that makes sense."""
+        return self.start >= 0 and (self.end == _TO_THE_END or self.end >= self.start)
+
+    @property
+    def stripes(self) -> tuple[int, Sequence[Place]]:
+        """Bytes of a stripe, and where stripes lie in turn."""
+        if self.pattern == _MDT or (self.pattern > 0 and self.pattern & _RAW_MDT):
+            return _BEYOND, (ON_MDT,)
+        if not self.ost_ids:
+            return _BEYOND, (NO_OST,)
+        if not 0 < self.stripe_bytes <= MOST_BYTES or self.stripe_count != len(self.ost_ids) or min(self.ost_ids) < 0:
+            return _BEYOND, (NO_SENSE,)
+        return self.stripe_bytes, self.ost_ids
+
+
+class Parts(NamedTuple):
+    """Ranges of bytes taken apart, each by the slots that it touches, range by range.
+
+    Attributes:
+        ranges: range that each part belongs to.
+        slots: slot on which it lies.
+        sizes: its bytes.
+        is_first: nothing of the range came before on the same place.
+    """
+
+    ranges: Integers
+    slots: Integers
+    sizes: Integers
+    is_first: Flags
+
+
+class Layouts(NamedTuple):
+    """Layouts of files: a file is cut into strips, and a strip is striped over its slots in turn.
+
+    Attributes:
+        places: OSTs, and reasons why one is not known.
+        files: file of each slot.
+        slot_places: place of each slot, an index into `places`.
+        first_strips: first strip of each file.
+        strip_counts: strips of each file.
+        slot_counts: slots of each file.
+        least_stripes: bytes of the smallest stripe of each file.
+        begins: where in its file each strip begins.
+        ends: where it ends.
+        stripe_bytes: bytes of a stripe of each strip.
+        first_slots: first slot of each strip.
+        widths: slots of each strip.
+        repeats: whether a strip has a place on more than one slot.
+    """
+
+    places: Sequence[Place]
+    files: Integers
+    slot_places: Integers
+    first_strips: Integers
+    strip_counts: Integers
+    slot_counts: Integers
+    least_stripes: Integers
+    begins: Integers
+    ends: Integers
+    stripe_bytes: Integers
+    first_slots: Integers
+    widths: Integers
+    repeats: Flags
+
+    def most_parts(self, files: Integers, lengths: Integers) -> Integers:
+        """How many parts ranges of such lengths have at most, each in one of the files."""
+        cut: Integers = lengths // self.least_stripes[files] + 2 * self.strip_counts[files]
+        return np.minimum(self.slot_counts[files], cut)
+
+    def parts(self, files: Integers, begins: Integers, ends: Integers) -> Parts:
+        """Takes ranges apart.
+
+        Args:
+            files: file of each range.
+            begins: where in the file it begins; before 0 where that is not known.
+            ends: where it ends, behind where it begins and before twice `MOST_BYTES`.
+        """
+        strips, lasts = self._strips(files, begins), self._strips(files, ends - 1)
+        ranges = np.arange(len(strips))
+        is_cut = strips < lasts
+        if is_cut.any():
+            pieces = lasts - strips + 1
+            ranges, is_cut = np.repeat(ranges, pieces), np.repeat(is_cut, pieces)
+            strips = np.repeat(strips, pieces) + _turns(pieces)
+            begins, ends = np.maximum(begins[ranges], self.begins[strips]), np.minimum(ends[ranges], self.ends[strips])
+        stripe_bytes, widths = self.stripe_bytes[strips], self.widths[strips]
+        first, last = begins // stripe_bytes, (ends - 1) // stripe_bytes
+        slots = self.first_slots[strips] + first % widths
+        touched = np.minimum(last - first + 1, widths)
+        may_repeat = is_cut | (self.repeats[strips] & (touched > 1))
+        sizes = ends - begins
+        if np.any(touched > 1):
+            sizes, slots = self._striped(strips, begins, ends, slots, touched)
+            ranges, may_repeat = np.repeat(ranges, touched), np.repeat(may_repeat, touched)
+        return Parts(ranges, slots, sizes, self._is_first(ranges, slots, may_repeat))
+
+    def _striped(
+        self, strips: Integers, begins: Integers, ends: Integers, slots: Integers, touched: Integers
+    ) -> tuple[Integers, Integers]:
+        """Bytes and slot of each part of pieces that lie in one strip each, from the slot where each piece begins."""
+        stripe_bytes, widths = self.stripe_bytes[strips], self.widths[strips]
+        first, last = begins // stripe_bytes, (ends - 1) // stripe_bytes
+        rounds, rest = np.divmod(last - first + 1, widths)
+        turns = _turns(touched)
+        # All stripes are taken for whole ones, of which the outer two may be less.
+        sizes = np.repeat(rounds * stripe_bytes, touched)
+        sizes += np.where(turns < np.repeat(rest, touched), np.repeat(stripe_bytes, touched), 0)
+        at = np.cumsum(touched) - touched
+        sizes[at] -= begins - first * stripe_bytes
+        sizes[at + (last - first) % widths] -= (last + 1) * stripe_bytes - ends
+        turns += np.repeat(slots, touched)
+        return sizes, turns - np.where(
+            turns < np.repeat(self.first_slots[strips] + widths, touched), 0, np.repeat(widths, touched)
+        )
+
+    def _strips(self, files: Integers, offsets: Integers) -> Integers:
+        """The strips that hold the offsets."""
+        low = self.first_strips[files]
+        high = low + self.strip_counts[files]
+        while np.any(high - low > 1):
+            middle = (low + high) // 2
+            is_there = self.begins[middle] <= offsets
+            low, high = np.where(is_there, middle, low), np.where(is_there, high, middle)
+        return low
+
+    def _is_first(self, ranges: Integers, slots: Integers, may_repeat: Flags) -> Flags:
+        is_first = ~may_repeat
+        if len(rows := np.flatnonzero(may_repeat)):
+            keys = ranges[rows] * len(self.places) + self.slot_places[slots[rows]]
+            is_first[rows[np.unique(keys, return_index=True)[1]]] = True
+        return is_first
+
+
+def _turns(counts: Integers) -> Integers:
+    """For each item the numbers from 0 up to its count, one item after the other."""
+    firsts = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) - np.repeat(firsts, counts)
+
+
+def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
+    """Layouts of files, numbered in the order in which they are given; of a file's records one rank's will do.
+
+    Each file's first strip, before its beginning, takes what lies nobody knows where.
+    """
+    components = _components(tables)
+    code_of: dict[Place, int] = {}
+    files: list[int] = []
+    slot_places: list[int] = []
+    strips: list[tuple[int, ...]] = []
+    strip_counts: list[int] = []
+    for file, file_id in enumerate(file_ids.tolist()):
+        before = len(strips)
+        for begin, (stripe, places) in _strips(components.get(file_id)):
+            strips.append((begin, stripe, len(slot_places), len(places), len(set(places)) < len(places)))
+            slot_places += [code_of.setdefault(place, len(code_of)) for place in places]
+            files += [file] * len(places)
+        strip_counts.append(len(strips) - before)
+    begins, stripe_bytes, first_slots, widths, repeats = np.array(strips, np.int64).reshape(-1, 5).T.copy()
+    counts = np.array(strip_counts, np.int64)
+    firsts = np.cumsum(counts) - counts
+    ends = np.append(begins[1:], _BEYOND)
+    ends[firsts[1:] - 1] = _BEYOND
+    return Layouts(
+        tuple(code_of),
+        np.array(files, np.int64),
+        np.array(slot_places, np.int64),
+        firsts,
+        counts,
+        np.add.reduceat(widths, firsts),
+        np.minimum.reduceat(stripe_bytes, firsts),
+        begins,
+        ends,
+        stripe_bytes,
+        first_slots,
+        widths,
+        repeats.astype(bool),
+    )
+
+
+def _components(tables: Tables) -> dict[int, list[_Component]]:
+    """Components of each file that has a record, those that hold nothing left out."""
+    found: dict[int, list[_Component]] = {}
+    rank_of: dict[int, int] = {}
+    for part in tables.get("lustre_component", ()):
+        for file_id, rank, component, *says in zip(*(part[name] for name in _COLUMNS), strict=True):
+            if rank_of.setdefault(file_id, rank) == rank:
+                found.setdefault(file_id, []).extend([] if component is None else [_Component(*says)])
+    return found
+
+
+def _strips(components: Iterable[_Component] | None) -> Iterator[tuple[int, tuple[int, Sequence[Place]]]]:
+    """Where each strip of a file begins, in order, and its stripes."""
+    yield _BEFORE, (_BEYOND, (NO_OFFSET,))
+    if components is None:
+        yield 0, (_BEYOND, (NO_LAYOUT,))
+        return
+    serving = [component for component in components if component.serves]
+    if not all(component.has_extent for component in serving):
+        yield 0, (_BEYOND, (NO_SENSE,))
+        return
+    edges: defaultdict[int, set[int]] = defaultdict(set, {0: set()})
+    for index, component in enumerate(serving):
+        edges[component.start] ^= {index}
+        edges[component.end if component.end != _TO_THE_END else _BEYOND] ^= {index}
+    there: set[int] = set()
+    for edge in sorted(edges):
+        if edge < _BEYOND:
+            there ^= edges[edge]
+            yield edge, _stripes([serving[index] for index in there])
+
+
+def _stripes(components: Sequence[_Component]) -> tuple[int, Sequence[Place]]:
+    """Stripes of a strip, from all components that hold it."""
+    if not components:
+        return _BEYOND, (NO_OST,)
+    return components[0].stripes if len(components) == 1 else (_BEYOND, (MIRRORED,))

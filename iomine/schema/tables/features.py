@@ -1,0 +1,114 @@
+"""Features: what triggers are judged by, a row for each log, worked out once when the log is swept (`sql/features/`)."""
+
+from iomine.schema.table import Table
+
+LOG_REQUESTS = Table(
+    "log_requests",
+    "The requests of one log: how many are small, go backwards, are misaligned or move bytes again, and what that cost.",
+    (
+        *("log_id", "is_complete", "small_read_bytes", "small_write_bytes", "read_count", "write_count"),
+        *("small_read_count", "small_write_count", "small_read_ratio", "small_write_ratio", "small_read_core_seconds"),
+        *("small_write_core_seconds", "small_read_seconds_ratio", "small_write_seconds_ratio", "read_size_evidence"),
+        *("write_size_evidence", "backward_read_count", "backward_write_count", "backward_read_ratio"),
+        *("backward_write_ratio", "backward_read_core_seconds", "backward_write_core_seconds"),
+        *("backward_read_seconds_ratio", "backward_write_seconds_ratio", "read_order_evidence", "write_order_evidence"),
+        *("misaligned_count", "misaligned_ratio", "misaligned_core_seconds", "misaligned_seconds_ratio"),
+        *("mpiio_misaligned_count", "mpiio_misaligned_ratio", "mpiio_misaligned_core_seconds"),
+        *("mpiio_misaligned_seconds_ratio", "reread_bytes", "rewritten_bytes", "reread_ratio", "rewritten_ratio"),
+        *("reread_core_seconds", "rewritten_core_seconds", "read_extent_evidence", "write_extent_evidence"),
+        *("small_read_path", "small_write_path", "misaligned_path", "reread_path", "rewritten_path"),
+    ),
+)
+LOG_META_PROFILE = Table(
+    "log_meta_profile",
+    "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree.",
+    (
+        *("log_id", "is_complete", "meta_core_seconds", "io_core_seconds", "meta_ratio", "meta_seconds_per_rank"),
+        *("open_count", "stat_count", "meta_call_count", "meta_call_ratio", "meta_calls_per_second"),
+        *("longest_meta_seconds", "longest_meta_path"),
+    ),
+)
+LOG_RANK_PROFILE = Table(
+    "log_rank_profile",
+    "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all.",
+    (
+        *("log_id", "is_complete", "rank_evidence", "straggler_count", "straggler_rank", "straggler_host"),
+        *("straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
+        *("heaviest_rank_bytes", "heaviest_rank_core_seconds", "idle_rank_count", "mean_rank_bytes"),
+        *("bytes_max_over_mean_ratio", "bytes_variation_ratio", "bytes_gini_ratio", "rank0_read_bytes"),
+        *("rank0_write_bytes", "rank0_bytes", "rank0_read_ratio", "rank0_write_ratio", "rank0_ratio"),
+        *("rank0_read_core_seconds", "rank0_write_core_seconds", "rank0_core_seconds"),
+    ),
+)
+LOG_COLLECTIVE_PROFILE = Table(
+    "log_collective_profile",
+    "How one log used MPI-IO: independent and collective calls, blocking ones, and bytes beneath it that nobody asked for.",
+    (
+        *("log_id", "is_complete", "indep_read_requests_count", "indep_write_requests_count", "indep_read_ratio"),
+        *("indep_write_ratio", "indep_read_core_seconds", "indep_write_core_seconds", "indep_read_seconds_ratio"),
+        *("indep_write_seconds_ratio", "blocking_ratio", "blocking_core_seconds", "io_ratio"),
+        *("read_amplification_ratio", "write_amplification_ratio", "read_amplification_core_seconds"),
+        *("write_amplification_core_seconds", "indep_read_path", "indep_write_path"),
+    ),
+)
+LOG_FILE_PROFILE = Table(
+    "log_file_profile",
+    "The files of one log: how many belong to one rank alone, how many are small, and what went through stdio.",
+    (
+        *("log_id", "is_complete", "file_count", "own_file_count", "own_files_per_rank_ratio", "own_file_core_seconds"),
+        *("small_file_count", "small_file_ratio", "small_file_core_seconds", "data_stdio_ratio", "stdio_core_seconds"),
+        *("stdio_path", "io_core_seconds", "io_ratio", "io_seconds_per_mib"),
+    ),
+)
+LOG_STRIPE_PROFILE = Table(
+    "log_stripe_profile",
+    "How one log's files lie on Lustre: big shared files on few OSTs, small files on many.",
+    (
+        *("log_id", "is_complete", "single_ost_bytes", "single_ost_core_seconds", "single_ost_path"),
+        *("striped_shared_bytes", "striped_shared_stripe_count", "striped_shared_core_seconds", "striped_shared_path"),
+        *("ranks_per_ost_ratio", "overstriped_file_count", "overstriped_file_ratio", "overstriped_core_seconds"),
+    ),
+)
+LOG_PENDING_PROFILE = Table(
+    "log_pending_profile",
+    "Answers that wait for inputs that are not read yet: phases, loads of OSTs, the state of the file system.",
+    (
+        *("log_id", "is_complete", "io_phase_count", "phase_straggler_count", "ost_max_over_mean_ratio"),
+        *("weather_slowdown_ratio", "ost_contention_ratio"),
+    ),
+)
+DRISHTI_POSIX = Table(
+    "drishti_posix",
+    "What Drishti works out of one log's POSIX records, its oddities included; its triggers read no other view of POSIX.",
+    (
+        *("log_id", "is_complete", "read_count", "write_count", "read_bytes", "write_bytes", "read_count_lead_ratio"),
+        *("write_count_lead_ratio", "read_bytes_lead_ratio", "write_bytes_lead_ratio", "small_read_count"),
+        *("small_write_count", "small_read_ratio", "small_write_ratio", "mem_not_aligned_ratio"),
+        *("file_not_aligned_ratio", "read_offset_lead_bytes", "write_offset_lead_bytes", "random_read_count"),
+        *("random_write_count", "random_read_ratio", "random_write_ratio", "shared_read_count", "shared_write_count"),
+        *("small_shared_read_count", "small_shared_write_count", "small_shared_read_ratio", "small_shared_write_ratio"),
+        *("longest_meta_seconds", "shared_bytes_spread_ratio", "shared_seconds_spread_ratio", "own_read_spread_ratio"),
+        "own_write_spread_ratio",
+    ),
+)
+DRISHTI_MPIIO = Table(
+    "drishti_mpiio",
+    "What Drishti works out of one log's MPI-IO records, and whether it has any; split calls are not counted, as there.",
+    (
+        *("log_id", "is_complete", "no_mpiio", "record_count", "mpiio_read_count", "mpiio_write_count"),
+        *("coll_read_count", "coll_write_count", "nb_read_count", "nb_write_count"),
+    ),
+)
+DRISHTI_STDIO = Table(
+    "drishti_stdio",
+    "The share of stdio in the bytes that one log moved, as Drishti adds them up: POSIX, STDIO and MPI-IO alone.",
+    (*("log_id", "is_complete", "stdio_bytes", "stdio_ratio"),),
+)
+DRISHTI_AGGREGATORS = Table(
+    "drishti_aggregators",
+    "How many aggregators the hint cb_nodes asks for in one log that used MPI-IO, against the nodes that the log names.",
+    (
+        *("log_id", "is_complete", "aggregator_count", "job_node_count", "node_evidence", "aggregators_differ"),
+        "aggregator_order",
+    ),
+)

@@ -1,0 +1,7 @@
+-- ---
+-- about = "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree."
+-- grain = ["log_id"]
+-- reads = ["lake.log_meta_profile"]
+-- ---
+SELECT *
+FROM lake.log_meta_profile
