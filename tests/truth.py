@@ -97,6 +97,7 @@ QUESTIONS = (
     Question("metadata time", "POSIX-301", ("P17",), _flag("metadata_time_over_30s")),
     Question("metadata calls", "POSIX-302", (), _flag("metadata_heavy")),
     Question("stragglers", "RANK-101", ("P19",), _stragglers),
+    Question("stragglers in phases", "PHASE-102", ("P19",), _stragglers),
     Question("byte imbalance", "RANK-201", ("P18", "P21", "P22"), _flag("byte_imbalance")),
     Question("rank 0 heavy", "RANK-303", (), _flag("rank0_heavy")),
     Question("stdio", "STDIO-101", ("S01",), _flag("stdio_heavy")),

@@ -14,7 +14,21 @@ from typing import Any, Final, TextIO
 
 import pyarrow as pa
 
-from iomine.derive import file_access, file_phases, phases, rank_io, request_sizes, totals, traces
+from iomine.derive import (
+    access_runs,
+    file_access,
+    file_overlap,
+    file_phases,
+    offset_detail,
+    ost_detail,
+    ost_io,
+    phases,
+    rank_detail,
+    rank_io,
+    request_sizes,
+    totals,
+    traces,
+)
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import ParquetSink, faults_told
 from iomine.lake.files import fills_row_group, new_file_path
@@ -80,6 +94,12 @@ def _tables(log: Log, path: str) -> dict[str, list[Columns]]:
         "rank_io": rank_io(log.tables, found, log.job.nprocs),
         "phase": phases(log.tables, found, run_seconds),
         "file_phase": file_phases(found, run_seconds),
+        "ost_io": ost_io(log.tables, found),
+        "file_overlap": file_overlap(log.tables, found),
+        "access_run": access_runs(found),
+        "rank_detail": rank_detail(log.tables, found, run_seconds),
+        "offset_detail": offset_detail(log.tables, found, run_seconds),
+        "ost_detail": ost_detail(log.tables, found, run_seconds),
     }
     return log.tables | {table: [columns] for table, columns in derived.items() if columns}
 

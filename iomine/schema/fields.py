@@ -449,13 +449,7 @@ _FILES = {
 
 _PENDING = {
     **_fields(
-        Kind.COUNT,
-        io_phase_count="Phases of I/O of the whole log.",
-        phase_straggler_count="Phases in which a rank was a straggler.",
-    ),
-    **_fields(
         Kind.RATIO,
-        ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
         weather_slowdown_ratio="Time for a byte of the whole file system while the log ran, over its usual time.",
         ost_contention_ratio="Share of the busiest OST's load while the log used it that came from other jobs.",
     ),
@@ -583,7 +577,26 @@ _DERIVED = {
 
 _PHASES = {
     **_fields(
+        Kind.TEXT,
+        phase_evidence="What phases are known from: trace or heatmap.",
+        ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
+    ),
+    **_fields(
+        Kind.ID,
+        busiest_ost_id="Index of the OST that got most bytes.",
+        ost="Index of the OST on which a request begins, empty where it is not known.",
+    ),
+    **_fields(Kind.BYTES, busiest_ost_bytes="Bytes moved of the OST that got most."),
+    **_fields(
+        Kind.CORE_SECONDS,
+        busiest_ost_core_seconds="Time that ranks spent in requests to the OST that got most bytes.",
+        phase_straggler_core_seconds="Time of the slowest rank in phases that have stragglers, over all of these.",
+    ),
+    **_fields(
         Kind.COUNT,
+        io_phase_count="Phases of I/O.",
+        phase_straggler_count="Phases in which a rank was a straggler.",
+        ost_count="OSTs that got bytes.",
         read_phase_count="Phases in which bytes were read.",
         write_phase_count="Phases in which bytes were written.",
     ),
@@ -594,6 +607,9 @@ _PHASES = {
     **_fields(
         Kind.RATIO,
         run_ratio="Share of the run that the phase lasts.",
+        phase_straggler_ratio="Share of the phases in which a rank was a straggler.",
+        phase_straggler_seconds_ratio="Share of the run that the slowest ranks of phases with stragglers spent in them.",
+        ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
         phases_ratio="Share of the run that all phases last together.",
         longest_phase_ratio="Share of the time in phases that the longest one lasts.",
         period_confidence_ratio="How much alike the phases are after one period: 1 where one looks like the next.",

@@ -52,8 +52,8 @@ def parts(template: str) -> tuple[str | Slot, ...]:
 
 
 def filled_sql(template: str) -> str:
-    """A DuckDB expression of type VARCHAR that fills in the template; a metric that is NULL shows as `?`."""
-    return " || ".join(quoted(part) if isinstance(part, str) else f"coalesce({_slot_sql(part)}, '?')" for part in parts(template))
+    """A DuckDB expression of type VARCHAR that fills in the template; a number that is NULL shows as `?`, a text as `unknown`."""
+    return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
 
 
 def quoted(text: str) -> str:
@@ -61,9 +61,13 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _slot_sql(slot: Slot) -> str:
+def _shown_sql(slot: Slot) -> str:
     if pa.types.is_string(field(slot.metric).type):
-        return slot.metric
+        return f"coalesce({slot.metric}, 'unknown')"
+    return f"coalesce({_slot_sql(slot)}, '?')"
+
+
+def _slot_sql(slot: Slot) -> str:
     is_whole = pa.types.is_integer(field(slot.metric).type)
     if slot.spec.endswith("%"):
         return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"

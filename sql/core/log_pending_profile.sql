@@ -1,5 +1,5 @@
 -- ---
--- about = "Answers that wait for inputs that are not read yet: phases, loads of OSTs, the state of the file system."
+-- about = "Answers that wait for an input that is not read yet: the state of the file system while a log ran."
 -- grain = ["log_id"]
 -- reads = ["lake.log_pending_profile"]
 -- ---

@@ -69,13 +69,26 @@ LOG_STRIPE_PROFILE = Table(
         *("ranks_per_ost_ratio", "overstriped_file_count", "overstriped_file_ratio", "overstriped_core_seconds"),
     ),
 )
+LOG_PHASE_PROFILE = Table(
+    "log_phase_profile",
+    "The phases of I/O of one log as a whole: how many there are, and in how many of them a rank straggled.",
+    (
+        *("log_id", "is_complete", "phase_evidence", "io_phase_count", "phase_straggler_count", "phase_straggler_ratio"),
+        *("phase_straggler_core_seconds", "phase_straggler_seconds_ratio"),
+    ),
+)
+LOG_OST_PROFILE = Table(
+    "log_ost_profile",
+    "How one log's bytes lie on the OSTs of Lustre: how many OSTs it used, and how much more the busiest got.",
+    (
+        *("log_id", "is_complete", "ost_evidence", "ost_count", "busiest_ost_id", "busiest_ost_bytes"),
+        *("busiest_ost_core_seconds", "ost_max_over_mean_ratio"),
+    ),
+)
 LOG_PENDING_PROFILE = Table(
     "log_pending_profile",
-    "Answers that wait for inputs that are not read yet: phases, loads of OSTs, the state of the file system.",
-    (
-        *("log_id", "is_complete", "io_phase_count", "phase_straggler_count", "ost_max_over_mean_ratio"),
-        *("weather_slowdown_ratio", "ost_contention_ratio"),
-    ),
+    "Answers that wait for an input that is not read yet: the state of the file system while a log ran.",
+    (*("log_id", "is_complete", "weather_slowdown_ratio", "ost_contention_ratio"),),
 )
 DRISHTI_POSIX = Table(
     "drishti_posix",

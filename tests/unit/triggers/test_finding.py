@@ -77,3 +77,9 @@ def test_slots_that_sql_cannot_fill_are_refused(template: str) -> None:
     """A slot is a column's name with one of a few formats; anything else is refused before it becomes SQL."""
     with pytest.raises(ValueError, match=r"slot|brace|format|field|Single|expected"):
         parts(template)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("'/it''s {here}'", "In /it's {here}."), ("NULL::VARCHAR", "In unknown.")])
+def test_texts_stand_as_they_are(value: str, expected: str) -> None:
+    """A path is shown as it is, whatever is in it, and one that is not known says so."""
+    assert expected == _filled("In {small_read_path}.", small_read_path=value)

@@ -2,8 +2,8 @@
 
 A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for
 each other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the
-same data in less time. It takes the times of all requests to tell phases apart. Phases are not worked out yet, so for
-now this is unknown for every log.
+same data in less time. Phases are told apart by the gaps between requests, as long as they are long beside the
+phases; from heat maps they are as fine as the bins, of which a log has at most a few hundred.
 
 Blind spots: what counts as a gap between phases depends on the run, so a program that does I/O all the time has one
 phase, however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with
@@ -16,7 +16,7 @@ from iomine.triggers.snippets import KEEP_OPEN_PYTHON, TRACE_SHELL
 
 TRIGGER = Trigger(
     code="PHASE-101",
-    view="log_pending_profile",
+    view="log_phase_profile",
     level=Level.INFO,
     all_of=(Above("io_phase_count", 1000, why="Our own choice: in a run of a day, one more often than every second minute."),),
     finding="The run did I/O in {io_phase_count} separate phases.",
@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     cases=(
         Case("thousands of bursts", {"io_phase_count": 20_000}, state="fired"),
         Case("exactly on the bar", {"io_phase_count": 1000}, state="clear"),
-        Case("the log has no trace", {"io_phase_count": None}, state="unknown"),
+        Case("neither trace nor heat maps", {"io_phase_count": None}, state="unknown"),
         Case("below the bar, but segments are missing", {"io_phase_count": 10, "is_complete": False}, state="unknown"),
         Case(
             "segments are missing, but those at hand are enough",
@@ -37,6 +37,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
-    needs=TRACE,
+    evidence="phase_evidence",
+    needs=f"the HEATMAP module, or {TRACE}",
     snippets=(KEEP_OPEN_PYTHON, TRACE_SHELL),
 )

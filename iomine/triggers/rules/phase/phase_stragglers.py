@@ -1,8 +1,8 @@
 """Stragglers within a phase of I/O.
 
 Over a whole run slow moments even out: a different rank may be late in each phase, so that in sum all look alike, and
-still everyone waits in every phase. Ranks are therefore compared within each phase, which takes the times of all
-requests by rank. Phases are not worked out yet, so for now this is unknown for every log.
+still everyone waits in every phase. Ranks are therefore compared within each phase, by their time for a request and for
+a byte, which takes a trace. The cost is the time of the slowest rank of each phase that has stragglers.
 
 Blind spots: where fewer than four ranks do I/O in a phase they are not compared. A rank that begins late because its
 computing took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
@@ -14,10 +14,20 @@ from iomine.triggers.snippets import TRACE_SHELL
 
 TRIGGER = Trigger(
     code="PHASE-102",
-    view="log_pending_profile",
+    view="log_phase_profile",
     level=Level.HIGH,
-    all_of=(Above("phase_straggler_count", 0, why="Our own choice: one late rank keeps all others waiting."),),
-    finding="In {phase_straggler_count} phases of I/O one rank or more was far slower than the others.",
+    all_of=(
+        Above("phase_straggler_ratio", 0.5, why="Our own choice: in a phase now and then, some rank is late on any machine."),
+        Above(
+            "phase_straggler_seconds_ratio",
+            0.05,
+            why="Our own choice: stragglers that hold up less of the run are not worth anyone's time.",
+        ),
+    ),
+    finding=(
+        "In {phase_straggler_count} of {io_phase_count} phases of I/O one rank or more was far slower than the others; the "
+        "slowest ranks of these phases were busy for {phase_straggler_seconds_ratio:.0%} of the run."
+    ),
     advice=(
         "See whether it is always the same. Least effort: look up slowest_rank in the view phases for this log; if one rank or "
         "its node leads in most of the {phase_straggler_count} phases, run without that node and report it to the support "
@@ -26,16 +36,33 @@ TRIGGER = Trigger(
         "rank does not hold up the others."
     ),
     cases=(
-        Case("a late rank in three phases", {"phase_straggler_count": 3}, state="fired"),
-        Case("none in any phase", {"phase_straggler_count": 0}, state="clear"),
-        Case("the log has no trace", {"phase_straggler_count": None}, state="unknown"),
-        Case("none, but segments are missing", {"phase_straggler_count": 0, "is_complete": False}, state="unknown"),
+        Case(
+            "a late rank in most phases",
+            {
+                "phase_straggler_ratio": 0.75,
+                "phase_straggler_seconds_ratio": 0.2,
+                "phase_straggler_count": 3,
+                "io_phase_count": 4,
+                "phase_straggler_core_seconds": 9.0,
+            },
+            state="fired",
+        ),
+        Case("exactly on the bar of phases", {"phase_straggler_ratio": 0.5, "phase_straggler_seconds_ratio": 0.2}, state="clear"),
+        Case("exactly on the bar of time", {"phase_straggler_ratio": 0.75, "phase_straggler_seconds_ratio": 0.05}, state="clear"),
+        Case("the log has no trace", {"phase_straggler_ratio": None, "phase_straggler_seconds_ratio": None}, state="unknown"),
+        Case(
+            "none, but segments are missing",
+            {"phase_straggler_ratio": 0.0, "phase_straggler_seconds_ratio": 0.0, "is_complete": False},
+            state="unknown",
+        ),
         Case(
             "segments are missing, but those at hand are enough",
-            {"phase_straggler_count": 3, "is_complete": False},
+            {"phase_straggler_ratio": 0.75, "phase_straggler_seconds_ratio": 0.2, "is_complete": False},
             state="fired",
         ),
     ),
+    cost="phase_straggler_core_seconds",
+    evidence="phase_evidence",
     needs=TRACE,
     snippets=(TRACE_SHELL,),
 )

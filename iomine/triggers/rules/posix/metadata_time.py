@@ -31,7 +31,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{meta_ratio:.0%} of the POSIX I/O time went into metadata calls: {meta_seconds_per_rank:.1f} s for each rank, "
+        "{meta_ratio:.0%} of the POSIX I/O time went into metadata calls: {meta_seconds_per_rank:,.1f} s for each rank, "
         "{meta_core_seconds} core-seconds in all, most for {longest_meta_path}."
     ),
     advice=(

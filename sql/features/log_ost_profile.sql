@@ -1,0 +1,42 @@
+-- ---
+-- about = "How one log's bytes lie on the OSTs of Lustre: how many OSTs it used, and how much more the busiest got."
+-- grain = ["log_id"]
+-- reads = ["core.log", "core.module", "core.ost_io"]
+-- ---
+WITH per_ost AS (
+    SELECT
+        cluster, night, log_id, ost_id,
+        SUM(moved_bytes)::DOUBLE AS moved_bytes, SUM(request_seconds) AS seconds, MIN(evidence) AS evidence
+    FROM core.ost_io
+    WHERE ost_id IS NOT NULL AND moved_bytes > 0
+    GROUP BY ALL
+),
+per_log AS (
+    SELECT
+        cluster, night, log_id,
+        -- What was spread evenly over a file's OSTs says less than what was traced.
+        MIN(evidence) AS ost_evidence,
+        COUNT(*) AS ost_count,
+        arg_max(ost_id, moved_bytes) AS busiest_ost_id,
+        MAX(moved_bytes) AS busiest_bytes,
+        arg_max(seconds, moved_bytes) AS busiest_ost_core_seconds,
+        AVG(moved_bytes) AS mean_bytes
+    FROM per_ost
+    GROUP BY ALL
+),
+sound AS (
+    SELECT cluster, night, log_id
+    FROM core.module
+    WHERE module IN ('POSIX', 'LUSTRE')
+    GROUP BY ALL
+    HAVING COUNT(*) = 2 AND bool_and(state = 'read' AND NOT is_partial)
+)
+SELECT
+    log.log_id, log.cluster, log.night,
+    sound.log_id IS NOT NULL AS is_complete,
+    ost_evidence, ost_count, busiest_ost_id, TRY_CAST(busiest_bytes AS BIGINT) AS busiest_ost_bytes, busiest_ost_core_seconds,
+    -- One OST alone is not out of balance.
+    CASE WHEN ost_count > 1 THEN busiest_bytes / mean_bytes END AS ost_max_over_mean_ratio
+FROM (SELECT cluster, night, log_id FROM core.log) AS log
+LEFT JOIN per_log USING (cluster, night, log_id)
+LEFT JOIN sound USING (cluster, night, log_id)

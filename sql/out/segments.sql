@@ -1,0 +1,19 @@
+-- ---
+-- about = "Traced reads and writes, with the OST on which each begins where the file's layout tells."
+-- grain = []
+-- reads = ["core.segment", "core.lustre_component"]
+-- ---
+WITH layout AS (
+    -- Ranks may have recorded the same layout each; with several components, which of them holds a byte is for ost_io.
+    SELECT cluster, night, log_id, file_id, any_value(stripe_bytes) AS stripe_bytes, any_value(ost_ids) AS ost_ids
+    FROM core.lustre_component
+    GROUP BY ALL
+    HAVING MAX(component) = 0 AND any_value(stripe_bytes) > 0 AND len(any_value(ost_ids)) > 0
+)
+SELECT
+    segment.log_id, segment.layer, segment.file_id, segment.rank, segment.host, segment.op,
+    segment.offset_bytes, segment.length_bytes, segment.start_seconds, segment.end_seconds,
+    CASE WHEN layer = 'posix' THEN ost_ids[(offset_bytes // stripe_bytes) % len(ost_ids) + 1] END AS ost,
+    segment.thread_id, segment.night, segment.cluster
+FROM core.segment AS segment
+LEFT JOIN layout USING (cluster, night, log_id, file_id)
