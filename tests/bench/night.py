@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.reading import _Sinks, _tables
+from iomine.pipeline.rows import RowSinks, rows_of
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Log
 
@@ -28,9 +28,9 @@ def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFil
         folder: where the files go.
     """
     with ExitStack() as stack:
-        sinks = _Sinks(folder, CLUSTER, NIGHT, stack)
+        sinks = RowSinks(folder, CLUSTER, NIGHT, stack)
         for log, path in logs:
-            sinks.write(log.log_id, _tables(log, path))
+            sinks.write(log.log_id, rows_of(log, path))
         sinks.finish()
     return [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
 
