@@ -5,6 +5,7 @@ from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.osts import ost_io
 from iomine.derive.overlaps import file_overlap
 from iomine.derive.patterns import access_runs
+from iomine.derive.periods import periods
 from iomine.derive.phases import file_phases, phases
 from iomine.derive.ranks import rank_io
 from iomine.derive.totals import Totals, totals
@@ -19,6 +20,7 @@ __all__ = [
     "offset_detail",
     "ost_detail",
     "ost_io",
+    "periods",
     "phases",
     "rank_detail",
     "rank_io",

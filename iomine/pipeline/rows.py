@@ -14,6 +14,7 @@ from iomine.derive import (
     offset_detail,
     ost_detail,
     ost_io,
+    periods,
     phases,
     rank_detail,
     rank_io,
@@ -76,12 +77,14 @@ def rows_of(log: Log, path: str) -> dict[str, list[Columns]]:
     """All rows of a log: what it holds, and what follows from that while it is in memory."""
     found = traces(log.tables)
     run_seconds = None if log.job.doubt else log.job.run_seconds
+    log_phases = phases(log.tables, found, run_seconds)
     derived = {
         "log": _log_row(log, path),
         "file_access": file_access(found),
         "request_size": request_sizes(found),
         "rank_io": rank_io(log.tables, found, log.job.nprocs),
-        "phase": phases(log.tables, found, run_seconds),
+        "phase": log_phases,
+        "period": periods(log_phases),
         "file_phase": file_phases(found, run_seconds),
         "ost_io": ost_io(log.tables, found),
         "file_overlap": file_overlap(log.tables, found),

@@ -346,6 +346,7 @@ _RANKS = {
         Kind.COUNT,
         straggler_count="Ranks whose requests took so much longer than other ranks' that chance does not explain it.",
         idle_rank_count="Ranks that moved no bytes.",
+        active_rank_count="Ranks that did anything.",
     ),
     **_fields(
         Kind.RATIO,
@@ -353,6 +354,8 @@ _RANKS = {
         straggler_wait_ratio="Share of the run by which the slowest straggler's I/O time exceeds the median rank's.",
         bytes_max_over_mean_ratio="Bytes of the rank that moved most, over the mean of all ranks.",
         bytes_variation_ratio="Standard deviation of ranks' bytes over their mean.",
+        seconds_variation_ratio="Standard deviation of ranks' I/O time over their mean.",
+        slowest_over_mean_ratio="I/O time of the slowest rank, over the mean of all ranks.",
         bytes_gini_ratio="Gini coefficient of ranks' bytes: 0 where all moved the same, towards 1 where one moved all.",
         rank0_read_ratio="Share of the bytes read that rank 0 read, of runs with at least 4 ranks.",
         rank0_write_ratio="Share of the bytes written that rank 0 wrote, of runs with at least 4 ranks.",
@@ -374,6 +377,11 @@ _RANKS = {
         rank0_write_core_seconds="Time that rank 0 spent in writes.",
         rank0_core_seconds="Time that rank 0 spent in reads and writes.",
     ),
+}
+
+_BOUNDS = {
+    **_fields(Kind.SECONDS, mean_seconds="I/O time, averaged over all ranks of the run."),
+    "mean_bytes": Field("mean_bytes", Kind.NUMBER, "Bytes moved, averaged over all ranks of the run."),
 }
 
 _COLLECTIVES = {
@@ -612,7 +620,7 @@ _PHASES = {
         ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
         phases_ratio="Share of the run that all phases last together.",
         longest_phase_ratio="Share of the time in phases that the longest one lasts.",
-        period_confidence_ratio="How much alike the phases are after one period: 1 where one looks like the next.",
+        period_confidence_ratio="How regularly phases come: 1 where all do after one period, 0 where none does.",
     ),
     **_fields(
         Kind.SECONDS,

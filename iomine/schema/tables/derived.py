@@ -85,3 +85,8 @@ OST_IO = Table(
         "file_count",
     ),
 )
+PERIOD = Table(
+    "period",
+    "How regularly the phases of a layer, or (layer `all`) of the whole log, come in which bytes are moved in one direction.",
+    ("log_id", "layer", "op", "evidence", "io_phase_count", "period_seconds", "period_confidence_ratio"),
+)
