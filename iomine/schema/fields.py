@@ -381,7 +381,7 @@ _RANKS = {
 
 _BOUNDS = {
     **_fields(Kind.SECONDS, mean_seconds="I/O time, averaged over all ranks of the run."),
-    "mean_bytes": Field("mean_bytes", Kind.NUMBER, "Bytes moved, averaged over all ranks of the run."),
+    **_fields(Kind.BYTES, mean_bytes="Bytes moved, averaged over all ranks of the run."),
 }
 
 _COLLECTIVES = {

@@ -28,10 +28,10 @@ WITH shared AS (
 SELECT
     log_id, layer, file_id, nprocs,
     fastest_rank, fastest_rank_bytes, fastest_rank_seconds, slowest_rank, slowest_rank_bytes, slowest_rank_seconds,
-    moved_bytes / NULLIF(nprocs, 0) AS mean_bytes, seconds / NULLIF(nprocs, 0) AS mean_seconds,
+    TRY_CAST(moved_bytes / NULLIF(nprocs, 0) AS BIGINT) AS mean_bytes, seconds / NULLIF(nprocs, 0) AS mean_seconds,
     -- Variances are over all ranks that opened the file (darshan-core: reduction of shared records).
-    sqrt(abs(rank_bytes_variance)) / NULLIF(moved_bytes / nprocs, 0) AS bytes_variation_ratio,
-    sqrt(abs(rank_seconds_variance)) / NULLIF(seconds / nprocs, 0) AS seconds_variation_ratio,
+    sqrt(abs(rank_bytes_variance)) / NULLIF(moved_bytes / NULLIF(nprocs, 0), 0) AS bytes_variation_ratio,
+    sqrt(abs(rank_seconds_variance)) / NULLIF(seconds / NULLIF(nprocs, 0), 0) AS seconds_variation_ratio,
     slowest_rank_seconds * nprocs / NULLIF(seconds, 0) AS slowest_over_mean_ratio,
     shared.night, shared.cluster
 FROM shared
