@@ -58,13 +58,16 @@ def judge(
     # A log is judged by its own night's rows, so views over the touched partitions say the same as views over all.
     partitions = sorted({(file.cluster, file.night) for file in merged if file.cluster and file.night})
     replaced = {(file.table, file.cluster, file.night) for file in merged}
+    judges = list(triggers.values())
+    worked_out = {trigger.view for trigger in judges}
     kept = [
         file
         for file in warehouse.lake.files(warehouse.lake.pins())
-        if (file.cluster, file.night) in partitions and (file.table, file.cluster, file.night) not in replaced
+        if (file.cluster, file.night) in partitions
+        and (file.table, file.cluster, file.night) not in replaced
+        and file.table not in worked_out
     ]
     staging.mkdir(parents=True, exist_ok=True)
-    judges = list(triggers.values())
     features = work_out(staging, [*kept, *merged], judges, partitions)
     verdicts = verdicts_on(staging, [*kept, *merged, *features], judges, partitions)
     found = [verdict_file(staging, verdicts, cluster, night) for cluster, night in partitions]

@@ -117,6 +117,7 @@ class Sweep:
         self._rejects: list[dict[str, Any]] = []
         self._staged: list[LakeFile] = []
         self._merged: list[LakeFile] = []
+        self._judged: list[LakeFile] = []
         self._findings = 0
         self._triggers: dict[str, Trigger] = {}
 
@@ -224,18 +225,16 @@ class Sweep:
 
     def judge(self) -> int:
         """Judges the logs of every night that got some; returns the number of findings."""
-        self._merged = [file for file in self._merged if file.table != "verdict"]
         if not self._merged:
             return 0
-        verdicts, self._findings = judge(self._warehouse, self._staging, self._merged, self._triggers)
-        self._merged += verdicts
+        self._judged, self._findings = judge(self._warehouse, self._staging, self._merged, self._triggers)
         return self._findings
 
     def commit(self) -> None:
         """Commits all tables, and last the sweep itself."""
         lake = self._warehouse.lake
         by_table: dict[str, list[LakeFile]] = {}
-        for file in self._merged:
+        for file in [*self._merged, *self._judged]:
             by_table.setdefault(file.table, []).append(file)
         for table, files in sorted(by_table.items()):
             lake.commit(table, files, self.id)
