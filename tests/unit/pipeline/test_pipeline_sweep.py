@@ -13,6 +13,7 @@ from iomine.lake import Lake
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.sweep import Settings, Summary, Sweep
+from iomine.triggers import TRIGGERS
 
 SweepUp = Callable[..., Summary]
 # How many logs of `real` end on which night.
@@ -22,6 +23,13 @@ NIGHTS = {"2017-09-21": 2, "2021-04-06": 2, "2021-04-14": 3}
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
     return tmp_path / "warehouse"
+
+
+@pytest.fixture(autouse=True)
+def _few_triggers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judges by two triggers: planning the questions of all takes longer than the rest of a small sweep."""
+    few = {code: TRIGGERS[code] for code in ("POSIX-101", "P05")}
+    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: few)
 
 
 @pytest.fixture
