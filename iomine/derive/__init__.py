@@ -10,6 +10,7 @@ from iomine.derive.phases import file_phases, phases
 from iomine.derive.ranks import rank_io
 from iomine.derive.totals import Totals, totals
 from iomine.derive.trace import traces
+from iomine.derive.transforms import mpiio_posix
 
 __all__ = [
     "Totals",
@@ -17,6 +18,7 @@ __all__ = [
     "file_access",
     "file_overlap",
     "file_phases",
+    "mpiio_posix",
     "offset_detail",
     "ost_detail",
     "ost_io",

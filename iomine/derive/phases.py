@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.streams import moves_data_through_stdio
-from iomine.derive.stretches import READ, WRITE, Stretches, heatmap_stretches, joined, pieces, times
+from iomine.derive.stretches import READ, WRITE, Stretches, chains, heatmap_stretches, joined, pieces
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 
 Method = Literal["gaps", "paper"]
@@ -70,7 +70,7 @@ def file_phases(traces: Sequence[Trace], run_seconds: float | None) -> dict[str,
         traces: the log's traces.
         run_seconds: length of the run, None where it is not known.
     """
-    layers = {trace.layer: _traced([trace], "gaps") for trace in traces}
+    layers = {trace.layer: _traced([_kept(trace, "gaps")], "gaps") for trace in traces}
     return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in layers.items() if layer])
 
 
@@ -86,11 +86,16 @@ def cuts_between(starts: Floats, ends: Floats, floor: float, method: Method = "g
     # Before the n-th start in order of time there is a gap if n requests have ended by then: no need to know whose.
     starts, ends = np.sort(starts), np.sort(ends)
     lengths = starts[1:] - ends[:-1]
-    at = np.flatnonzero(lengths > (floor if method == "gaps" else 0))
+    at = np.flatnonzero(lengths > _shortest_gap(method, floor))
     gaps = lengths[at]
     busy = ends[-1] - starts[0] - gaps.sum()
     parting = at[gaps > (_gap_bar(gaps, busy, floor) if method == "gaps" else _paper_bar(gaps))]
     return (ends[:-1][parting] + starts[1:][parting]) / 2
+
+
+def _shortest_gap(method: Method, floor: float) -> float:
+    """Seconds beyond which a gap may part phases."""
+    return floor if method == "gaps" else 0.0
 
 
 def _gap_bar(gaps: Floats, busy: float, floor: float) -> float:
@@ -112,13 +117,19 @@ def _paper_bar(gaps: Floats) -> float:
 
 def _layers(tables: Tables, traces: Sequence[Trace], method: Method) -> dict[str, _Layer]:
     """Each layer, and the whole log, of which anything is known."""
-    traced = {trace.layer: trace for trace in traces}
+    traced = {trace.layer: _kept(trace, method) for trace in traces}
     found = {}
     for name in ("posix", "mpiio", "stdio"):
         layer = _traced([traced[name]], method) if name in traced else _binned(tables, [name], method)
         if layer is not None:
             found[name] = layer
-    whole = _traced(traces, method) if _is_whole(tables, traces) else _binned(tables, ["posix", "stdio"], method)
+    if not _is_whole(tables, traces):
+        whole = _binned(tables, ["posix", "stdio"], method)
+    elif len(traced) == 1:
+        whole = found.get(traces[0].layer)
+    else:
+        # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
+        whole = _traced([traced[name] for name in sorted(traced, key=lambda name: name != "posix")], method)
     return found | ({} if whole is None else {"all": whole})
 
 
@@ -130,16 +141,20 @@ def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
     return any(trace.bytes.sum() >= _WHOLE_SHARE * moved for trace in traces)
 
 
-def _traced(layers: Sequence[Trace], method: Method) -> _Layer | None:
-    # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
-    ordered = sorted(layers, key=lambda trace: trace.layer != "posix")
-    kept = [~_is_incidental(trace) for trace in ordered]
-    of_layers = [times(trace, of) for trace, of in zip(ordered, kept, strict=True)]
-    starts, ends = (np.concatenate(column) for column in zip(*of_layers, strict=True))
+def _kept(trace: Trace, method: Method) -> Stretches:
+    """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
+    found = chains(trace, _shortest_gap(method, _FLOOR_SECONDS))
+    incidental = np.unique(trace.file_ids[_is_incidental(trace)])
+    return found.of(~np.isin(found.file_ids, incidental)) if len(incidental) else found
+
+
+def _traced(layers: Sequence[Stretches], method: Method) -> _Layer | None:
+    """Layers of which the first tells what was moved."""
+    starts, ends = (np.concatenate(column) for column in zip(*(layer[:2] for layer in layers), strict=True))
     if not len(starts):
         return None
     cuts = cuts_between(starts, ends, _FLOOR_SECONDS, method)
-    lowest, *above = (pieces(trace, of, cuts) for trace, of in zip(ordered, kept, strict=True))
+    lowest, *above = (pieces(layer, cuts) for layer in layers if len(layer.starts))
     return _Layer("trace", joined([lowest, *(stretches.silent() for stretches in above)]), cuts)
 
 

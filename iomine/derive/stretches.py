@@ -8,11 +8,12 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace
+from iomine.derive.blocks import Block, blocks
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts
 
 WRITE, READ = (OPS.index(op) for op in ("write", "read"))
-# Looking up the cuts in a run costs as much as looking up about so many requests among the cuts.
-_LOOKUP: Final = 200
+# Requests that are gone through at once.
+_BLOCK: Final = 1 << 16
 
 
 class Stretches(NamedTuple):
@@ -53,65 +54,67 @@ def joined(parts: Sequence[Stretches]) -> Stretches:
     return parts[0] if len(parts) == 1 else Stretches._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def times(trace: Trace, kept_runs: Flags) -> tuple[Floats, Floats]:
-    """Start and end of each request of the runs that are kept and whose times are sound, in the order of the trace."""
-    starts, ends = trace.starts, trace.ends
-    wanted = None if kept_runs.all() else np.repeat(kept_runs, trace.counts)
-    sound = _sound(starts, ends)
-    if not sound.all():
-        wanted = sound if wanted is None else wanted & sound
-    return (starts, ends) if wanted is None else (starts[wanted], ends[wanted])
+def chains(trace: Trace, gap: float) -> Stretches:
+    """Requests that follow each other in a run, put together where the gap between them is not longer than that.
 
-
-def pieces(trace: Trace, kept_runs: Flags, cuts: Floats) -> Stretches:
-    """Requests of each run put together between two cuts; those whose times are not sound are left out.
+    Requests whose times are not sound are left out.
 
     Args:
         trace: the trace of a layer.
-        kept_runs: which of its runs are wanted.
-        cuts: moments, in order, in which there are no requests.
+        gap: in seconds.
     """
-    firsts = _first_of_pieces(trace, cuts)
-    sound = _sound(trace.starts, trace.ends)
-    if not sound.all():
+    return joined([_chains(trace, gap, block) for block in blocks(trace.counts, _BLOCK)])
+
+
+def _chains(trace: Trace, gap: float, block: Block) -> Stretches:
+    starts, ends, lengths = trace.starts[block.at], trace.ends[block.at], trace.lengths[block.at]
+    is_first = np.ones(len(starts), bool)
+    # Neighbours need not be in order of time.
+    is_first[1:] = (starts[1:] - ends[:-1] > gap) | (starts[:-1] - ends[1:] > gap)
+    is_first[block.firsts] = True
+    # Of all, first what is quicker to find out.
+    is_sound = None if ends.max() < np.inf and starts.min() >= 0 and (starts <= ends).all() else _sound(starts, ends)
+    if is_sound is not None:
         # Each by itself, so that it takes no other with it.
-        odd = np.flatnonzero(~sound)
-        firsts = np.union1d(firsts, np.concatenate([odd, odd[odd < len(sound) - 1] + 1]))
-    runs = np.searchsorted(trace.firsts, firsts, side="right") - 1
+        is_first |= ~is_sound
+        is_first[1:] |= ~is_sound[:-1]
+    firsts = np.flatnonzero(is_first)
+    runs = block.runs.start + np.searchsorted(block.firsts, firsts, side="right") - 1
     found = Stretches(
-        np.minimum.reduceat(trace.starts, firsts),
-        np.maximum.reduceat(trace.ends, firsts),
+        np.minimum.reduceat(starts, firsts),
+        np.maximum.reduceat(ends, firsts),
         trace.ops[runs],
         trace.ranks[runs],
         trace.file_ids[runs],
-        np.diff(firsts, append=len(sound)).astype(np.float64),
-        np.add.reduceat(trace.lengths, firsts, dtype=np.float64),
-        np.add.reduceat(trace.ends, firsts) - np.add.reduceat(trace.starts, firsts),
+        np.diff(firsts, append=len(starts)).astype(np.float64),
+        np.add.reduceat(lengths.astype(np.float64), firsts),
+        np.add.reduceat(ends, firsts) - np.add.reduceat(starts, firsts),
     )
-    kept = kept_runs[runs] & sound[firsts]
-    return found if kept.all() else found.of(kept)
-
-
-def _first_of_pieces(trace: Trace, cuts: Floats) -> Integers:
-    """Where runs begin, and where the next piece of one does."""
-    lasts = np.append(trace.firsts[1:], len(trace.starts)) - 1
-    backwards = np.flatnonzero(trace.starts[1:] < trace.starts[:-1]) + 1
-    spanning = np.flatnonzero(np.searchsorted(cuts, trace.starts[trace.firsts]) != np.searchsorted(cuts, trace.starts[lasts]))
-    if np.isin(backwards, trace.firsts).all() and len(spanning) * _LOOKUP < len(trace.starts):
-        # Runs are in order of time, and most of them long: it is enough to look up the cuts in each.
-        begins = [trace.firsts[run] + np.searchsorted(trace.starts[trace.firsts[run] : lasts[run] + 1], cuts) for run in spanning]
-        within = np.concatenate([trace.firsts, *begins])
-        return np.unique(within[within < len(trace.starts)])
-    between = np.searchsorted(cuts, trace.starts)
-    is_first = np.zeros(len(trace.starts), bool)
-    is_first[trace.firsts] = True
-    is_first[1:] |= between[1:] != between[:-1]
-    return np.flatnonzero(is_first)
+    return found if is_sound is None else found.of(is_sound[firsts])
 
 
 def _sound(starts: Floats, ends: Floats) -> Flags:
     # Infinities and NaN lie nowhere.
     return (starts >= 0) & (ends >= starts) & (ends < np.inf)
+
+
+def pieces(stretches: Stretches, cuts: Floats) -> Stretches:
+    """Neighbours put together that are one rank's on one file in one direction, and lie between the same two cuts.
+
+    Args:
+        stretches: at least one.
+        cuts: moments, in order, in which there are no requests.
+    """
+    between = np.searchsorted(cuts, stretches.starts)
+    firsts = group_starts(between, stretches.file_ids, stretches.ranks, stretches.ops)
+    return Stretches(
+        np.minimum.reduceat(stretches.starts, firsts),
+        np.maximum.reduceat(stretches.ends, firsts),
+        stretches.ops[firsts],
+        stretches.ranks[firsts],
+        stretches.file_ids[firsts],
+        *(np.add.reduceat(column, firsts) for column in stretches[-3:]),
+    )
 
 
 def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, float]:

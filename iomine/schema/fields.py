@@ -581,6 +581,44 @@ _DERIVED = {
         Kind.COUNT,
         merged_rank_count="Ranks that share the row, from `rank` on; more than 1 where rows would be too many.",
     ),
+    **_fields(
+        Kind.LABEL,
+        transformation="What MPI-IO made of requests: unchanged, split, merged, collective_buffering, data_sieving, mixed.",
+    ),
+    **_fields(
+        Kind.FLAG,
+        is_collective="True where some of the MPI-IO calls of that direction on the file were collective.",
+        stayed_independent="True where several ranks asked, and most collective calls became requests of the asking rank alone.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        stayed_independent_count="Collective calls, at least so many, whose bytes the asking rank moved itself.",
+        mpiio_request_count="MPI-IO requests that move something.",
+        posix_request_count="POSIX requests that move something, without reads within MPI-IO writes.",
+        sieve_read_count="POSIX reads within MPI-IO writes, made to write back more than was asked for.",
+        mpiio_rank_count="Ranks with MPI-IO requests.",
+        posix_rank_count="Ranks with POSIX requests.",
+        aggregator_rank_count="Ranks whose POSIX requests carried bytes of other ranks; 0 where each moved its own.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        mpiio_bytes="Bytes of MPI-IO requests.",
+        posix_bytes="Bytes of POSIX requests, without reads within MPI-IO writes.",
+        mpiio_median_bytes="Median length of MPI-IO requests, the lower where there are two.",
+        posix_median_bytes="Median length of POSIX requests, the lower where there are two.",
+        sieve_read_bytes="Bytes that POSIX read within MPI-IO writes.",
+    ),
+    **_fields(
+        Kind.INTEGERS,
+        aggregator_ranks="Ranks whose POSIX requests carried bytes of other ranks, the first 1,024 in order.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        posix_per_mpiio_ratio="POSIX requests for each MPI-IO request.",
+        own_request_ratio="Share of POSIX requests made during an MPI-IO request of the same rank on the file.",
+        matched_request_ratio="Share of POSIX requests made during an MPI-IO request of any rank, or later of the same bytes.",
+        unchanged_ratio="Share of MPI-IO requests that became one POSIX request of the same rank and bytes.",
+    ),
 }
 
 _PHASES = {

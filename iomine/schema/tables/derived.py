@@ -90,3 +90,14 @@ PERIOD = Table(
     "How regularly the phases of a layer, or (layer `all`) of the whole log, come in which bytes are moved in one direction.",
     ("log_id", "layer", "op", "evidence", "io_phase_count", "period_seconds", "period_confidence_ratio"),
 )
+MPIIO_POSIX = Table(
+    "mpiio_posix",
+    "What the traced MPI-IO requests of one direction on a file became in POSIX; requests that move nothing are left out.",
+    (
+        *("log_id", "file_id", "op", "transformation", "is_collective", "stayed_independent", "stayed_independent_count"),
+        *("mpiio_request_count", "posix_request_count", "posix_per_mpiio_ratio", "mpiio_bytes", "posix_bytes"),
+        *("mpiio_median_bytes", "posix_median_bytes", "sieve_read_count", "sieve_read_bytes", "mpiio_rank_count"),
+        *("posix_rank_count", "aggregator_rank_count", "aggregator_ranks", "own_request_ratio", "matched_request_ratio"),
+        "unchanged_ratio",
+    ),
+)
