@@ -346,6 +346,6 @@ def test_sweep_judges_its_nights_by_the_bars_of_the_site(again: Path) -> None:
     with Sweep(Settings((again,), again, "blue")) as sweep:
         sweep._merged = [_staged(Warehouse(again), "log", [{"log_id": "a1"}], "blue", APRIL)]
         sweep.judge()
-        (file,) = [file for file in sweep._merged if file.table == "verdict"]
+        (file,) = [file for file in sweep._judged if file.table == "verdict"]
         verdicts = pq.read_table(file.path, columns=["state", "bar"], filters=[("code", "=", "P06")]).to_pylist()
     assert [{"state": "clear", "bar": 0.3}] == verdicts
