@@ -1,7 +1,12 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from shared import NOT_HERE, SHARED_DATA
+
+# Machines are busy at times: how long an example takes proves nothing.
+settings.register_profile("iomine", deadline=None)
+settings.load_profile("iomine")
 
 
 @pytest.fixture(scope="session")

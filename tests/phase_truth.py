@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from shared import log_of, workloads
 
-from iomine.derive import phases, traces
+from iomine.derive import phase_layers, phases, traces
 from iomine.derive.phases import Method
 from iomine.errors import UnreadableError
 from iomine.sources.darshan import read_log
@@ -54,7 +54,9 @@ def counted() -> Iterator[Counted]:
             continue
         for way, (evidence, method) in WAYS.items():
             tables = log.tables if evidence == "trace" else {name: log.tables[name] for name in log.tables.keys() - _TRACE_TABLES}
-            yield Counted(workload["id"], way, known, _count(phases(tables, traces(tables), log.job.run_seconds, method)))
+            yield Counted(
+                workload["id"], way, known, _count(phases(phase_layers(tables, traces(tables), method), log.job.run_seconds))
+            )
 
 
 def _count(columns: Mapping[str, Any]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.order import Order, groups_of, ordered
+from iomine.derive.order import Order, Ordered
 from iomine.derive.trace import OPS, Flags, Integers, Trace, group_starts
 
 _LONGEST_LINE: Final = 1 << 62
@@ -15,7 +15,7 @@ _MOST_LENGTHS: Final = 1024
 _KEPT_DIGITS: Final = 5
 
 
-def file_access(traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def file_access(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
     """Rows of the table `file_access`; no columns where there are no rows.
 
     A rank's requests are taken in order of their start, those of equal start as they were traced. The first visit to
@@ -26,11 +26,10 @@ def file_access(traces: Sequence[Trace]) -> dict[str, pa.Array]:
     return stacked([_file_access(trace) for trace in traces])
 
 
-def _file_access(trace: Trace) -> dict[str, pa.Array]:
-    groups = groups_of(trace)
+def _file_access(ordered: Ordered) -> dict[str, pa.Array]:
+    trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
     row_of_run = groups.rows[groups.of_run]
-    order = ordered(trace, groups.of_run, with_empty=False)
     rows = groups.rows[order.groups]
     is_backward, is_rewind = _goes_back(order)
     touched, is_unknown = _touched_bytes(order, rows, row_count)

@@ -27,6 +27,8 @@ _RANK_DOUBLINGS: Final = 2
 _MOST_DOUBLINGS: Final = 11
 # Less memory, and it stays in the cache.
 _BLOCK: Final = 1 << 17
+# Rows of a block that are worth sorting, so that fewer are left to be sorted together.
+_MANY: Final = _BLOCK // 8
 # The run's length is rounded to whole seconds in old logs, and clocks of nodes differ a little.
 _CLOCK_SLACK_SECONDS: Final = 2.0
 # No run is as long.
@@ -244,7 +246,7 @@ def _ost_levels(requests: _Requests, tables: Tables, width: float, most_rows: in
     requests, groups = requests.of(is_known), (2 * place_of + ops)[is_known]
     if not len(groups):
         return
-    rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(places), width / _PIXELS[_FINE]), is_scattered=True)
+    rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(places), width / _PIXELS[_FINE]))
     for level in _levels(rows, len(groups), width, _Limits(most_rows, _MOST_DOUBLINGS, 1)):
         yield {
             "ost_id": pa.array([places[place] for place in (level.rows["group"] // 2).tolist()], pa.int64()),
@@ -261,8 +263,7 @@ def _first_places(requests: _Requests, tables: Tables) -> tuple[Sequence[Place],
     found = np.empty(len(files), np.int32)
     for at in range(0, len(files), _BLOCK):
         block = slice(at, at + _BLOCK)
-        parts = layouts.parts(files[block], offsets[block], offsets[block] + 1)
-        found[block] = layouts.slot_places[parts.slots]
+        found[block] = layouts.slot_places[layouts.slots(files[block], offsets[block])]
     return layouts.places, found
 
 
@@ -288,7 +289,7 @@ def _offset_rows(requests: _Requests, most_rows: int) -> dict[str, pa.Array]:
     file_ids, index_of_run = np.unique(requests.file_ids, return_inverse=True)
     groups = np.repeat((2 * index_of_run + requests.ops).astype(np.int32), requests.counts)
     tolerances = _offset_tolerances(requests, index_of_run, len(file_ids))
-    rows = _merged_requests(requests, groups, _OFFSET, tolerances, is_scattered=True)
+    rows = _merged_requests(requests, groups, _OFFSET, tolerances)
     row_counts = np.bincount(rows["group"] // 2, minlength=len(file_ids))
     request_counts = np.bincount(index_of_run, requests.counts, minlength=len(file_ids))
     is_worth_it = (2 * row_counts <= request_counts)[rows["group"] // 2]
@@ -309,14 +310,7 @@ def _offset_tolerances(requests: _Requests, index_of_run: Integers, file_count: 
     return np.repeat((highest - lowest) // _PIXELS[_COARSE], 2)
 
 
-def _merged_requests(
-    requests: _Requests,
-    groups: npt.NDArray[Any],
-    axis: tuple[str, str],
-    tolerances: npt.NDArray[Any],
-    *,
-    is_scattered: bool = False,
-) -> Rows:
+def _merged_requests(requests: _Requests, groups: npt.NDArray[Any], axis: tuple[str, str], tolerances: npt.NDArray[Any]) -> Rows:
     """Requests of each group merged where the gap along an axis is at most the group's tolerance.
 
     Args:
@@ -324,19 +318,16 @@ def _merged_requests(
         groups: group of each.
         axis: names of the columns for begin and end.
         tolerances: of each group.
-        is_scattered: neighbours in the trace are not neighbours in the picture, so that sorting comes first.
     """
-    begins = requests.offsets if axis is _OFFSET else requests.starts
-    order = _order(groups, begins) if is_scattered and not _is_ordered(groups, begins) else None
     parts = []
     for at in range(0, len(groups), _BLOCK):
-        block = slice(at, at + _BLOCK)
-        rows = _raw_rows(requests, groups, axis, block if order is None else order[block])
-        parts.append(_chained(rows, axis, tolerances))
+        rows = _chained(_raw_rows(requests, groups, axis, slice(at, at + _BLOCK)), axis, tolerances)
+        # Neighbours in the trace need not be neighbours in the picture.
+        parts.append(_merged(rows, axis, tolerances) if len(rows["group"]) > _MANY else rows)
     return _merged({name: np.concatenate([part.pop(name) for part in parts]) for name in tuple(parts[0])}, axis, tolerances)
 
 
-def _raw_rows(requests: _Requests, groups: npt.NDArray[Any], axis: tuple[str, str], at: slice | Integers) -> Rows:
+def _raw_rows(requests: _Requests, groups: npt.NDArray[Any], axis: tuple[str, str], at: slice) -> Rows:
     """Some requests as rows of their own."""
     starts, ends, lengths = requests.starts[at], requests.ends[at], requests.lengths[at]
     seconds = ends - starts
@@ -385,13 +376,12 @@ def _is_ordered(groups: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
 
 
 def _order(groups: npt.NDArray[Any], values: npt.NDArray[Any]) -> Integers:
-    """Order of group and value; that of equals is any, which makes it several times as fast as a stable one."""
-    by_value = np.argsort(values)
-    bits = len(groups).bit_length()
-    places = (groups[by_value].astype(np.int64) << bits) | np.arange(len(groups))
-    places.sort()
-    places &= (1 << bits) - 1
-    order: Integers = by_value[places]
+    """Order of group and value, by sorts that are quick where much is in order and where there are few groups."""
+    by_value = np.argsort(values, kind="stable")
+    groups = groups[by_value]
+    if groups.max() <= np.iinfo(np.uint16).max:
+        groups = groups.astype(np.uint16)
+    order: Integers = by_value[np.argsort(groups, kind="stable")]
     return order
 
 

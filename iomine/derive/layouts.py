@@ -136,24 +136,45 @@ class Layouts(NamedTuple):
             begins: where in the file it begins; before 0 where that is not known.
             ends: where it ends, behind where it begins and before twice `MOST_BYTES`.
         """
-        strips, lasts = self._strips(files, begins), self._strips(files, ends - 1)
+        strips = self._strips(files, begins)
         ranges = np.arange(len(strips))
-        is_cut = strips < lasts
+        is_cut = ends > self.ends[strips]
         if is_cut.any():
-            pieces = lasts - strips + 1
+            pieces = self._strips(files, ends - 1) - strips + 1
             ranges, is_cut = np.repeat(ranges, pieces), np.repeat(is_cut, pieces)
             strips = np.repeat(strips, pieces) + _turns(pieces)
             begins, ends = np.maximum(begins[ranges], self.begins[strips]), np.minimum(ends[ranges], self.ends[strips])
-        stripe_bytes, widths = self.stripe_bytes[strips], self.widths[strips]
-        first, last = begins // stripe_bytes, (ends - 1) // stripe_bytes
-        slots = self.first_slots[strips] + first % widths
-        touched = np.minimum(last - first + 1, widths)
-        may_repeat = is_cut | (self.repeats[strips] & (touched > 1))
+        first, last = self._stripes(strips, begins), self._stripes(strips, ends - 1)
+        slots = self._slots(strips, first)
         sizes = ends - begins
-        if np.any(touched > 1):
+        if np.any(first < last):
+            touched = np.minimum(last - first + 1, self.widths[strips])
+            may_repeat = is_cut | (self.repeats[strips] & (touched > 1))
             sizes, slots = self._striped(strips, begins, ends, slots, touched)
-            ranges, may_repeat = np.repeat(ranges, touched), np.repeat(may_repeat, touched)
-        return Parts(ranges, slots, sizes, self._is_first(ranges, slots, may_repeat))
+            ranges, is_cut = np.repeat(ranges, touched), np.repeat(may_repeat, touched)
+        return Parts(ranges, slots, sizes, self._is_first(ranges, slots, is_cut))
+
+    def slots(self, files: Integers, offsets: Integers) -> Integers:
+        """The slots of bytes.
+
+        Args:
+            files: file of each.
+            offsets: where in the file it lies; before 0 where that is not known.
+        """
+        strips = self._strips(files, offsets)
+        return self._slots(strips, self._stripes(strips, offsets))
+
+    def _stripes(self, strips: Integers, offsets: Integers) -> Integers:
+        """Stripes of bytes, counted from the beginning of the file."""
+        bits = np.frexp(self.stripe_bytes.astype(np.float64))[1] - 1
+        # As stripes are on Lustre; to divide takes much longer.
+        is_power_of_two = (1 << bits == self.stripe_bytes).all()
+        stripes: Integers = offsets >> bits[strips] if is_power_of_two else offsets // self.stripe_bytes[strips]
+        return stripes
+
+    def _slots(self, strips: Integers, stripes: Integers) -> Integers:
+        slots: Integers = self.first_slots[strips] + stripes % self.widths[strips]
+        return slots
 
     def _striped(
         self, strips: Integers, begins: Integers, ends: Integers, slots: Integers, touched: Integers
@@ -176,8 +197,11 @@ class Layouts(NamedTuple):
 
     def _strips(self, files: Integers, offsets: Integers) -> Integers:
         """The strips that hold the offsets."""
-        low = self.first_strips[files]
-        high = low + self.strip_counts[files]
+        # Each file has a strip before its beginning and one from there on.
+        low = self.first_strips[files] + (offsets >= 0)
+        if len(self.begins) == 2 * len(self.first_strips):
+            return low
+        high = (self.first_strips + self.strip_counts)[files]
         while np.any(high - low > 1):
             middle = (low + high) // 2
             is_there = self.begins[middle] <= offsets

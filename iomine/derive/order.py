@@ -1,5 +1,7 @@
 """Requests of a trace in the order in which they were made."""
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -60,44 +62,60 @@ class Order(NamedTuple):
         return is_unknown
 
 
-def groups_of(trace: Trace) -> Groups:
-    """The groups of a trace, by file, direction and rank."""
-    runs, of_run = grouped(trace.file_ids, trace.ops, trace.ranks)
-    file_ids, ops = trace.file_ids[runs], trace.ops[runs]
-    firsts = group_starts(file_ids, ops)
-    rows = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(runs)))
-    return Groups(file_ids[firsts], ops[firsts], rows, trace.ranks[runs], of_run)
-
-
-def ordered(trace: Trace, groups_of_runs: Integers, *, with_empty: bool) -> Order:
-    """A trace's requests in order.
+class Ordered:
+    """A trace in the order in which its requests were made; what takes time is found out once, when it is asked for.
 
     Args:
-        trace: the trace.
-        groups_of_runs: group of each run.
-        with_empty: requests that moved nothing are among them.
+        trace: the trace of a layer.
     """
-    groups = np.repeat(groups_of_runs, trace.counts)
-    at: Integers | slice = slice(None)
-    if not with_empty and not trace.lengths.all():
-        at = np.flatnonzero(trace.lengths)
-        groups = groups[at]
-    starts = trace.starts[at]
-    has_before = _equals_before(groups)
-    # Nearly all traces are in order as they come, and to sort takes longer than all else.
-    is_scattered = len(groups_of_runs) > groups_of_runs.max() + 1
-    if is_scattered or np.any(has_before[1:] & (starts[1:] < starts[:-1])):
-        order = np.lexsort((starts, groups))
-        groups, at = groups[order], order if isinstance(at, slice) else at[order]
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups, by file, direction and rank."""
+        trace = self.trace
+        runs, of_run = grouped(trace.file_ids, trace.ops, trace.ranks)
+        file_ids, ops = trace.file_ids[runs], trace.ops[runs]
+        firsts = group_starts(file_ids, ops)
+        rows = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(runs)))
+        return Groups(file_ids[firsts], ops[firsts], rows, trace.ranks[runs], of_run)
+
+    @cached_property
+    def order(self) -> Order:
+        """All requests."""
+        return self._order(slice(None))
+
+    @cached_property
+    def filled(self) -> Order:
+        """Requests that moved something."""
+        lengths = self.trace.lengths
+        return self.order if lengths.all() else self._order(np.flatnonzero(lengths))
+
+    def _order(self, at: Integers | slice) -> Order:
+        trace, of_run = self.trace, self.groups.of_run
+        groups, starts = np.repeat(of_run, trace.counts)[at], trace.starts[at]
         has_before = _equals_before(groups)
-    begins, lengths = trace.offsets[at], trace.lengths[at]
-    is_known = (begins >= 0) & (begins <= _ABSURD_BYTES) & (lengths <= _ABSURD_BYTES)
-    if not is_known.all():
-        begins, lengths = np.where(is_known, begins, 0), np.where(is_known, lengths, 0)
-    ends = begins + lengths
-    is_consecutive = has_before.copy()
-    is_consecutive[1:] &= begins[1:] == ends[:-1]
-    return Order(at, groups, np.flatnonzero(~has_before), begins, ends, is_known, is_consecutive)
+        # Nearly all traces are in order as they come, and to sort takes longer than all else.
+        is_scattered = len(of_run) > of_run.max() + 1
+        if is_scattered or np.any(has_before[1:] & (starts[1:] < starts[:-1])):
+            order = np.lexsort((starts, groups))
+            groups, at = groups[order], order if isinstance(at, slice) else at[order]
+            has_before = _equals_before(groups)
+        begins, lengths = trace.offsets[at], trace.lengths[at]
+        is_known = (begins >= 0) & (begins <= _ABSURD_BYTES) & (lengths <= _ABSURD_BYTES)
+        if not is_known.all():
+            begins, lengths = np.where(is_known, begins, 0), np.where(is_known, lengths, 0)
+        ends = begins + lengths
+        is_consecutive = has_before.copy()
+        is_consecutive[1:] &= begins[1:] == ends[:-1]
+        return Order(at, groups, np.flatnonzero(~has_before), begins, ends, is_known, is_consecutive)
+
+
+def in_order(traces: Sequence[Trace]) -> list[Ordered]:
+    """Each trace in order."""
+    return [Ordered(trace) for trace in traces]
 
 
 def _equals_before(groups: Integers) -> Flags:

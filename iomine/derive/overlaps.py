@@ -12,13 +12,15 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.order import Groups, Order, groups_of, ordered
+from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, grouped
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, group_starts, grouped
 
 _LONGEST_LINE: Final = 1 << 62
 _ONE_STRIPE: Final = 1 << 62
 _SEVERAL: Final = 2
+# Stripes are counted one by one where there are no more of them than so many for each extent.
+_DENSE: Final = 8
 
 
 class _Extents(NamedTuple):
@@ -64,6 +66,11 @@ class _Laid(NamedTuple):
     begins: Integers
     ends: Integers
 
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether no extents lie over each other."""
+        return not np.any(self.begins[1:] < self.ends[:-1])
+
     def covered(self, depth: int) -> "_Laid":
         """Where at least so many extents lie over each other."""
         count = max(len(self.begins) - depth + 1, 0)
@@ -92,25 +99,49 @@ class _Layouts(NamedTuple):
 
 
 class _Stripes(NamedTuple):
-    """Stripes along the line of rows, numbered through. A file without a layout is a single one.
+    """Stripes of the files of all rows, numbered through. A file without a layout is a single one.
 
     Attributes:
+        line: the line of rows.
+        is_single: no file has several components, so that each row is one.
         starts: where each component starts on the line, ascending.
-        shifts: what takes a place on the line to its offset, for each component.
         sizes: bytes of a stripe of each component.
         bases: number of each component's first stripe, less what counting from the begin of the file would give it.
+        counts: stripes of each row.
     """
 
+    line: _Line
+    is_single: bool
     starts: Integers
-    shifts: Integers
     sizes: Integers
     bases: Integers
+    counts: Integers
 
-    def numbers(self, places: Integers) -> Integers:
-        """The stripe of the byte at each place."""
-        component = np.searchsorted(self.starts, places, side="right") - 1
-        numbers: Integers = (places + self.shifts[component]) // self.sizes[component] + self.bases[component]
+    def numbers(self, rows: Integers, offsets: Integers) -> Integers:
+        """The stripe of the byte at each offset, in the file of a row."""
+        components = rows
+        if not self.is_single:
+            components = np.searchsorted(self.starts, offsets + self.line.shifts[rows], side="right") - 1
+        bits = np.frexp(self.sizes.astype(np.float64))[1] - 1
+        if (1 << bits == self.sizes).all():
+            # As all stripes on Lustre are, and to divide takes much longer.
+            numbers: Integers = offsets >> bits[components]
+        else:
+            numbers = offsets // self.sizes[components]
+        numbers += self.bases[components]
         return numbers
+
+    def shared(self, firsts: Integers, lasts: Integers) -> Floats:
+        """Stripes of each row that lie in several of the ranges, each of which begins and ends in a stripe."""
+        total = int(self.counts.sum())
+        if total <= _DENSE * len(firsts):
+            depths = np.cumsum(np.bincount(firsts, minlength=total + 1) - np.bincount(lasts + 1, minlength=total + 1))
+            upto = np.append(0, np.cumsum(depths >= _SEVERAL))
+            ends = np.cumsum(self.counts)
+            found: Floats = (upto[ends] - upto[ends - self.counts]).astype(np.float64)
+            return found
+        rows = np.searchsorted(np.cumsum(self.counts), np.sort(firsts), side="right")
+        return _Laid(rows, np.sort(firsts), np.sort(lasts + 1)).covered(_SEVERAL).sizes(len(self.counts))
 
 
 class _Measures(NamedTuple):
@@ -135,7 +166,7 @@ class _Measures(NamedTuple):
     shared_stripes: Floats
 
 
-def file_overlap(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, pa.Array]:
     """Rows of the table `file_overlap`; no columns where there are no rows.
 
     A request through MPI-IO is taken for one piece of its file, though a file view can leave holes in it. What needs
@@ -150,10 +181,9 @@ def file_overlap(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]
     return stacked([_file_overlap(tables, layouts, trace) for trace in traces])
 
 
-def _file_overlap(tables: Tables, layouts: _Layouts | None, trace: Trace) -> dict[str, pa.Array]:
-    groups = groups_of(trace)
+def _file_overlap(tables: Tables, layouts: _Layouts | None, ordered: Ordered) -> dict[str, pa.Array]:
+    trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
-    order = ordered(trace, groups.of_run, with_empty=False)
     found = _measures(groups, order, hosts_of(groups.ranks, tables).indices.fill_null(-1).to_numpy(), layouts)
     moved = np.bincount(groups.rows[groups.of_run], trace.bytes)
     is_unknown = np.bincount(groups.rows, order.unknown(len(groups.ranks)), row_count) > 0
@@ -178,32 +208,44 @@ def _file_overlap(tables: Tables, layouts: _Layouts | None, trace: Trace) -> dic
 
 def _measures(groups: Groups, order: Order, hosts: Integers, layouts: _Layouts | None) -> _Measures:
     rows, row_count = groups.rows, len(groups.file_ids)
-    not_known = np.full(row_count, np.nan)
     firsts_of_hosts, host_of = grouped(rows, hosts)
     traced = _traced(order)
     lines = _lines(traced, (np.arange(len(rows)), host_of, rows))
     if lines is None:
-        return _Measures(*[not_known] * len(_Measures._fields))
+        return _Measures(*[np.full(row_count, np.nan)] * len(_Measures._fields))
     line_of_ranks, line_of_hosts, line_of_rows = lines
-    extents = _merged(traced, line_of_ranks)
+    extents = traced if _is_merged(traced) else _merged(traced, line_of_ranks)
+    of_ranks = _sums(rows[extents.groups], extents.ends - extents.begins, row_count)
     laid = _laid(extents, line_of_rows)
+    # A host that is not known may be any other.
+    is_hidden = np.bincount(rows[firsts_of_hosts], hosts[firsts_of_hosts] < 0, row_count) > 0
+    stripes = _shared_and_straddling(groups, order, extents, layouts, line_of_rows)
+    if laid.is_disjoint:
+        # What nobody touches twice needs no more sorting.
+        nothing = np.zeros(row_count)
+        return _Measures(of_ranks, np.where(is_hidden, np.nan, of_ranks), of_ranks, nothing, nothing, *stripes)
     overlaps = laid.covered(_SEVERAL)
     of_hosts = _laid(extents, line_of_hosts).covered(1).sizes(len(firsts_of_hosts))
-    straddling = shared_stripes = not_known
-    if layouts is not None:
-        stripes, has_layout = _stripes(layouts, groups.file_ids, line_of_rows)
-        straddling = np.where(has_layout, _straddling(stripes, order, groups, line_of_rows), np.nan)
-        shared_stripes = np.where(has_layout, _shared_stripes(stripes, extents, line_of_rows), np.nan)
     return _Measures(
-        _sums(rows[extents.groups], extents.ends - extents.begins, row_count),
-        # A host that is not known may be any other.
-        _sums(rows[firsts_of_hosts], np.where(hosts[firsts_of_hosts] < 0, np.nan, of_hosts), row_count),
+        of_ranks,
+        np.where(is_hidden, np.nan, _sums(rows[firsts_of_hosts], of_hosts, row_count)),
         laid.covered(1).sizes(row_count),
         overlaps.sizes(row_count),
         _ranks_in(overlaps, extents, line_of_rows),
-        straddling,
-        shared_stripes,
+        *stripes,
     )
+
+
+def _shared_and_straddling(
+    groups: Groups, order: Order, extents: _Extents, layouts: _Layouts | None, line: _Line
+) -> tuple[Floats, Floats]:
+    """Requests that straddle stripes and stripes that several ranks touched, of each row."""
+    if layouts is None:
+        not_known = np.full(len(groups.file_ids), np.nan)
+        return not_known, not_known
+    stripes, has_layout = _stripes(layouts, groups.file_ids, line)
+    straddling, shared = _straddling(stripes, order, groups), _shared_stripes(stripes, extents)
+    return np.where(has_layout, straddling, np.nan), np.where(has_layout, shared, np.nan)
 
 
 def _sums(keys: Integers, values: Integers | Floats | Flags, count: int) -> Floats:
@@ -220,8 +262,11 @@ def _lines(extents: _Extents, parts: Sequence[Integers]) -> list[_Line] | None:
     """A line for each way to part the groups, none at all where one would be too long for its places to be told."""
     group_count = len(parts[0])
     lows, highs = np.full(group_count, np.iinfo(np.int64).max), np.zeros(group_count, np.int64)
-    np.minimum.at(lows, extents.groups, extents.begins)
-    np.maximum.at(highs, extents.groups, extents.ends)
+    if len(extents.groups):
+        # A group's extents are neighbours, but for groups that come in parts.
+        firsts = group_starts(extents.groups)
+        np.minimum.at(lows, extents.groups[firsts], np.minimum.reduceat(extents.begins, firsts))
+        np.maximum.at(highs, extents.groups[firsts], np.maximum.reduceat(extents.ends, firsts))
     # Groups without any.
     lows = np.minimum(lows, highs)
     lines = []
@@ -238,11 +283,27 @@ def _lines(extents: _Extents, parts: Sequence[Integers]) -> list[_Line] | None:
     return lines
 
 
+def _is_merged(extents: _Extents) -> bool:
+    """Whether the extents of each group are neighbours, in order and apart from each other."""
+    groups = extents.groups
+    firsts = groups[group_starts(groups)] if len(groups) else groups
+    is_after = extents.begins[1:] >= extents.ends[:-1]
+    is_after |= groups[1:] != groups[:-1]
+    return len(firsts) == len(np.unique(firsts)) and bool(is_after.all())
+
+
 def _laid(extents: _Extents, line: _Line) -> _Laid:
     parts = line.part_of[extents.groups]
-    shifts = line.shifts[parts]
     in_part = np.bincount(parts, minlength=len(line.lows))
-    return _Laid(np.repeat(np.arange(len(in_part)), in_part), np.sort(extents.begins + shifts), np.sort(extents.ends + shifts))
+    begins = extents.begins + line.shifts[parts]
+    sizes = extents.ends - extents.begins
+    begins.sort()
+    if len(sizes) and (sizes == sizes[0]).all():
+        ends = begins + sizes[0]
+    else:
+        ends = extents.ends + line.shifts[parts]
+        ends.sort()
+    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins, ends)
 
 
 def _merged(extents: _Extents, line: _Line) -> _Extents:
@@ -304,26 +365,26 @@ def _stripes(layouts: _Layouts, file_ids: Integers, line: _Line) -> tuple[_Strip
     # Of a component that nothing lies in this may be one too many, which leaves a number without a stripe.
     stripe_counts = (nexts - 1) // sizes - first_numbers + 1
     bases = np.cumsum(stripe_counts) - stripe_counts - first_numbers
-    shifts = line.shifts[rows]
-    return _Stripes(starts + shifts, -shifts, sizes, bases), has_layout
+    counts_of_stripes = np.add.reduceat(stripe_counts, ends - counts_of_rows)
+    is_single = len(rows) == len(file_ids)
+    return _Stripes(line, is_single, starts + line.shifts[rows], sizes, bases, counts_of_stripes), has_layout
 
 
-def _straddling(stripes: _Stripes, order: Order, groups: Groups, line: _Line) -> Floats:
+def _straddling(stripes: _Stripes, order: Order, groups: Groups) -> Floats:
     rows = groups.rows[order.groups]
-    shifts = line.shifts[rows]
-    is_straddling = stripes.numbers(order.begins + shifts) < stripes.numbers(order.ends - 1 + shifts)
-    return _sums(rows, is_straddling, len(line.lows))
+    is_straddling = stripes.numbers(rows, order.begins) < stripes.numbers(rows, order.ends - 1)
+    return _sums(rows, is_straddling, len(stripes.counts))
 
 
-def _shared_stripes(stripes: _Stripes, extents: _Extents, line: _Line) -> Floats:
+def _shared_stripes(stripes: _Stripes, extents: _Extents) -> Floats:
     # Where requests are not known, extents can be empty.
-    filled = np.flatnonzero(extents.begins < extents.ends)
+    filled = slice(None) if (extents.begins < extents.ends).all() else np.flatnonzero(extents.begins < extents.ends)
     groups = extents.groups[filled]
-    rows = line.part_of[groups]
-    shifts = line.shifts[rows]
-    begins = stripes.numbers(extents.begins[filled] + shifts)
-    ends = stripes.numbers(extents.ends[filled] - 1 + shifts) + 1
+    rows = stripes.line.part_of[groups]
+    firsts = stripes.numbers(rows, extents.begins[filled])
+    lasts = stripes.numbers(rows, extents.ends[filled] - 1)
     # Extents of one rank that lie in the same stripe count it once.
-    is_same = groups[1:] == groups[:-1]
-    begins[1:] = np.where(is_same, np.maximum(begins[1:], ends[:-1]), begins[1:])
-    return _Laid(rows, np.sort(begins), np.sort(ends)).covered(_SEVERAL).sizes(len(line.lows))
+    is_same = (groups[1:] == groups[:-1]) & (firsts[1:] <= lasts[:-1])
+    firsts[1:] += is_same
+    is_left = firsts <= lasts
+    return stripes.shared(firsts[is_left], lasts[is_left])

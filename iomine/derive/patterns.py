@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
-from iomine.derive.order import Order, groups_of, ordered
+from iomine.derive.order import Order, Ordered
 from iomine.derive.trace import OPS, Flags, Floats, Integers, Trace
 
 _PATTERNS: Final = ("single", "consecutive", "sequential", "strided", "repeated", "mixed", "random")
@@ -80,7 +80,7 @@ class _Runs(NamedTuple):
     ends: Floats
 
 
-def access_runs(traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def access_runs(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
     """Rows of the table `access_run`; no columns where there are no rows.
 
     Requests of a rank on a file in one direction are taken in order of their start, those without a length among them,
@@ -102,9 +102,8 @@ def access_runs(traces: Sequence[Trace]) -> dict[str, pa.Array]:
     return stacked([_access_runs(trace) for trace in traces])
 
 
-def _access_runs(trace: Trace) -> dict[str, pa.Array]:
-    groups = groups_of(trace)
-    order = ordered(trace, groups.of_run, with_empty=True)
+def _access_runs(ordered: Ordered) -> dict[str, pa.Array]:
+    trace, groups, order = ordered.trace, ordered.groups, ordered.order
     is_unknown = order.unknown(len(groups.ranks))
     runs = _capped(_runs(trace, order, is_unknown))
     rows = groups.rows[runs.groups]

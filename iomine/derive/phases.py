@@ -5,7 +5,7 @@ phases and short ones between requests leave a step between them, and the widest
 kinds part. `docs/decisions/phases.md` argues it, and `docs/phases.md` shows how often it is right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -31,9 +31,10 @@ _WHOLE_SHARE: Final = 0.9
 _OUTLIER: Final = 3.5 * 1.4826
 _SLOW: Final = 1.5
 _FEWEST_RANKS: Final = 4
+_WHOLE_LOG: Final = "all"
 
 
-class _Layer(NamedTuple):
+class Layer(NamedTuple):
     """What is known of a layer, or of the whole log, parted into phases.
 
     Attributes:
@@ -47,31 +48,30 @@ class _Layer(NamedTuple):
     cuts: Floats
 
 
-def phases(tables: Tables, traces: Sequence[Trace], run_seconds: float | None, method: Method = "gaps") -> dict[str, pa.Array]:
+Layers = Mapping[str, Layer]
+
+
+def phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array]:
     """Rows of the table `phase`: phases of each layer and of the whole log; no columns where there are no rows.
 
-    Where a layer has a trace they are exact, otherwise as fine as the bins of its heat map. Bytes and requests of the
-    whole log are those of the lowest layer.
+    Bytes and requests of the whole log are those of the lowest layer.
 
     Args:
-        tables: columns by table, in one or more parts.
-        traces: the log's traces.
+        layers: what is known of the log.
         run_seconds: length of the run, None where it is not known.
-        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
-            mean of all gaps and one standard deviation.
     """
-    return stacked([_rows(layer, name, run_seconds) for name, layer in _layers(tables, traces, method).items()])
+    return stacked([_rows(layer, name, run_seconds) for name, layer in layers.items()])
 
 
-def file_phases(traces: Sequence[Trace], run_seconds: float | None) -> dict[str, pa.Array]:
+def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array]:
     """Rows of the table `file_phase`: what a layer's phases did to each traced file; no columns where there are no rows.
 
     Args:
-        traces: the log's traces.
+        layers: what is known of the log.
         run_seconds: length of the run, None where it is not known.
     """
-    layers = {trace.layer: _traced([_kept(trace, "gaps")], "gaps") for trace in traces}
-    return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in layers.items() if layer])
+    traced = {name: layer for name, layer in layers.items() if layer.evidence == "trace" and name != _WHOLE_LOG}
+    return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
 
 
 def cuts_between(starts: Floats, ends: Floats, floor: float, method: Method = "gaps") -> Floats:
@@ -115,8 +115,17 @@ def _paper_bar(gaps: Floats) -> float:
     return float(gaps.mean() + gaps.std()) if len(gaps) else np.inf
 
 
-def _layers(tables: Tables, traces: Sequence[Trace], method: Method) -> dict[str, _Layer]:
-    """Each layer, and the whole log, of which anything is known."""
+def phase_layers(tables: Tables, traces: Sequence[Trace], method: Method = "gaps") -> Layers:
+    """Each layer, and the whole log, of which anything is known, parted into phases.
+
+    Where a layer has a trace they are exact, otherwise as fine as the bins of its heat map.
+
+    Args:
+        tables: columns by table, in one or more parts.
+        traces: the log's traces.
+        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
+            mean of all gaps and one standard deviation.
+    """
     traced = {trace.layer: _kept(trace, method) for trace in traces}
     found = {}
     for name in ("posix", "mpiio", "stdio"):
@@ -130,7 +139,7 @@ def _layers(tables: Tables, traces: Sequence[Trace], method: Method) -> dict[str
     else:
         # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
         whole = _traced([traced[name] for name in sorted(traced, key=lambda name: name != "posix")], method)
-    return found | ({} if whole is None else {"all": whole})
+    return found | ({} if whole is None else {_WHOLE_LOG: whole})
 
 
 def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
@@ -148,17 +157,17 @@ def _kept(trace: Trace, method: Method) -> Stretches:
     return found.of(~np.isin(found.file_ids, incidental)) if len(incidental) else found
 
 
-def _traced(layers: Sequence[Stretches], method: Method) -> _Layer | None:
+def _traced(layers: Sequence[Stretches], method: Method) -> Layer | None:
     """Layers of which the first tells what was moved."""
     starts, ends = (np.concatenate(column) for column in zip(*(layer[:2] for layer in layers), strict=True))
     if not len(starts):
         return None
     cuts = cuts_between(starts, ends, _FLOOR_SECONDS, method)
     lowest, *above = (pieces(layer, cuts) for layer in layers if len(layer.starts))
-    return _Layer("trace", joined([lowest, *(stretches.silent() for stretches in above)]), cuts)
+    return Layer("trace", joined([lowest, *(stretches.silent() for stretches in above)]), cuts)
 
 
-def _binned(tables: Tables, layers: list[str], method: Method) -> _Layer | None:
+def _binned(tables: Tables, layers: list[str], method: Method) -> Layer | None:
     # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
     wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
     parts, widths = zip(*(heatmap_stretches(tables, layer) for layer in wanted), strict=True) if wanted else ((), ())
@@ -166,7 +175,7 @@ def _binned(tables: Tables, layers: list[str], method: Method) -> _Layer | None:
     if stretches is None or not len(stretches.starts):
         return None
     # An empty bin is a gap.
-    return _Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, max(widths) / 2, method))
+    return Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, max(widths) / 2, method))
 
 
 def _is_incidental(trace: Trace) -> Flags:
@@ -176,7 +185,7 @@ def _is_incidental(trace: Trace) -> Flags:
     return is_little[file_of]
 
 
-def _rows(layer: _Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:
+def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:
     stretches = layer.stretches
     phase_of = np.searchsorted(layer.cuts, stretches.starts)
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)

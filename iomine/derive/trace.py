@@ -54,30 +54,34 @@ class Trace(NamedTuple):
 
 
 def traces(tables: Tables) -> list[Trace]:
-    """The trace of each layer that has one; a part of the table `segment` is taken for one layer's."""
+    """The trace of each layer that has one; a part of the table `segment` is taken for one layer's.
+
+    Columns that say whose requests these are come run-end encoded, all with the same runs.
+    """
     return [_trace(part) for part in tables.get("segment", ()) if len(part["layer"])]
 
 
 def _trace(part: Mapping[str, Any]) -> Trace:
-    file_ids, ranks = part["file_id"].to_numpy(), part["rank"].to_numpy()
     starts, ends = part["start_seconds"].to_numpy(), part["end_seconds"].to_numpy()
     lengths = part["length_bytes"].to_numpy()
-    ops = part["op"].indices.to_numpy()
-    code_of = np.array([OPS.index(name) for name in part["op"].dictionary.to_pylist()])
+    op = part["op"].values
+    code_of = np.array([OPS.index(name) for name in op.dictionary.to_pylist()])
+    run_ends = part["op"].run_ends.to_numpy().astype(np.int64, copy=False)
+    counts = np.diff(run_ends, prepend=0)
+    firsts = run_ends - counts
     if lengths.min() < 0:
         lengths = np.maximum(lengths, 0)
-    firsts = group_starts(file_ids, ranks, ops)
     return Trace(
-        part["layer"][0].as_py(),
+        part["layer"].values[0].as_py(),
         part["offset_bytes"].to_numpy(),
         lengths,
         starts,
         ends,
         firsts,
-        file_ids[firsts],
-        ranks[firsts],
-        code_of[ops[firsts]],
-        np.diff(firsts, append=len(file_ids)),
+        part["file_id"].values.to_numpy(),
+        part["rank"].values.to_numpy(),
+        code_of[op.indices.to_numpy()],
+        counts,
         np.add.reduceat(lengths, firsts, dtype=np.float64),
         np.add.reduceat(_seconds(starts, ends), firsts),
     )

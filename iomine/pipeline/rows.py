@@ -1,7 +1,7 @@
 """Rows of a log for the lake: what it holds, and what follows from that while it is in memory."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
@@ -11,15 +11,18 @@ from iomine.derive import (
     file_access,
     file_overlap,
     file_phases,
+    in_order,
     mpiio_posix,
     offset_detail,
     ost_detail,
     ost_io,
     periods,
+    phase_layers,
     phases,
     rank_detail,
     rank_io,
     request_sizes,
+    segments,
     totals,
     traces,
 )
@@ -48,14 +51,15 @@ class RowSinks:
         self._pending_rows: Counter[str] = Counter()
         self._pending_bytes: Counter[str] = Counter()
 
-    def write(self, log_id: str, tables: Mapping[str, Sequence[Columns]]) -> None:
+    def write(self, log_id: str, tables: Mapping[str, Iterable[Columns]]) -> None:
         """Adds a log; rows of many logs become Arrow at once."""
         for table, parts in tables.items():
-            self._pending.setdefault(table, []).extend((log_id, part) for part in parts)
-            self._pending_rows[table] += sum(map(row_count, parts))
-            self._pending_bytes[table] += sum(map(size_bytes, parts))
-            if fills_row_group(self._pending_rows[table], self._pending_bytes[table]):
-                self._flush(table)
+            for part in parts:
+                self._pending.setdefault(table, []).append((log_id, part))
+                self._pending_rows[table] += row_count(part)
+                self._pending_bytes[table] += size_bytes(part)
+                if fills_row_group(self._pending_rows[table], self._pending_bytes[table]):
+                    self._flush(table)
 
     def _flush(self, table: str) -> None:
         if table not in self._sinks:
@@ -74,28 +78,34 @@ class RowSinks:
         return [(table, str(sink.path), sink.path.stat().st_size, sink.row_count) for table, sink in self._sinks.items()]
 
 
-def rows_of(log: Log, path: str) -> dict[str, list[Columns]]:
+def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
     """All rows of a log: what it holds, and what follows from that while it is in memory."""
     found = traces(log.tables)
+    ordered = in_order(found)
     run_seconds = None if log.job.doubt else log.job.run_seconds
-    log_phases = phases(log.tables, found, run_seconds)
+    layers = phase_layers(log.tables, found)
+    log_phases = phases(layers, run_seconds)
     derived = {
         "log": _log_row(log, path),
-        "file_access": file_access(found),
+        "file_access": file_access(ordered),
         "request_size": request_sizes(found),
         "rank_io": rank_io(log.tables, found, log.job.nprocs),
         "phase": log_phases,
         "period": periods(log_phases),
-        "file_phase": file_phases(found, run_seconds),
+        "file_phase": file_phases(layers, run_seconds),
         "ost_io": ost_io(log.tables, found),
         "mpiio_posix": mpiio_posix(log.tables, found),
-        "file_overlap": file_overlap(log.tables, found),
-        "access_run": access_runs(found),
+        "file_overlap": file_overlap(log.tables, ordered),
+        "access_run": access_runs(ordered),
         "rank_detail": rank_detail(log.tables, found, run_seconds),
         "offset_detail": offset_detail(log.tables, found, run_seconds),
         "ost_detail": ost_detail(log.tables, found, run_seconds),
     }
-    return log.tables | {table: [columns] for table, columns in derived.items() if columns}
+    return {
+        **log.tables,
+        **{table: [columns] for table, columns in derived.items() if columns},
+        "segment": segments(log.tables),
+    }
 
 
 def _log_row(log: Log, path: str) -> Columns:

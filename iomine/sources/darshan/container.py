@@ -9,6 +9,7 @@ import bz2
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Final, Protocol
 
 from zlib_ng import zlib_ng
@@ -162,34 +163,38 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
     A stream that fails its checksum may have given wrong bytes long before, so none of it is kept. The same goes for one
     that does not end, unless it was cut off: then it never got as far as its checksum, and is right as far as it goes.
     """
-    parts: list[bytes] = []
-    size = position = 0
+    # It grows without copying what it holds, and gives it away without a copy.
+    out = BytesIO()
+    position = 0
     end = len(view)
     while position < end:
         inflater = new()
-        sure = len(parts)
+        sure = out.tell()
         chunk_bytes = _FIRST_CHUNK
         while True:
             chunk_end = position + chunk_bytes
             try:
                 # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
-                part = inflater.decompress(view[position:chunk_end], MAX_REGION_BYTES - size + 1)
+                out.write(inflater.decompress(view[position:chunk_end], MAX_REGION_BYTES - out.tell() + 1))
             except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
-                return Inflated(b"".join(parts[:sure]), f"its compressed data is damaged ({error})")
-            parts.append(part)
-            size += len(part)
-            if size > MAX_REGION_BYTES:
+                return _upto(out, sure, f"its compressed data is damaged ({error})")
+            if out.tell() > MAX_REGION_BYTES:
                 return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
             position = chunk_end
             if inflater.eof:
                 break
             if position >= end:
                 if is_cut:
-                    return Inflated(b"".join(parts))
-                return Inflated(b"".join(parts[:sure]), "its compressed data does not end where it should")
+                    return Inflated(out.getvalue())
+                return _upto(out, sure, "its compressed data does not end where it should")
             chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
         position = min(position, end) - len(inflater.unused_data)
-    return Inflated(b"".join(parts))
+    return Inflated(out.getvalue())
+
+
+def _upto(out: BytesIO, sure: int, damage: str) -> Inflated:
+    out.truncate(sure)
+    return Inflated(out.getvalue(), damage)
 
 
 def _gzip_reason(data: bytes) -> str:

@@ -111,6 +111,14 @@ def size_bytes(columns: Columns) -> int:
     return sum(column.nbytes for column in columns.values() if not isinstance(column, list))
 
 
+def spread(column: pa.Array) -> pa.Array:
+    """A column whose equal neighbours are said once, with a value for each row."""
+    if not isinstance(column, pa.RunEndEncodedArray):
+        return column
+    ends = np.minimum(column.run_ends.to_numpy(), column.offset + len(column)) - column.offset
+    return column.values.take(pa.array(np.repeat(np.arange(len(ends)), np.diff(np.maximum(ends, 0), prepend=0))))
+
+
 def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
     """Rows of many logs as one Arrow table in the table's schema; columns that a log does not give are NULL.
 
@@ -142,7 +150,7 @@ def _column(
     if all(part is None for part in parts):
         return pa.nulls(sum(lengths), type_)
     chunks = [
-        pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list) else part
+        pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list) else spread(part)
         for part, length in zip(parts, lengths, strict=True)
     ]
     return pa.chunked_array(chunks, type_)

@@ -28,6 +28,9 @@ _WITHOUT_OFFSETS: Final = ("DXT_MPIIO", 1)
 # No file is as long, and no clock as fine: an integer whose bits are those of a time, a time whose bits are an integer's.
 _ABSURD_BYTES: Final = 1 << 60
 _ABSURD_SECONDS: Final = float(np.finfo(np.float64).tiny)
+# Records with fewer segments are taken apart together, since there may be many.
+_MANY: Final = 256
+_OPS: Final = 2
 _SPACE: Final = ord(" ")
 _NOT_KNOWN: Final = -1
 _SHARED: Final = -1
@@ -43,13 +46,11 @@ class _Trace:
     Attributes:
         starts: where records start, in words.
         counts: writes and reads of each record.
-        segments: all segments, one a row.
-        columns: their offsets, lengths, starts and ends.
+        columns: words of all segments, a row for the offsets, the lengths, the starts, the ends, and whatever is appended.
     """
 
     starts: Words
     counts: Words
-    segments: Words
     columns: Words
 
 
@@ -77,11 +78,17 @@ def decode_dxt(
     layer = module.removeprefix("DXT_").lower()
     host_codes, hosts = texts(data, trace.starts * WORD_BYTES + _HOST_AT, _HOST_BYTES)
     ids, ranks = words[trace.starts], words[trace.starts + 1]
-    requests = trace.counts.sum(axis=1)
-    offsets, lengths, starts, ends = trace.columns
+    offsets, lengths, starts, ends = trace.columns[:_PLAIN]
     if (module, version) == _WITHOUT_OFFSETS:
         offsets = np.full_like(offsets, _NOT_KNOWN)
-    is_read = np.repeat(np.tile(np.array([0, 1], np.int32), records), trace.counts.ravel())
+    # The writes of a record, and then its reads, are a run: what is true of all in one is said once.
+    runs = np.flatnonzero(trace.counts)
+    run_ends = pa.array(np.cumsum(trace.counts.ravel()[runs]))
+
+    def of_runs(values: pa.Array) -> pa.Array:
+        return pa.RunEndEncodedArray.from_arrays(run_ends, values)
+
+    records_of_runs = runs // _OPS
     return Decoded(
         {
             "dxt_file": {
@@ -93,16 +100,16 @@ def decode_dxt(
                 "read_count": pa.array(np.ascontiguousarray(trace.counts[:, 1])),
             },
             "segment": {
-                "layer": labels(0, [layer], len(offsets)),
-                "file_id": pa.array(np.repeat(ids, requests)),
-                "rank": pa.array(np.repeat(ranks, requests)),
-                "host": labels(np.repeat(host_codes.astype(np.int32), requests), hosts),
-                "op": labels(is_read, ["write", "read"]),
+                "layer": of_runs(labels(0, [layer], len(runs))),
+                "file_id": of_runs(pa.array(ids[records_of_runs])),
+                "rank": of_runs(pa.array(ranks[records_of_runs])),
+                "host": of_runs(labels(host_codes[records_of_runs], hosts)),
+                "op": of_runs(labels(runs % _OPS, ["write", "read"])),
                 "offset_bytes": pa.array(offsets),
                 "length_bytes": pa.array(lengths),
                 "start_seconds": pa.array(starts.view(np.float64)),
                 "end_seconds": pa.array(ends.view(np.float64)),
-                "thread_id": _threads(trace.segments, order),
+                **_threads(trace.columns[_PLAIN:], order),
             },
         },
         records,
@@ -157,10 +164,18 @@ def _walk(words: Words, size: int) -> tuple[list[int], int]:
 def _trace(words: Words, starts: list[int], size: int) -> _Trace:
     at = np.array(starts, dtype=np.int64)
     counts = np.stack([words[at + _WRITES_AT], words[at + _WRITES_AT + 1]], axis=1)
-    is_segment = np.ones(len(words), dtype=bool)
-    is_segment[(at[:, None] + np.arange(_HEAD)).ravel()] = False
-    segments = words[is_segment].reshape(-1, size)
-    return _Trace(at, counts, segments, np.ascontiguousarray(segments[:, :_PLAIN].T))
+    in_records = counts.sum(axis=1)
+    columns = np.empty((size, int(in_records.sum())), np.int64)
+    if len(columns[0]) >= _MANY * len(starts):
+        done = 0
+        for start, count in zip((at + _HEAD).tolist(), in_records.tolist(), strict=True):
+            columns[:, done : done + count] = words[start : start + count * size].reshape(-1, size).T
+            done += count
+    else:
+        is_segment = np.ones(len(words), dtype=bool)
+        is_segment[(at[:, None] + np.arange(_HEAD)).ravel()] = False
+        columns[:] = words[is_segment].reshape(-1, size).T
+    return _Trace(at, counts, columns)
 
 
 def _is_sensible(data: bytes, words: Words, trace: _Trace, run_seconds: float | None) -> bool:
@@ -168,7 +183,7 @@ def _is_sensible(data: bytes, words: Words, trace: _Trace, run_seconds: float | 
     first_of_host = np.frombuffer(data, np.uint8)[trace.starts * WORD_BYTES + _HOST_AT]
     if (words[trace.starts + 1] < _SHARED).any() or (first_of_host <= _SPACE).any():
         return False
-    offsets, lengths, starts, ends = trace.columns
+    offsets, lengths, starts, ends = trace.columns[:_PLAIN]
     if not len(lengths):
         return True
     first, last = starts.view(np.float64), ends.view(np.float64)
@@ -179,16 +194,15 @@ def _is_sensible(data: bytes, words: Words, trace: _Trace, run_seconds: float | 
     return bool(first.min() >= 0 and last.max() <= latest and (last >= first).all())
 
 
-def _threads(segments: Words, order: str) -> pa.Array:
-    """Thread ids, from the appended word or from appended text such as `pthread_id=22754482475008`."""
-    size = segments.shape[1]
-    if size == _WITH_THREAD:
-        return pa.array(np.ascontiguousarray(segments[:, _PLAIN]))
-    if size == _WITH_TEXT:
-        appended = np.ascontiguousarray(segments[:, _PLAIN:].astype(f"{order}i8"))
-        values, codes = np.unique(appended.view(f"S{(size - _PLAIN) * WORD_BYTES}").ravel(), return_inverse=True)
-        return pa.array([_thread_from(value) for value in values.tolist()], pa.int64()).take(pa.array(codes))
-    return pa.nulls(len(segments), pa.int64())
+def _threads(appended: Words, order: str) -> dict[str, pa.Array]:
+    """Thread ids, if any, from the appended word or from appended text such as `pthread_id=22754482475008`."""
+    if len(appended) == _WITH_THREAD - _PLAIN:
+        return {"thread_id": pa.array(appended[0])}
+    if len(appended) == _WITH_TEXT - _PLAIN:
+        lines = np.ascontiguousarray(appended.T).astype(f"{order}i8")
+        values, codes = np.unique(lines.view(f"S{len(appended) * WORD_BYTES}").ravel(), return_inverse=True)
+        return {"thread_id": pa.array([_thread_from(value) for value in values.tolist()], pa.int64()).take(pa.array(codes))}
+    return {}
 
 
 def _thread_from(text: bytes) -> int | None:

@@ -9,14 +9,34 @@ from iomine.schema.registry import arrow_schema
 
 Rows = Sequence[Mapping[str, Any]]
 
+_OF_RUNS = ("layer", "file_id", "rank", "host", "op")
+
 
 def columns(table: str, rows: Rows) -> dict[str, pa.Array]:
     """All columns of a table but `log_id`; a key left out is 0, or NULL where that is no number."""
-    return {
+    found = {
         field.name: pa.array([row.get(field.name, _nothing(field.type)) for row in rows], field.type)
         for field in arrow_schema(table)
         if field.name != "log_id"
     }
+    return found | in_runs({name: found[name] for name in _OF_RUNS}) if table == "segment" else found
+
+
+def in_runs(found: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """Columns that say equal neighbours once, where all of the columns have them."""
+    rows = list(zip(*(column.to_pylist() for column in found.values()), strict=True))
+    firsts = [index for index, row in enumerate(rows) if index == 0 or row != rows[index - 1]]
+    ends = pa.array([*firsts[1:], len(rows)][: len(firsts)], pa.int64())
+    return {
+        name: pa.RunEndEncodedArray.from_arrays(ends, column.take(pa.array(firsts, pa.int64()))) for name, column in found.items()
+    }
+
+
+def repeated(column: pa.Array, count: int) -> pa.Array:
+    """A column of a single row, so many times."""
+    if isinstance(column, pa.RunEndEncodedArray):
+        return pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int64()), column.values)
+    return column.take(pa.array([0] * count))
 
 
 def _nothing(kind: pa.DataType) -> int | None:

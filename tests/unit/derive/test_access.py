@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
 from tables import Rows, columns, rows_of
 
-from iomine.derive import file_access, request_sizes, traces
+from iomine.derive import file_access, in_order, request_sizes, traces
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
 
@@ -36,7 +36,7 @@ def segments(**layers: Rows) -> dict[str, list[dict[str, pa.Array]]]:
 
 
 def accesses(**layers: Rows) -> list[dict[str, Any]]:
-    return rows_of(file_access(traces(segments(**layers))))
+    return rows_of(file_access(in_order(traces(segments(**layers)))))
 
 
 def sizes(**layers: Rows) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def test_sizes_equal_brute_force(layers: dict[str, Rows]) -> None:
 def test_columns_are_those_of_the_tables() -> None:
     """Both give all columns of their tables, in the types of the schema."""
     found = traces(segments(posix=[{"op": "read", "length_bytes": 1}]))
-    for table, got in (("file_access", file_access(found)), ("request_size", request_sizes(found))):
+    for table, got in (("file_access", file_access(in_order(found))), ("request_size", request_sizes(found))):
         assert {field.name: field.type for field in arrow_schema(table) if field.name != "log_id"} == {
             name: column.type for name, column in got.items()
         }
@@ -114,7 +114,7 @@ def test_nothing_without_a_trace() -> None:
     """A log without a trace has no rows, nor has one whose trace holds no requests."""
     for tables in ({}, segments(posix=[])):
         found = traces(tables)
-        assert ({}, {}) == (file_access(found), request_sizes(found))
+        assert ({}, {}) == (file_access(in_order(found)), request_sizes(found))
 
 
 def test_passes_over_a_file_are_rewinds() -> None:
@@ -220,7 +220,7 @@ def _is_traced(row: Row) -> bool:
 def test_order_of_known_workloads(row: Row) -> None:
     """Requests, and how many are consecutive or go backwards, to begin another pass or not, are as the program counted."""
     issued = truth_of(row)["self_accounting"]["issued_total"]
-    rows = rows_of(file_access(traces(read_log(log_of(row)).tables)))
+    rows = rows_of(file_access(in_order(traces(read_log(log_of(row)).tables))))
     through_mpiio = {access["file_id"] for access in rows if access["layer"] == "mpiio"}
     asked = [access for access in rows if access["layer"] == "mpiio" or access["file_id"] not in through_mpiio]
     for op in ("read", "write"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
 from tables import Rows, columns, rows_of
 
-from iomine.derive import file_access, file_overlap, traces
+from iomine.derive import file_access, file_overlap, in_order, traces
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
 
@@ -61,7 +61,7 @@ def overlaps(rows: Rows, layouts: Rows = (), layer: str = "posix") -> list[dict[
     }
     if layouts:
         tables["lustre_component"] = [columns("lustre_component", layouts)]
-    return rows_of(file_overlap(tables, traces(tables)))
+    return rows_of(file_overlap(tables, in_order(traces(tables))))
 
 
 def stripe(layout: Rows, byte: int) -> tuple[int, int]:
@@ -133,7 +133,7 @@ def test_touched_bytes_are_those_of_the_order(rows: Rows) -> None:
     """Bytes moved and touched are what the table of accesses says, which finds them in another way."""
     found = traces({"segment": [columns("segment", [{"layer": "posix", **row} for row in rows])]})
     names = ("layer", "file_id", "op", "moved_bytes", "touched_bytes")
-    accesses = [{name: row[name] for name in names} for row in rows_of(file_access(found))]
+    accesses = [{name: row[name] for name in names} for row in rows_of(file_access(in_order(found)))]
     assert accesses == [{name: row[name] for name in names} for row in overlaps(rows)]
 
 
@@ -141,7 +141,7 @@ def test_columns_are_those_of_the_table() -> None:
     """All columns of the table come, in the types of the schema."""
     tables = {"segment": [columns("segment", [{"layer": "posix", "op": "read", "length_bytes": 1}])]}
     assert {field.name: field.type for field in arrow_schema("file_overlap") if field.name != "log_id"} == {
-        name: column.type for name, column in file_overlap(tables, traces(tables)).items()
+        name: column.type for name, column in file_overlap(tables, in_order(traces(tables))).items()
     }
 
 
@@ -246,7 +246,7 @@ def _claims(row: Row) -> bool:
 def test_known_workloads(row: Row) -> None:
     """Bytes are moved again in a program that says so, and in no other."""
     tables = read_log(log_of(row)).tables
-    rows = rows_of(file_overlap(tables, traces(tables)))
+    rows = rows_of(file_overlap(tables, in_order(traces(tables))))
     for op in ("read", "write"):
         redundant = truth_of(row)["truth"].get(f"redundant_{op}s")
         if redundant is not None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, repeated, rows_of
 
-from iomine.derive import access_runs, traces
+from iomine.derive import access_runs, in_order, traces
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
 
@@ -28,7 +28,7 @@ _REQUESTS = st.lists(_PIECE, max_size=8).map(
 
 
 def runs(rows: Rows) -> list[dict[str, Any]]:
-    return rows_of(access_runs(traces({"segment": [columns("segment", [{"layer": "posix", **row} for row in rows])]})))
+    return rows_of(access_runs(in_order(traces({"segment": [columns("segment", [{"layer": "posix", **row} for row in rows])]}))))
 
 
 def requests_of(requests: list[Request], **more: Any) -> list[dict[str, Any]]:
@@ -258,10 +258,10 @@ def test_million_regular_requests() -> None:
     """A million requests in one pattern are one row."""
     million = np.arange(10**6)
     one = columns("segment", [{"layer": "posix", "op": "write", "length_bytes": 8}])
-    same = {name: column.take(pa.array(0 * million)) for name, column in one.items()}
+    same = {name: repeated(column, len(million)) for name, column in one.items()}
     for stride, pattern in ((8, "consecutive"), (64, "strided"), (-8, "strided")):
         regular = same | {"offset_bytes": pa.array(2**40 + stride * million)}
-        (row,) = rows_of(access_runs(traces({"segment": [regular]})))
+        (row,) = rows_of(access_runs(in_order(traces({"segment": [regular]}))))
         assert (pattern, 10**6, 8 * 10**6) == (row["pattern"], row["request_count"], row["moved_bytes"])
 
 
@@ -320,7 +320,9 @@ def test_odd_times() -> None:
 
 def test_columns_are_those_of_the_table() -> None:
     """All columns of the table come, in the types of the schema."""
-    found = access_runs(traces({"segment": [columns("segment", [{"layer": "posix", "op": "read", "length_bytes": 1}])]}))
+    found = access_runs(
+        in_order(traces({"segment": [columns("segment", [{"layer": "posix", "op": "read", "length_bytes": 1}])]}))
+    )
     assert {field.name: field.type for field in arrow_schema("access_run") if field.name != "log_id"} == {
         name: column.type for name, column in found.items()
     }
@@ -351,7 +353,7 @@ def _is_posix(row: Row) -> bool:
 @pytest.mark.parametrize("row", each(workloads(), _is_posix))
 def test_known_workloads(row: Row) -> None:
     """Most requests of a program lie in runs of the pattern that it says it has."""
-    rows = rows_of(access_runs(traces(read_log(log_of(row)).tables)))
+    rows = rows_of(access_runs(in_order(traces(read_log(log_of(row)).tables))))
     for op in ("read", "write"):
         order = truth_of(row)["truth"].get(f"{op}_order")
         of_op = [found for found in rows if found["op"] == op]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared import log_of, workloads
 
-from iomine.derive import periods, phases, traces
+from iomine.derive import periods, phase_layers, phases, traces
 from iomine.errors import UnreadableError
 from iomine.sources.darshan import read_log
 
@@ -69,7 +69,7 @@ def test_known_programs(shared_data: Path) -> None:
             log = read_log(log_of(workload))
         except UnreadableError:
             continue
-        rows = _rows(phases(log.tables, traces(log.tables), log.job.run_seconds))
+        rows = _rows(phases(phase_layers(log.tables, traces(log.tables)), log.job.run_seconds))
         sure = {row["op"]: row["period_confidence_ratio"] for row in rows if row["layer"] == "all"}
         for op, label in (("write", "periodic_writes"), ("read", "periodic_reads")):
             if workload["truth"].get(label) is not None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from writing import RUN_SECONDS, Blueprint, Module, Segment, dxt_record, words
 
+from iomine.sources.darshan.decoded import assembled
 from iomine.sources.darshan.dxt import decode_dxt
 
 _TIMES = st.tuples(*[st.floats(0, RUN_SECONDS, allow_subnormal=False)] * 2).map(sorted)
@@ -37,7 +38,8 @@ def _expected(records: Sequence[tuple[Sequence[Segment], Sequence[Segment]]], se
 
 def _got(columns) -> list[tuple[object, ...]]:
     names = ("rank", "op", "offset_bytes", "length_bytes", "start_seconds", "end_seconds", "thread_id")
-    return list(zip(*(columns[name].to_pylist() for name in names), strict=True))
+    rows = assembled("segment", [("log", columns)])
+    return list(zip(*(rows[name].to_pylist() for name in names), strict=True))
 
 
 @given(st.sampled_from("<>"), st.sampled_from([32, 40, 96, 64]), _RECORDS)
