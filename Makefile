@@ -40,7 +40,7 @@ docs: $(READY)
 	$(BIN)/python docs/make.py
 
 bench: $(READY)
-	@failed=0; for what in reader judge drishti; do $(BIN)/python tests/bench/bench_$$what.py || failed=1; done; exit $$failed
+	@failed=0; for what in reader judge drishti traces; do $(BIN)/python tests/bench/bench_$$what.py || failed=1; done; exit $$failed
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist

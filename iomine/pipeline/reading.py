@@ -4,8 +4,8 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -15,15 +15,17 @@ import pyarrow as pa
 
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import faults_told
-from iomine.pipeline.reader import CHANGED, die_with_parent, limit_memory
+from iomine.pipeline.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.rows import RowSinks, rows_of
-from iomine.sources.darshan import Log, read_log
-from iomine.units import human_bytes
+from iomine.sources.darshan import Columns, Log, read_log
+from iomine.units import MIB, human_bytes
 
 # Python answers what a log may make it do with one of these; anything worse ends the process, which the parent sees.
 _LOG_AT_FAULT: Final = (ValueError, TypeError, KeyError, IndexError, OverflowError, ArithmeticError, pa.ArrowException)
 
 
+# What such a log leaves behind is more than the next is likely to need.
+_LARGE_LOG_BYTES: Final = 16 * MIB
 _STDOUT, _STDERR = 1, 2
 _STDERR_BYTES: Final = 2000
 
@@ -37,26 +39,37 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
                 try:
-                    tables = rows_of(_read(path, log_id), path)
+                    tables = _rows(path, log_id, human_bytes(memory_bytes))
                 except UnreadableError as error:
                     refused.append((path, error.reason, error.is_final))
                 except MemoryError:
-                    limit = human_bytes(memory_bytes)
-                    refused.append((path, f"Reading it takes more than {limit} of memory, the limit for one log.", True))
+                    within = human_bytes(memory_bytes)
+                    refused.append((path, f"Reading it takes more than {within} of memory, the limit for one log.", True))
                 except _LOG_AT_FAULT as error:
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:
                     sinks.write(log_id, tables)
+                    del tables
+                if Path(path).stat().st_size >= _LARGE_LOG_BYTES:
+                    give_memory_back()
             sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}
     return {"files": sinks.files(), "refused": refused, "log_count": len(request["logs"]) - len(refused)}
 
 
-def _read(path: str, log_id: str) -> Log:
+def _rows(path: str, log_id: str, limit: str) -> dict[str, Iterable[Columns]]:
+    """Rows of a log; of one whose traces take too much memory, what else it holds."""
+    with suppress(MemoryError):
+        return rows_of(_read(path, log_id), path)
+    why = f"to go through its traces takes more than {limit} of memory, the limit for one log"
+    return rows_of(_read(path, log_id, leave_traces=why), path)
+
+
+def _read(path: str, log_id: str, *, leave_traces: str = "") -> Log:
     """Reads a log and keeps what libdarshan-util printed about it, which is its only way to tell."""
     printed_before = os.fstat(_STDERR).st_size
-    log = read_log(path)
+    log = read_log(path, leave_traces=leave_traces)
     if log.log_id != log_id:
         raise UnreadableError(CHANGED, False)
     if not (said := os.pread(_STDERR, _STDERR_BYTES, printed_before).decode("utf-8", "replace").strip()):

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from measure import Times, lines
 from night import files_of_logs
+from peers import python_with
 
 from iomine.lake import Warehouse
 from iomine.pipeline.judge import judge
@@ -35,7 +36,6 @@ from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
 
 _LEAST_SPEEDUP = 100
-_DRISHTI = "drishti-io==0.8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def by_iomine(paths: Sequence[str]) -> Run:
     logs = []
     for path in paths:
         start = time.perf_counter()
-        logs.append((read_log(path, traces=False), path))
+        logs.append((read_log(path, leave_traces="Drishti does not read them either"), path))
         each.append(time.perf_counter() - start)
     with tempfile.TemporaryDirectory() as folder:
         read_at = time.perf_counter()
@@ -94,18 +94,6 @@ def runs_of_drishti(python: Path, paths: Sequence[str], rounds: int) -> list[lis
     return [seconds[first : first + len(paths)] for first in range(len(paths), len(seconds), len(paths))]
 
 
-def python_with_drishti(cache: Path) -> Path:
-    """The Python of an environment with drishti-io and the PyDarshan that iomine has; made where it is not there yet."""
-    environment = cache / "drishti-io-0.8"
-    python, ready = environment / "bin/python", environment / "ready"
-    if not ready.exists():
-        sys.stderr.write(f"Making an environment for {_DRISHTI} in {environment} ...\n")
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", _DRISHTI, f"darshan=={version('darshan')}"], check=True)
-        ready.touch()
-    return python
-
-
 def logs_of_drishti(data: Path) -> list[str]:
     """Logs that Drishti finishes."""
     with (data / "drishti-io-0.8.csv").open(newline="") as file:
@@ -121,7 +109,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3, help="runs of each; the median counts")
     arguments = parser.parse_args()
     logs = logs_of_drishti(arguments.data)
-    python = python_with_drishti(arguments.cache)
+    python = python_with(arguments.cache, "drishti-io==0.8", f"darshan=={version('darshan')}")
     # However many threads DuckDB or NumPy start, they share it; whatever is started from here inherits it.
     os.sched_setaffinity(0, {arguments.core})
     os.environ.update(ENVIRONMENT)

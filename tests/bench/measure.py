@@ -60,7 +60,7 @@ class Contest:
 
     def peak_memory_bytes(self) -> dict[str, int]:
         """Most memory that each way's process has held so far, imports included."""
-        return {name: pool.apply(_peak_memory_bytes) for name, pool in self._pools.items()}
+        return {name: pool.apply(peak_memory_bytes) for name, pool in self._pools.items()}
 
 
 def _settle(_way: Way) -> None:
@@ -74,7 +74,8 @@ def _seconds(way: Way, thing: str) -> float:
     return time.perf_counter() - start
 
 
-def _peak_memory_bytes() -> int:
+def peak_memory_bytes() -> int:
+    """Most memory that this process has held so far."""
     # Not getrusage: after a fork it counts the parent's memory too.
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) * KIB for line in status.splitlines() if line.startswith("VmHWM"))

@@ -84,7 +84,7 @@ class Log:
         return assembled(name, [(self.log_id, columns) for columns in self.tables.get(name, [])])
 
 
-def read_log(path: str | os.PathLike[str], *, traces: bool = True) -> Log:
+def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     """Reads every module of a log.
 
     A module that is damaged, of an unknown version, or does not hold what its name says is marked and left out or cut
@@ -92,7 +92,8 @@ def read_log(path: str | os.PathLike[str], *, traces: bool = True) -> Log:
 
     Args:
         path: a Darshan log of format 3.x; the user is taken from its file name.
-        traces: false to leave DXT modules as they are, neither inflated nor decoded, and marked as unread.
+        leave_traces: why DXT modules are to be left as they are, neither inflated nor decoded, and marked as unread with
+            this reason; empty where they are to be read.
 
     Raises:
         UnreadableError: the file is not such a log, or too little of its header and job record is left.
@@ -106,8 +107,8 @@ def read_log(path: str | os.PathLike[str], *, traces: bool = True) -> Log:
     tables: dict[str, list[Columns]] = {}
     states = []
     for region in container.regions:
-        if region.module in _TRACES and not traces:
-            states.append(ModuleState(region, 0, "unread", "traces were to be left unread"))
+        if region.module in _TRACES and leave_traces:
+            states.append(ModuleState(region, 0, "unread", leave_traces))
             continue
         decoded = _decode(container, region, None if job.doubt else job.run_seconds)
         state, reason = _state(region, decoded)

@@ -57,11 +57,11 @@ _DEEDS = """
     def refuse():
         raise UnreadableError("It is damaged.")
 
-    def read_log(path):
+    def read_log(path, **settings):
         for deed, act in DEEDS.items():
             if deed in pathlib.Path(path).name:
                 act(path)
-        return true_read_log(path)
+        return true_read_log(path, **settings)
 
     room.read_log = read_log
 """
