@@ -335,6 +335,7 @@ _RANKS = {
     **_fields(
         Kind.TEXT,
         rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
+        straggler_evidence="What the ranks' times are known from: records or trace.",
         straggler_host="Compute node of the slowest straggler, where it is known.",
     ),
     **_fields(

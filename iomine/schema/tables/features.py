@@ -32,8 +32,8 @@ LOG_RANK_PROFILE = Table(
     "log_rank_profile",
     "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all.",
     (
-        *("log_id", "is_complete", "rank_evidence", "straggler_count", "straggler_rank", "straggler_host"),
-        *("straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
+        *("log_id", "is_complete", "rank_evidence", "straggler_evidence", "straggler_count", "straggler_rank"),
+        *("straggler_host", "straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
         *("heaviest_rank_bytes", "heaviest_rank_core_seconds", "idle_rank_count", "mean_rank_bytes"),
         *("bytes_max_over_mean_ratio", "bytes_variation_ratio", "bytes_gini_ratio", "rank0_read_bytes"),
         *("rank0_write_bytes", "rank0_bytes", "rank0_read_ratio", "rank0_write_ratio", "rank0_ratio"),
