@@ -259,8 +259,8 @@ _REQUESTS = {
         small_write_bytes="Writes of fewer bytes are small; a setting.",
         asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
         again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
-        reread_bytes="Bytes that were read again: those asked for, less those that reads touched at all.",
-        rewritten_bytes="Bytes that were written again: those asked for, less those that writes touched at all.",
+        reread_bytes="Bytes that were read again: by the same rank where a trace tells, otherwise by any.",
+        rewritten_bytes="Bytes that were written again: by the same rank where a trace tells, otherwise by any.",
     ),
     **_fields(
         Kind.COUNT,
@@ -335,6 +335,7 @@ _RANKS = {
     **_fields(
         Kind.TEXT,
         rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
+        straggler_evidence="What the ranks' times are known from: records or trace.",
         straggler_host="Compute node of the slowest straggler, where it is known.",
     ),
     **_fields(
@@ -410,6 +411,53 @@ _COLLECTIVES = {
     ),
     **_fields(
         Kind.TEXT, indep_read_path="File with most independent reads.", indep_write_path="File with most independent writes."
+    ),
+}
+
+_TRACES = {
+    **_fields(Kind.FLAG, is_whole="True where the trace holds all requests that were counted, and no record is missing."),
+    **_fields(
+        Kind.COUNT,
+        traced_count="Requests in the trace.",
+        overwriting_rank_count="Ranks that wrote the same bytes, of the file with most of these.",
+        host_count="Compute nodes whose ranks read or wrote, as far as they are known.",
+        stayed_small_count="Collective calls, at least so many, that ranks carried out themselves, of files with small requests.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        ranks_reread_bytes="Bytes that a rank read and another too, each counted once less than it has such ranks.",
+        hosts_reread_bytes="Bytes that ranks of several nodes read, each counted once less than it has such nodes.",
+        overwritten_bytes="Bytes of files that more than one rank wrote, each counted once.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        ranks_reread_ratio="Share of the bytes that ranks read, each counted once for a rank, that another rank had read.",
+        overwritten_ratio="Share of the bytes written, each counted once, that more than one rank wrote.",
+        shared_stripe_ratio="Share of the stripes written that more than one rank wrote, as if there were no holes.",
+        straddle_ratio="Share of requests that touch several stripes, of files whose mean request fits into one.",
+        stayed_small_ratio="Share of collective calls that ranks carried out themselves and in small requests.",
+        stayed_small_seconds_ratio="Share of the MPI-IO time in collective calls that ranks carried out in small requests.",
+        sieve_read_ratio="Bytes that MPI-IO read in order to write, over the bytes that it was asked to write.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        ranks_reread_core_seconds="Time that ranks spent in reading what another rank had read: of each file, in proportion.",
+        overwritten_core_seconds="Time that ranks spent in writing what another rank had written: of each file, in proportion.",
+        shared_stripe_core_seconds="Time that ranks spent in writes to shared stripes: of each file, in proportion to stripes.",
+        straddle_core_seconds="Time that ranks spent in requests that touch several stripes: of each file, in proportion.",
+        stayed_small_core_seconds="Time that ranks spent in collective calls that they carried out in small requests.",
+        sieve_read_core_seconds="Time that ranks spent in reading beneath MPI-IO in order to write.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        overlap_evidence="What is known of the bytes that several ranks touched: trace, or empty.",
+        transform_evidence="What is known of the requests that MPI-IO made: trace, or empty.",
+        ranks_reread_path="File of which most bytes were read by several ranks.",
+        overwritten_path="File of which most bytes were written by several ranks.",
+        shared_stripe_path="File of which most stripes were written by several ranks.",
+        straddle_path="File with most requests that touch several stripes, where they could do with one.",
+        stayed_small_path="File in which collective calls that stayed independent took most time.",
+        sieve_read_path="File of which MPI-IO read most bytes in order to write.",
     ),
 }
 
@@ -643,6 +691,7 @@ _PHASES = {
         io_phase_count="Phases of I/O.",
         phase_straggler_count="Phases in which a rank was a straggler.",
         ost_count="OSTs that got bytes.",
+        known_ost_count="OSTs of the file system, at least: as its records say, or up to the highest index in layouts.",
         read_phase_count="Phases in which bytes were read.",
         write_phase_count="Phases in which bytes were written.",
     ),
@@ -656,6 +705,8 @@ _PHASES = {
         phase_straggler_ratio="Share of the phases in which a rank was a straggler.",
         phase_straggler_seconds_ratio="Share of the run that the slowest ranks of phases with stragglers spent in them.",
         ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
+        busiest_ost_ratio="Share of the busiest OST in the bytes of which it is known on which OST they lie.",
+        busiest_ost_seconds_ratio="Share of the run that ranks on average spent in requests to the OST that got most bytes.",
         phases_ratio="Share of the run that all phases last together.",
         longest_phase_ratio="Share of the time in phases that the longest one lasts.",
         period_confidence_ratio="How regularly phases come: 1 where all do after one period, 0 where none does.",

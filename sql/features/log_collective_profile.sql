@@ -1,7 +1,7 @@
 -- ---
 -- about = "How one log used MPI-IO: independent and collective calls, blocking ones, and bytes beneath it that nobody asked for."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.mpiio_file", "core.file_name", "main.file_requests"]
+-- reads = ["core.log", "core.module", "core.mpiio_file", "core.file_name", "core.mpiio_posix", "main.file_requests"]
 -- ---
 WITH mpiio AS (
     SELECT mpiio.*, log.nprocs
@@ -42,17 +42,28 @@ blocking AS (
     FROM mpiio
     GROUP BY ALL
 ),
+beneath AS (
+    -- What is read in order to write is no part of the reads that were asked for; only a trace tells it.
+    SELECT
+        requests.* REPLACE (GREATEST(moved_bytes - COALESCE(sieve_read_bytes, 0), 0) AS moved_bytes),
+        request_seconds / NULLIF(requests.moved_bytes, 0) AS seconds_per_byte
+    FROM (FROM main.file_requests WHERE is_beneath_mpiio AND asked_bytes > 0) AS requests
+    LEFT JOIN (
+        SELECT cluster, night, log_id, file_id, 'read' AS op, sieve_read_bytes
+        FROM core.mpiio_posix
+        WHERE op = 'write'
+    ) AS sieve USING (cluster, night, log_id, file_id, op)
+),
 amplified AS (
     SELECT
         cluster, night, log_id,
         SUM(moved_bytes) FILTER (op = 'read') / NULLIF(SUM(asked_bytes) FILTER (op = 'read'), 0) AS read_amplification_ratio,
         SUM(moved_bytes) FILTER (op = 'write') / NULLIF(SUM(asked_bytes) FILTER (op = 'write'), 0) AS write_amplification_ratio,
-        SUM(request_seconds * GREATEST(0, moved_bytes - asked_bytes) / NULLIF(moved_bytes, 0)) FILTER (op = 'read')
+        SUM(seconds_per_byte * GREATEST(0, moved_bytes - asked_bytes)) FILTER (op = 'read')
             AS read_amplification_core_seconds,
-        SUM(request_seconds * GREATEST(0, moved_bytes - asked_bytes) / NULLIF(moved_bytes, 0)) FILTER (op = 'write')
+        SUM(seconds_per_byte * GREATEST(0, moved_bytes - asked_bytes)) FILTER (op = 'write')
             AS write_amplification_core_seconds
-    FROM main.file_requests
-    WHERE is_beneath_mpiio
+    FROM beneath
     GROUP BY ALL
 ),
 unsound AS (

@@ -37,7 +37,7 @@ shares AS (
 ),
 timed AS (
     SELECT
-        cluster, night, log_id, rank, host,
+        cluster, night, log_id, rank, host, evidence,
         read_seconds + write_seconds AS seconds,
         (read_seconds + write_seconds) / NULLIF(read_count + write_count, 0) AS seconds_per_request,
         (read_seconds + write_seconds) / NULLIF(read_bytes + write_bytes, 0) AS seconds_per_byte
@@ -67,6 +67,7 @@ outlier AS (
 stragglers AS (
     SELECT
         cluster, night, log_id,
+        MAX(evidence) AS straggler_evidence,
         COUNT(*) FILTER (is_straggler) AS straggler_count,
         arg_max(rank, slowdown) FILTER (is_straggler) AS straggler_rank,
         arg_max(host, slowdown) FILTER (is_straggler) AS straggler_host,
@@ -84,7 +85,7 @@ unsound AS (
 SELECT
     log.log_id, log.cluster, log.night,
     unsound.log_id IS NULL AS is_complete,
-    rank_evidence, straggler_count, straggler_rank, straggler_host, straggler_slowdown_ratio,
+    rank_evidence, straggler_evidence, straggler_count, straggler_rank, straggler_host, straggler_slowdown_ratio,
     CASE WHEN straggler_count = 0 THEN 0 ELSE straggler_wait_seconds / NULLIF(run_seconds, 0) END AS straggler_wait_ratio,
     straggler_core_seconds,
     heaviest_rank, heaviest_rank_bytes, heaviest_rank_core_seconds, idle_rank_count,

@@ -5,12 +5,12 @@
 -- ---
 WITH requests AS (
     SELECT
-        *,
+        * REPLACE (COALESCE(again_rank_bytes, again_bytes) AS again_bytes),
         -- Darshan times all requests of a file together, so some of them get their share.
         request_seconds * small_count / NULLIF(request_count, 0) AS small_seconds,
         request_seconds * backward_count / NULLIF(request_count, 0) AS backward_seconds,
         request_seconds * misaligned_count / NULLIF(request_count, 0) AS misaligned_seconds,
-        request_seconds * again_bytes / NULLIF(asked_bytes, 0) AS again_seconds
+        request_seconds * COALESCE(again_rank_bytes, again_bytes) / NULLIF(asked_bytes, 0) AS again_seconds
     FROM main.file_requests
 ),
 per_log AS (

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a log's reads of a file, or its writes, look like: how many are small, go backwards, are misaligned, move bytes again."
 -- grain = ["log_id", "layer", "file_id", "op"]
--- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_name", "core.file_access"]
+-- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_name", "core.file_access", "core.file_overlap", "core.mpiio_posix"]
 -- ---
 -- A read and a write are asked the same questions, so each direction has a row of its own. HUGEINT where counters of a
 -- hostile log could end the judging of all others.
@@ -115,12 +115,25 @@ posix AS (
         CASE WHEN is_traced THEN COALESCE(access.touched_bytes, extent_bytes) ELSE extent_bytes END AS touched_bytes,
         CASE WHEN is_traced THEN COALESCE(access.backward_count, posix.backward_count) ELSE posix.backward_count END
             AS backward_count,
+        -- Where MPI-IO makes other requests of those of the ranks, these say nothing of what a rank asked for.
+        CASE WHEN is_traced AND (
+            mpiio.asked_bytes IS NULL OR (unchanged_ratio = 1 AND mpiio_request_count = posix.request_count)
+        ) THEN again_rank_bytes END AS again_rank_bytes,
         CASE WHEN is_sized THEN 'sizes' ELSE 'bins' END AS size_evidence,
         CASE WHEN is_traced AND access.backward_count IS NOT NULL THEN 'trace' ELSE 'counters' END AS order_evidence,
         CASE WHEN is_traced AND access.touched_bytes IS NOT NULL THEN 'trace' ELSE 'size' END AS extent_evidence
     FROM posix_per_file AS posix
     LEFT JOIN mpiio_op AS mpiio USING (cluster, night, log_id, file_id, op)
     LEFT JOIN (FROM core.file_access WHERE layer = 'posix') AS access USING (cluster, night, log_id, file_id, op)
+    LEFT JOIN (
+        SELECT cluster, night, log_id, file_id, op, again_rank_bytes
+        FROM core.file_overlap
+        WHERE layer = 'posix'
+    ) AS overlap USING (cluster, night, log_id, file_id, op)
+    LEFT JOIN (
+        SELECT cluster, night, log_id, file_id, op, unchanged_ratio, mpiio_request_count
+        FROM core.mpiio_posix
+    ) AS match USING (cluster, night, log_id, file_id, op)
 ),
 stdio_record AS (
     SELECT stdio.*
@@ -157,6 +170,7 @@ SELECT
     TRY_CAST(request_count AS BIGINT) AS request_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
     TRY_CAST(asked_bytes AS BIGINT) AS asked_bytes, TRY_CAST(touched_bytes AS BIGINT) AS touched_bytes,
     TRY_CAST(CASE WHEN asked_bytes < touched_bytes THEN 0 ELSE asked_bytes - touched_bytes END AS BIGINT) AS again_bytes,
+    again_rank_bytes,
     TRY_CAST(small_count AS BIGINT) AS small_count, TRY_CAST(backward_count AS BIGINT) AS backward_count,
     TRY_CAST(round(misaligned_count) AS BIGINT) AS misaligned_count,
     request_seconds, size_evidence, order_evidence, extent_evidence, night, cluster

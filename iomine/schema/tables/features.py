@@ -32,8 +32,8 @@ LOG_RANK_PROFILE = Table(
     "log_rank_profile",
     "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all.",
     (
-        *("log_id", "is_complete", "rank_evidence", "straggler_count", "straggler_rank", "straggler_host"),
-        *("straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
+        *("log_id", "is_complete", "rank_evidence", "straggler_evidence", "straggler_count", "straggler_rank"),
+        *("straggler_host", "straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
         *("heaviest_rank_bytes", "heaviest_rank_core_seconds", "idle_rank_count", "mean_rank_bytes"),
         *("bytes_max_over_mean_ratio", "bytes_variation_ratio", "bytes_gini_ratio", "rank0_read_bytes"),
         *("rank0_write_bytes", "rank0_bytes", "rank0_read_ratio", "rank0_write_ratio", "rank0_ratio"),
@@ -82,7 +82,28 @@ LOG_OST_PROFILE = Table(
     "How one log's bytes lie on the OSTs of Lustre: how many OSTs it used, and how much more the busiest got.",
     (
         *("log_id", "is_complete", "ost_evidence", "ost_count", "busiest_ost_id", "busiest_ost_bytes"),
-        *("busiest_ost_core_seconds", "ost_max_over_mean_ratio"),
+        *("busiest_ost_core_seconds", "ost_max_over_mean_ratio", "busiest_ost_ratio", "known_ost_count", "nprocs"),
+        *("single_ost_bytes", "busiest_ost_seconds_ratio"),
+    ),
+)
+LOG_OVERLAP_PROFILE = Table(
+    "log_overlap_profile",
+    "How the ranks of one log met in files: bytes that several moved, stripes that several wrote, requests across stripes.",
+    (
+        *("log_id", "is_complete", "overlap_evidence", "ranks_reread_bytes", "hosts_reread_bytes", "ranks_reread_ratio"),
+        *("ranks_reread_core_seconds", "ranks_reread_path", "overwritten_bytes", "overwriting_rank_count"),
+        *("overwritten_ratio", "overwritten_core_seconds", "overwritten_path", "shared_stripe_count"),
+        *("shared_stripe_ratio", "shared_stripe_core_seconds", "shared_stripe_path", "host_count", "straddle_count"),
+        *("straddle_ratio", "straddle_core_seconds", "straddle_path"),
+    ),
+)
+LOG_TRANSFORM_PROFILE = Table(
+    "log_transform_profile",
+    "What MPI-IO made of the requests of one log: collective calls that came to nothing, and reads for the sake of writes.",
+    (
+        *("log_id", "is_complete", "transform_evidence", "stayed_small_count", "stayed_small_ratio"),
+        *("stayed_small_seconds_ratio", "stayed_small_core_seconds", "stayed_small_path", "sieve_read_bytes"),
+        *("write_bytes", "sieve_read_ratio", "sieve_read_core_seconds", "sieve_read_path"),
     ),
 )
 LOG_PENDING_PROFILE = Table(

@@ -6,13 +6,16 @@ request's offset and every file's layout to know which OST served how many bytes
 are taken to lie evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
 
 Blind spots: bytes are compared, not the time that each OST took for them, so a slow OST with an even share goes
-unnoticed. What other jobs put on the same OSTs is another trigger's. Requests answered by a cache never reach an OST.
+unnoticed. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. What other jobs
+put on the same OSTs is another trigger's. Requests answered by a cache never reach an OST.
 """
 
 from iomine.triggers.inputs import LAYOUTS, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL, TRACE_SHELL
 from iomine.units import GIB
+
+_FEW_RANKS = {"busiest_ost_ratio": 0.9, "nprocs": 4}
 
 TRIGGER = Trigger(
     code="LUSTRE-201",
@@ -25,6 +28,10 @@ TRIGGER = Trigger(
             why="Our own choice: at twice the mean, half of the bandwidth of the OSTs in use lies idle.",
         ),
         Above("busiest_ost_bytes", GIB, why="Our own choice: an OST moves less in a second or two."),
+    ),
+    unless=(
+        Above("busiest_ost_ratio", 0.75, why="The bar of LUSTRE-202, where one OST is all there is to say."),
+        Above("nprocs", 16, why="The bar of LUSTRE-202."),
     ),
     finding=(
         "OST {busiest_ost_id} got {busiest_ost_bytes} bytes, {ost_max_over_mean_ratio:.1f} times as many as the "
@@ -40,6 +47,7 @@ TRIGGER = Trigger(
         Case(
             "one OST got four times the mean",
             {
+                **_FEW_RANKS,
                 "ost_max_over_mean_ratio": 4.0,
                 "busiest_ost_bytes": 4 * GIB,
                 "busiest_ost_id": 7,
@@ -48,17 +56,28 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar", {"ost_max_over_mean_ratio": 2.0, "busiest_ost_bytes": 4 * GIB}, state="clear"),
-        Case("exactly on the bar of the bytes", {"ost_max_over_mean_ratio": 4.0, "busiest_ost_bytes": GIB}, state="clear"),
-        Case("no trace or no layouts", {"ost_max_over_mean_ratio": None, "busiest_ost_bytes": None}, state="unknown"),
+        Case("exactly on the bar", {**_FEW_RANKS, "ost_max_over_mean_ratio": 2.0, "busiest_ost_bytes": 4 * GIB}, state="clear"),
+        Case(
+            "exactly on the bar of the bytes",
+            {**_FEW_RANKS, "ost_max_over_mean_ratio": 4.0, "busiest_ost_bytes": GIB},
+            state="clear",
+        ),
+        Case(
+            "nearly all of many ranks on one OST, as LUSTRE-202 says",
+            {"busiest_ost_ratio": 0.9, "nprocs": 512, "ost_max_over_mean_ratio": 4.0, "busiest_ost_bytes": 4 * GIB},
+            state="clear",
+        ),
+        Case(
+            "no trace or no layouts", {**_FEW_RANKS, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": None}, state="unknown"
+        ),
         Case(
             "below the bar, but segments are missing",
-            {"ost_max_over_mean_ratio": 1.1, "busiest_ost_bytes": 4 * GIB, "is_complete": False},
+            {**_FEW_RANKS, "ost_max_over_mean_ratio": 1.1, "busiest_ost_bytes": 4 * GIB, "is_complete": False},
             state="unknown",
         ),
         Case(
             "segments are missing, but those at hand are enough",
-            {"ost_max_over_mean_ratio": 4.0, "busiest_ost_bytes": 4 * GIB, "is_complete": False},
+            {**_FEW_RANKS, "ost_max_over_mean_ratio": 4.0, "busiest_ost_bytes": 4 * GIB, "is_complete": False},
             state="fired",
         ),
     ),
@@ -66,4 +85,5 @@ TRIGGER = Trigger(
     evidence="ost_evidence",
     needs=f"{LAYOUTS}; {TRACE} makes it exact",
     snippets=(STRIPE_SHELL, TRACE_SHELL),
+    version="2",
 )

@@ -6,9 +6,10 @@ wide gaps most of what is read is thrown away. The bytes that POSIX read of a fi
 program asked MPI-IO for. The cost is the time of reading what nobody asked for: of each file a part of its POSIX read
 time in proportion to the bytes.
 
-Blind spots: files that the program only wrote are left out, although MPI-IO may read them to fill the gaps between
-pieces. Several ranks that ask for the same bytes, which an aggregator reads once, make up for amplification elsewhere.
-What the file system reads ahead is seen by no log.
+Blind spots: files that the program only wrote are left out; what MPI-IO reads of them to fill the gaps between pieces is
+MPIIO-303. Of files that it read too, these reads count here unless a trace tells them apart. Several ranks that ask for
+the same bytes, which an aggregator reads once, make up for amplification elsewhere. What the file system reads ahead is
+seen by no log.
 """
 
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
@@ -57,6 +58,7 @@ TRIGGER = Trigger(
     ),
     needs="the POSIX and MPI-IO modules, whole",
     cost="read_amplification_core_seconds",
+    version="2",
     snippets=(
         Snippet(
             "c",

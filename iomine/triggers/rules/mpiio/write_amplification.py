@@ -6,7 +6,8 @@ is written was there before, and had to be read and locked for it. The bytes tha
 those that the program asked MPI-IO for. The cost is the time of writing what nobody asked for: of each file a part of
 its POSIX write time in proportion to the bytes.
 
-Blind spots: the reads that this takes are not in the ratio, so the load on the file system is about twice what it says.
+Blind spots: the reads that this takes are not in the ratio, so the load on the file system is about twice what it says; they are
+MPIIO-303, where there is a trace.
 What HDF5 adds, such as fill values, was asked for as far as MPI-IO knows. Compression that aggregators do is not known.
 """
 
@@ -56,6 +57,7 @@ TRIGGER = Trigger(
     ),
     needs="the POSIX and MPI-IO modules, whole",
     cost="write_amplification_core_seconds",
+    version="2",
     snippets=(
         Snippet(
             "c",

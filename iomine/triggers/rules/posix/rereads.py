@@ -1,7 +1,8 @@
 """The same bytes are read again.
 
 What is read twice could have been kept, or read by one rank and sent to the others; every rank that reads the whole of
-an input file multiplies the load on the servers by the number of ranks. The bytes that the program asked for, through
+an input file multiplies the load on the servers by the number of ranks. With a DXT trace, only what the same rank reads
+again counts here, and what other ranks read as well is POSIX-133. The bytes that the program asked for, through
 MPI-IO where a file goes through it, are held against the bytes of the file that reads touched at all. So ten passes
 over a file fire, and sparse access does not. The cost is the time of reading again: of each file a part of its read
 time in proportion to the bytes.
@@ -57,6 +58,7 @@ TRIGGER = Trigger(
     needs=f"the POSIX module and, where there is one, the MPI-IO module, whole; {TRACE} makes the bytes touched exact",
     cost="reread_core_seconds",
     evidence="read_extent_evidence",
+    version="2",
     snippets=(
         BROADCAST_C,
         BROADCAST_PYTHON,

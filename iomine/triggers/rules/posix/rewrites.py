@@ -3,7 +3,8 @@
 Bytes that are overwritten in the same run were written in vain, unless they were there to be read in between or to
 survive a crash. The bytes that the program asked for, through MPI-IO where a file goes through it, are held against the
 bytes of the file that writes touched at all. So a file written ten times over fires, and one written with gaps does
-not. The cost is the time of writing again: of each file a part of its write time in proportion to the bytes.
+not. With a DXT trace, only what the same rank writes again counts here, and what other ranks wrote as well is POSIX-134.
+The cost is the time of writing again: of each file a part of its write time in proportion to the bytes.
 
 Blind spots: without a DXT trace, a file counts as touched up to the highest offset written, so repetition within a part
 of a larger file goes unnoticed. A checkpoint that overwrites the last but one is meant to: then only its frequency is
@@ -60,6 +61,7 @@ TRIGGER = Trigger(
     needs=f"the POSIX module and, where there is one, the MPI-IO module, whole; {TRACE} makes the bytes touched exact",
     cost="rewritten_core_seconds",
     evidence="write_extent_evidence",
+    version="2",
     snippets=(
         Snippet(
             "c",

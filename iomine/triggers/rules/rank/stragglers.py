@@ -67,7 +67,7 @@ TRIGGER = Trigger(
     ),
     needs=f"POSIX records by rank, or {TRACE}, which also names the hosts",
     cost="straggler_core_seconds",
-    evidence="rank_evidence",
+    evidence="straggler_evidence",
     snippets=(
         Snippet(
             "shell",

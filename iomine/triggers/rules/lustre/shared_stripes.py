@@ -1,0 +1,77 @@
+"""Stripes are written by several ranks.
+
+A node that writes takes a lock on the part of the file, and another node that writes there makes the server call it back
+and the first write out what it holds. Where ranks of several nodes write pieces of the same stripe, locks go back and
+forth with every piece, though no byte is written twice. The cost is the time of writes to these stripes: of each file a
+part of its write time in proportion to stripes.
+
+Blind spots: ranks of one node share its locks, and whether those that share a stripe are of one node is not looked at, so a
+run that numbers its ranks node by node does better than it looks. When they write is not looked at either. Files on one
+OST are left out, where ranks meet whatever the stripes. Holes in what was written hide stripes, so that the share may be
+too high.
+"""
+
+from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
+
+_SHARED = {"shared_stripe_ratio": 0.9, "shared_stripe_count": 4096, "host_count": 8}
+
+TRIGGER = Trigger(
+    code="LUSTRE-301",
+    view="log_overlap_profile",
+    level=Level.WARN,
+    all_of=(
+        Above(
+            "shared_stripe_ratio",
+            0.5,
+            why="Our own choice: large parts share the stripes on their edges only, interleaved small pieces nearly all.",
+        ),
+        Above("shared_stripe_count", 100, why="Our own choice: a few locks that go back and forth hurt nobody."),
+        Above("host_count", 1, why="Ranks of one node share its locks."),
+    ),
+    finding=(
+        "{shared_stripe_count} stripes ({shared_stripe_ratio:.0%} of those written) were written by several ranks, on "
+        "{host_count} nodes; most of them of {shared_stripe_path}."
+    ),
+    advice=(
+        "Let each stripe of {shared_stripe_path} be written by one node. Least effort: write collectively through MPI-IO with "
+        "the hint romio_cb_write=enable; aggregators on Lustre then get whole stripes each (striping_unit gives their size). "
+        "In your own format, begin the part of each rank at a multiple of the stripe size (`lfs getstripe -S`), and pad it "
+        "up to one. Most effort: store the pieces of a rank together instead of interleaved with those of others."
+    ),
+    cases=(
+        Case("interleaved pieces of eight nodes", {**_SHARED, "shared_stripe_core_seconds": 400.0}, state="fired"),
+        Case("exactly on the bar of the share", {**_SHARED, "shared_stripe_ratio": 0.5}, state="clear"),
+        Case("exactly on the bar of the count", {**_SHARED, "shared_stripe_count": 100}, state="clear"),
+        Case("exactly on the bar of the nodes", {**_SHARED, "host_count": 1}, state="clear"),
+        Case("no trace or no layouts", dict.fromkeys(_SHARED), state="unknown"),
+        Case(
+            "below the bar, but requests are missing",
+            {**_SHARED, "shared_stripe_ratio": 0.1, "is_complete": False},
+            state="unknown",
+        ),
+        Case("requests are missing, but those at hand are enough", {**_SHARED, "is_complete": False}, state="fired"),
+    ),
+    needs=f"{LAYOUTS} and {TRACE}",
+    cost="shared_stripe_core_seconds",
+    evidence="overlap_evidence",
+    snippets=(
+        COLLECTIVE_WRITE_C,
+        Snippet(
+            "c",
+            "Aggregators of MPI-IO write whole stripes of 4 MiB",
+            """\
+MPI_Info info;
+MPI_File file;
+
+MPI_Info_create(&info);
+MPI_Info_set(info, "romio_cb_write", "enable");
+MPI_Info_set(info, "striping_unit", "4194304");
+MPI_File_open(MPI_COMM_WORLD, "output.dat", MPI_MODE_CREATE | MPI_MODE_WRONLY, info, &file);
+MPI_Info_free(&info);
+""",
+        ),
+        HDF5_ALIGNMENT_C,
+    ),
+)
