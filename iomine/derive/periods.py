@@ -1,63 +1,194 @@
-"""How regularly phases come: the interval of checkpoints, say."""
+"""How regularly phases come: the interval of checkpoints, say.
 
-from collections.abc import Mapping
-from typing import Final
+There are two kinds of evidence: distances between the starts of phases, and the spectrum of the bytes by moment, which
+needs no phases. `docs/decisions/periods.md` argues which of them is told.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import labels
-from iomine.derive.trace import OPS, Floats
+from iomine.derive.spectrum import Rhythm, rhythm
+from iomine.derive.stretches import Stretches, heatmap_stretches
+from iomine.derive.trace import OPS, Floats, Tables, Trace
 
 # Two phases have one distance, which is always like itself.
 _FEWEST_PHASES: Final = 3
+# As fine as Darshan's heat maps may be: in less time requests come regularly, not phases.
+_FINEST_SECONDS: Final = 0.1
+# More than a heat map has, since a trace knows more.
+_TRACE_BINS: Final = 1024
+# From here on a spectrum is believed, and where there are too few phases only if it stands out (FTIO's bar).
+_SURE: Final = 0.6
+_OUTLIER: Final = 3.0
+
+_Row = tuple[str | int | float | None, ...]
 
 
-def periods(phases: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """Rows of the table `period`, for each layer and direction with enough phases; no columns where there are no rows.
+class _Series(NamedTuple):
+    """Phases of a layer in which bytes were moved in one direction.
 
-    The period is the median distance from start to start; confidence is 1 less the median deviation of the distances from
-    it, as a share of it. Medians bear it if a phase is missing or comes late now and then.
+    Attributes:
+        layer: the layer, or `all`.
+        op: the direction.
+        evidence: `trace` or `heatmap`.
+        starts: of each phase, in seconds, in order; at least one.
+        end: of the last phase.
+    """
+
+    layer: str
+    op: str
+    evidence: str
+    starts: Floats
+    end: float
+
+
+class _Period(NamedTuple):
+    """A period, by one of the two methods.
+
+    Attributes:
+        seconds: from one start to the next.
+        confidence: from 0 to 1.
+    """
+
+    seconds: float
+    confidence: float
+
+
+class _Moved(NamedTuple):
+    """Bytes that a layer moved in one direction.
+
+    Attributes:
+        moments: when, in seconds.
+        weights: how many.
+        bin_seconds: width of a bin, 0 where the evidence has none.
+    """
+
+    moments: Floats
+    weights: Floats
+    bin_seconds: float
+
+
+def periods(phases: Mapping[str, pa.Array], tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
+    """Rows of the table `period`: layers and directions that show one or have three phases; no columns where there are no rows.
+
+    By starts, the period is the median distance from start to start; confidence is 1 less the median deviation of the
+    distances from it, as a share of it. Medians bear it if a phase is missing or comes late now and then. By spectrum,
+    both are those of `rhythm`.
 
     Args:
         phases: columns of the table `phase`, as `phases` gives them.
+        tables: columns by table, in one or more parts.
+        traces: the log's traces.
     """
-    rows = [
-        (layer, op, evidence, len(starts), *_period(starts))
-        for layer, evidence, op, starts in _series(phases)
-        if len(starts) >= _FEWEST_PHASES
-    ]
-    if not rows:
-        return {}
-    layers, ops, evidence, counts, seconds, confidence = zip(*rows, strict=True)
+    heatmaps = cache(partial(heatmap_stretches, tables))
+
+    @cache
+    def spectrum(evidence: str, layers: tuple[str, ...], op: str, first: float, end: float) -> tuple[Rhythm | None, float]:
+        parts = [_traced(traces, layer, op) if evidence == "trace" else _mapped(*heatmaps(layer), op) for layer in layers]
+        bins, width = _by_bin(parts, first, end)
+        return rhythm(bins), width
+
+    found = list(_series(phases))
+    known = {(series.layer, series.op) for series in found}
+    rows = []
+    for series in found:
+        first = float(series.starts[0])
+        row = _row(series, *spectrum(series.evidence, _lowest(series, known), series.op, first, series.end))
+        rows += [row] if row else []
+    return _columns(rows) if rows else {}
+
+
+def _columns(rows: Sequence[_Row]) -> dict[str, pa.Array]:
+    layers, ops, evidence, counts, methods, *numbers = zip(*rows, strict=True)
     names = list(dict.fromkeys(layers))
+    told = ("period_seconds", "period_confidence_ratio", "spectrum_period_seconds", "spectrum_confidence_ratio")
     return {
         "layer": labels(np.array([names.index(layer) for layer in layers]), names),
         "op": labels(np.array([OPS.index(op) for op in ops]), OPS),
         "evidence": pa.array(evidence),
         "io_phase_count": pa.array(counts),
-        "period_seconds": pa.array(seconds),
-        "period_confidence_ratio": pa.array(confidence),
+        "period_method": pa.array(methods),
+        **{name: pa.array(column, pa.float64()) for name, column in zip(told, numbers, strict=True)},
     }
 
 
-def _series(phases: Mapping[str, pa.Array]) -> list[tuple[str, str, str, Floats]]:
-    """Layer, evidence, direction, and starts of the phases in which bytes were moved in it."""
+def _row(series: _Series, found: Rhythm | None, width: float) -> _Row | None:
+    starts = _by_starts(series.starts) if len(series.starts) >= _FEWEST_PHASES else None
+    spectrum = _Period(found.period_bins * width, found.confidence) if found else None
+    is_told = found is not None and spectrum is not None and _is_told(series, starts, spectrum, found, width)
+    period = spectrum if is_told else starts
+    if period is None:
+        return None
+    method = "spectrum" if is_told else "starts"
+    return (series.layer, series.op, series.evidence, len(series.starts), method, *period, *(spectrum or (None, None)))
+
+
+def _is_told(series: _Series, starts: _Period | None, spectrum: _Period, found: Rhythm, width: float) -> bool:
+    """Whether the period is told by the spectrum."""
+    if starts is None:
+        return found.confidence >= _SURE and found.deviations >= _OUTLIER
+    # Starts in a heat map are those of bins; the spectrum tells the same period more finely, but no other.
+    return found.confidence >= _SURE and series.evidence == "heatmap" and abs(spectrum.seconds - starts.seconds) <= width
+
+
+def _series(phases: Mapping[str, pa.Array]) -> Iterator[_Series]:
     if not phases:
-        return []
+        return
     layers = np.array(phases["layer"].to_pylist())
-    evidence, starts = phases["evidence"].to_pylist(), phases["start_seconds"].to_numpy()
-    found = []
+    evidence = phases["evidence"].to_pylist()
+    starts, ends = phases["start_seconds"].to_numpy(), phases["end_seconds"].to_numpy()
+    # Bins of a width that no clock has end at infinity.
+    moved = {op: (phases[f"{op}_bytes"].to_numpy(zero_copy_only=False) > 0) & np.isfinite(ends) for op in OPS}
     for layer in dict.fromkeys(layers.tolist()):
         of_layer = np.flatnonzero(layers == layer)
         for op in OPS:
-            moved = phases[f"{op}_bytes"].fill_null(0).to_numpy()[of_layer] > 0
-            found.append((layer, evidence[of_layer[0]], op, np.sort(starts[of_layer[moved]])))
-    return found
+            at = of_layer[moved[op][of_layer]]
+            if len(at):
+                yield _Series(layer, op, evidence[at[0]], np.sort(starts[at]), float(ends[at].max()))
 
 
-def _period(starts: Floats) -> tuple[float, float]:
+def _by_starts(starts: Floats) -> _Period:
     distances = np.diff(starts)
     period = float(np.median(distances))
     deviation = float(np.median(np.abs(distances - period)))
-    return period, max(0.0, 1 - deviation / period) if period > 0 else 0.0
+    return _Period(period, max(0.0, 1 - deviation / period) if period > 0 else 0.0)
+
+
+def _lowest(series: _Series, known: set[tuple[str, str]]) -> tuple[str, ...]:
+    """The layers whose bytes are those of the series."""
+    if series.layer != "all":
+        return (series.layer,)
+    if series.evidence == "trace":
+        return next((layer,) for layer in ("posix", "mpiio") if (layer, series.op) in known)
+    return tuple(layer for layer in ("posix", "stdio") if (layer, series.op) in known)
+
+
+def _traced(traces: Sequence[Trace], layer: str, op: str) -> _Moved:
+    """Each request where it starts."""
+    trace = next(trace for trace in traces if trace.layer == layer)
+    is_op = np.repeat(trace.ops == OPS.index(op), trace.counts)
+    return _Moved(trace.starts[is_op], trace.lengths[is_op].astype(np.float64), 0.0)
+
+
+def _mapped(stretches: Stretches, width: float, op: str) -> _Moved:
+    """Each bin of a rank in its middle."""
+    is_op = stretches.ops == OPS.index(op)
+    return _Moved(stretches.starts[is_op] + width / 2, stretches.moved_bytes[is_op], width)
+
+
+def _by_bin(moved: Sequence[_Moved], first: float, end: float) -> tuple[Floats, float]:
+    """Bytes of each bin from the first phase to the end of the last, and the width of a bin."""
+    width = max(each.bin_seconds for each in moved) or max(_FINEST_SECONDS, (end - first) / _TRACE_BINS)
+    total = max(1, round((end - first) / width))
+    bins = np.zeros(total)
+    for each in moved:
+        at = (each.moments - first) / width
+        # Incidental files lie outside of phases, and unsound times anywhere.
+        inside = (at >= 0) & (at < total)
+        bins += np.bincount(at[inside].astype(np.int64), each.weights[inside], minlength=total)
+    return bins, width

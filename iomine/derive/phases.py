@@ -14,7 +14,7 @@ import pyarrow as pa
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.streams import moves_data_through_stdio
 from iomine.derive.stretches import READ, WRITE, Stretches, chains, heatmap_stretches, joined, pieces
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 
 Method = Literal["gaps", "paper"]
 
@@ -170,19 +170,47 @@ def _traced(layers: Sequence[Stretches], method: Method) -> Layer | None:
 def _binned(tables: Tables, layers: list[str], method: Method) -> Layer | None:
     # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
     wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
-    parts, widths = zip(*(heatmap_stretches(tables, layer) for layer in wanted), strict=True) if wanted else ((), ())
-    stretches = joined(parts) if parts else None
-    if stretches is None or not len(stretches.starts):
+    found = [heatmap_stretches(tables, layer) for layer in wanted]
+    parts = [(stretches, width) for stretches, width in found if len(stretches.starts) and stretches.ends.max() < np.inf]
+    if not parts:
         return None
+    stretches = joined([stretches for stretches, _ in parts])
+    is_little = _are_little(_bursts(parts), stretches.moved_bytes)
+    if is_little.any():
+        stretches = stretches.of(~is_little)
     # An empty bin is a gap.
-    return Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, max(widths) / 2, method))
+    floor = max(width for _, width in parts) / 2
+    return Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, floor, method))
+
+
+def _bursts(parts: Sequence[tuple[Stretches, float]]) -> Integers:
+    """For each stretch of layers' heat maps the number of its burst: bins in one direction with no empty one between them."""
+    cells, total = [], 0
+    for stretches, width in parts:
+        bins = np.round(stretches.starts / width).astype(np.int64)
+        # One more than there are, which is empty and parts directions.
+        span = int(bins.max()) + 2
+        cells.append(total + stretches.ops * span + bins)
+        total += len(OPS) * span
+    cell = np.concatenate(cells)
+    is_filled = np.zeros(total, bool)
+    is_filled[cell] = True
+    is_first = is_filled & ~np.roll(is_filled, 1)
+    burst_of: Integers = np.cumsum(is_first)[cell] - 1
+    return burst_of
 
 
 def _is_incidental(trace: Trace) -> Flags:
-    _, file_of = grouped(trace.file_ids)
-    moved = np.bincount(file_of, trace.bytes)
-    is_little: Flags = (moved < _INCIDENTAL_BYTES) & (moved < _INCIDENTAL_SHARE * moved.sum())
-    return is_little[file_of]
+    return _are_little(grouped(trace.file_ids)[1], trace.bytes)
+
+
+def _are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
+    """Whether a group's bytes are next to nothing, and so are those of all groups with no more bytes together."""
+    moved = np.bincount(group_of, moved_bytes)
+    ordered = np.sort(moved)
+    together = np.cumsum(ordered)[np.searchsorted(ordered, moved, side="right") - 1]
+    is_little: Flags = (moved < _INCIDENTAL_BYTES) & (together < _INCIDENTAL_SHARE * moved.sum())
+    return is_little[group_of]
 
 
 def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:

@@ -91,7 +91,7 @@ def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
         "request_size": request_sizes(found),
         "rank_io": rank_io(log.tables, found, log.job.nprocs),
         "phase": log_phases,
-        "period": periods(log_phases),
+        "period": periods(log_phases, log.tables, found),
         "file_phase": file_phases(layers, run_seconds),
         "ost_io": ost_io(log.tables, found),
         "mpiio_posix": mpiio_posix(log.tables, found),

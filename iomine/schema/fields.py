@@ -673,6 +673,7 @@ _PHASES = {
     **_fields(
         Kind.TEXT,
         phase_evidence="What phases are known from: trace or heatmap.",
+        period_method="What the period is told by: starts (of phases), or spectrum (of the bytes moved in each moment).",
         ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
     ),
     **_fields(
@@ -710,11 +711,13 @@ _PHASES = {
         phases_ratio="Share of the run that all phases last together.",
         longest_phase_ratio="Share of the time in phases that the longest one lasts.",
         period_confidence_ratio="How regularly phases come: 1 where all do after one period, 0 where none does.",
+        spectrum_confidence_ratio="How like themselves the bytes moved are a period of the spectrum later, as a correlation.",
     ),
     **_fields(
         Kind.SECONDS,
         phase_seconds="Time in phases.",
         longest_phase_seconds="Length of the longest phase.",
         period_seconds="Time from the start of a phase to that of the next, where phases come regularly.",
+        spectrum_period_seconds="Time after which the bytes moved are most like themselves; empty where they never are.",
     ),
 }

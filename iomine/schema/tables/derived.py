@@ -88,7 +88,10 @@ OST_IO = Table(
 PERIOD = Table(
     "period",
     "How regularly the phases of a layer, or (layer `all`) of the whole log, come in which bytes are moved in one direction.",
-    ("log_id", "layer", "op", "evidence", "io_phase_count", "period_seconds", "period_confidence_ratio"),
+    (
+        *("log_id", "layer", "op", "evidence", "io_phase_count", "period_method", "period_seconds", "period_confidence_ratio"),
+        *("spectrum_period_seconds", "spectrum_confidence_ratio"),
+    ),
 )
 MPIIO_POSIX = Table(
     "mpiio_posix",
