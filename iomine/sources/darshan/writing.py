@@ -1,0 +1,237 @@
+"""Writes Darshan logs of format 3.41 through the writing calls of libdarshan-util, so that they are logs by its own word.
+
+The library is the one in PyDarshan's wheel, which declares only its reading calls; the writing ones are declared here.
+They have an order: job, command line, mounts, names, then modules by ascending id; without a mount the command line
+reads back empty. Records are handed over as the bytes that stand in the log.
+"""
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from iomine.errors import OutputError
+from iomine.schema.counters import LUSTRE_COMPONENT, field_of
+from iomine.sources.darshan.container import MODULES
+from iomine.sources.darshan.counters import LAYOUTS
+from iomine.sources.darshan.decoded import WORD_BYTES, Words
+from iomine.sources.darshan.heatmap import LAYER_IDS
+
+_DECLARED: Final = """
+struct darshan_job { int64_t words[7]; char metadata[1024]; };
+struct darshan_mnt_info { char type[3015]; char path[3015]; };
+void *darshan_log_create(const char *, int, int);
+int darshan_log_put_job(void *, struct darshan_job *);
+int darshan_log_put_exe(void *, char *);
+int darshan_log_put_mounts(void *, struct darshan_mnt_info *, int);
+int darshan_log_put_namehash(void *, void *);
+int darshan_log_put_mod(void *, int, void *, int, int);
+void darshan_log_close(void *);
+"""
+_ZLIB: Final = 0
+_ID_BYTES: Final = 8
+# A reference to a name: pointer to the name record, then uthash's handle, of which the writer follows `next` alone.
+_REF_WORDS: Final = 8
+_REF_NEXT: Final = 3
+_VERSIONS: Final = {
+    "LUSTRE": 2,
+    "DXT_POSIX": 1,
+    "DXT_MPIIO": 2,
+    "HEATMAP": 1,
+    **{module: layout.version for module, layout in LAYOUTS.items()},
+}
+_HOST_BYTES: Final = 64
+_POOL_WORDS: Final = 2
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a log says of its run as a whole.
+
+    Attributes:
+        uid: numeric id of the user.
+        job_id: the scheduler's.
+        nprocs: processes of the run.
+        start_ns: start, in nanoseconds since the epoch.
+        end_ns: end, likewise.
+        exe: command line.
+        metadata: entries of the metadata text.
+        mounts: mount points and their file system types, at least one.
+    """
+
+    uid: int
+    job_id: int
+    nprocs: int
+    start_ns: int
+    end_ns: int
+    exe: str
+    mounts: Sequence[tuple[str, str]]
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def record_id(name: str) -> int:
+    """An id for a file by its name, the same in every log. Darshan hashes otherwise, but promises no particular hash."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=_ID_BYTES).digest(), "little", signed=True)
+
+
+class CounterRecords:
+    """Records of a module that are a fixed row of counters, all zero to begin with.
+
+    Args:
+        module: a key of the reader's layouts.
+        count: how many records.
+    """
+
+    def __init__(self, module: str, count: int) -> None:
+        words = LAYOUTS[module].words
+        self._place_of = {name: place for place, name in enumerate(words)}
+        self._matrix = np.zeros((count, LAYOUTS[module].width), np.int64)
+        self._floats = self._matrix.view(np.float64)
+
+    def __contains__(self, name: str) -> bool:
+        """True for fields that these records have."""
+        return name in self._place_of
+
+    def __setitem__(self, name: str, values: object) -> None:
+        """Sets a field of all records; fields in seconds, and variances, are floats."""
+        is_float = name.endswith(("_seconds", "_variance"))
+        (self._floats if is_float else self._matrix)[:, self._place_of[name]] = values
+
+    def data(self) -> bytes:
+        """The records as they stand in a log."""
+        return self._matrix.tobytes()
+
+
+def heatmap_data(layer: str, width_seconds: float, write_bins: Words, read_bins: Words) -> bytes:
+    """Heat maps of one layer.
+
+    Args:
+        layer: `posix`, `mpiio` or `stdio`.
+        width_seconds: width of a bin.
+        write_bins: bytes by rank and bin.
+        read_bins: likewise.
+    """
+    ranks, bins = write_bins.shape
+    words = np.zeros((ranks, 6 + 2 * bins), np.int64)
+    words[:, 0] = LAYER_IDS[layer]
+    words[:, 1] = np.arange(ranks)
+    words.view(np.float64)[:, 2] = width_seconds
+    words[:, 3] = bins
+    words[:, 6 : 6 + bins] = write_bins
+    words[:, 6 + bins :] = read_bins
+    return words.tobytes()
+
+
+def lustre_data(file_ids: Words, ranks: Words, stripe_bytes: Words, osts: Words) -> bytes:
+    """Layouts of files with one component each and equally many stripes.
+
+    Args:
+        file_ids: record ids.
+        ranks: rank of each record, -1 for a shared one.
+        stripe_bytes: stripe size of each file.
+        osts: OST indices by file and stripe.
+    """
+    count, stripes = osts.shape
+    head = np.zeros((count, 4 + len(LUSTRE_COMPONENT) + _POOL_WORDS), np.int64)
+    head[:, 0], head[:, 1], head[:, 2], head[:, 3] = file_ids, ranks, 1, stripes
+    says = {"stripe_bytes": stripe_bytes, "stripe_count": stripes, "stripe_pattern": 1, "extent_end_bytes": -1}
+    for place, word in enumerate(LUSTRE_COMPONENT):
+        head[:, 4 + place] = says.get(field_of(word).name, 0)
+    return np.concatenate([head, osts], axis=1).tobytes()
+
+
+def dxt_data(file_id: int, rank: int, host: str, offsets: Words, lengths: Words, times: Floats, write_count: int) -> bytes:
+    """The trace of one rank on one file, its writes before its reads.
+
+    Args:
+        file_id: record id.
+        rank: the rank.
+        host: name of its node.
+        offsets: of each request.
+        lengths: of each request.
+        times: start and end of each request, a row each.
+        write_count: how many of the requests are writes.
+    """
+    head = np.array([file_id, rank, 0], np.int64).tobytes() + host.encode().ljust(_HOST_BYTES, b"\0")
+    segments = np.empty((len(offsets), 4), np.int64)
+    segments[:, 0], segments[:, 1] = offsets, lengths
+    segments.view(np.float64)[:, 2:] = times
+    return head + np.array([write_count, len(offsets) - write_count], np.int64).tobytes() + segments.tobytes()
+
+
+def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[str, bytes]) -> None:
+    """Writes a log whose times of last change are those of the end of its run.
+
+    Args:
+        path: a file that is not there yet.
+        run: what it says of its run.
+        names: of record ids.
+        modules: records by module.
+
+    Raises:
+        OutputError: the log cannot be written.
+    """
+    ffi, library = _library()
+    log = library.darshan_log_create(os.fsencode(path), _ZLIB, 0)
+    if log == ffi.NULL:
+        raise OutputError(f"{path} cannot be written: choose a folder that is writable and has room.")
+    is_fine = _put_head(ffi, library, log, run) and _put_names(ffi, library, log, names)
+    for module in sorted(modules, key=MODULES.index):
+        data = modules[module]
+        version = _VERSIONS[module]
+        is_fine = is_fine and library.darshan_log_put_mod(log, MODULES.index(module), ffi.from_buffer(data), len(data), version) >= 0
+    library.darshan_log_close(log)
+    if not is_fine:
+        raise OutputError(f"{path} could not be written whole: make room on its disk.")
+    os.utime(path, ns=(run.end_ns, run.end_ns))
+
+
+@cache
+def _library() -> tuple[Any, Any]:
+    # Imported late, as in `convert`.
+    import darshan.backend.cffi_backend  # noqa: PLC0415
+    from cffi import FFI  # noqa: PLC0415
+
+    folder = Path(darshan.backend.cffi_backend.__file__).parents[2] / "darshan.libs"
+    ffi = FFI()
+    ffi.cdef(_DECLARED)
+    return ffi, ffi.dlopen(str(next(folder.glob("libdarshan-util*.so*"))))
+
+
+def _put_head(ffi: Any, library: Any, log: Any, run: Run) -> bool:
+    job = ffi.new("struct darshan_job *")
+    start, end = divmod(run.start_ns, 10**9), divmod(run.end_ns, 10**9)
+    job.words[0:7] = [run.uid, *start, *end, run.nprocs, run.job_id]
+    job.metadata = "".join(f"{key}={entry}\n" for key, entry in run.metadata.items()).encode()
+    mounts = ffi.new("struct darshan_mnt_info[]", len(run.mounts))
+    for mount, (mount_path, fs_type) in zip(mounts, run.mounts, strict=True):
+        mount.path, mount.type = mount_path.encode(), fs_type.encode()
+    return bool(
+        library.darshan_log_put_job(log, job) >= 0
+        and library.darshan_log_put_exe(log, ffi.new("char[]", run.exe.encode())) >= 0
+        and library.darshan_log_put_mounts(log, mounts, len(mounts)) >= 0
+    )
+
+
+def _put_names(ffi: Any, library: Any, log: Any, names: Mapping[int, str]) -> bool:
+    """Hands the names over as the linked list that uthash makes of its table."""
+    records = [id_.to_bytes(_ID_BYTES, "little", signed=True) + name.encode() + b"\0" for id_, name in names.items()]
+    data = b"".join(records)
+    if not data:
+        return True
+    buffer = ffi.from_buffer(data)
+    ends = np.cumsum([len(record) for record in records])
+    refs = np.zeros((len(records), _REF_WORDS), np.uint64)
+    refs[1:, 0] = ends[:-1]
+    refs[:, 0] += int(ffi.cast("uintptr_t", buffer))
+    at = int(refs.ctypes.data)
+    refs[:-1, _REF_NEXT] = at + np.arange(1, len(records)) * (_REF_WORDS * WORD_BYTES)
+    return bool(library.darshan_log_put_namehash(log, ffi.cast("void *", at)) >= 0)
