@@ -41,9 +41,7 @@ def command(
     with progress_shown():
         summary = simulate(settings, progress.tell)
     rate = summary.logs / max(summary.seconds, 1e-9)
-    typer.echo(
-        f"{summary.logs:,} logs of {summary.jobs:,} jobs in {human_seconds(summary.seconds)}, {rate:,.0f} logs a second"
-    )
+    typer.echo(f"{summary.logs:,} logs of {summary.jobs:,} jobs in {human_seconds(summary.seconds)}, {rate:,.0f} logs a second")
     for archetype, count in summary.archetypes.items():
         typer.echo(f"  {count:>8,}  {archetype}")
     for incident in summary.incidents:

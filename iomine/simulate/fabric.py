@@ -13,7 +13,7 @@ import numpy as np
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.incidents import Incident
-from iomine.simulate.jobs import NODES_PER_LEAF, Done
+from iomine.simulate.jobs import NODES_PER_LEAF, Outcome
 from iomine.simulate.runs import Floats
 from iomine.simulate.texts import iso, write_gzip
 
@@ -27,7 +27,13 @@ _PACKET_BYTES: Final = 2048
 _WAIT_PER_WORD: Final = 0.02
 _WAIT_PER_WORD_DEGRADED: Final = 4.0
 _SYMBOL_ERRORS_PER_INTERVAL: Final = 1800
-_LENGTH: Final = 33
+_NAMES: Final = [
+    f"{name + ':':.<33}"
+    for name in (
+        "PortSelect CounterSelect PortXmitData PortRcvData PortXmitPkts PortRcvPkts CounterSelect2 SymbolErrorCounter "
+        "LinkErrorRecoveryCounter LinkDownedCounter PortRcvErrors PortXmitDiscards PortXmitWait"
+    ).split()
+]
 
 
 class Switches:
@@ -47,18 +53,19 @@ class Switches:
         self._traffic: Floats = np.zeros((2, leaves, 2 * _DAY_SECONDS // INTERVAL_SECONDS))
         self._totals: Floats = np.zeros((5, leaves))
 
-    def add(self, done: Sequence[Done], begin: int) -> None:
+    def add(self, outcome: Outcome, begin: int) -> None:
         """Adds what jobs moved, in the night that begins then and after."""
-        for job in done:
-            if not len(job.osts.minutes):
-                continue
-            leaves, nodes = np.unique(job.job.nodes // NODES_PER_LEAF, return_counts=True)
+        load, most = outcome.load, self._traffic.shape[2] - 1
+        chosen = np.flatnonzero(load.targets < fs.OST_COUNT)
+        slots = np.minimum((load.minutes[chosen] * fs.MINUTE - begin) // INTERVAL_SECONDS, most)
+        places, of = np.unique(load.programs[chosen] * (most + 1) + slots, return_inverse=True)
+        moved = [np.bincount(of, load.amounts[chosen, column], len(places)).tolist() for column in (0, 3)]
+        for place, read, written in zip(places.tolist(), *moved, strict=True):
+            job, slot = divmod(place, most + 1)
+            nodes = np.bincount(outcome.jobs[job].job.nodes // NODES_PER_LEAF, minlength=self._leaves)
             share = nodes / nodes.sum()
-            slots = np.minimum((job.osts.minutes * fs.MINUTE - begin) // INTERVAL_SECONDS, self._traffic.shape[2] - 1)
-            for way, column in enumerate((0, 3)):
-                moved = np.bincount(slots, job.osts.amounts[:, column], self._traffic.shape[2])
-                used = np.flatnonzero(moved)
-                self._traffic[way][np.ix_(leaves, used)] += share[:, None] * moved[used]
+            self._traffic[0, :, slot] += share * read
+            self._traffic[1, :, slot] += share * written
 
     def tell(self, begin: int) -> None:
         """Writes the snapshots of the night that begins then."""
@@ -71,7 +78,8 @@ class Switches:
             errors = np.where(bad > 1, _SYMBOL_ERRORS_PER_INTERVAL * bad, 0)
             self._totals += np.stack([sent, received, waiting, errors, errors // _SYMBOL_ERRORS_PER_INTERVAL])
             text = iso(moment)
-            blocks = "".join(self._block(leaf, uplink) for leaf in range(self._leaves) for uplink in range(UPLINKS))
+            totals = self._totals.astype(np.int64).T.tolist()
+            blocks = "".join(_block(leaf, uplink, *totals[leaf]) for leaf in range(self._leaves) for uplink in range(UPLINKS))
             write_gzip(self._out / "perfquery" / text[:10] / f"{text[11:13]}{text[14:16]}.txt.gz", blocks)
         self._traffic = np.concatenate([self._traffic[:, :, slots:], np.zeros((2, self._leaves, slots))], axis=2)
 
@@ -82,33 +90,22 @@ class Switches:
                 factors[incident.target] = incident.factor
         return factors
 
-    def _block(self, leaf: int, uplink: int) -> str:
-        sent, received, waiting, errors, recoveries = (int(total) for total in self._totals[:, leaf])
-        if uplink:
-            # One of the leaf's links is the bad one.
-            errors = recoveries = 0
-        port = _FIRST_PORT + uplink
-        packets = _WORD_BYTES / _PACKET_BYTES
-        values = (
-            ("PortSelect", port),
-            ("CounterSelect", "0x0000"),
-            ("PortXmitData", sent),
-            ("PortRcvData", received),
-            ("PortXmitPkts", int(sent * packets)),
-            ("PortRcvPkts", int(received * packets)),
-            ("CounterSelect2", "0x00000000"),
-            ("SymbolErrorCounter", errors),
-            ("LinkErrorRecoveryCounter", recoveries),
-            ("LinkDownedCounter", 0),
-            ("PortRcvErrors", errors // 100),
-            ("PortXmitDiscards", 0),
-            ("PortXmitWait", waiting),
-        )
-        head = f"# Port extended counters: Lid {_FIRST_LID + leaf} port {port} (CapMask: 0x5300 CapMask2: 0x0000002)\n"
-        return head + "".join(f"{name + ':':.<{_LENGTH}}{value}\n" for name, value in values)
+
+def _block(leaf: int, uplink: int, sent: int, received: int, waiting: int, errors: int, recoveries: int) -> str:
+    """Counters of a port; of a leaf's links, the first is the one that may be bad."""
+    if uplink:
+        errors = recoveries = 0
+    port = _FIRST_PORT + uplink
+    packets = (sent * _WORD_BYTES // _PACKET_BYTES, received * _WORD_BYTES // _PACKET_BYTES)
+    values = (port, "0x0000", sent, received, *packets, "0x00000000", errors, recoveries, 0, errors // 100, 0, waiting)
+    head = f"# Port extended counters: Lid {_FIRST_LID + leaf} port {port} (CapMask: 0x5300 CapMask2: 0x0000002)\n"
+    return head + "".join([f"{name}{value}\n" for name, value in zip(_NAMES, values, strict=True)])
 
 
 def topology(leaves: int, nodes: int) -> str:
     """The tree as Slurm's `topology.conf`; leaf switch n answers as LID 100 + n."""
-    found = [f"SwitchName=leaf{leaf:02d} Nodes=nid[{leaf * NODES_PER_LEAF:05d}-{min(nodes, (leaf + 1) * NODES_PER_LEAF) - 1:05d}]\n" for leaf in range(leaves)]
+    found = [
+        f"SwitchName=leaf{leaf:02d} Nodes=nid[{leaf * NODES_PER_LEAF:05d}-{min(nodes, (leaf + 1) * NODES_PER_LEAF) - 1:05d}]\n"
+        for leaf in range(leaves)
+    ]
     return "".join(found) + f"SwitchName=spine Switches=leaf[00-{leaves - 1:02d}]\n"

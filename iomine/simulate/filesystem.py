@@ -45,13 +45,6 @@ class Layouts(NamedTuple):
         found: Integers = (self.first_osts[files, None] + stripes) % OST_COUNT
         return found
 
-    def and_more(self, more: "Layouts") -> "Layouts":
-        """These, and more files after them."""
-        return Layouts(*(np.concatenate(columns) for columns in zip(self, more, strict=True)))
-
-
-NO_LAYOUTS: Final = Layouts(*(np.empty(0, np.int64) for _ in Layouts._fields))
-
 
 class Weather:
     """How much slower than idle each target is.
@@ -68,7 +61,7 @@ class Weather:
         self._ost_sums = np.cumsum(twice, axis=0)
         self._last = ost_slowdowns.shape[1] - 1
 
-    def osts(self, layouts: Layouts, files: Integers, minutes: Integers) -> Floats:
+    def osts(self, layouts: Layouts, files: Integers | int, minutes: Integers) -> Floats:
         """Mean slowdown of the OSTs of files."""
         first, width, at = layouts.first_osts[files], layouts.stripe_counts[files], np.minimum(minutes, self._last)
         found: Floats = (self._ost_sums[first + width, at] - self._ost_sums[first, at]) / width
@@ -85,7 +78,9 @@ def fair_weather(minutes: int) -> Weather:
     return Weather(np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
 
 
-def on_osts(layouts: Layouts, files: Integers, begins: Floats, ends: Floats, moved: Integers) -> tuple[Integers, Integers, Integers]:
+def on_osts(
+    layouts: Layouts, files: Integers, begins: Floats, ends: Floats, moved: Integers
+) -> tuple[Integers, Integers, Integers]:
     """Spreads bytes that were moved between two offsets of files over the files' OSTs.
 
     Exact where all of the bytes in between were moved; otherwise in proportion, rounded so that they add up.

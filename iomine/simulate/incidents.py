@@ -88,13 +88,31 @@ def plan(rng: np.random.Generator, applications: Sequence[Application], start: f
     ost, mdt, leaf = (int(rng.integers(count)) for count in (fs.OST_COUNT, fs.MDT_COUNT, leaves))
     hot, storm, link = window(0.30), window(0.55), (at(0.66), at(0.84))
     people = list(applications)
-    hog = _culprit(rng, people, "single_ost_output", {"ost": ost, "nprocs": 128, "requests": 32, "dumps": 3, "compute_seconds": 20})
+    hog = _culprit(
+        rng, people, "single_ost_output", {"ost": ost, "nprocs": 128, "requests": 32, "dumps": 3, "compute_seconds": 20}
+    )
     poller = _culprit(rng, [person for person in people if person.mdt == mdt] or people, "metadata_poll", {})
     mdt = poller.mdt
     incidents = [
         Incident("hot_ost", *hot, ost, 8.0, hog.user, hog.lineage, f"requests to files on OST {ost} take about 8 times as long"),
-        Incident("metadata_storm", *storm, mdt, 10.0, poller.user, poller.lineage, f"metadata calls on MDT {mdt} take about 10 times as long"),
-        Incident("degraded_link", *link, leaf, 4.0, "", "", f"ranks on nodes behind leaf switch {leaf} take about 4 times as long for a request"),
+        Incident(
+            "metadata_storm",
+            *storm,
+            mdt,
+            10.0,
+            poller.user,
+            poller.lineage,
+            f"metadata calls on MDT {mdt} take about 10 times as long",
+        ),
+        Incident(
+            "degraded_link",
+            *link,
+            leaf,
+            4.0,
+            "",
+            "",
+            f"ranks on nodes behind leaf switch {leaf} take about 4 times as long for a request",
+        ),
     ]
     incidents += _changes(people, at(0.48), at(0.44), start + length)
     return Plan((*people, hog, poller), tuple(sorted(incidents, key=lambda incident: incident.start)))
@@ -106,9 +124,7 @@ def _culprit(rng: np.random.Generator, people: Sequence[Application], kind: str,
     archetype = ARCHETYPES[kind]
     exe = archetype.exe[0]
     fresh = replace(owner.behaviours[0], archetype=kind, parameters={**archetype.draw(rng), **parameters})
-    return replace(
-        owner, lineage=f"{owner.user}.{exe}.x", exe=f"/sw/{owner.account}/bin/{exe}", weight=0.0, behaviours=(fresh,)
-    )
+    return replace(owner, lineage=f"{owner.user}.{exe}.x", exe=f"/sw/{owner.account}/bin/{exe}", weight=0.0, behaviours=(fresh,))
 
 
 def _changes(people: list[Application], worse: float, better: float, end: float) -> list[Incident]:

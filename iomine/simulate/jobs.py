@@ -11,11 +11,11 @@ import numpy as np
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
-from iomine.simulate.contents import contents_of
+from iomine.simulate.contents import Contents, batch_of, contents_of
 from iomine.simulate.people import Application
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import OPS, Floats, Integers
-from iomine.simulate.servers import MDT_AMOUNTS, OST_AMOUNTS, Load, mdt_load, ost_load
+from iomine.simulate.servers import AMOUNTS, Load, load_of
 from iomine.sources.darshan.writing import Run, write_log
 
 RANKS_PER_NODE: Final = 16
@@ -81,17 +81,25 @@ class Done(NamedTuple):
         job: the job.
         steps: start and end of each of its programs, in seconds since the epoch.
         ranks: processes of each.
-        osts: load on OSTs.
-        mdts: load on MDTs.
         logs: what is true of each log.
     """
 
     job: Job
     steps: list[tuple[float, float]]
     ranks: list[int]
-    osts: Load
-    mdts: Load
     logs: list[dict[str, Any]]
+
+
+class Outcome(NamedTuple):
+    """What jobs left behind.
+
+    Attributes:
+        jobs: each of them.
+        load: on the servers; `programs` are indices of jobs.
+    """
+
+    jobs: list[Done]
+    load: Load
 
 
 def host(node: int) -> str:
@@ -99,22 +107,35 @@ def host(node: int) -> str:
     return f"nid{node:05d}"
 
 
-def run_job(site: Site, job: Job) -> Done:
-    """Runs the programs of a job and writes their logs."""
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(site.seed, spawn_key=(1, job.number))))
-    moment = job.start + float(rng.uniform(0.5, 3))
-    done = Done(job, [], [], _no_load(OST_AMOUNTS), _no_load(MDT_AMOUNTS), [])
-    osts, mdts = [done.osts], [done.mdts]
-    for step in range(job.log_count):
-        program, truth = run_program(site, job, step, moment, rng)
-        end = moment + program.seconds
-        osts.append(ost_load(program, moment))
-        mdts.append(mdt_load(program, moment))
-        done.steps.append((moment, end))
-        done.ranks.append(program.nprocs)
-        done.logs.append(truth | _write(site, job, program, moment, rng))
-        moment = end + _PAUSE_SECONDS
-    return done._replace(osts=_joined(osts), mdts=_joined(mdts))
+def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
+    """Runs jobs and writes their logs."""
+    found = [Done(job, [], [], []) for job in jobs]
+    programs: list[Program] = []
+    owners, starts, wanted, paths = [], [], [], []
+    for place, done in enumerate(found):
+        job = done.job
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(site.seed, spawn_key=(1, job.number))))
+        moment = job.start + float(rng.uniform(0.5, 3))
+        for step in range(job.log_count):
+            program, truth = run_program(site, job, step, moment, rng)
+            programs.append(program)
+            owners.append(place)
+            starts.append(moment)
+            wanted.append((rng.random() < site.dxt_ratio, rng.random() < site.heatmap_ratio))
+            paths.append(_path(site.out, job, moment, int(rng.integers(1 << 15, 1 << 22))))
+            done.steps.append((moment, moment + program.seconds))
+            done.ranks.append(program.nprocs)
+            done.logs.append(truth)
+            moment += program.seconds + _PAUSE_SECONDS
+    if not programs:
+        return Outcome(found, Load(*np.empty((3, 0), np.int64), np.empty((0, AMOUNTS), np.int64)))
+    batch = batch_of(programs)
+    contents = contents_of(batch, *np.array(wanted).T)
+    logs = [log for done in found for log in done.logs]
+    for place, (program, start, path, log) in enumerate(zip(programs, starts, paths, logs, strict=True)):
+        log |= _write(site, jobs[owners[place]], program, start, path, contents[place])  # noqa: PLW2901  the very same dict
+    load = load_of(batch, np.array(starts))
+    return Outcome(found, load._replace(programs=np.array(owners)[load.programs]))
 
 
 def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Generator) -> tuple[Program, dict[str, Any]]:
@@ -165,15 +186,12 @@ def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:
     return slowdowns
 
 
-def _write(site: Site, job: Job, program: Program, start: float, rng: np.random.Generator) -> dict[str, Any]:
+def _write(site: Site, job: Job, program: Program, start: float, path: Path, contents: Contents) -> dict[str, Any]:
     """Writes the log of a program that has run; its name and what is known of its numbers."""
     application = job.application
-    is_traced, is_heated = rng.random() < site.dxt_ratio, rng.random() < site.heatmap_ratio
-    contents = contents_of(program, is_traced=is_traced, is_heated=is_heated)
     start_ns = int(start * _NANOSECONDS)
     end_ns = start_ns + int(program.seconds * _NANOSECONDS) + 1
     run = Run(application.uid, job.job_id, program.nprocs, start_ns, end_ns, application.exe, _MOUNTS, _METADATA)
-    path = _path(site.out, job, start, int(rng.integers(1 << 15, 1 << 22)))
     write_log(path, run, contents.names, contents.modules)
     return {
         "log": str(path.relative_to(site.out)),
@@ -194,11 +212,3 @@ def _path(out: Path, job: Job, start: float, pid: int) -> Path:
     digest = int.from_bytes(hashlib.blake2b(f"{job.job_id}.{start}".encode(), digest_size=8).digest(), "little")
     name = f"{job.application.user}_{program}_id{job.job_id}-{pid}_{at.month}-{at.day}-{second}-{digest}_1.darshan"
     return out / "darshan" / f"{at.year}" / f"{at.month}" / f"{at.day}" / name
-
-
-def _no_load(names: Sequence[str]) -> Load:
-    return Load(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, len(names)), np.int64))
-
-
-def _joined(parts: Sequence[Load]) -> Load:
-    return Load(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -84,7 +84,7 @@ def _applications(rng: np.random.Generator, number: int) -> list[Application]:
     for place, kind in enumerate(rng.choice(kinds, count, p=weights / weights.sum(), replace=False)):
         exe = str(rng.choice(ARCHETYPES[kind].exe))
         behaviour = Behaviour(0.0, str(kind), ARCHETYPES[kind].draw(rng))
-        lineage = f"{user}.{exe.split()[0]}.{place}"
+        lineage = f"{user}.{exe.split(maxsplit=1)[0]}.{place}"
         mdt = number // _USERS_PER_PROJECT % fs.MDT_COUNT
         command = f"/sw/{account}/bin/{exe}"
         weight = activity * (place + 1) ** -1.0

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from iomine.simulate import filesystem as fs
-from iomine.simulate.runs import READ, WRITE, Call, Floats, Integers, Tape
+from iomine.simulate.runs import LAYERS, READ, WRITE, Call, Floats, Integers, Tape
 
 # Requests of one rank differ little within a burst, bursts and ranks more.
 _NOISE: Final = 0.12
@@ -54,8 +54,9 @@ class Program:
         self.rng = rng
         self.ranks: Integers = np.arange(seat.nprocs)
         self.paths: list[str] = []
-        self.layouts = fs.NO_LAYOUTS
-        self.tapes: dict[str, Tape] = {}
+        self._room: Integers = np.zeros((3, 8), np.int64)
+        self.layouts = fs.Layouts(*self._room[:, :0])
+        self.tape = Tape()
         self.bursts = {READ: 0, WRITE: 0}
         self.datasets: dict[int, int] = {}
         self._weather = weather
@@ -67,11 +68,9 @@ class Program:
         """How long it has run."""
         return float(self._clock.max())
 
-    def tape(self, layer: str) -> Tape:
-        """The tape of a layer: `POSIX`, `MPI-IO`, `STDIO`, `H5F` or `H5D`."""
-        return self.tapes.setdefault(layer, Tape())
-
-    def files(self, paths: Sequence[str], stripe_count: int = 1, stripe_bytes: int = 1 << 20, first_ost: int | None = None) -> Integers:
+    def files(
+        self, paths: Sequence[str], stripe_count: int = 1, stripe_bytes: int = 1 << 20, first_ost: int | None = None
+    ) -> Integers:
         """Indices of new files; OSTs are taken in turn, or from a given one on."""
         count = len(paths)
         first = len(self.paths)
@@ -81,7 +80,11 @@ class Program:
             self._next_ost = int(osts[-1]) + stripe_count
         else:
             osts = np.full(count, first_ost)
-        self.layouts = self.layouts.and_more(fs.Layouts(osts, np.full(count, stripe_count), np.full(count, stripe_bytes)))
+        if first + count > len(self._room[0]):
+            self._room = np.concatenate([self._room, np.zeros((3, first + 2 * count), np.int64)], axis=1)
+        more = self._room[:, first : first + count]
+        more[0], more[1], more[2] = osts, stripe_count, stripe_bytes
+        self.layouts = fs.Layouts(*self._room[:, : first + count])
         return np.arange(first, first + count)
 
     def compute(self, seconds: float) -> None:
@@ -93,22 +96,24 @@ class Program:
         """All ranks wait for the last one."""
         self._clock[:] = self._clock.max()
 
-    def open(self, files: Any, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",), is_collective: bool = False) -> None:
+    def open(
+        self, files: Any, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",), is_collective: bool = False
+    ) -> None:
         """Each rank opens its file."""
-        ranks, files = self._rows(ranks, files)
+        ranks = self.ranks if ranks is None else ranks
         seconds = self._meta_seconds(ranks, fs.OPEN_SECONDS)
         starts = self._advance(ranks, seconds)
         for layer in layers:
             flag = is_collective and layer == "MPI-IO"
-            self.tape(layer).add_calls(len(ranks), (files, ranks, Call.OPEN, 1, flag, starts, starts + seconds, seconds))
+            self._call(layer, files, ranks, Call.OPEN, 1, flag, starts, starts + seconds, seconds)
 
     def close(self, files: Any, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",)) -> None:
         """Each rank closes its file."""
-        ranks, files = self._rows(ranks, files)
+        ranks = self.ranks if ranks is None else ranks
         seconds = self._meta_seconds(ranks, fs.CLOSE_SECONDS)
         starts = self._advance(ranks, seconds)
         for layer in layers:
-            self.tape(layer).add_calls(len(ranks), (files, ranks, Call.CLOSE, 1, 0, starts, starts + seconds, seconds))
+            self._call(layer, files, ranks, Call.CLOSE, 1, 0, starts, starts + seconds, seconds)
 
     def transfer(
         self,
@@ -134,20 +139,19 @@ class Program:
             ranks: who does it, all if not given.
             layers: those that it passes through.
         """
-        ranks, files = self._rows(ranks, files)
+        ranks = self.ranks if ranks is None else ranks
         seconds = self._request_seconds(files, ranks, length)
         pitches = seconds * _GAP
         starts = self._advance(ranks, pitches * counts)
+        stepping = length if step is None else step
         for layer in layers:
-            stepping = length if step is None else step
-            columns = (files, ranks, op, offsets, length, stepping, counts, 0, starts, pitches, seconds)
-            self.tape(layer).add_runs(len(ranks), columns)
+            self._run(layer, files, ranks, op, offsets, length, stepping, counts, 0, starts, pitches, seconds)
 
     def visit(
         self, op: int, files: Any, lengths: Any, *, ranks: Integers | None = None, counts: Any = 1, stats: int = 0, opens: int = 1
     ) -> None:
         """Each rank looks its file up, opens it, reads or writes it from the beginning and closes it, file after file."""
-        ranks, files = self._rows(ranks, files)
+        ranks = self.ranks if ranks is None else ranks
         looking = self._meta_seconds(ranks, opens * fs.OPEN_SECONDS + stats * fs.STAT_SECONDS, opens + stats)
         closing = self._meta_seconds(ranks, fs.CLOSE_SECONDS * opens)
         seconds = self._request_seconds(files, ranks, lengths)
@@ -155,13 +159,12 @@ class Program:
         moving = pitches * counts
         starts = self._advance(ranks, looking + moving + closing)
         opened, done = starts + looking, starts + looking + moving
-        tape, rows = self.tape("POSIX"), len(ranks)
         if stats:
-            tape.add_calls(rows, (files, ranks, Call.STAT, stats, 0, starts, starts + looking / 2, looking / 2))
+            self._call("POSIX", files, ranks, Call.STAT, stats, 0, starts, starts + looking / 2, looking / 2)
         share = looking / 2 if stats else looking
-        tape.add_calls(rows, (files, ranks, Call.OPEN, opens, 0, opened - share, opened, share))
-        tape.add_runs(rows, (files, ranks, op, 0, lengths, lengths, counts, 0, opened, pitches, seconds))
-        tape.add_calls(rows, (files, ranks, Call.CLOSE, opens, 0, done, done + closing, closing))
+        self._call("POSIX", files, ranks, Call.OPEN, opens, 0, opened - share, opened, share)
+        self._run("POSIX", files, ranks, op, 0, lengths, lengths, counts, 0, opened, pitches, seconds)
+        self._call("POSIX", files, ranks, Call.CLOSE, opens, 0, done, done + closing, closing)
 
     def collective(self, op: int, file: int, offset: int, length: int, *, aggregators: Integers) -> None:
         """All ranks move a piece each, in rank order, in one collective call; aggregators do it for them, in large requests.
@@ -180,7 +183,10 @@ class Program:
         buffers = -(-total // _BUFFER_BYTES)
         edges = np.minimum((np.arange(len(aggregators) + 1) * buffers // len(aggregators)) * _BUFFER_BYTES, total)
         whole, rest = np.divmod(np.diff(edges), _BUFFER_BYTES)
-        for counts, sizes, begins in ((whole, _BUFFER_BYTES, edges[:-1]), (np.minimum(rest, 1), rest, edges[:-1] + whole * _BUFFER_BYTES)):
+        for counts, sizes, begins in (
+            (whole, _BUFFER_BYTES, edges[:-1]),
+            (np.minimum(rest, 1), rest, edges[:-1] + whole * _BUFFER_BYTES),
+        ):
             used = np.flatnonzero(counts)
             if len(used):
                 size = sizes[used] if isinstance(sizes, np.ndarray) else sizes
@@ -188,8 +194,7 @@ class Program:
         self.barrier()
         seconds = (self.seconds - begin) * self.rng.uniform(0.99, 1.0, self.nprocs)
         offsets = offset + self.ranks * length
-        columns = (file, self.ranks, op, offsets, length, length, 1, 1, begin, seconds, seconds)
-        self.tape("MPI-IO").add_runs(self.nprocs, columns)
+        self._run("MPI-IO", file, self.ranks, op, offsets, length, length, 1, 1, begin, seconds, seconds)
 
     def poll(self, files: Integers, length: int, times: int) -> None:
         """Each rank looks its own file up, opens it, reads it from the beginning and closes it, over and over."""
@@ -198,12 +203,10 @@ class Program:
         seconds = self._request_seconds(files, self.ranks, length)
         pitches = asking + seconds
         starts = self._advance(self.ranks, pitches * times)
-        tape = self.tape("POSIX")
         ends = starts + pitches * times
         for kind, share in ((Call.STAT, 0.25), (Call.OPEN, 0.65), (Call.CLOSE, 0.1)):
-            spent = asking * share * times
-            tape.add_calls(self.nprocs, (files, self.ranks, kind, times, 0, starts, ends, spent))
-        tape.add_runs(self.nprocs, (files, self.ranks, READ, 0, length, 0, times, 0, starts + asking * 0.9, pitches, seconds))
+            self._call("POSIX", files, self.ranks, kind, times, 0, starts, ends, asking * share * times)
+        self._run("POSIX", files, self.ranks, READ, 0, length, 0, times, 0, starts + asking * 0.9, pitches, seconds)
 
     def dataset(self, file: int, name: str) -> int:
         """Index of a new dataset of an HDF5 file."""
@@ -211,33 +214,31 @@ class Program:
         self.datasets[dataset] = file
         return dataset
 
-    def copy_last(self, layer: str, above: str, file: int, origin: int) -> None:
-        """What a layer did last, a layer above it had asked of it for one of its objects, which begins at `origin`."""
-        self.tape(above).add_last_of(self.tape(layer), file, origin)
-
-    def stream(self, op: int, path_index: int, length: int, count: int, rank: int = 0) -> None:
+    def stream(self, op: int, file: Any, length: int, count: int, rank: int = 0) -> None:
         """A rank moves data through the buffer of a stdio stream, which it opens and closes."""
         seconds = np.array([_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND]) * self.seat.slowdowns[rank] * self._noise(1)
         ranks = np.array([rank])
         opening = self._meta_seconds(ranks, fs.OPEN_SECONDS)
         starts = self._advance(ranks, opening + seconds * _GAP * count)
-        tape = self.tape("STDIO")
         opened, done = starts + opening, starts + opening + seconds * _GAP * count
-        tape.add_calls(1, (path_index, ranks, Call.OPEN, 1, 0, starts, opened, opening))
-        tape.add_runs(1, (path_index, ranks, op, 0, length, length, count, 0, opened, seconds * _GAP, seconds))
-        tape.add_calls(1, (path_index, ranks, Call.CLOSE, 1, 0, done, done + 1e-6, 1e-6))
+        self._call("STDIO", file, ranks, Call.OPEN, 1, 0, starts, opened, opening)
+        self._run("STDIO", file, ranks, op, 0, length, length, count, 0, opened, seconds * _GAP, seconds)
+        self._call("STDIO", file, ranks, Call.CLOSE, 1, 0, done, done + 1e-6, 1e-6)
 
     def say(self, lines: int) -> None:
         """Rank 0 has written so many lines to its standard output."""
         begin, end = 0.02, self.seconds
         pitch = (end - begin) / lines
         file = self.files([STDOUT])[0]
-        self.tape("STDIO").add_calls(1, (file, 0, Call.OPEN, 1, 0, 0.001, 0.001, 0.0))
-        self.tape("STDIO").add_runs(1, (file, 0, WRITE, 0, 64, 64, lines, 0, begin, pitch, min(3e-6, pitch)))
+        first = self.ranks[:1]
+        self._call("STDIO", file, first, Call.OPEN, 1, 0, 0.001, 0.001, 0.0)
+        self._run("STDIO", file, first, WRITE, 0, 64, 64, lines, 0, begin, pitch, min(3e-6, pitch))
 
-    def _rows(self, ranks: Integers | None, files: Any) -> tuple[Integers, Integers]:
-        ranks = self.ranks if ranks is None else ranks
-        return ranks, np.broadcast_to(files, len(ranks))
+    def _run(self, layer: str, files: Any, ranks: Integers, *columns: Any) -> None:
+        self.tape.add_runs(len(ranks), LAYERS.index(layer), files, ranks, *columns)
+
+    def _call(self, layer: str, files: Any, ranks: Integers, *columns: Any) -> None:
+        self.tape.add_calls(len(ranks), LAYERS.index(layer), files, ranks, *columns)
 
     def _minutes(self, ranks: Integers) -> Integers:
         minutes: Integers = ((self.seat.start_second + self._clock[ranks]) / fs.MINUTE).astype(np.int64)
@@ -246,10 +247,10 @@ class Program:
     def _noise(self, length: int) -> Floats:
         return self.rng.lognormal(0, _NOISE, length)
 
-    def _request_seconds(self, files: Integers, ranks: Integers, length: Any) -> Floats:
+    def _request_seconds(self, files: Any, ranks: Integers, length: Any) -> Floats:
         rivals = min(len(ranks), self.nprocs)
-        used = int(self.layouts.stripe_counts[files[0]])
-        if len(files) > 1 and (files[0] != files[1:]).any():
+        used = int(np.take(self.layouts.stripe_counts[files], 0))
+        if np.size(files) > 1:
             used = min(fs.OST_COUNT, used * rivals)
         rate = min(fs.STREAM_BYTES_PER_SECOND, fs.OST_BYTES_PER_SECOND * used / rivals)
         slow = self._weather.osts(self.layouts, files, self._minutes(ranks)) * self.seat.slowdowns[ranks]

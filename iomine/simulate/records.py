@@ -24,7 +24,7 @@ _BINS: Final = ("0_100", "100_1k", "1k_10k", "10k_100k", "100k_1m", "1m_4m", "4m
 _COUNTS: Final = ("count", "bytes", "collective", "consecutive", "sequential", "misaligned", *_BINS)
 _COMMON: Final = 4
 _SHARED: Final = -1
-_CALL_FIELDS: Final = {Call.OPEN: "open_count", Call.STAT: "stat_count", Call.SEEK: "seek_count"}
+_CALL_FIELDS: Final = {Call.OPEN: "open_count", Call.STAT: "stat_count"}
 FILE_ALIGNMENT: Final = MIB
 
 _Values = dict[str, npt.NDArray[Any]]
@@ -32,31 +32,36 @@ _Values = dict[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of one layer.
+    """Records of all layers, ordered by layer, file and rank.
 
     Attributes:
+        layers: index of each record's layer.
         files: index of each record's file.
         ranks: its rank, -1 for a shared one.
         values: fields of all modules by name; a module takes those that it has.
     """
 
+    layers: Integers
     files: Integers
     ranks: Integers
     values: Mapping[str, npt.NDArray[Any]]
 
 
-def records_of(runs: Runs, calls: Calls, nprocs: int) -> Records:
-    """Counters of one layer.
+def records_of(runs: Runs, calls: Calls, nprocs: Integers) -> Records:
+    """Counters of all layers.
 
     Args:
         runs: requests that moved data.
         calls: those that did not.
-        nprocs: processes of the program.
+        nprocs: of each file, processes of the program that it belongs to.
     """
-    own, of_own = np.unique(np.concatenate([runs.files * nprocs + runs.ranks, calls.files * nprocs + calls.ranks]), return_inverse=True)
-    files, ranks = np.divmod(own, nprocs)
-    distinct, firsts, sizes = np.unique(files, return_index=True, return_counts=True)
-    is_shared = np.repeat((sizes == nprocs) & (nprocs > 1), sizes)
+    most = int(nprocs.max(initial=0)) + 1
+    keys = [(part.layers * len(nprocs) + part.files) * most + part.ranks for part in (runs, calls)]
+    own, of_own = np.unique(np.concatenate(keys), return_inverse=True)
+    objects, ranks = np.divmod(own, most)
+    distinct, firsts, sizes = np.unique(objects, return_index=True, return_counts=True)
+    processes = nprocs[distinct % len(nprocs)]
+    is_shared = np.repeat((sizes == processes) & (processes > 1), sizes)
     is_first = ~is_shared
     is_first[firsts] = True
     starts = np.flatnonzero(is_first)
@@ -83,10 +88,13 @@ def records_of(runs: Runs, calls: Calls, nprocs: int) -> Records:
             np.bincount(of_call, calls.seconds, len(own)),
         ]
     )
-    for name, column in zip(("read_seconds", "write_seconds", "meta_seconds"), np.add.reduceat(seconds, starts, axis=1), strict=True):
+    for name, column in zip(
+        ("read_seconds", "write_seconds", "meta_seconds"), np.add.reduceat(seconds, starts, axis=1), strict=True
+    ):
         values[name] = column
     values |= _spread(seconds.sum(axis=0), amounts[:, :, 1].sum(axis=1), ranks, starts, shared)
-    return Records(files[starts], np.where(shared, _SHARED, ranks[starts]), values)
+    layers, files = np.divmod(objects[starts], len(nprocs))
+    return Records(layers, files, np.where(shared, _SHARED, ranks[starts]), values)
 
 
 def _counted(runs: Runs, own: Integers, own_count: int) -> tuple[Integers, tuple[Integers, Integers, Integers]]:
@@ -175,9 +183,7 @@ def _common(name: str, records: Integers, found: Integers, weights: Integers, re
         is_common = place < _COMMON
         at = (place[is_common], records[is_common])
         commonest[0][at], commonest[1][at] = found[is_common], times[is_common]
-    return {
-        name.format(n + 1, what): commonest[row, n] for row, what in enumerate(("bytes", "count")) for n in range(_COMMON)
-    }
+    return {name.format(n + 1, what): commonest[row, n] for row, what in enumerate(("bytes", "count")) for n in range(_COMMON)}
 
 
 def _request_times(runs: Runs, records: Integers, record_count: int) -> _Values:
@@ -233,9 +239,13 @@ def _spread(seconds: Floats, moved: Integers, ranks: Integers, starts: Integers,
         values[f"{name}_rank"] = np.where(shared, ranks[at], 0)
         values[f"{name}_rank_bytes"] = np.where(shared, moved[at], 0)
         values[f"{name}_rank_seconds"] = np.where(shared, seconds[at], 0)
-    variance: Callable[[Floats], Floats] = lambda of: np.add.reduceat(  # noqa: E731
-        (of - (np.add.reduceat(of, starts) / sizes)[record]) ** 2, starts
-    ) / sizes * shared
+    variance: Callable[[Floats], Floats] = lambda of: (
+        np.add.reduceat(
+            (of - (np.add.reduceat(of, starts) / sizes)[record]) ** 2, starts
+        )
+        / sizes
+        * shared
+    )
     values["rank_seconds_variance"] = variance(seconds)
     values["rank_bytes_variance"] = variance(moved.astype(np.float64))
     return values

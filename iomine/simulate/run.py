@@ -17,7 +17,7 @@ import numpy as np
 
 from iomine.errors import OutputError, UsageError
 from iomine.simulate import fabric, incidents, slurm
-from iomine.simulate.jobs import NODES_PER_LEAF, Done, Job, Site, run_job
+from iomine.simulate.jobs import NODES_PER_LEAF, Done, Job, Outcome, Site, run_jobs
 from iomine.simulate.lustre import Servers
 from iomine.simulate.people import population
 from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
@@ -105,12 +105,12 @@ def simulate(settings: Settings, tell: Tell) -> Summary:
                 degraded = [(link.target, link.start, link.end, link.factor) for link in links]
                 site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, weather, begin, degraded)
                 _make_folders(settings.out, begin)
-                for done in workers.run(site, jobs):
-                    told.add(done)
-                    servers.add(done)
-                    switches.add(done, begin)
-                    archetypes.update(log["archetype"] for job in done for log in job.logs)
-                    jobs_done += len(done)
+                for outcome in workers.run(site, jobs):
+                    told.add(outcome.jobs)
+                    servers.add(outcome)
+                    switches.add(outcome, begin)
+                    archetypes.update(log["archetype"] for done in outcome.jobs for log in done.logs)
+                    jobs_done += len(outcome.jobs)
                     tell("simulate", archetypes.total(), settings.log_count)
                 servers.tell(begin)
                 switches.tell(begin)
@@ -181,12 +181,11 @@ class _Workers:
             context = multiprocessing.get_context("forkserver")
             self._pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
 
-    def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[list[Done]]:
+    def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[Outcome]:
         """Jobs in order, some at once."""
         chunks = [(site, jobs[first : first + _JOBS_AT_ONCE]) for first in range(0, len(jobs), _JOBS_AT_ONCE)]
         yield from map(_run_jobs, chunks) if self._pool is None else self._pool.map(_run_jobs, chunks)
 
 
-def _run_jobs(chunk: tuple[Site, Sequence[Job]]) -> list[Done]:
-    site, jobs = chunk
-    return [run_job(site, job) for job in jobs]
+def _run_jobs(chunk: tuple[Site, Sequence[Job]]) -> Outcome:
+    return run_jobs(*chunk)

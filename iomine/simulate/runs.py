@@ -16,6 +16,7 @@ Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
+LAYERS: Final = ("POSIX", "MPI-IO", "STDIO", "H5F", "H5D")
 READ: Final = 0
 WRITE: Final = 1
 OPS: Final = ("read", "write")
@@ -27,13 +28,13 @@ class Call(IntEnum):
     OPEN = 0
     CLOSE = 1
     STAT = 2
-    SEEK = 3
 
 
 class Runs(NamedTuple):
     """Runs of requests, in the order in which each rank makes them.
 
     Attributes:
+        layers: index of the layer that is asked, into `LAYERS`.
         files: index of the file.
         ranks: the rank.
         ops: `READ` or `WRITE`.
@@ -47,6 +48,7 @@ class Runs(NamedTuple):
         seconds: how long each request takes, no more than the pitch.
     """
 
+    layers: Integers
     files: Integers
     ranks: Integers
     ops: Integers
@@ -87,6 +89,7 @@ class Calls(NamedTuple):
     """Calls that move no data, those of one kind on one file together.
 
     Attributes:
+        layers: index of the layer that is called, into `LAYERS`.
         files: index of the file.
         ranks: the rank.
         kinds: a `Call`.
@@ -97,6 +100,7 @@ class Calls(NamedTuple):
         seconds: how long all of them take.
     """
 
+    layers: Integers
     files: Integers
     ranks: Integers
     kinds: Integers
@@ -106,49 +110,62 @@ class Calls(NamedTuple):
     ends: Floats
     seconds: Floats
 
+    def where(self, chosen: Flags | Integers) -> "Calls":
+        """Some of the calls."""
+        return Calls(*(column[chosen] for column in self))
+
 
 class Tape:
-    """Records runs and calls of one layer as they come."""
+    """Records runs and calls as they come, as columns of one block of floats, which hold all integers up to 2**53."""
 
-    _RUN_FLOATS: Final = 3
-    _CALL_FLOATS: Final = 3
+    FILES: Final = 1
+    FLOATS: Final = 3
 
     def __init__(self) -> None:
-        self._runs: list[Floats] = []
-        self._calls: list[Floats] = []
+        self.runs: list[Floats] = []
+        self.calls: list[Floats] = []
 
-    def add_runs(self, length: int, columns: Sequence[Any]) -> None:
+    def add_runs(self, length: int, *columns: Any) -> None:
         """Adds runs; columns that are the same for all may be numbers."""
-        self._runs.append(_block(length, columns))
+        self.runs.append(_block(length, columns))
 
-    def add_calls(self, length: int, columns: Sequence[Any]) -> None:
+    def add_calls(self, length: int, *columns: Any) -> None:
         """Adds calls; columns that are the same for all may be numbers."""
-        self._calls.append(_block(length, columns))
+        self.calls.append(_block(length, columns))
 
-    def add_last_of(self, other: "Tape", file: int, origin: int) -> None:
-        """Adds the runs that another tape got last, as runs on a file that begins at `origin` in theirs."""
-        block = other._runs[-1].copy()
-        block[Runs._fields.index("files")] = file
+    def repeat_last(self, layer: str, file: int, origin: int) -> None:
+        """Adds the last runs again, as runs of another layer on a file that begins at `origin` in theirs."""
+        block = self.runs[-1].copy()
+        block[0], block[self.FILES] = LAYERS.index(layer), file
         block[Runs._fields.index("offsets")] -= origin
-        self._runs.append(block)
+        self.runs.append(block)
 
-    def runs(self) -> Runs:
-        """All runs so far."""
-        return Runs(*_columns(self._runs, len(Runs._fields), self._RUN_FLOATS))
 
-    def calls(self) -> Calls:
-        """All calls so far."""
-        return Calls(*_columns(self._calls, len(Calls._fields), self._CALL_FLOATS))
+def joined(tapes: Sequence[Tape], first_files: Sequence[int]) -> tuple[Runs, Calls]:
+    """Runs and calls of several programs.
+
+    Args:
+        tapes: of each program.
+        first_files: what is added to its file indices.
+    """
+    return (
+        Runs(*_columns([(tape.runs, first) for tape, first in zip(tapes, first_files, strict=True)], len(Runs._fields))),
+        Calls(*_columns([(tape.calls, first) for tape, first in zip(tapes, first_files, strict=True)], len(Calls._fields))),
+    )
 
 
 def _block(length: int, columns: Sequence[Any]) -> Floats:
-    # Floats hold all integers up to 2**53, more than any offset, and one block is joined faster than many columns.
     block = np.empty((len(columns), length))
-    for row, column in zip(block, columns, strict=True):
-        row[:] = column
+    for place, column in enumerate(columns):
+        block[place] = column
     return block
 
 
-def _columns(blocks: list[Floats], width: int, float_count: int) -> list[Any]:
-    block = np.concatenate(blocks, axis=1) if blocks else np.empty((width, 0))
-    return [*block[: width - float_count].astype(np.int64), *block[width - float_count :]]
+def _columns(parts: Sequence[tuple[list[Floats], int]], width: int) -> list[Any]:
+    blocks = [block for of_tape, _ in parts for block in of_tape]
+    if not blocks:
+        return [*np.empty((width - Tape.FLOATS, 0), np.int64), *np.empty((Tape.FLOATS, 0))]
+    block = np.concatenate(blocks, axis=1)
+    lengths = [sum(each.shape[1] for each in of_tape) for of_tape, _ in parts]
+    block[Tape.FILES] += np.repeat([first for _, first in parts], lengths)
+    return [*block[: width - Tape.FLOATS].astype(np.int64), *block[width - Tape.FLOATS :]]

@@ -1,6 +1,5 @@
 """Which jobs are run in a night, when and where, and what weather they make for each other."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,12 +7,13 @@ import numpy as np
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
+from iomine.simulate.contents import batch_of
 from iomine.simulate.incidents import Plan, culprit_of
 from iomine.simulate.jobs import NODES_PER_LEAF, RANKS_PER_NODE, Job
 from iomine.simulate.people import Application
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import Floats
-from iomine.simulate.servers import mdt_load, ost_load
+from iomine.simulate.servers import load_of
 
 DAY_SECONDS: Final = 86_400
 _DAY_MINUTES: Final = DAY_SECONDS // fs.MINUTE
@@ -105,9 +105,11 @@ class Scheduler:
             seat = Seat(nprocs, ["nid00000"] * nprocs, np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project")
             program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
             ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
-            osts, mdts = ost_load(program, 0), mdt_load(program, 0)
-            moved, calls = osts.amounts[:, 0] + osts.amounts[:, 3], mdts.amounts[:, ::2].sum(axis=1)
-            self.rehearsals[key] = Rehearsal(program.seconds, np.bincount(osts.minutes, moved), np.bincount(mdts.minutes, calls))
+            load = load_of(batch_of([program]), np.zeros(1))
+            is_ost = load.targets < fs.OST_COUNT
+            moved = np.bincount(load.minutes, load.amounts[:, ::3].sum(axis=1) * is_ost)
+            calls = np.bincount(load.minutes, load.amounts[:, ::2].sum(axis=1) * ~is_ost)
+            self.rehearsals[key] = Rehearsal(program.seconds, moved, calls)
         return self.rehearsals[key]
 
     def _add_load(self, rehearsal: Rehearsal, application: Application, begin: float) -> None:
@@ -122,7 +124,9 @@ class Scheduler:
         osts, mdts = np.repeat(slowdowns[:1], fs.OST_COUNT, axis=0), slowdowns[1:]
         for kind, targets in (("hot_ost", osts), ("metadata_storm", mdts)):
             for incident in self.plan.of_kind(kind):
-                first, last = (int(np.clip((at - begin) // fs.MINUTE, 0, 2 * _DAY_MINUTES)) for at in (incident.start, incident.end))
+                first, last = (
+                    int(np.clip((at - begin) // fs.MINUTE, 0, 2 * _DAY_MINUTES)) for at in (incident.start, incident.end)
+                )
                 targets[incident.target, first:last] *= incident.factor
         return fs.Weather(osts, mdts)
 
@@ -143,8 +147,3 @@ def _moments(count: int, rng: np.random.Generator) -> Floats:
     by_day = rng.normal(14.0, 3.5, count) % 24 * 3600
     moments: Floats = np.where(rng.random(count) < 0.6, by_day, rng.random(count) * DAY_SECONDS)  # noqa: PLR2004  people and scripts
     return moments
-
-
-def told(jobs: Sequence[Job]) -> int:
-    """How many logs jobs will leave."""
-    return sum(job.log_count for job in jobs)

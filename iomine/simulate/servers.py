@@ -1,12 +1,12 @@
-"""What the servers of the file system see of a program: bytes, requests and time by target and minute."""
+"""What the servers of the file system see of programs: bytes, requests and time by target and minute."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from iomine.simulate import filesystem as fs
-from iomine.simulate.program import Program
-from iomine.simulate.runs import OPS, Call, Integers, Runs
+from iomine.simulate.contents import LOWEST_LAYERS, Batch
+from iomine.simulate.runs import OPS, Call, Floats, Integers
 from iomine.simulate.timeline import shares
 from iomine.units import KIB, MIB
 
@@ -14,56 +14,60 @@ from iomine.units import KIB, MIB
 _MOST_RPC_BYTES: Final = 4 * MIB
 _LEAST_RPC_BYTES: Final = 4 * KIB
 OST_AMOUNTS: Final = tuple(f"{op}_{what}" for op in OPS for what in ("bytes", "samples", "usecs"))
-MDT_AMOUNTS: Final = tuple(f"{op}_{what}" for op in ("open", "close", "getattr") for what in ("samples", "usecs"))
-_MDT_CALLS: Final = (Call.OPEN, Call.CLOSE, Call.STAT)
+_MDT_OPERATIONS: Final = {Call.OPEN: "open", Call.CLOSE: "close", Call.STAT: "getattr"}
+MDT_AMOUNTS: Final = tuple(f"{_MDT_OPERATIONS[call]}_{what}" for call in Call for what in ("samples", "usecs"))
+AMOUNTS: Final = len(OST_AMOUNTS)
+TARGETS: Final = fs.OST_COUNT + fs.MDT_COUNT
 _MICROSECONDS: Final = 1_000_000
 
 
 class Load(NamedTuple):
-    """Amounts by target and minute.
+    """Amounts by program, target and minute.
 
     Attributes:
-        targets: OST or MDT index.
+        programs: index of the program.
+        targets: index of the OST; MDTs come after OSTs.
         minutes: minutes since the epoch.
         amounts: a row for each, with the columns of `OST_AMOUNTS` or `MDT_AMOUNTS`.
     """
 
+    programs: Integers
     targets: Integers
     minutes: Integers
     amounts: Integers
 
 
-def ost_load(program: Program, start: float) -> Load:
-    """Load of a program on OSTs.
+def load_of(batch: Batch, starts: Floats) -> Load:
+    """Load of programs on all targets.
 
     Args:
-        program: one that has run.
-        start: when it began, in seconds since the epoch.
+        batch: the programs.
+        starts: when each began, in seconds since the epoch.
     """
-    parts = [_spread(program, tape.runs(), start) for layer, tape in program.tapes.items() if layer in ("POSIX", "STDIO")]
-    keys, amounts = (np.concatenate(column) for column in zip(*parts, strict=True))
-    distinct, of = np.unique(keys, return_inverse=True)
-    summed = np.zeros((len(distinct), len(OST_AMOUNTS)), np.int64)
-    np.add.at(summed, of, amounts)
-    minutes, targets = np.divmod(distinct, fs.OST_COUNT)
-    return Load(targets, minutes, summed)
+    first = int(starts.min()) // fs.MINUTE
+    parts = [_ost_parts(batch, starts, first), _mdt_parts(batch, starts, first)]
+    programs, targets, minutes, amounts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    span = int(minutes.max(initial=0)) + 1
+    keys, of = np.unique((programs * TARGETS + targets) * span + minutes, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    summed = np.add.reduceat(amounts[order], np.searchsorted(of[order], np.arange(len(keys)))) if len(keys) else amounts
+    pairs, minutes = np.divmod(keys, span)
+    return Load(*np.divmod(pairs, TARGETS), minutes + first, summed)
 
 
-def _spread(program: Program, runs: Runs, start: float) -> tuple[Integers, Integers]:
-    """Rows of minute and OST, as one number, and amounts."""
-    is_kept = np.array([path.startswith(fs.MOUNT) for path in program.paths])[runs.files]
-    if not is_kept.all():
-        runs = runs.where(is_kept)
-    if not len(runs.files):
-        return np.empty(0, np.int64), np.empty((0, len(OST_AMOUNTS)), np.int64)
-    part = shares(runs, fs.MINUTE, -(start % fs.MINUTE))
+def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
+    runs = batch.runs
+    is_lowest = np.isin(runs.layers, LOWEST_LAYERS)
+    is_kept = np.array([path.startswith(fs.MOUNT) for program in batch.programs for path in program.paths])
+    runs = runs.where(is_lowest & is_kept[runs.files])
+    owners = batch.owners[runs.files]
+    origins = first * fs.MINUTE - starts
+    part = shares(runs, float(fs.MINUTE), origins[owners])
     of = part.runs
-    extents = (runs.counts - 1) * runs.steps + runs.lengths
-    whole = runs.moved_bytes
+    extents, whole = (runs.counts - 1) * runs.steps + runs.lengths, runs.moved_bytes
     scale = np.maximum(extents, runs.lengths)[of] / whole[of]
     begins = runs.offsets[of] + part.before * scale
-    ends = begins + np.maximum(1, part.moved * scale)
-    which, osts, moved = fs.on_osts(program.layouts, runs.files[of], begins, ends, part.moved)
+    which, osts, moved = fs.on_osts(batch.layouts, runs.files[of], begins, begins + np.maximum(1, part.moved * scale), part.moved)
     run = of[which]
     is_gathered = (runs.steps == runs.lengths) & (runs.counts > 1)
     rpc_bytes = np.where(is_gathered, _MOST_RPC_BYTES, np.clip(runs.lengths, _LEAST_RPC_BYTES, _MOST_RPC_BYTES))
@@ -71,26 +75,23 @@ def _spread(program: Program, runs: Runs, start: float) -> tuple[Integers, Integ
     usecs = np.rint(moved * ((runs.seconds * runs.counts) / whole * _MICROSECONDS)[run]).astype(np.int64)
     amounts = np.zeros((len(run), len(OPS), 3), np.int64)
     amounts[np.arange(len(run)), runs.ops[run]] = np.stack([moved, samples, usecs], axis=1)
-    minutes = int(start // fs.MINUTE) + part.bins[which]
-    return minutes * fs.OST_COUNT + osts, amounts.reshape(len(run), len(OST_AMOUNTS))
+    return Load(owners[run], osts, part.bins[which], amounts.reshape(len(run), AMOUNTS))
 
 
-def mdt_load(program: Program, start: float) -> Load:
-    """Load of a program on its MDT; calls that last for minutes are spread over them."""
-    parts = [tape.calls() for layer, tape in program.tapes.items() if layer in ("POSIX", "STDIO")]
-    kinds, counts, starts, ends, seconds = (
-        np.concatenate([getattr(calls, name) for calls in parts]) for name in ("kinds", "counts", "starts", "ends", "seconds")
-    )
-    first = ((starts + start) // fs.MINUTE).astype(np.int64)
-    lasting = ((ends + start) // fs.MINUTE).astype(np.int64) - first + 1
-    which = np.repeat(np.arange(len(first)), lasting)
+def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:
+    """Calls on MDTs; those that last for minutes are spread over them."""
+    calls = batch.calls.where(np.isin(batch.calls.layers, LOWEST_LAYERS))
+    owners = batch.owners[calls.files]
+    since = starts[owners] - first * fs.MINUTE
+    begins = ((calls.starts + since) // fs.MINUTE).astype(np.int64)
+    lasting = ((calls.ends + since) // fs.MINUTE).astype(np.int64) - begins + 1
+    which = np.repeat(np.arange(len(begins)), lasting)
     nth = np.arange(len(which)) - np.repeat(np.cumsum(lasting) - lasting, lasting)
+    counts, lasting = calls.counts[which], lasting[which]
     # Shares of whole calls that add up.
-    samples = counts[which] * (nth + 1) // lasting[which] - counts[which] * nth // lasting[which]
-    usecs = np.rint(seconds[which] * _MICROSECONDS * samples / np.maximum(1, counts[which])).astype(np.int64)
-    minutes, of = np.unique(first[which] + nth, return_inverse=True)
-    amounts = np.zeros((len(minutes), len(_MDT_CALLS), 2), np.int64)
-    for place, kind in enumerate(_MDT_CALLS):
-        chosen = kinds[which] == kind
-        np.add.at(amounts[:, place], of[chosen], np.stack([samples, usecs], axis=1)[chosen])
-    return Load(np.full(len(minutes), program.seat.mdt), minutes, amounts.reshape(len(minutes), len(MDT_AMOUNTS)))
+    samples = counts * (nth + 1) // lasting - counts * nth // lasting
+    usecs = np.rint(calls.seconds[which] * _MICROSECONDS * samples / np.maximum(1, counts)).astype(np.int64)
+    amounts = np.zeros((len(which), len(Call), 2), np.int64)
+    amounts[np.arange(len(which)), calls.kinds[which]] = np.stack([samples, usecs], axis=1)
+    mdts = np.array([program.seat.mdt for program in batch.programs])[owners[which]]
+    return Load(owners[which], fs.OST_COUNT + mdts, begins[which] + nth, amounts.reshape(len(which), AMOUNTS))

@@ -1,9 +1,8 @@
 """What Slurm's accounting would have said: `sacct -P`, jobs and their steps, in UTC."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Final
-
-import numpy as np
 
 from iomine.simulate.jobs import RANKS_PER_NODE, Done, host
 from iomine.simulate.texts import iso
@@ -14,7 +13,12 @@ _COLUMNS: Final = (
 _NODE_MEMORY_GIB: Final = 256
 _LEAST_SECONDS: Final = 2
 # What becomes of jobs that leave no log: state, exit code, whether they ever started.
-_WITHOUT_LOG: Final = (("COMPLETED", "0:0", True), ("FAILED", "1:0", True), ("CANCELLED", "0:0", False), ("TIMEOUT", "0:15", True))
+_WITHOUT_LOG: Final = (
+    ("COMPLETED", "0:0", True),
+    ("FAILED", "1:0", True),
+    ("CANCELLED", "0:0", False),
+    ("TIMEOUT", "0:15", True),
+)
 
 
 def header() -> str:
@@ -31,23 +35,36 @@ def _job(done: Done) -> str:
     job, application = done.job, done.job.application
     name = application.exe.split()[0].rpartition("/")[2]
     state, code, has_started = ("COMPLETED", "0:0", True) if done.steps else _WITHOUT_LOG[job.job_id % len(_WITHOUT_LOG)]
-    who = f"{application.user}|{application.uid - 0}|{application.account}"
+    who = f"{application.user}|{application.uid}|{application.account}"
     if not has_started:
         submit, end = iso(job.submit), iso(job.start)
         return f"{job.job_id}|{job.job_id}|{name}|{who}|batch|{state} by {application.uid}|{code}|{submit}|None|{end}|0|0|0||None assigned\n"
-    end = int(np.ceil(done.steps[-1][1])) + 1 if done.steps else job.start + _LEAST_SECONDS + job.job_id % 300
+    end = (math.ceil(done.steps[-1][1])) + 1 if done.steps else job.start + _LEAST_SECONDS + job.job_id % 300
     submit, nodes = iso(job.submit), job.nodes.tolist()
     found = [_row(f"{job.job_id}", name, who, "batch", state, code, submit, job.start, end, nodes)]
-    found.append(_row(f"{job.job_id}.batch", "batch", f"||{application.account}", "", state, code, iso(job.start), job.start, end, nodes[:1]))
+    found.append(
+        _row(
+            f"{job.job_id}.batch", "batch", f"||{application.account}", "", state, code, iso(job.start), job.start, end, nodes[:1]
+        )
+    )
     for step, ((begin, finish), ranks) in enumerate(zip(done.steps, done.ranks, strict=True)):
         used = nodes[: -(-ranks // RANKS_PER_NODE)]
-        times = iso(begin), int(begin), int(np.ceil(finish))
+        times = iso(begin), int(begin), (math.ceil(finish))
         found.append(_row(f"{job.job_id}.{step}", name, f"||{application.account}", "", "COMPLETED", "0:0", *times, used))
     return "".join(found)
 
 
 def _row(
-    job_id: str, name: str, who: str, partition: str, state: str, code: str, submit: str, start: int, end: int, nodes: Sequence[int]
+    job_id: str,
+    name: str,
+    who: str,
+    partition: str,
+    state: str,
+    code: str,
+    submit: str,
+    start: int,
+    end: int,
+    nodes: Sequence[int],
 ) -> str:
     raw, count = job_id, len(nodes)
     cpus, memory = count * RANKS_PER_NODE, count * _NODE_MEMORY_GIB
@@ -58,11 +75,11 @@ def _row(
 
 def host_list(nodes: Sequence[int]) -> str:
     """Names of nodes, which are in order, as Slurm folds them: `nid[00001-00004,00009]`."""
-    numbers = np.asarray(nodes)
-    starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    ends = np.append(starts[1:], len(numbers)) - 1
-    ranges = [
-        f"{first:05d}" if first == last else f"{first:05d}-{last:05d}"
-        for first, last in zip(numbers[starts].tolist(), numbers[ends].tolist(), strict=True)
-    ]
-    return host(nodes[0]) if len(nodes) == 1 else f"nid[{','.join(ranges)}]"
+    ranges: list[tuple[int, int]] = []
+    for node in nodes:
+        if ranges and node == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], node)
+        else:
+            ranges.append((node, node))
+    folded = (f"{first:05d}" if first == last else f"{first:05d}-{last:05d}" for first, last in ranges)
+    return host(nodes[0]) if len(nodes) == 1 else f"nid[{','.join(folded)}]"

@@ -10,7 +10,7 @@ _LEVEL: Final = 4
 
 def iso(seconds: float) -> str:
     """A moment as Slurm prints it, in UTC."""
-    return dt.datetime.fromtimestamp(int(seconds), dt.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return dt.datetime.fromtimestamp(int(seconds), dt.UTC).isoformat()[:19]
 
 
 def day(seconds: float) -> str:

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from iomine.simulate.runs import OPS, Floats, Integers, Runs
+from iomine.simulate.runs import Floats, Integers, Runs
 
 # Darshan starts with bins of 0.1 s and doubles them whenever more than 200 would be needed (`darshan-heatmap.c`).
 _FIRST_WIDTH_SECONDS: Final = 0.1
@@ -27,32 +27,29 @@ class Shares(NamedTuple):
     moved: Integers
 
 
-def shares(runs: Runs, width_seconds: float, origin_seconds: float = 0.0) -> Shares:
+def shares(runs: Runs, widths: Floats | float, origins: Floats | float = 0.0) -> Shares:
     """Cuts runs at the edges of bins.
 
     A request moves its bytes evenly while it lasts; what it has moved at an edge is rounded, so that nothing is lost.
 
     Args:
         runs: the runs.
-        width_seconds: width of a bin.
-        origin_seconds: where the first bin begins.
+        widths: width of a bin in seconds, of each run or of all.
+        origins: where the first bin begins, likewise.
     """
-    first = _bin(runs.starts, width_seconds, origin_seconds)
-    counts = _bin(runs.ends, width_seconds, origin_seconds) - first + 1
+    first = ((runs.starts - origins) // widths).astype(np.int64)
+    counts = ((runs.ends - origins) // widths).astype(np.int64) - first + 1
     which = np.repeat(np.arange(len(first)), counts)
     nth = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
     bins = first[which] + nth
-    after = _moved_at(runs, which, (bins + 1) * width_seconds + origin_seconds)
+    widths, origins = (np.broadcast_to(each, len(first))[which] for each in (widths, origins))
+    after = _moved_at(runs, which, (bins + 1) * widths + origins)
     is_last = nth == counts[which] - 1
     after[is_last] = runs.moved_bytes[which[is_last]]
     before = np.zeros_like(after)
     before[1:] = after[:-1]
     before[nth == 0] = 0
     return Shares(which, bins, before, after - before)
-
-
-def _bin(times: Floats, width_seconds: float, origin_seconds: float) -> Integers:
-    return ((times - origin_seconds) // width_seconds).astype(np.int64)
 
 
 def _moved_at(runs: Runs, which: Integers, times: Floats) -> Integers:
@@ -70,12 +67,3 @@ def bin_width(run_seconds: float) -> tuple[float, int]:
     while width * _MOST_BINS < run_seconds:
         width *= 2
     return width, max(1, int(np.ceil(run_seconds / width)))
-
-
-def heatmap(runs: Runs, nprocs: int, run_seconds: float) -> tuple[float, Integers]:
-    """A layer's heat map: width of a bin, and bytes by direction, rank and bin."""
-    width, bins = bin_width(run_seconds)
-    heat = np.zeros((len(OPS), nprocs, bins), np.int64)
-    parts = shares(runs, width)
-    np.add.at(heat, (runs.ops[parts.runs], runs.ranks[parts.runs], np.minimum(parts.bins, bins - 1)), parts.moved)
-    return width, heat

@@ -16,7 +16,7 @@ _REQUEST_BYTES = 4 * MIB
 
 
 def _draw(rng: np.random.Generator) -> Parameters:
-    nprocs = ranks(rng, 24, 4, 2048)
+    nprocs = ranks(rng, 16, 4, 2048)
     return {
         "nprocs": nprocs,
         "request_bytes": _REQUEST_BYTES,

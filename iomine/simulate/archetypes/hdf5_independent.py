@@ -13,17 +13,18 @@ from iomine.simulate.runs import WRITE
 from iomine.units import GIB
 
 _HEADER_BYTES = 2048
-_METADATA = ((0, 96), (96, 40), (136, 544), (680, 120), (800, 272))
+# Offsets and lengths of what rank 0 writes into the header.
+_METADATA = np.array([[0, 96, 136, 680, 800], [96, 40, 544, 120, 272]])
 _RANKS_PER_OST = 64
 _LAYERS = ("MPI-IO", "POSIX")
 
 
 def _draw(rng: np.random.Generator) -> Parameters:
     return {
-        "nprocs": ranks(rng, 24, 4, 512),
+        "nprocs": ranks(rng, 16, 4, 512),
         "row_bytes": 8 * int(rng.integers(5_001, 120_000)),
         "rows": long_tailed(rng, 8, 0.7, 4, 64),
-        "datasets": int(rng.integers(1, 6)),
+        "datasets": int(rng.integers(1, 4)),
         "dumps": int(rng.integers(1, 4)),
         "compute_seconds": long_tailed(rng, 120, 0.8, 10, 1800),
         "stripes": int(rng.choice([1, 4, 8])),
@@ -42,9 +43,8 @@ def _act(program: Program, about: Parameters) -> None:
             program.open(dataset, layers=("H5D",))
             begin = _HEADER_BYTES + number * part * program.nprocs
             program.transfer(WRITE, file, begin + program.ranks * part, about["row_bytes"], about["rows"], layers=_LAYERS)
-            program.copy_last("MPI-IO", "H5D", dataset, begin)
-        for offset, length in _METADATA:
-            program.transfer(WRITE, file, offset, length, ranks=program.ranks[:1], layers=_LAYERS)
+            program.tape.repeat_last("H5D", dataset, begin)
+        program.transfer(WRITE, file, *_METADATA, ranks=np.zeros(_METADATA.shape[1], np.int64), layers=_LAYERS)
         program.close(file, layers=("H5F", *_LAYERS))
         program.barrier()
         program.bursts[WRITE] += 1

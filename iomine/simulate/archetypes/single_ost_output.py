@@ -18,10 +18,10 @@ _ANY = -1
 
 
 def _draw(rng: np.random.Generator) -> Parameters:
-    nprocs = int(rng.choice([32, 64, 128, 256]))
+    nprocs = int(rng.choice([16, 32, 64, 128]))
     return {
         "nprocs": nprocs,
-        "requests": -(-400 // nprocs) * long_tailed(rng, 2, 0.6, 1, 8),
+        "requests": max(4, -(-400 // nprocs)) * long_tailed(rng, 2, 0.6, 1, 8),
         "dumps": int(rng.integers(1, 4)),
         "compute_seconds": long_tailed(rng, 60, 0.8, 5, 900),
         "ost": _ANY,

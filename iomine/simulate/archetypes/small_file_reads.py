@@ -22,7 +22,7 @@ def _draw(rng: np.random.Generator) -> Parameters:
     nprocs = int(rng.choice([1, 4, 4, 8, 8, 16, 32]))
     return {
         "nprocs": nprocs,
-        "samples": nprocs * long_tailed(rng, 900 / (nprocs + 8), 0.7, 20, 2400 // nprocs),
+        "samples": nprocs * long_tailed(rng, 1200 / (nprocs + 8), 0.7, 20, 2400 // nprocs),
         "epochs": int(rng.integers(1, 5)),
         "median_bytes": long_tailed(rng, 90_000, 0.5, 5_000, 200_000),
         "step_seconds": long_tailed(rng, 40, 0.8, 5, 600),
@@ -51,7 +51,13 @@ def _truth(about: Parameters) -> Truth:
     if about["stripes"] == _WIDE and about["samples"] > _MANY_STRIPED:
         patterns.add("overstriped")
     calls = 2 * about["samples"] * about["epochs"]
-    return Truth(frozenset(patterns), frozenset({"unbalanced_ranks", *(["metadata_storm"] if calls > _MANY_CALLS else [])}))
+    near = {"unbalanced_ranks"}
+    if calls > _MANY_CALLS:
+        near.add("metadata_storm")
+    if about["samples"] > _MANY:
+        # Each sample is one rank's alone, though none of them was made for it.
+        near.add("file_per_process")
+    return Truth(frozenset(patterns), frozenset(near))
 
 
 ARCHETYPE = Archetype(

@@ -46,7 +46,9 @@ _VERSIONS: Final = {
     "HEATMAP": 1,
     **{module: layout.version for module, layout in LAYOUTS.items()},
 }
-_HOST_BYTES: Final = 64
+_HOST_WORDS: Final = 8
+_DXT_HEAD: Final = 3 + _HOST_WORDS + 2
+_HEAT_HEAD: Final = 6
 _POOL_WORDS: Final = 2
 
 Floats = npt.NDArray[np.float64]
@@ -105,33 +107,50 @@ class CounterRecords:
         is_float = name.endswith(("_seconds", "_variance"))
         (self._floats if is_float else self._matrix)[:, self._place_of[name]] = values
 
-    def data(self) -> bytes:
-        """The records as they stand in a log."""
-        return self._matrix.tobytes()
+    def data(self, chosen: slice = slice(None)) -> bytes:
+        """Some of the records, as they stand in a log."""
+        return self._matrix[chosen].tobytes()
 
 
-def heatmap_data(layer: str, width_seconds: float, write_bins: Words, read_bins: Words) -> bytes:
-    """Heat maps of one layer.
+class HeatMaps:
+    """Heat maps of layers of one or more runs, of which each has all ranks and the same bins for each."""
 
-    Args:
-        layer: `posix`, `mpiio` or `stdio`.
-        width_seconds: width of a bin.
-        write_bins: bytes by rank and bin.
-        read_bins: likewise.
-    """
-    ranks, bins = write_bins.shape
-    words = np.zeros((ranks, 6 + 2 * bins), np.int64)
-    words[:, 0] = LAYER_IDS[layer]
-    words[:, 1] = np.arange(ranks)
-    words.view(np.float64)[:, 2] = width_seconds
-    words[:, 3] = bins
-    words[:, 6 : 6 + bins] = write_bins
-    words[:, 6 + bins :] = read_bins
-    return words.tobytes()
+    def __init__(self) -> None:
+        self._shapes: list[tuple[str, int, float, int]] = []
+        self._firsts: list[int] = [0]
+        self._words: Words = np.empty(0, np.int64)
+
+    def add(self, layer: str, ranks: int, width_seconds: float, bins: int) -> int:
+        """Adds an empty heat map; its number.
+
+        Args:
+            layer: `posix`, `mpiio` or `stdio`.
+            ranks: how many ranks.
+            width_seconds: width of a bin.
+            bins: how many bins.
+        """
+        self._shapes.append((layer, ranks, width_seconds, bins))
+        self._firsts.append(self._firsts[-1] + ranks * (_HEAT_HEAD + 2 * bins))
+        return len(self._shapes) - 1
+
+    def fill(self, maps: Words, ranks: Words, are_reads: Words, bins: Words, moved: Words) -> None:
+        """Adds bytes to bins; those beyond the last bin go to the last."""
+        count = np.array([bins for *_, bins in self._shapes], np.int64)[maps]
+        at = np.array(self._firsts)[maps] + ranks * (_HEAT_HEAD + 2 * count) + _HEAT_HEAD + are_reads * count
+        self._words = np.zeros(self._firsts[-1], np.int64)
+        np.add.at(self._words, at + np.minimum(bins, count - 1), moved)
+
+    def data(self, number: int) -> bytes:
+        """A heat map as it stands in a log."""
+        layer, ranks, width, bins = self._shapes[number]
+        words = self._words[self._firsts[number] : self._firsts[number + 1]].reshape(ranks, -1)
+        words[:, 0], words[:, 1], words[:, 3] = LAYER_IDS[layer], np.arange(ranks), bins
+        words.view(np.float64)[:, 2] = width
+        return words.tobytes()
 
 
-def lustre_data(file_ids: Words, ranks: Words, stripe_bytes: Words, osts: Words) -> bytes:
-    """Layouts of files with one component each and equally many stripes.
+def lustre_data(file_ids: Words, ranks: Words, stripe_bytes: Words, osts: Words) -> tuple[bytes, int]:
+    """Layouts of files with one component each and equally many stripes, and the size of each.
 
     Args:
         file_ids: record ids.
@@ -145,26 +164,39 @@ def lustre_data(file_ids: Words, ranks: Words, stripe_bytes: Words, osts: Words)
     says = {"stripe_bytes": stripe_bytes, "stripe_count": stripes, "stripe_pattern": 1, "extent_end_bytes": -1}
     for place, word in enumerate(LUSTRE_COMPONENT):
         head[:, 4 + place] = says.get(field_of(word).name, 0)
-    return np.concatenate([head, osts], axis=1).tobytes()
+    words = np.concatenate([head, osts], axis=1)
+    return words.tobytes(), words.shape[1] * WORD_BYTES
 
 
-def dxt_data(file_id: int, rank: int, host: str, offsets: Words, lengths: Words, times: Floats, write_count: int) -> bytes:
-    """The trace of one rank on one file, its writes before its reads.
+def dxt_data(
+    file_ids: Words,
+    ranks: Words,
+    hosts: npt.NDArray[np.bytes_],
+    starts: Words,
+    write_counts: Words,
+    segments: tuple[Words, Words, Floats, Floats],
+) -> bytes:
+    """Traces of ranks on files, the writes of each before its reads.
 
     Args:
-        file_id: record id.
-        rank: the rank.
-        host: name of its node.
-        offsets: of each request.
-        lengths: of each request.
-        times: start and end of each request, a row each.
-        write_count: how many of the requests are writes.
+        file_ids: of each record.
+        ranks: of each record.
+        hosts: names of their nodes, 64 bytes each.
+        starts: index of the first segment of each record.
+        write_counts: how many of its segments are writes.
+        segments: offsets, lengths, starts and ends, of all records in turn.
     """
-    head = np.array([file_id, rank, 0], np.int64).tobytes() + host.encode().ljust(_HOST_BYTES, b"\0")
-    segments = np.empty((len(offsets), 4), np.int64)
-    segments[:, 0], segments[:, 1] = offsets, lengths
-    segments.view(np.float64)[:, 2:] = times
-    return head + np.array([write_count, len(offsets) - write_count], np.int64).tobytes() + segments.tobytes()
+    count = len(segments[0])
+    sizes = np.diff(np.append(starts, count))
+    heads = np.arange(len(starts)) * _DXT_HEAD + starts * len(segments)
+    words = np.zeros(len(starts) * _DXT_HEAD + count * len(segments), np.int64)
+    words[heads], words[heads + 1] = file_ids, ranks
+    words[heads[:, None] + 3 + np.arange(_HOST_WORDS)] = hosts.view(np.int64).reshape(len(hosts), -1)
+    words[heads + _DXT_HEAD - 2], words[heads + _DXT_HEAD - 1] = write_counts, sizes - write_counts
+    at = np.arange(count) * len(segments) + np.repeat(np.arange(1, len(starts) + 1), sizes) * _DXT_HEAD
+    for place, column in enumerate(segments):
+        words[at + place] = column.view(np.int64)
+    return words.tobytes()
 
 
 def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[str, bytes]) -> None:
@@ -187,7 +219,9 @@ def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[s
     for module in sorted(modules, key=MODULES.index):
         data = modules[module]
         version = _VERSIONS[module]
-        is_fine = is_fine and library.darshan_log_put_mod(log, MODULES.index(module), ffi.from_buffer(data), len(data), version) >= 0
+        is_fine = (
+            is_fine and library.darshan_log_put_mod(log, MODULES.index(module), ffi.from_buffer(data), len(data), version) >= 0
+        )
     library.darshan_log_close(log)
     if not is_fine:
         raise OutputError(f"{path} could not be written whole: make room on its disk.")
