@@ -233,4 +233,4 @@ def _add_traces(modules: dict[str, bytes], place: int, ids: Integers, batch: Bat
         hosts = np.array([host.encode() for host in program.seat.hosts], "S64")[each.ranks[starts]]
         written = np.add.reduceat((each.ops == WRITE).astype(np.int64), starts)
         segments = (each.offsets, each.lengths, each.starts, each.ends)
-        modules[module] = dxt_data(ids[each.files[starts]], each.ranks[starts], hosts, starts, written, segments)
+        modules[module] = dxt_data(ids[each.files[starts]], each.ranks[starts], hosts, starts, written, segments=segments)

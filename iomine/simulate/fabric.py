@@ -79,7 +79,7 @@ class Switches:
             self._totals += np.stack([sent, received, waiting, errors, errors // _SYMBOL_ERRORS_PER_INTERVAL])
             text = iso(moment)
             totals = self._totals.astype(np.int64).T.tolist()
-            blocks = "".join(_block(leaf, uplink, *totals[leaf]) for leaf in range(self._leaves) for uplink in range(UPLINKS))
+            blocks = "".join(_block(leaf, uplink, totals[leaf]) for leaf in range(self._leaves) for uplink in range(UPLINKS))
             write_gzip(self._out / "perfquery" / text[:10] / f"{text[11:13]}{text[14:16]}.txt.gz", blocks)
         self._traffic = np.concatenate([self._traffic[:, :, slots:], np.zeros((2, self._leaves, slots))], axis=2)
 
@@ -91,8 +91,9 @@ class Switches:
         return factors
 
 
-def _block(leaf: int, uplink: int, sent: int, received: int, waiting: int, errors: int, recoveries: int) -> str:
+def _block(leaf: int, uplink: int, totals: Sequence[int]) -> str:
     """Counters of a port; of a leaf's links, the first is the one that may be bad."""
+    sent, received, waiting, errors, recoveries = totals
     if uplink:
         errors = recoveries = 0
     port = _FIRST_PORT + uplink

@@ -15,7 +15,7 @@ from iomine.simulate.contents import Contents, batch_of, contents_of
 from iomine.simulate.people import Application
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import OPS, Floats, Integers
-from iomine.simulate.servers import AMOUNTS, Load, load_of
+from iomine.simulate.servers import NO_LOAD, Load, load_of
 from iomine.sources.darshan.writing import Run, write_log
 
 RANKS_PER_NODE: Final = 16
@@ -128,12 +128,12 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
             done.logs.append(truth)
             moment += program.seconds + _PAUSE_SECONDS
     if not programs:
-        return Outcome(found, Load(*np.empty((3, 0), np.int64), np.empty((0, AMOUNTS), np.int64)))
+        return Outcome(found, NO_LOAD)
     batch = batch_of(programs)
     contents = contents_of(batch, *np.array(wanted).T)
     logs = [log for done in found for log in done.logs]
     for place, (program, start, path, log) in enumerate(zip(programs, starts, paths, logs, strict=True)):
-        log |= _write(site, jobs[owners[place]], program, start, path, contents[place])  # noqa: PLW2901  the very same dict
+        log |= {"log": str(path.relative_to(site.out))} | _write(path, jobs[owners[place]], start, program, contents[place])  # noqa: PLW2901  the very same dict
     load = load_of(batch, np.array(starts))
     return Outcome(found, load._replace(programs=np.array(owners)[load.programs]))
 
@@ -186,7 +186,7 @@ def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:
     return slowdowns
 
 
-def _write(site: Site, job: Job, program: Program, start: float, path: Path, contents: Contents) -> dict[str, Any]:
+def _write(path: Path, job: Job, start: float, program: Program, contents: Contents) -> dict[str, Any]:
     """Writes the log of a program that has run; its name and what is known of its numbers."""
     application = job.application
     start_ns = int(start * _NANOSECONDS)
@@ -194,7 +194,6 @@ def _write(site: Site, job: Job, program: Program, start: float, path: Path, con
     run = Run(application.uid, job.job_id, program.nprocs, start_ns, end_ns, application.exe, _MOUNTS, _METADATA)
     write_log(path, run, contents.names, contents.modules)
     return {
-        "log": str(path.relative_to(site.out)),
         "job_id": str(job.job_id),
         "read_bytes": contents.read_bytes,
         "write_bytes": contents.write_bytes,

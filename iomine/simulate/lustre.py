@@ -2,8 +2,8 @@
 
 Snapshots are those of `lctl get_param obdfilter.*.job_stats mdt.*.job_stats` on Lustre 2.15.2 and later, one file every ten
 minutes. A job's entry on a target holds what the job has done there since the entry was made, and is dropped once the
-job has been still for Lustre's cleanup interval, as long as that between snapshots: none of it goes untold. Series are CSV as LDMS stores it, a row a minute and target, of counters that never
-start again.
+job has been still for Lustre's cleanup interval, as long as that between snapshots: none of it goes untold. Series
+are CSV as LDMS stores it, a row a minute and target, of counters that never start again.
 """
 
 from collections.abc import Sequence

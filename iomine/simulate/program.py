@@ -1,12 +1,12 @@
 """A program as it runs: archetypes tell it what its ranks do next, and it charges the time and keeps the tapes."""
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from iomine.simulate import filesystem as fs
-from iomine.simulate.runs import LAYERS, READ, WRITE, Call, Floats, Integers, Tape
+from iomine.simulate.runs import LAYERS, READ, WRITE, Call, Column, Each, Floats, Integers, Tape
 
 # Requests of one rank differ little within a burst, bursts and ranks more.
 _NOISE: Final = 0.12
@@ -97,7 +97,7 @@ class Program:
         self._clock[:] = self._clock.max()
 
     def open(
-        self, files: Any, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",), is_collective: bool = False
+        self, files: Each, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",), is_collective: bool = False
     ) -> None:
         """Each rank opens its file."""
         ranks = self.ranks if ranks is None else ranks
@@ -107,7 +107,7 @@ class Program:
             flag = is_collective and layer == "MPI-IO"
             self._call(layer, files, ranks, Call.OPEN, 1, flag, starts, starts + seconds, seconds)
 
-    def close(self, files: Any, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",)) -> None:
+    def close(self, files: Each, ranks: Integers | None = None, *, layers: Sequence[str] = ("POSIX",)) -> None:
         """Each rank closes its file."""
         ranks = self.ranks if ranks is None else ranks
         seconds = self._meta_seconds(ranks, fs.CLOSE_SECONDS)
@@ -118,12 +118,12 @@ class Program:
     def transfer(
         self,
         op: int,
-        files: Any,
-        offsets: Any,
-        length: Any,
-        counts: Any = 1,
+        files: Each,
+        offsets: Each,
+        length: Each,
+        counts: Each = 1,
         *,
-        step: Any = None,
+        step: Each | None = None,
         ranks: Integers | None = None,
         layers: Sequence[str] = ("POSIX",),
     ) -> None:
@@ -148,7 +148,15 @@ class Program:
             self._run(layer, files, ranks, op, offsets, length, stepping, counts, 0, starts, pitches, seconds)
 
     def visit(
-        self, op: int, files: Any, lengths: Any, *, ranks: Integers | None = None, counts: Any = 1, stats: int = 0, opens: int = 1
+        self,
+        op: int,
+        files: Each,
+        lengths: Each,
+        *,
+        ranks: Integers | None = None,
+        counts: Each = 1,
+        stats: int = 0,
+        opens: int = 1,
     ) -> None:
         """Each rank looks its file up, opens it, reads or writes it from the beginning and closes it, file after file."""
         ranks = self.ranks if ranks is None else ranks
@@ -214,7 +222,7 @@ class Program:
         self.datasets[dataset] = file
         return dataset
 
-    def stream(self, op: int, file: Any, length: int, count: int, rank: int = 0) -> None:
+    def stream(self, op: int, file: Each, length: int, count: int, rank: int = 0) -> None:
         """A rank moves data through the buffer of a stdio stream, which it opens and closes."""
         seconds = np.array([_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND]) * self.seat.slowdowns[rank] * self._noise(1)
         ranks = np.array([rank])
@@ -234,10 +242,10 @@ class Program:
         self._call("STDIO", file, first, Call.OPEN, 1, 0, 0.001, 0.001, 0.0)
         self._run("STDIO", file, first, WRITE, 0, 64, 64, lines, 0, begin, pitch, min(3e-6, pitch))
 
-    def _run(self, layer: str, files: Any, ranks: Integers, *columns: Any) -> None:
+    def _run(self, layer: str, files: Each, ranks: Integers, *columns: Column) -> None:
         self.tape.add_runs(len(ranks), LAYERS.index(layer), files, ranks, *columns)
 
-    def _call(self, layer: str, files: Any, ranks: Integers, *columns: Any) -> None:
+    def _call(self, layer: str, files: Each, ranks: Integers, *columns: Column) -> None:
         self.tape.add_calls(len(ranks), LAYERS.index(layer), files, ranks, *columns)
 
     def _minutes(self, ranks: Integers) -> Integers:
@@ -247,7 +255,7 @@ class Program:
     def _noise(self, length: int) -> Floats:
         return self.rng.lognormal(0, _NOISE, length)
 
-    def _request_seconds(self, files: Any, ranks: Integers, length: Any) -> Floats:
+    def _request_seconds(self, files: Each, ranks: Integers, length: Each) -> Floats:
         rivals = min(len(ranks), self.nprocs)
         used = int(np.take(self.layouts.stripe_counts[files], 0))
         if np.size(files) > 1:

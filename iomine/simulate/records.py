@@ -8,7 +8,7 @@ rank are those of least and most I/O time. Where Darshan would merge only the fo
 commonest of all are given.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -239,13 +239,7 @@ def _spread(seconds: Floats, moved: Integers, ranks: Integers, starts: Integers,
         values[f"{name}_rank"] = np.where(shared, ranks[at], 0)
         values[f"{name}_rank_bytes"] = np.where(shared, moved[at], 0)
         values[f"{name}_rank_seconds"] = np.where(shared, seconds[at], 0)
-    variance: Callable[[Floats], Floats] = lambda of: (
-        np.add.reduceat(
-            (of - (np.add.reduceat(of, starts) / sizes)[record]) ** 2, starts
-        )
-        / sizes
-        * shared
-    )
-    values["rank_seconds_variance"] = variance(seconds)
-    values["rank_bytes_variance"] = variance(moved.astype(np.float64))
+    for name, amounts in (("rank_seconds_variance", seconds), ("rank_bytes_variance", moved)):
+        means = np.add.reduceat(amounts, starts) / sizes
+        values[name] = np.add.reduceat((amounts - means[record]) ** 2, starts) / sizes * shared
     return values

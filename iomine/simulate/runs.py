@@ -15,6 +15,9 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+# A number for all rows, or one for each.
+Each = Integers | int
+Column = Integers | Floats | float
 
 LAYERS: Final = ("POSIX", "MPI-IO", "STDIO", "H5F", "H5D")
 READ: Final = 0
@@ -73,7 +76,8 @@ class Runs(NamedTuple):
 
     def where(self, chosen: Flags | Integers) -> "Runs":
         """Some of the runs."""
-        return Runs(*(column[chosen] for column in self))
+        columns: list[Any] = [column[chosen] for column in self]
+        return Runs(*columns)
 
     def one_by_one(self) -> "Runs":
         """The same requests, each as a run of its own."""
@@ -112,7 +116,8 @@ class Calls(NamedTuple):
 
     def where(self, chosen: Flags | Integers) -> "Calls":
         """Some of the calls."""
-        return Calls(*(column[chosen] for column in self))
+        columns: list[Any] = [column[chosen] for column in self]
+        return Calls(*columns)
 
 
 class Tape:
@@ -125,11 +130,11 @@ class Tape:
         self.runs: list[Floats] = []
         self.calls: list[Floats] = []
 
-    def add_runs(self, length: int, *columns: Any) -> None:
+    def add_runs(self, length: int, *columns: Column) -> None:
         """Adds runs; columns that are the same for all may be numbers."""
         self.runs.append(_block(length, columns))
 
-    def add_calls(self, length: int, *columns: Any) -> None:
+    def add_calls(self, length: int, *columns: Column) -> None:
         """Adds calls; columns that are the same for all may be numbers."""
         self.calls.append(_block(length, columns))
 
@@ -154,7 +159,7 @@ def joined(tapes: Sequence[Tape], first_files: Sequence[int]) -> tuple[Runs, Cal
     )
 
 
-def _block(length: int, columns: Sequence[Any]) -> Floats:
+def _block(length: int, columns: Sequence[Column]) -> Floats:
     block = np.empty((len(columns), length))
     for place, column in enumerate(columns):
         block[place] = column

@@ -107,8 +107,9 @@ class Scheduler:
             ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
             load = load_of(batch_of([program]), np.zeros(1))
             is_ost = load.targets < fs.OST_COUNT
-            moved = np.bincount(load.minutes, load.amounts[:, ::3].sum(axis=1) * is_ost)
-            calls = np.bincount(load.minutes, load.amounts[:, ::2].sum(axis=1) * ~is_ost)
+            moved, calls = np.zeros((2, int(load.minutes.max(initial=0)) + 1))
+            np.add.at(moved, load.minutes, load.amounts[:, ::3].sum(axis=1) * is_ost)
+            np.add.at(calls, load.minutes, load.amounts[:, ::2].sum(axis=1) * ~is_ost)
             self.rehearsals[key] = Rehearsal(program.seconds, moved, calls)
         return self.rehearsals[key]
 

@@ -37,6 +37,10 @@ class Load(NamedTuple):
     amounts: Integers
 
 
+_NONE: Final = np.empty(0, np.int64)
+NO_LOAD: Final = Load(_NONE, _NONE, _NONE, np.empty((0, AMOUNTS), np.int64))
+
+
 def load_of(batch: Batch, starts: Floats) -> Load:
     """Load of programs on all targets.
 

@@ -36,41 +36,31 @@ def _job(done: Done) -> str:
     name = application.exe.split()[0].rpartition("/")[2]
     state, code, has_started = ("COMPLETED", "0:0", True) if done.steps else _WITHOUT_LOG[job.job_id % len(_WITHOUT_LOG)]
     who = f"{application.user}|{application.uid}|{application.account}"
-    if not has_started:
-        submit, end = iso(job.submit), iso(job.start)
-        return f"{job.job_id}|{job.job_id}|{name}|{who}|batch|{state} by {application.uid}|{code}|{submit}|None|{end}|0|0|0||None assigned\n"
-    end = (math.ceil(done.steps[-1][1])) + 1 if done.steps else job.start + _LEAST_SECONDS + job.job_id % 300
     submit, nodes = iso(job.submit), job.nodes.tolist()
-    found = [_row(f"{job.job_id}", name, who, "batch", state, code, submit, job.start, end, nodes)]
-    found.append(
-        _row(
-            f"{job.job_id}.batch", "batch", f"||{application.account}", "", state, code, iso(job.start), job.start, end, nodes[:1]
-        )
-    )
+    if not has_started:
+        head = _head(job.job_id, name, who, "batch", f"{state} by {application.uid}", code)
+        return f"{head}|{submit}|None|{iso(job.start)}|0|0|0||None assigned\n"
+    end = math.ceil(done.steps[-1][1]) + 1 if done.steps else job.start + _LEAST_SECONDS + job.job_id % 300
+    nobody = f"||{application.account}"
+    found = [_head(job.job_id, name, who, "batch", state, code) + _rest(submit, job.start, end, nodes)]
+    batch = _head(f"{job.job_id}.batch", "batch", nobody, "", state, code)
+    found.append(batch + _rest(iso(job.start), job.start, end, nodes[:1]))
     for step, ((begin, finish), ranks) in enumerate(zip(done.steps, done.ranks, strict=True)):
         used = nodes[: -(-ranks // RANKS_PER_NODE)]
-        times = iso(begin), int(begin), (math.ceil(finish))
-        found.append(_row(f"{job.job_id}.{step}", name, f"||{application.account}", "", "COMPLETED", "0:0", *times, used))
+        head = _head(f"{job.job_id}.{step}", name, nobody, "", "COMPLETED", "0:0")
+        found.append(head + _rest(iso(begin), int(begin), math.ceil(finish), used))
     return "".join(found)
 
 
-def _row(
-    job_id: str,
-    name: str,
-    who: str,
-    partition: str,
-    state: str,
-    code: str,
-    submit: str,
-    start: int,
-    end: int,
-    nodes: Sequence[int],
-) -> str:
-    raw, count = job_id, len(nodes)
+def _head(job_id: int | str, *columns: str) -> str:
+    return "|".join((f"{job_id}|{job_id}", *columns))
+
+
+def _rest(submit: str, start: int, end: int, nodes: Sequence[int]) -> str:
+    count = len(nodes)
     cpus, memory = count * RANKS_PER_NODE, count * _NODE_MEMORY_GIB
     tres = f"billing={cpus},cpu={cpus},mem={memory}G,node={count}"
-    when = f"{submit}|{iso(start)}|{iso(end)}|{end - start}"
-    return f"{job_id}|{raw}|{name}|{who}|{partition}|{state}|{code}|{when}|{count}|{cpus}|{tres}|{host_list(nodes)}\n"
+    return f"|{submit}|{iso(start)}|{iso(end)}|{end - start}|{count}|{cpus}|{tres}|{host_list(nodes)}\n"
 
 
 def host_list(nodes: Sequence[int]) -> str:

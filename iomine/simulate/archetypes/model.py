@@ -1,5 +1,6 @@
 """What an archetype is: a way to draw an application, what one run of it does, and what is true of that run."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -79,7 +80,7 @@ def ranks(rng: np.random.Generator, median: float, low: int = 2, high: int = 409
     """Processes of an application: mostly powers of two, now and then other multiples of four."""
     count = long_tailed(rng, median, 1.1, low, high)
     if rng.random() < 0.8 or count < 8:  # noqa: PLR2004  how people choose
-        return min(high, max(low, 1 << round(np.log2(count))))
+        return min(high, max(low, 1 << round(math.log2(count))))
     return max(low, count // 4 * 4)
 
 

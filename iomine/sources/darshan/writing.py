@@ -102,10 +102,10 @@ class CounterRecords:
         """True for fields that these records have."""
         return name in self._place_of
 
-    def __setitem__(self, name: str, values: object) -> None:
+    def __setitem__(self, name: str, values: npt.ArrayLike) -> None:
         """Sets a field of all records; fields in seconds, and variances, are floats."""
         is_float = name.endswith(("_seconds", "_variance"))
-        (self._floats if is_float else self._matrix)[:, self._place_of[name]] = values
+        np.copyto((self._floats if is_float else self._matrix)[:, self._place_of[name]], values)
 
     def data(self, chosen: slice = slice(None)) -> bytes:
         """Some of the records, as they stand in a log."""
@@ -174,6 +174,7 @@ def dxt_data(
     hosts: npt.NDArray[np.bytes_],
     starts: Words,
     write_counts: Words,
+    *,
     segments: tuple[Words, Words, Floats, Floats],
 ) -> bytes:
     """Traces of ranks on files, the writes of each before its reads.
@@ -211,21 +212,63 @@ def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[s
     Raises:
         OutputError: the log cannot be written.
     """
-    ffi, library = _library()
-    log = library.darshan_log_create(os.fsencode(path), _ZLIB, 0)
-    if log == ffi.NULL:
-        raise OutputError(f"{path} cannot be written: choose a folder that is writable and has room.")
-    is_fine = _put_head(ffi, library, log, run) and _put_names(ffi, library, log, names)
+    log = _Log(path)
+    log.put_run(run)
+    log.put_names(names)
     for module in sorted(modules, key=MODULES.index):
-        data = modules[module]
-        version = _VERSIONS[module]
-        is_fine = (
-            is_fine and library.darshan_log_put_mod(log, MODULES.index(module), ffi.from_buffer(data), len(data), version) >= 0
-        )
-    library.darshan_log_close(log)
-    if not is_fine:
-        raise OutputError(f"{path} could not be written whole: make room on its disk.")
+        log.put_module(module, modules[module])
+    log.close()
     os.utime(path, ns=(run.end_ns, run.end_ns))
+
+
+class _Log:
+    """A log that is being written; once a call has failed, the others do nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ffi, self._library = _library()
+        self._log = self._library.darshan_log_create(os.fsencode(path), _ZLIB, 0)
+        self._is_fine = True
+        if self._log == self._ffi.NULL:
+            raise OutputError(f"{path} cannot be written: choose a folder that is writable and has room.")
+
+    def put_run(self, run: Run) -> None:
+        ffi = self._ffi
+        job = ffi.new("struct darshan_job *")
+        start, end = divmod(run.start_ns, 10**9), divmod(run.end_ns, 10**9)
+        job.words[0:7] = [run.uid, *start, *end, run.nprocs, run.job_id]
+        job.metadata = "".join(f"{key}={entry}\n" for key, entry in run.metadata.items()).encode()
+        mounts = ffi.new("struct darshan_mnt_info[]", len(run.mounts))
+        for mount, (mount_path, fs_type) in zip(mounts, run.mounts, strict=True):
+            mount.path, mount.type = mount_path.encode(), fs_type.encode()
+        self._put("job", job)
+        self._put("exe", ffi.new("char[]", run.exe.encode()))
+        self._put("mounts", mounts, len(mounts))
+
+    def put_names(self, names: Mapping[int, str]) -> None:
+        """Hands the names over as the linked list that uthash makes of its table."""
+        records = [id_.to_bytes(_ID_BYTES, "little", signed=True) + name.encode() + b"\0" for id_, name in names.items()]
+        if not records:
+            return
+        # The buffer keeps the bytes alive for as long as the library reads from them.
+        buffer = self._ffi.from_buffer(b"".join(records))
+        refs = np.zeros((len(records), _REF_WORDS), np.uint64)
+        refs[1:, 0] = np.cumsum([len(record) for record in records[:-1]])
+        refs[:, 0] += int(self._ffi.cast("uintptr_t", buffer))
+        at = int(refs.ctypes.data)
+        refs[:-1, _REF_NEXT] = at + np.arange(1, len(records)) * (_REF_WORDS * WORD_BYTES)
+        self._put("namehash", self._ffi.cast("void *", at))
+
+    def put_module(self, module: str, data: bytes) -> None:
+        self._put("mod", MODULES.index(module), self._ffi.from_buffer(data), len(data), _VERSIONS[module])
+
+    def close(self) -> None:
+        self._library.darshan_log_close(self._log)
+        if not self._is_fine:
+            raise OutputError(f"{self._path} could not be written whole: make room on its disk.")
+
+    def _put(self, what: str, *arguments: object) -> None:
+        self._is_fine = self._is_fine and getattr(self._library, f"darshan_log_put_{what}")(self._log, *arguments) >= 0
 
 
 @cache
@@ -238,34 +281,3 @@ def _library() -> tuple[Any, Any]:
     ffi = FFI()
     ffi.cdef(_DECLARED)
     return ffi, ffi.dlopen(str(next(folder.glob("libdarshan-util*.so*"))))
-
-
-def _put_head(ffi: Any, library: Any, log: Any, run: Run) -> bool:
-    job = ffi.new("struct darshan_job *")
-    start, end = divmod(run.start_ns, 10**9), divmod(run.end_ns, 10**9)
-    job.words[0:7] = [run.uid, *start, *end, run.nprocs, run.job_id]
-    job.metadata = "".join(f"{key}={entry}\n" for key, entry in run.metadata.items()).encode()
-    mounts = ffi.new("struct darshan_mnt_info[]", len(run.mounts))
-    for mount, (mount_path, fs_type) in zip(mounts, run.mounts, strict=True):
-        mount.path, mount.type = mount_path.encode(), fs_type.encode()
-    return bool(
-        library.darshan_log_put_job(log, job) >= 0
-        and library.darshan_log_put_exe(log, ffi.new("char[]", run.exe.encode())) >= 0
-        and library.darshan_log_put_mounts(log, mounts, len(mounts)) >= 0
-    )
-
-
-def _put_names(ffi: Any, library: Any, log: Any, names: Mapping[int, str]) -> bool:
-    """Hands the names over as the linked list that uthash makes of its table."""
-    records = [id_.to_bytes(_ID_BYTES, "little", signed=True) + name.encode() + b"\0" for id_, name in names.items()]
-    data = b"".join(records)
-    if not data:
-        return True
-    buffer = ffi.from_buffer(data)
-    ends = np.cumsum([len(record) for record in records])
-    refs = np.zeros((len(records), _REF_WORDS), np.uint64)
-    refs[1:, 0] = ends[:-1]
-    refs[:, 0] += int(ffi.cast("uintptr_t", buffer))
-    at = int(refs.ctypes.data)
-    refs[:-1, _REF_NEXT] = at + np.arange(1, len(records)) * (_REF_WORDS * WORD_BYTES)
-    return bool(library.darshan_log_put_namehash(log, ffi.cast("void *", at)) >= 0)
