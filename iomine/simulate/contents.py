@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from iomine.simulate import filesystem as fs
-from iomine.simulate.program import Program
+from iomine.simulate.program import Program, host
 from iomine.simulate.records import FILE_ALIGNMENT, Records, records_of
 from iomine.simulate.runs import LAYERS, READ, WRITE, Calls, Flags, Integers, Runs, joined
 from iomine.simulate.timeline import bin_width, shares
@@ -43,6 +43,7 @@ class Batch(NamedTuple):
         owners: program of each file.
         nprocs: of each file, processes of its program.
         layouts: of all files.
+        on_lustre: whether each file lies on the file system.
         runs: of all programs.
         calls: of all programs.
     """
@@ -52,6 +53,7 @@ class Batch(NamedTuple):
     owners: Integers
     nprocs: Integers
     layouts: fs.Layouts
+    on_lustre: Flags
     runs: Runs
     calls: Calls
 
@@ -84,7 +86,8 @@ def batch_of(programs: Sequence[Program]) -> Batch:
     layouts = fs.Layouts(*(np.concatenate(columns) for columns in zip(*(program.layouts for program in programs), strict=True)))
     owners = np.repeat(np.arange(len(programs)), counts)
     nprocs = np.array([program.nprocs for program in programs], np.int64)[owners]
-    return Batch(programs, first_files, owners, nprocs, layouts, runs, calls)
+    on_lustre = np.array([path.startswith(fs.MOUNT) for program in programs for path in program.paths], bool)
+    return Batch(programs, first_files, owners, nprocs, layouts, on_lustre, runs, calls)
 
 
 def contents_of(batch: Batch, wants_trace: Flags, wants_heatmap: Flags) -> list[Contents]:
@@ -176,10 +179,7 @@ def _about_datasets(counters: CounterRecords, values: dict[str, Integers]) -> No
 
 def _add_layouts(modules: list[dict[str, bytes]], records: Records, ids: Integers, batch: Batch) -> None:
     """A layout for each file of the file system, of the lowest rank that has a record of it."""
-    is_kept = (
-        np.isin(records.layers, LOWEST_LAYERS)
-        & np.array([path.startswith(fs.MOUNT) for program in batch.programs for path in program.paths])[records.files]
-    )
+    is_kept = np.isin(records.layers, LOWEST_LAYERS) & batch.on_lustre[records.files]
     order = np.lexsort((records.ranks[is_kept], records.files[is_kept]))
     files, firsts = np.unique(records.files[is_kept][order], return_index=True)
     ranks, layouts = records.ranks[is_kept][order][firsts], batch.layouts
@@ -230,7 +230,7 @@ def _add_traces(modules: dict[str, bytes], place: int, ids: Integers, batch: Bat
         order = np.lexsort((each.ops == READ, keys))
         each, keys = each.where(order), keys[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-        hosts = np.array([host.encode() for host in program.seat.hosts], "S64")[each.ranks[starts]]
+        hosts = np.array([host(node).encode() for node in program.seat.nodes[each.ranks[starts]].tolist()], "S64")
         written = np.add.reduceat((each.ops == WRITE).astype(np.int64), starts)
         segments = (each.offsets, each.lengths, each.starts, each.ends)
         modules[module] = dxt_data(ids[each.files[starts]], each.ranks[starts], hosts, starts, written, segments=segments)

@@ -102,11 +102,6 @@ class Outcome(NamedTuple):
     load: Load
 
 
-def host(node: int) -> str:
-    """A node's name."""
-    return f"nid{node:05d}"
-
-
 def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
     """Runs jobs and writes their logs."""
     found = [Done(job, [], [], []) for job in jobs]
@@ -149,7 +144,7 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
     folder = f"{fs.MOUNT}/{application.account}/{application.user}"
     seat = Seat(
         nprocs,
-        [host(node) for node in nodes.tolist()],
+        nodes,
         slowdowns,
         start - site.weather_start,
         application.mdt,

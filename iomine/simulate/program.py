@@ -17,12 +17,17 @@ _BUFFER_BYTES: Final = 4 << 20
 STDOUT: Final = "<STDOUT>"
 
 
+def host(node: int) -> str:
+    """A node's name."""
+    return f"nid{node:05d}"
+
+
 class Seat(NamedTuple):
     """Where and when a program runs.
 
     Attributes:
         nprocs: its processes.
-        hosts: name of each rank's node.
+        nodes: node of each rank.
         slowdowns: of each rank's path to the file system.
         start_second: its start, in seconds since the beginning of the weather.
         mdt: MDT of its project's folders.
@@ -31,7 +36,7 @@ class Seat(NamedTuple):
     """
 
     nprocs: int
-    hosts: Sequence[str]
+    nodes: Integers
     slowdowns: Floats
     start_second: float
     mdt: int
@@ -187,18 +192,15 @@ class Program:
         self.barrier()
         begin = self.seconds
         total = length * self.nprocs
-        # File domains are as large as each other, in whole buffers.
+        # File domains are as large as each other, in whole buffers; the last may end within one.
         buffers = -(-total // _BUFFER_BYTES)
         edges = np.minimum((np.arange(len(aggregators) + 1) * buffers // len(aggregators)) * _BUFFER_BYTES, total)
         whole, rest = np.divmod(np.diff(edges), _BUFFER_BYTES)
-        for counts, sizes, begins in (
-            (whole, _BUFFER_BYTES, edges[:-1]),
-            (np.minimum(rest, 1), rest, edges[:-1] + whole * _BUFFER_BYTES),
-        ):
-            used = np.flatnonzero(counts)
-            if len(used):
-                size = sizes[used] if isinstance(sizes, np.ndarray) else sizes
-                self.transfer(op, np.full(len(used), file), offset + begins[used], size, counts[used], ranks=aggregators[used])
+        counts = np.concatenate([whole, rest > 0])
+        used = np.flatnonzero(counts)
+        lengths = np.concatenate([np.full(len(whole), _BUFFER_BYTES), rest])[used]
+        begins = offset + np.concatenate([edges[:-1], edges[:-1] + whole * _BUFFER_BYTES])[used]
+        self.transfer(op, file, begins, lengths, counts[used], ranks=np.concatenate([aggregators, aggregators])[used])
         self.barrier()
         seconds = (self.seconds - begin) * self.rng.uniform(0.99, 1.0, self.nprocs)
         offsets = offset + self.ranks * length

@@ -102,7 +102,9 @@ class Scheduler:
         key = (application.lineage, behaviour.since)
         if key not in self.rehearsals:
             nprocs = behaviour.parameters["nprocs"]
-            seat = Seat(nprocs, ["nid00000"] * nprocs, np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project")
+            seat = Seat(
+                nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project"
+            )
             program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
             ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
             load = load_of(batch_of([program]), np.zeros(1))

@@ -61,9 +61,7 @@ def load_of(batch: Batch, starts: Floats) -> Load:
 
 def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
     runs = batch.runs
-    is_lowest = np.isin(runs.layers, LOWEST_LAYERS)
-    is_kept = np.array([path.startswith(fs.MOUNT) for program in batch.programs for path in program.paths])
-    runs = runs.where(is_lowest & is_kept[runs.files])
+    runs = runs.where(np.isin(runs.layers, LOWEST_LAYERS) & batch.on_lustre[runs.files])
     owners = batch.owners[runs.files]
     origins = first * fs.MINUTE - starts
     part = shares(runs, float(fs.MINUTE), origins[owners])
@@ -84,7 +82,7 @@ def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
 
 def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:
     """Calls on MDTs; those that last for minutes are spread over them."""
-    calls = batch.calls.where(np.isin(batch.calls.layers, LOWEST_LAYERS))
+    calls = batch.calls.where(np.isin(batch.calls.layers, LOWEST_LAYERS) & batch.on_lustre[batch.calls.files])
     owners = batch.owners[calls.files]
     since = starts[owners] - first * fs.MINUTE
     begins = ((calls.starts + since) // fs.MINUTE).astype(np.int64)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from iomine.simulate.jobs import RANKS_PER_NODE, Done, host
+from iomine.simulate.jobs import RANKS_PER_NODE, Done
+from iomine.simulate.program import host
 from iomine.simulate.texts import iso
 
 _COLUMNS: Final = (

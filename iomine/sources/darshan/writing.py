@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,6 +79,7 @@ class Run:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
+@lru_cache(1 << 16)
 def record_id(name: str) -> int:
     """An id for a file by its name, the same in every log. Darshan hashes otherwise, but promises no particular hash."""
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=_ID_BYTES).digest(), "little", signed=True)
