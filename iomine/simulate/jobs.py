@@ -136,7 +136,7 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
 def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Generator) -> tuple[Program, dict[str, Any]]:
     """One program of a job, and what is true of it."""
     application = job.application
-    behaviour = application.at(start)
+    behaviour = application.at(job.submit)
     archetype, about = ARCHETYPES[behaviour.archetype], behaviour.parameters
     nprocs = about["nprocs"]
     nodes = job.nodes[np.arange(nprocs) // RANKS_PER_NODE]

@@ -21,7 +21,7 @@ _NAMES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an application behaves from a moment on.
+    """How an application behaves in jobs that are submitted from a moment on.
 
     Attributes:
         since: seconds since the epoch.

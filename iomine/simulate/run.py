@@ -17,6 +17,7 @@ import numpy as np
 
 from iomine.errors import OutputError, UsageError
 from iomine.simulate import fabric, incidents, slurm
+from iomine.simulate.archetypes.model import PATTERNS
 from iomine.simulate.jobs import NODES_PER_LEAF, Done, Job, Outcome, Site, run_jobs
 from iomine.simulate.lustre import Servers
 from iomine.simulate.people import population
@@ -168,7 +169,8 @@ class _Files:
         settings = self._settings
         about = {"cluster": settings.cluster, "seed": settings.seed, "logs": settings.log_count, "days": settings.days}
         told = about | {"start": settings.start.isoformat(), "incidents": [incident.told() for incident in plan.incidents]}
-        (settings.out / "truth" / "incidents.json").write_text(json.dumps(told, indent=1) + "\n")
+        for name, content in (("incidents", told), ("patterns", PATTERNS)):
+            (settings.out / "truth" / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
 class _Workers:

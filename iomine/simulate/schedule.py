@@ -81,16 +81,18 @@ class Scheduler:
         for moment, size in zip(moments.tolist(), sizes, strict=True):
             place = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
             application = culprit_of(self.plan, moment, rng) or self.plan.applications[place]
-            jobs.append(self._job(application, size, int(moment), begin))
+            first_node = int(rng.integers(len(self.free_at)))
+            jobs.append(self._job(application, size, int(moment), begin, first_node))
         return jobs, self._weather(begin)
 
-    def _job(self, application: Application, log_count: int, submit: int, begin: int) -> Job:
+    def _job(self, application: Application, log_count: int, submit: int, begin: int, first_node: int) -> Job:
         rehearsal = self._rehearsal(application, submit)
         nodes_needed = -(-application.at(submit).parameters["nprocs"] // RANKS_PER_NODE)
         self.job_count += 1
         job_id = _FIRST_JOB_ID + self.job_count
-        # The nodes that are free first, and of those the ones of lowest number.
-        nodes = np.sort(np.argsort(np.maximum(self.free_at, submit), kind="stable")[:nodes_needed])
+        # The nodes that are free first, and of those the ones that follow a given one.
+        waits = np.roll(np.maximum(self.free_at, submit), -first_node)
+        nodes = np.sort((np.argsort(waits, kind="stable")[:nodes_needed] + first_node) % len(waits))
         start = int(max(submit + 1, np.ceil(self.free_at[nodes].max())))
         self.free_at[nodes] = start + _RESERVED * rehearsal.seconds * max(1, log_count) + _RESERVED_SECONDS
         for step in range(log_count):

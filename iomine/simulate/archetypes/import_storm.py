@@ -18,7 +18,7 @@ def _draw(rng: np.random.Generator) -> Parameters:
     nprocs = int(rng.choice([4, 8, 8, 16, 16, 32, 64]))
     return {
         "nprocs": nprocs,
-        "modules": long_tailed(rng, 150, 0.5, 60, min(900, 12_000 // nprocs)),
+        "modules": long_tailed(rng, 110, 0.5, 50, min(900, 10_000 // nprocs)),
         "compute_seconds": long_tailed(rng, 120, 1.0, 5, 3600),
     }
 

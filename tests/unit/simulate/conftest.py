@@ -4,11 +4,11 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from sweeping import scheduler  # noqa: F401  a fixture
 
 from iomine.simulate import Settings, simulate
 
@@ -35,6 +35,10 @@ class Facility:
     def path(self, log: dict[str, Any]) -> Path:
         """Where a log lies."""
         return self.out / log["log"]
+
+    def submitted(self) -> dict[str, float]:
+        """When each job was submitted."""
+        return {row["JobID"]: datetime.fromisoformat(row["Submit"]).replace(tzinfo=UTC).timestamp() for row in self.sacct()}
 
     def sacct(self) -> list[dict[str, str]]:
         """Rows of the accounting."""

@@ -5,6 +5,7 @@ import gzip
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from conftest import Facility
 
@@ -98,12 +99,12 @@ def test_nodes_are_given_to_one_job_at_a_time(facility: Facility) -> None:
                     busy.setdefault(f"{node}", []).append((row["Start"], row["End"]))
     for spans in busy.values():
         spans.sort()
-        assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+        assert all(one[1] <= other[0] for one, other in pairwise(spans))
 
 
 def test_uplinks_carry_what_logs_moved(facility: Facility) -> None:
     """Words over all uplinks are the bytes that jobs moved until the last snapshot, but for rounding."""
-    last = sorted((facility.out / "fabric" / "perfquery").rglob("*.gz"))[-1]
+    last = max((facility.out / "fabric" / "perfquery").rglob("*.gz"))
     words = sum(int(words) for words in re.findall(r"Port(?:Xmit|Rcv)Data:\.*(\d+)", gzip.decompress(last.read_bytes()).decode()))
     moved = 0
     for entry in facility.final_stats().values():

