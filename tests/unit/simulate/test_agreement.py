@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from conftest import Facility
+from simulated import Facility
 
 from iomine.sources.darshan import read_log
 

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable
 from statistics import median
 
-from conftest import Facility
+from simulated import Facility
 
 from iomine.sources.darshan import read_log
 

@@ -6,7 +6,7 @@ from typing import Any
 import darshan
 import numpy as np
 import pytest
-from conftest import Facility
+from simulated import Facility
 
 from iomine.derive import totals
 from iomine.simulate.archetypes import ARCHETYPES

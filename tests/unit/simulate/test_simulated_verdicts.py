@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Facility
+from simulated import Facility
 from sweeping import rows, run
 
 from iomine.pipeline.sweep import Settings
