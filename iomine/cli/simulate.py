@@ -26,9 +26,9 @@ def command(
     cluster: Cluster = DEFAULT_CLUSTER,
     workers: Workers = None,
 ) -> None:
-    """Write a facility's nights: Darshan logs, Lustre statistics, accounting, and the truth about them.
+    """Write nights of a facility that does not exist, and the truth about them.
 
-    What is in OUT afterwards, and how it comes about, says docs/simulate.md.
+    Darshan logs, Lustre statistics, fabric counters and accounting that agree: see docs/simulate.md.
     """
     from iomine.cli.terminal.progress import progress_shown
     from iomine.lake import check_cluster

@@ -1,8 +1,11 @@
 """`iomine simulate` on the command line."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-from conftest import Run
+from typer.testing import Result
+
+Run = Callable[..., Result]
 
 
 def test_a_facility_is_summed_up(iomine: Run, tmp_path: Path) -> None:
