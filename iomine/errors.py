@@ -10,6 +10,9 @@
 Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class IomineError(Exception):
     """A failure that a person can do something about, told in one sentence."""
@@ -47,3 +50,9 @@ class UnreadableError(IomineError):
         super().__init__(reason, is_final)
         self.reason = reason
         self.is_final = is_final
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A hint at the nearest of some names to one that is not among them, empty where none is near."""
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else ""

@@ -33,6 +33,7 @@ Scheduler = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", metavar="N", min=1, help="Worker processes.", show_default="one per core")
 ]
+Slurm = Annotated[bool, typer.Option("--slurm", help="Worker processes as jobs, by the warehouse's slurm.toml.")]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
 
 
