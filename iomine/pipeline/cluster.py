@@ -35,6 +35,7 @@ _LOOK_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 600.0
 
 LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
+_NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
 _UNDONE: Final = "Workers could not do a part of the work ({what})."
 
 
@@ -212,22 +213,22 @@ def _result(future: Future) -> object:
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
     """The next that is done; while there are no workers to do it, that is told, and not for ever waited for."""
-    nobody_since = None
+    give_up_at = None
     while True:
         try:
-            return done.get(timeout=_LOOK_SECONDS)
+            future = done.get(timeout=_LOOK_SECONDS)
         except Empty:
-            thread_count = workers.thread_count()
-        if thread_count:
-            nobody_since = None
-            continue
-        nobody_since = nobody_since or time.monotonic()
-        progress.tell(progress.WAITING, 0, 1)
-        if time.monotonic() - nobody_since > workers.patience_seconds:
-            raise WorkersError(
-                f"No worker has come within {human_seconds(workers.patience_seconds)}: see why, and sweep again; "
-                "what was published stays."
-            )
+            future = None
+        if future is None and not workers.thread_count():
+            progress.tell(progress.WAITING, 0, 1)
+            give_up_at = give_up_at or time.monotonic() + workers.patience_seconds
+            if time.monotonic() >= give_up_at:
+                raise WorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
+        elif give_up_at:
+            progress.tell(progress.WAITING, 1, 1)
+            give_up_at = None
+        if future is not None:
+            return future
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -62,9 +63,7 @@ class SlurmSite:
 
     def __post_init__(self) -> None:
         if self.minimum_jobs > self.maximum_jobs:
-            raise UsageError(
-                f"minimum_jobs is {self.minimum_jobs} and maximum_jobs {self.maximum_jobs}: make it no more than that."
-            )
+            raise UsageError(f"minimum_jobs, {self.minimum_jobs}, is more than maximum_jobs, {self.maximum_jobs}: make it less.")
 
 
 def check_choice(*, slurm: bool, scheduler: str | None, workers: int | None) -> None:
@@ -148,19 +147,25 @@ def check(site: SlurmSite) -> None:
 
 def _refusal(script: str) -> str:
     """Why Slurm would refuse a job, empty where it would not."""
+    tried = _sbatch(script, "--test-only")
+    if tried.returncode == 0:
+        return ""
+    # While nodes are down or drained a trial fails, and a job waits.
+    held = _sbatch(script, "--hold", "--parsable")
+    if held.returncode:
+        return " ".join((held.stderr or tried.stderr).split())
+    subprocess.run(["scancel", held.stdout.partition(";")[0].strip()], check=False)  # noqa: S603, S607  as sbatch
+    return ""
+
+
+def _sbatch(script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = ["sbatch", *options]
     try:
-        answer = subprocess.run(
-            ["sbatch", "--test-only"],  # noqa: S607  the site's own, wherever it is
-            input=script,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ANSWER_SECONDS,
-            check=False,
+        return subprocess.run(  # noqa: S603  the site's own, wherever it is
+            command, input=script, capture_output=True, text=True, errors="replace", timeout=_ANSWER_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return f"sbatch does not answer within {_ANSWER_SECONDS} s."
-    return " ".join(answer.stderr.split()) if answer.returncode else ""
+        return subprocess.CompletedProcess(command, 1, "", f"sbatch does not answer within {_ANSWER_SECONDS} s.")
 
 
 def batch_script(site: SlurmSite, scheduler: str) -> str:
@@ -207,7 +212,7 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
 
     Args:
         site: what the site sets for them.
-        shared: a folder that all nodes see, for certificates; only their owner may read them.
+        shared: a folder that all nodes see, for certificates.
 
     Raises:
         UsageError: Slurm would not take the jobs.
@@ -217,18 +222,30 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
 
     # Prefect sets every logger back to telling what it does.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    shared.mkdir(parents=True, exist_ok=True)
-    scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    interface = site.scheduler_interface or site.interface
+    scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0"} | ({"interface": interface} if interface else {})
     with (
-        SLURMCluster(
-            **_job(site),
-            security=Security.temporary(),
-            shared_temp_directory=str(shared),
-            scheduler_options=scheduler | ({"interface": name} if (name := site.scheduler_interface or site.interface) else {}),
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
+        _certificates(shared) as security,
+        SLURMCluster(**_job(site), security=security, scheduler_options=scheduler, silence_logs=logging.CRITICAL) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
         # As many jobs as there are batches: a job that has waited in the queue should find the work still there.
         cluster.adapt(minimum=site.minimum_jobs, maximum=site.maximum_jobs, target_duration="1s", wait_count=_IDLE_SECONDS)
         yield Workers(connected, site.maximum_jobs * site.cores, site.wait_seconds)
+
+
+@contextmanager
+def _certificates(shared: Path) -> Iterator[Security]:
+    """Certificates in files that their owner alone may read, for as long as the context lasts."""
+    made = Security.temporary()
+    with tempfile.TemporaryDirectory(prefix="tls-", dir=shared) as folder:
+        certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")
+        certificate.write_text(made.tls_ca_file)
+        key.write_text(made.tls_client_key)
+        roles = ("scheduler", "worker", "client")
+        yield Security(
+            require_encryption=True,
+            tls_ca_file=str(certificate),
+            **{f"tls_{role}_cert": str(certificate) for role in roles},
+            **{f"tls_{role}_key": str(key) for role in roles},
+        )

@@ -71,7 +71,7 @@ class Slurm:
 
     def lose(self, node: str) -> None:
         """Takes away a node with all that runs on it, as a failure of its power does."""
-        kill(self.base / f"slurmd.{node}.pid")
+        end(self.base / f"slurmd.{node}.pid")
         for pid in _children_of_jobs_on(node):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -91,13 +91,17 @@ def _children_of_jobs_on(node: str) -> list[int]:
     return found
 
 
-def kill(pid_file: Path) -> None:
-    """Ends the process that a file names, by its number alone."""
-    with suppress(FileNotFoundError, ProcessLookupError, ValueError):
-        pid = int(pid_file.read_text())
-        os.kill(pid, signal.SIGTERM)
-        if not wait_for(lambda: not Path(f"/proc/{pid}").exists(), _STOP_SECONDS):
-            os.kill(pid, signal.SIGKILL)
+def end(*pid_files: Path) -> None:
+    """Ends the processes that files name, by their numbers alone."""
+    pids = []
+    for file in pid_files:
+        with suppress(FileNotFoundError, ProcessLookupError, ValueError):
+            pids.append(int(file.read_text()))
+            os.kill(pids[-1], signal.SIGTERM)
+    if not wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), _STOP_SECONDS):
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def why_not() -> str:
@@ -117,7 +121,7 @@ def running() -> Iterator[Slurm]:
         base.chmod(0o711)
         slurm = Slurm(base)
         _configure(base)
-        stack.callback(lambda: [kill(file) for file in base.glob("*.pid")])
+        stack.callback(lambda: end(*base.glob("*.pid")))
         _start(slurm)
         stack.callback(_clear, slurm)
         yield slurm

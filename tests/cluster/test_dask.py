@@ -17,7 +17,7 @@ from sweeping import column, run, state, strays
 
 from iomine.errors import WorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import map_unordered
+from iomine.pipeline.cluster import Workers, map_unordered
 from iomine.pipeline.sweep import Settings
 
 pytestmark = pytest.mark.cluster
@@ -94,7 +94,7 @@ def test_work_that_kills_every_worker_is_given_up(facility):
     with Client(address, set_as_default=False) as client, replaced(address, workers):
         told = r"^Workers could not do a part of the work \(KilledWorker: "
         with pytest.raises(WorkersError, match=told):
-            list(map_unordered(client, os._exit, [1]))
+            list(map_unordered(Workers(client), os._exit, [1]))
 
 
 @contextmanager
