@@ -101,6 +101,13 @@ async def _kind_of(address: str) -> str:
         return kind
 
 
+def hush() -> None:
+    """Keeps Dask from telling what goes wrong: it is told here, and in a sentence."""
+    # To be said each time, since Prefect sets every logger back; the client's has a level of its own.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
 def standing_workers(scheduler: str) -> Iterator[Workers]:
     """The workers of a scheduler that is there, and stays when the context ends.
@@ -112,6 +119,7 @@ def standing_workers(scheduler: str) -> Iterator[Workers]:
         UsageError: there is no scheduler at the address.
     """
     check(scheduler)
+    hush()
     with Client(scheduler, set_as_default=False) as connected:
         yield Workers(connected)
 
@@ -123,8 +131,7 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
     Args:
         count: how many to start; one for each processor if None.
     """
-    # Prefect sets every logger back to telling what it does.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    hush()
     # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
     with (
         dask.config.set({"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False}),
@@ -191,7 +198,7 @@ def _mapped(
     running: dict[Future, Item] = {}
     done: SimpleQueue[Future] = SimpleQueue()
     while True:
-        with _faults_told(workers):
+        with _loss_told(workers):
             # More at once where workers have come, none until some are done where they have gone.
             for item in islice(waiting, max(0, _IN_FLIGHT_PER_THREAD * workers.capacity() - len(running))):
                 future = workers.client.submit(function, item, *arguments, pure=False, retries=2)
@@ -209,6 +216,12 @@ def _result(future: Future) -> object:
         return future.result()
     except KilledWorker as death:
         return death
+    except IomineError:
+        raise
+    except Exception as error:
+        if future.status != "error":
+            raise
+        raise WorkersError(_UNDONE.format(what=_one_line(error))) from error
 
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
@@ -232,16 +245,16 @@ def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
 
 
 @contextmanager
-def _faults_told(workers: Workers) -> Iterator[None]:
-    """Tells what goes wrong between here and the workers in a sentence."""
+def _loss_told(workers: Workers) -> Iterator[None]:
+    """Tells in a sentence that the scheduler is gone, which shows in many ways."""
     try:
         yield
     except IomineError:
         raise
     except Exception as error:
-        if workers.are_lost or isinstance(error, FutureCancelledError):
+        if workers.are_lost or isinstance(error, OSError | FutureCancelledError):
             raise WorkersError(LOST) from error
-        raise WorkersError(_UNDONE.format(what=_one_line(error))) from error
+        raise
 
 
 def _one_line(error: Exception) -> str:

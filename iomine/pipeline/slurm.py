@@ -24,7 +24,7 @@ from typing import Any, Final
 from distributed import Client, Security
 
 from iomine.errors import UsageError, did_you_mean
-from iomine.pipeline.cluster import Workers
+from iomine.pipeline.cluster import Workers, hush
 from iomine.pipeline.site import site_file
 
 _JOB_NAME: Final = "iomine"
@@ -220,8 +220,7 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
     check(site)
     from dask_jobqueue import SLURMCluster  # noqa: PLC0415  an extra
 
-    # Prefect sets every logger back to telling what it does.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    hush()
     interface = site.scheduler_interface or site.interface
     scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0"} | ({"interface": interface} if interface else {})
     with (
