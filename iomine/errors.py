@@ -5,6 +5,7 @@
     ├── InputError              a path that was given cannot be swept                   (1)
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
     ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
+    ├── NoWorkersError          no worker came, however long it was waited for          (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
 
 Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
@@ -36,6 +37,10 @@ class WarehouseError(IomineError):
 
 class WorkersError(IomineError):
     """Workers were lost or failed; trying again may help."""
+
+
+class NoWorkersError(IomineError):
+    """No worker came in time; to wait once more is for whoever set the time to decide."""
 
 
 class UnreadableError(IomineError):

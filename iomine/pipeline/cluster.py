@@ -21,7 +21,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Security
 from distributed.client import FutureCancelledError
 from distributed.core import rpc
 
-from iomine.errors import IomineError, UsageError, WorkersError
+from iomine.errors import IomineError, NoWorkersError, UsageError, WorkersError
 from iomine.pipeline import progress
 from iomine.units import human_seconds
 
@@ -169,8 +169,9 @@ def map_unordered(
 
     Raises:
         IomineError: the first failure of the function, as the worker raised it.
-        WorkersError: workers were lost too often or never came, the scheduler was lost, or the function failed in a way
-            that it did not foresee.
+        NoWorkersError: there was no worker for too long.
+        WorkersError: workers were lost too often, the scheduler was lost, or the function failed in a way that it did not
+            foresee.
     """
     suspects: list[Item] = []
     for item, result in _mapped(workers, function, items, arguments):
@@ -236,7 +237,7 @@ def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
             progress.tell(progress.WAITING, 0, 1)
             give_up_at = give_up_at or time.monotonic() + workers.patience_seconds
             if time.monotonic() >= give_up_at:
-                raise WorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
+                raise NoWorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
         elif give_up_at:
             progress.tell(progress.WAITING, 1, 1)
             give_up_at = None

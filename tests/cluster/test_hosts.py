@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,8 +31,9 @@ summary = run(Settings((Path(logs),), Path(warehouse), scheduler=scheduler))
 print(summary.found, summary.ingested, summary.known, summary.rejected)
 """
 _DASK = "from distributed.cli.{0} import main; main()"
-# The shortest silence that Dask takes.
-_ENVIRONMENT = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
+# The shortest that Dask takes.
+_SILENCE_SECONDS = 15
+_ENVIRONMENT = os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": f"{_SILENCE_SECONDS}s"}
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -69,8 +71,11 @@ def test_a_host_that_is_cut_off_costs_time_only(start, shared_data, tmp_path):
     sweep = sweep_from_hub(start, shared_data / "darshan" / "dask-polaris", warehouse)
     assert wait_for(lambda: list((warehouse / "staging").rglob("*.parquet")), 120)
     hosts.cut("w2")
+    cut_at = time.monotonic()
 
     assert "233 232 0 1\n" == sweep.communicate(timeout=120)[0]
+    # What the lost host had in hand was waited for, so there was some.
+    assert time.monotonic() - cut_at > _SILENCE_SECONDS / 2
     assert [] == strays(warehouse)
     counts = "SELECT count(*) FROM logs UNION ALL SELECT count(DISTINCT log_id) FROM logs"
     assert [232, 232] == column(warehouse, counts)

@@ -7,7 +7,7 @@ import time
 import pytest
 from distributed import Client, LocalCluster
 
-from iomine.errors import UsageError, WarehouseError, WorkersError
+from iomine.errors import NoWorkersError, UsageError, WarehouseError, WorkersError
 from iomine.pipeline import cluster, progress
 from iomine.pipeline.cluster import Workers, map_unordered, own_workers, standing_workers
 
@@ -101,7 +101,7 @@ def test_work_is_handed_out_for_workers_that_may_come(nobody):
 
 def test_workers_that_never_come_are_not_waited_for_forever(nobody, told):
     """That nobody is there is told as it is seen, and after a time of one's choice it is one sentence."""
-    with Client(nobody, set_as_default=False) as client, pytest.raises(WorkersError) as error:
+    with Client(nobody, set_as_default=False) as client, pytest.raises(NoWorkersError) as error:
         list(map_unordered(Workers(client, patience_seconds=0.5), abs, [1]))
 
     assert str(error.value).startswith("There was no worker for 0.5 s: see what keeps them, and sweep again")

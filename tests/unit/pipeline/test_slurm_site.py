@@ -94,6 +94,15 @@ def test_a_warehouse_without_the_file_says_where_to_get_one(tmp_path):
         site_of(tmp_path)
 
 
+def test_the_template_says_what_ships():
+    """It sets nothing as it is, and with every value uncommented what would hold anyway."""
+    template = (Path(__file__).parents[3] / "deploy" / "slurm" / "slurm.toml").read_text(encoding="utf-8")
+    values = [line.removeprefix("#") for line in template.splitlines() if line.startswith("#") and not line.startswith("# ")]
+
+    assert SlurmSite() == parse_site(template) == parse_site("\n".join(line for line in values if line))
+    assert len(values) - values.count("") == len(SlurmSite.__slots__)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
