@@ -1,13 +1,16 @@
 """Writes what follows from the program, here and in deploy/: `python docs/make.py` after a command or trigger changed."""
 
+import json
+from dataclasses import Field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Any, Final
 
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
+from iomine.pipeline.slurm import SlurmSite
 from iomine.schema import field
 from iomine.triggers import MANUALS, Manual
 from iomine.triggers.bars import shipped_bars
@@ -23,6 +26,12 @@ _BARS: Final = """\
 # above it. Sweeps judge by it from then on. `iomine judge --compare` shows what it would change of the nights before, and
 # `iomine judge` changes that.
 """
+_SLURM: Final = """\
+# How a site's Slurm gives workers to `iomine sweep --slurm`. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as slurm.toml, and take the # away from each value that is to differ from what stands
+# here. `iomine doctor` asks Slurm whether it would take such jobs. docs/cluster.md says how many, and how large.
+"""
 # Help is laid out for the terminal that asks; a page must not depend on whose that is.
 _TERMINAL: Final = {"COLUMNS": "80", "IOMINE_WAREHOUSE": None}
 
@@ -34,6 +43,7 @@ def pages() -> dict[Path, str]:
         _HERE / "triggers.md": _triggers_page(),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
+        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_slurm_setting, fields(SlurmSite))),
     }
 
 
@@ -59,6 +69,12 @@ def _bars(page: Manual) -> str:
     shown = {name: int(value) if value.is_integer() else value for name, value in shipped_bars(page.trigger).items()}
     values = (f"# {field(name).about}\n#{name} = {value}\n" for name, value in shown.items())
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
+
+
+def _slurm_setting(setting: Field[Any]) -> str:
+    default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+    # JSON writes these kinds of values as TOML does.
+    return f"\n# {setting.metadata['about']}\n#{setting.name} = {json.dumps(default)}\n"
 
 
 def _views_page() -> str:

@@ -68,7 +68,13 @@ def publish(sweep: Sweep) -> Summary:
 
 @flow(name="sweep", persist_result=False)
 def sweep(
-    paths: list[Path], warehouse: Path, cluster: str = "default", scheduler: str | None = None, workers: int | None = None
+    paths: list[Path],
+    warehouse: Path,
+    cluster: str = "default",
+    scheduler: str | None = None,
+    workers: int | None = None,
+    *,
+    slurm: bool = False,
 ) -> Summary:
     """Sweep the logs under the paths into the warehouse.
 
@@ -78,8 +84,9 @@ def sweep(
         cluster: the machine that the logs came from.
         scheduler: address of a Dask scheduler, None for workers of the sweep's own.
         workers: how many of its own.
+        slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
     """
-    return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers))
+    return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm))
 
 
 def run(settings: Settings) -> Summary:

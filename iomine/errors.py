@@ -6,10 +6,14 @@
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
     ├── OutputError             what is to be written cannot be                         (1)
     ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
+    ├── NoWorkersError          no worker came, however long it was waited for          (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
 
 Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
 """
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class IomineError(Exception):
@@ -40,6 +44,10 @@ class WorkersError(IomineError):
     """Workers were lost or failed; trying again may help."""
 
 
+class NoWorkersError(IomineError):
+    """No worker came in time; to wait once more is for whoever set the time to decide."""
+
+
 class UnreadableError(IomineError):
     """One input that cannot be read.
 
@@ -52,3 +60,9 @@ class UnreadableError(IomineError):
         super().__init__(reason, is_final)
         self.reason = reason
         self.is_final = is_final
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A hint at the nearest of some names to one that is not among them, empty where none is near."""
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else ""

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from distributed import LocalCluster
 
+from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.sweep import Settings, Summary, Sweep
 from iomine.schema import TABLES
+from iomine.triggers import TRIGGERS
 from iomine.views.query import ask
 
 # The command, of the very program that is tested.
@@ -26,6 +28,11 @@ def run(settings: Settings) -> Summary:
     """A whole sweep."""
     with Sweep(settings) as sweep:
         return [getattr(sweep, stage)() for stage in STAGES][-1]
+
+
+def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes sweeps judge by one trigger: planning the questions of all takes longer than the rest of a small sweep."""
+    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
 
 
 def rows(warehouse: Path, query: str) -> list[dict[str, Any]]:

@@ -48,7 +48,7 @@ def command(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
     keep iomine from working.
     """
     failed = False
-    for look in (_python, _libraries, _darshan, _folder, _locks, _database):
+    for look in (_python, _libraries, _darshan, _folder, _locks, _slurm, _database):
         for check in _looked(look, warehouse):
             failed |= check.state == "fail"
             remedy = f": {check.remedy}" if check.remedy else ""
@@ -160,6 +160,19 @@ def _locks(warehouse: Path) -> Iterator[Check]:
         yield Check("fail", f"files in {warehouse} cannot be locked ({error.strerror})", remedy)
     else:
         yield Check("ok", f"files in {warehouse} can be locked")
+
+
+def _slurm(warehouse: Path) -> Iterator[Check]:
+    from iomine.pipeline.slurm import check, site_of
+
+    if not (warehouse / "slurm.toml").exists():
+        return
+    try:
+        check(site_of(warehouse))
+    except IomineError as error:
+        yield Check("fail", str(error.args[0]))
+    else:
+        yield Check("ok", "Slurm would take the jobs that slurm.toml describes")
 
 
 def _database(warehouse: Path) -> Iterator[Check]:

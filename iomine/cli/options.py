@@ -33,6 +33,7 @@ Scheduler = Annotated[
 Workers = Annotated[
     int | None, typer.Option("--workers", metavar="N", min=1, help="Worker processes.", show_default="one per core")
 ]
+Slurm = Annotated[bool, typer.Option("--slurm", help="Workers as Slurm jobs, as slurm.toml in the warehouse describes them.")]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Warehouse, Workers
+from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
 
 if TYPE_CHECKING:
     from iomine.lake import Warehouse as Folder
@@ -30,13 +30,14 @@ def command(
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
     workers: Workers = None,
+    slurm: Slurm = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Find logs, read them, judge them and publish what they say.
 
     Running it again reads only what is new; killed anywhere, the next run finishes the work.
     """
-    summary = _run(paths, warehouse, cluster, scheduler, workers)
+    summary = _run(paths, warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
     _show(summary, warehouse, as_json=json)
     if summary.rejected:
         raise typer.Exit(_DONE_WITH_REJECTS)
@@ -48,13 +49,16 @@ def _close_stderr() -> None:
         os.dup2(nowhere.fileno(), _STDERR)
 
 
-def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None, workers: int | None) -> "Summary":
+def _run(
+    paths: list[Path], warehouse: Path, cluster: str, *, scheduler: str | None, workers: int | None, slurm: bool
+) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
     from iomine.flows.server import local_server
     from iomine.lake import Warehouse as Folder
 
     folder = Folder(warehouse)
-    _check(paths, folder, cluster, scheduler)
+    _check(paths, folder, cluster)
+    _check_workers(folder, scheduler=scheduler, workers=workers, slurm=slurm)
     # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
     atexit.register(_close_stderr)
     with local_server(folder.prefect_home) as server, progress_shown():
@@ -62,10 +66,10 @@ def _run(paths: list[Path], warehouse: Path, cluster: str, scheduler: str | None
         from iomine.pipeline.sweep import Settings
 
         server.wait()
-        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers))
+        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm))
 
 
-def _check(paths: list[Path], folder: "Folder", cluster: str, scheduler: str | None) -> None:
+def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
     """Tells at once what should not have to wait for a server."""
     from iomine.lake import check_cluster
     from iomine.pipeline.find import check
@@ -76,11 +80,21 @@ def _check(paths: list[Path], folder: "Folder", cluster: str, scheduler: str | N
     site_triggers(folder)
     with folder.locked():
         pass
-    if scheduler is not None:
-        # Dask takes its time to load; without an address the server may use it.
-        from iomine.pipeline.cluster import check as check_scheduler
 
+
+def _check_workers(folder: "Folder", *, scheduler: str | None, workers: int | None, slurm: bool) -> None:
+    if scheduler is None and not slurm:
+        # Dask takes its time to load; while it is not needed the server may use it.
+        return
+    from iomine.pipeline.cluster import check as check_scheduler
+    from iomine.pipeline.slurm import check as check_slurm
+    from iomine.pipeline.slurm import check_choice, site_of
+
+    check_choice(slurm=slurm, scheduler=scheduler, workers=workers)
+    if scheduler is not None:
         check_scheduler(scheduler)
+    if slurm:
+        check_slurm(site_of(folder.root))
 
 
 def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:

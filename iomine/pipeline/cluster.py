@@ -1,25 +1,78 @@
-"""Where work runs: processes on this machine, or the workers of a scheduler that is already there."""
+"""Where work runs: processes on this machine, or the workers of a scheduler that is already there.
+
+Workers come and go: jobs wait in a queue, nodes fail, links break. What is handed out follows how many there are, and
+what a lost worker had in hand is done again by another.
+"""
 
 import asyncio
 import logging
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import Final, Generic, TypeVar
 
 import dask
-from distributed import Client, LocalCluster, Security, as_completed
+from distributed import Client, Future, KilledWorker, LocalCluster, Security
+from distributed.client import FutureCancelledError
 from distributed.core import rpc
 
-from iomine.errors import IomineError, UsageError, WorkersError
+from iomine.errors import IomineError, NoWorkersError, UsageError, WorkersError
+from iomine.pipeline import progress
+from iomine.units import human_seconds
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Enough for a worker never to wait, few enough for a million logs not to become a million futures.
-_IN_FLIGHT_PER_WORKER: Final = 4
+_IN_FLIGHT_PER_THREAD: Final = 4
 _ANSWER_SECONDS: Final = 10.0
+_LOOK_SECONDS: Final = 1.0
+_PATIENCE_SECONDS: Final = 600.0
+
+LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
+_NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
+_UNDONE: Final = "Workers could not do a part of the work ({what})."
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Workers, however they came to be.
+
+    Attributes:
+        client: hands work to them.
+        most_threads: how many threads they may come to have, 0 where nobody knows.
+        patience_seconds: how long to wait while there is not one of them.
+    """
+
+    client: Client
+    most_threads: int = 0
+    patience_seconds: float = _PATIENCE_SECONDS
+
+    @property
+    def are_lost(self) -> bool:
+        """Whether their scheduler is gone."""
+        is_connected: bool = self.client.status == "running"
+        return not is_connected
+
+    def thread_count(self) -> int:
+        """Threads that there are now; each does one item at a time."""
+        return sum(self.client.nthreads().values())
+
+    def capacity(self) -> int:
+        """Threads to hand out work for: those that may come too, or none would be asked for."""
+        return max(self.thread_count(), self.most_threads, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Smaller(Generic[Item]):
+    """What to do instead of an item that its workers died of."""
+
+    items: tuple[Item, ...]
 
 
 def local_workers() -> int:
@@ -48,29 +101,42 @@ async def _kind_of(address: str) -> str:
         return kind
 
 
+def hush() -> None:
+    """Keeps Dask from telling what goes wrong: it is told here, and in a sentence."""
+    # To be said each time, since Prefect sets every logger back; the client's has a level of its own.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
-def client(scheduler: str | None = None, workers: int | None = None) -> Iterator[Client]:
-    """A Dask client for as long as the context lasts.
+def standing_workers(scheduler: str) -> Iterator[Workers]:
+    """The workers of a scheduler that is there, and stays when the context ends.
 
     Args:
-        scheduler: address of a scheduler such as `tcp://head:8786`; None starts workers on this machine.
-        workers: how many to start there; one for each processor if None.
+        scheduler: its address, such as `tcp://head:8786`.
 
     Raises:
         UsageError: there is no scheduler at the address.
     """
-    if scheduler is not None:
-        check(scheduler)
-        with Client(scheduler, set_as_default=False) as connected:
-            yield connected
-        return
-    # Prefect sets every logger back to telling what it does.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    check(scheduler)
+    hush()
+    with Client(scheduler, set_as_default=False) as connected:
+        yield Workers(connected)
+
+
+@contextmanager
+def own_workers(count: int | None = None) -> Iterator[Workers]:
+    """Workers on this machine, for as long as the context lasts.
+
+    Args:
+        count: how many to start; one for each processor if None.
+    """
+    hush()
     # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
     with (
         dask.config.set({"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False}),
         LocalCluster(
-            n_workers=workers or local_workers(),
+            n_workers=count or local_workers(),
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             # What a task raises comes back to the client, who tells it.
@@ -78,48 +144,119 @@ def client(scheduler: str | None = None, workers: int | None = None) -> Iterator
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
-        yield connected
+        yield Workers(connected)
 
 
 def map_unordered(
-    connected: Client, function: Callable[..., Result], items: Iterable[Item], *arguments: object
+    workers: Workers,
+    function: Callable[..., Result],
+    items: Iterable[Item],
+    *arguments: object,
+    after_deaths: Callable[[Item], Smaller[Item] | Result] | None = None,
 ) -> Iterator[tuple[Item, Result]]:
     """Applies a function to items on the workers, a bounded number of them at a time.
 
     Args:
-        connected: the client.
+        workers: who does it; their number may change meanwhile.
         function: called as `function(item, *arguments)`; must be safe to repeat, since a worker may die.
         items: taken one by one, as workers come free.
         arguments: the same for all items.
+        after_deaths: says what is to become of an item that its workers died of, one after the other and with nothing else
+            in hand: smaller items, or the result to take for it. Where None, such an item ends the work.
 
     Yields:
-        Item and result, in the order of completion.
+        Item and result, in the order of completion; for smaller items too.
 
     Raises:
         IomineError: the first failure of the function, as the worker raised it.
-        WorkersError: workers were lost too often, or the function failed in a way that it did not foresee.
+        NoWorkersError: there was no worker for too long.
+        WorkersError: workers were lost too often, the scheduler was lost, or the function failed in a way that it did not
+            foresee.
     """
+    suspects: list[Item] = []
+    for item, result in _mapped(workers, function, items, arguments):
+        if isinstance(result, KilledWorker):
+            suspects.append(item)
+        else:
+            yield item, result
+    while suspects:
+        # Alone, so that no item is blamed for what another did to their worker.
+        ((item, result),) = _mapped(workers, function, [suspects.pop()], arguments)
+        if isinstance(result, KilledWorker):
+            if after_deaths is None:
+                raise WorkersError(_UNDONE.format(what=_one_line(result))) from result
+            result = after_deaths(item)
+        if isinstance(result, Smaller):
+            suspects += result.items
+        else:
+            yield item, result
+
+
+def _mapped(
+    workers: Workers, function: Callable[..., Result], items: Iterable[Item], arguments: tuple[object, ...]
+) -> Iterator[tuple[Item, Result | KilledWorker]]:
     waiting = iter(items)
-    threads = sum(connected.nthreads().values()) or 1
-    item_of: dict[str, Item] = {}
-    running = as_completed(loop=connected.loop)
+    running: dict[Future, Item] = {}
+    done: SimpleQueue[Future] = SimpleQueue()
+    while True:
+        with _loss_told(workers):
+            # More at once where workers have come, none until some are done where they have gone.
+            for item in islice(waiting, max(0, _IN_FLIGHT_PER_THREAD * workers.capacity() - len(running))):
+                future = workers.client.submit(function, item, *arguments, pure=False, retries=2)
+                running[future] = item
+                future.add_done_callback(done.put)
+            if not running:
+                return
+            future = _next_done(done, workers)
+            result = _result(future)
+        yield running.pop(future), result
 
-    def submit_next() -> None:
-        for item in waiting:
-            future = connected.submit(function, item, *arguments, pure=False, retries=2)
-            item_of[future.key] = item
-            running.add(future)
-            return
 
-    for _ in range(threads * _IN_FLIGHT_PER_WORKER):
-        submit_next()
-    for future in running:
-        submit_next()
-        try:
-            result = future.result()
-        except IomineError:
+def _result(future: Future) -> object:
+    try:
+        return future.result()
+    except KilledWorker as death:
+        return death
+    except IomineError:
+        raise
+    except Exception as error:
+        if future.status != "error":
             raise
-        except Exception as error:
-            told = " ".join(str(error).split())
-            raise WorkersError(f"Workers could not do a part of the work ({type(error).__name__}: {told}).") from error
-        yield item_of.pop(future.key), result
+        raise WorkersError(_UNDONE.format(what=_one_line(error))) from error
+
+
+def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
+    """The next that is done; while there are no workers to do it, that is told, and not for ever waited for."""
+    give_up_at = None
+    while True:
+        try:
+            future = done.get(timeout=_LOOK_SECONDS)
+        except Empty:
+            future = None
+        if future is None and not workers.thread_count():
+            progress.tell(progress.WAITING, 0, 1)
+            give_up_at = give_up_at or time.monotonic() + workers.patience_seconds
+            if time.monotonic() >= give_up_at:
+                raise NoWorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
+        elif give_up_at:
+            progress.tell(progress.WAITING, 1, 1)
+            give_up_at = None
+        if future is not None:
+            return future
+
+
+@contextmanager
+def _loss_told(workers: Workers) -> Iterator[None]:
+    """Tells in a sentence that the scheduler is gone, which shows in many ways."""
+    try:
+        yield
+    except IomineError:
+        raise
+    except Exception as error:
+        if workers.are_lost or isinstance(error, OSError | FutureCancelledError):
+            raise WorkersError(LOST) from error
+        raise
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"

@@ -2,6 +2,10 @@
 
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Final
+
+# A stage of its own: there is work, and nobody to do it.
+WAITING: Final = "waiting for workers…"
 
 Listener = Callable[[str, int, int], None]
 

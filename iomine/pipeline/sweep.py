@@ -7,10 +7,11 @@ Nothing that readers see changes before `publish`, and nothing that the next swe
 """
 
 import json
+import os
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -20,20 +21,20 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from distributed import Client
 
 from iomine import __version__
-from iomine.errors import UnreadableError
+from iomine.errors import UnreadableError, UsageError, WorkersError
 from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_file
 from iomine.pipeline import plan, progress
-from iomine.pipeline.cluster import client, local_workers, map_unordered
+from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
 from iomine.pipeline.find import Candidate, find, shown
 from iomine.pipeline.judge import judge, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
-from iomine.pipeline.work import identify_all, merge_all, read_batch
+from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
+from iomine.pipeline.work import after_deaths, identify_all, merge_all, read_batch
 from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import Identity
+from iomine.sources.darshan import GONE, Identity
 
 if TYPE_CHECKING:
     from iomine.triggers import Trigger
@@ -52,9 +53,10 @@ class Settings:
         scheduler: address of a Dask scheduler, None for workers of the sweep's own.
         workers: how many of its own.
         limits: what one log may take.
+        slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
 
     Raises:
-        UsageError: the cluster's name is none.
+        UsageError: the cluster's name is none, or workers are asked for in more ways than one.
     """
 
     paths: tuple[Path, ...]
@@ -63,9 +65,11 @@ class Settings:
     scheduler: str | None = None
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
+    slurm: bool = False
 
     def __post_init__(self) -> None:
         check_cluster(self.cluster)
+        check_choice(slurm=self.slurm, scheduler=self.scheduler, workers=self.workers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,8 @@ class Sweep:
         self._warehouse = Warehouse(settings.warehouse)
         self._staging = self._warehouse.staging / self.id
         self._stack = ExitStack()
-        self._client: Client | None = None
+        self._workers: Workers | None = None
+        self._site: SlurmSite | None = None
         self._candidates: list[Candidate] = []
         self._new: list[plan.NewLog] = []
         self._known = 0
@@ -122,13 +127,17 @@ class Sweep:
         self._triggers: dict[str, Trigger] = {}
 
     def __enter__(self) -> Self:
-        # Bars that are not fit should not be found out after hours of reading.
+        # What a site has set unfit should not be found out after hours of reading.
         self._triggers = site_triggers(self._warehouse)
+        if self.settings.slurm:
+            self._site = site_of(self._warehouse.root)
         with ExitStack() as stack:
             stack.enter_context(faults_told(self._warehouse.root))
             stack.enter_context(self._warehouse.locked())
             self._warehouse.clear_staging()
             stack.callback(self._warehouse.clear_staging)
+            # A worker that does not find it there has another file system before it.
+            self._staging.mkdir(parents=True)
             self._stack = stack.pop_all()
         return self
 
@@ -183,9 +192,10 @@ class Sweep:
         if not self._new:
             return 0
         identity_of = {log.path: log.identity for log in self._new}
-        work = plan.batches(self.settings.cluster, self._new, self._workers())
+        work = plan.batches(self.settings.cluster, self._new, self._capacity())
         done = 0
-        for batch, result in map_unordered(self._connected(), read_batch, work, self._staging, self.settings.limits):
+        given = (self._staging, self.settings.limits)
+        for batch, result in map_unordered(self._hired(), read_batch, work, *given, after_deaths=after_deaths):
             self._staged += result.files
             self._ingested += result.log_count
             for refused in result.refused:
@@ -215,9 +225,9 @@ class Sweep:
                 there.setdefault(partition, []).append(file)
         merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
         merges.sort(key=lambda merge: -merge[1])
-        pieces = [piece for piece, _ in plan.cut(merges, plan.bytes_per_batch(sum(size for _, size in merges), self._workers()))]
+        pieces = [piece for piece, _ in plan.cut(merges, plan.bytes_per_batch(sum(size for _, size in merges), self._capacity()))]
         done = 0
-        for piece, files in map_unordered(self._connected(), merge_all, pieces, self._staging):
+        for piece, files in map_unordered(self._hired(), merge_all, pieces, self._staging):
             self._merged += files
             done += len(piece)
             progress.tell("merge", done, len(merges))
@@ -273,15 +283,29 @@ class Sweep:
             seconds=(datetime.now(UTC) - self.started_at).total_seconds(),
         )
 
-    def _connected(self) -> Client:
-        """The client, started when there is work for it."""
-        if self._client is None:
-            self._client = self._stack.enter_context(client(self.settings.scheduler, self.settings.workers))
-        return self._client
+    def _hired(self) -> Workers:
+        """The workers, asked for when there is work for them, and anew where their scheduler was lost."""
+        if self._workers is None or self._workers.are_lost:
+            try:
+                self._workers = self._stack.enter_context(self._any_workers())
+            except UsageError as error:
+                if self._workers is None:
+                    raise
+                # It was no misuse when the sweep began.
+                raise WorkersError(LOST) from error
+        return self._workers
 
-    def _workers(self) -> int:
+    def _any_workers(self) -> AbstractContextManager[Workers]:
+        if self._site is not None:
+            return slurm_workers(self._site, self._staging)
         if self.settings.scheduler is not None:
-            return len(self._connected().nthreads()) or 1
+            return standing_workers(self.settings.scheduler)
+        return own_workers(self.settings.workers)
+
+    def _capacity(self) -> int:
+        """How many logs may be read at a time."""
+        if self._site is not None or self.settings.scheduler is not None:
+            return self._hired().capacity()
         return self.settings.workers or local_workers()
 
     def _identified(self, candidates: list[Candidate]) -> Iterator[tuple[Candidate, Identity | UnreadableError]]:
@@ -289,16 +313,21 @@ class Sweep:
             return
         total = sum(candidate.size_bytes for candidate in candidates)
         sized = ((candidate, candidate.size_bytes) for candidate in candidates)
-        pieces = [piece for piece, _ in plan.cut(sized, plan.bytes_per_batch(total, self._workers()))]
+        pieces = plan.cut(sized, plan.bytes_per_batch(total, self._capacity()))
         done = 0
-        paths = ([candidate.path for candidate in piece] for piece in pieces)
+        # Drawn as they are handed out: so many paths need not be in memory twice.
+        paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))
         by_path = {candidate.path: candidate for candidate in candidates}
-        for piece, identities in map_unordered(self._connected(), identify_all, paths):
+        for piece, identities in map_unordered(self._hired(), identify_all, paths):
             yield from ((by_path[path], identity) for path, identity in zip(piece, identities, strict=True))
             done += len(piece)
             progress.tell("identify", done, len(candidates))
 
     def _reject(self, path: str, stage: str, reason: str, *, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
+        if reason == GONE and os.path.exists(path):  # noqa: PTH110  paths of any bytes
+            raise WorkersError(
+                f"Workers do not see {shown(path)}, which is there: mount its file system on all of them, and sweep again."
+            )
         self._rejects.append(
             {
                 "path": shown(path),

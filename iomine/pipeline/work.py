@@ -1,13 +1,19 @@
 """Units of work, as Dask workers run them: whole batches in, small manifests out."""
 
+import socket
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from iomine.errors import UnreadableError
+from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import LakeFile, faults_told, merge_files
-from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader
+from iomine.pipeline.cluster import Smaller
+from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader, Refused
 from iomine.sources.darshan import Identity, identify
+
+_DEADLY: Final = "Every worker that read it died, one after the other."
 
 _local = threading.local()
 
@@ -30,10 +36,22 @@ def read_batch(batch: Batch, staging: Path, limits: Limits) -> BatchResult:
     Raises:
         WarehouseError: the staged files cannot be written.
     """
+    _check_shared(staging)
     if getattr(_local, "limits", None) != limits:
         _local.reader, _local.limits = Reader(limits), limits
     reader: Reader = _local.reader
     return reader.read(batch, staging)
+
+
+def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:
+    """What is to become of a batch that its workers died of: halves, and a log that is alone is refused.
+
+    A log that crashes its reader does not come here. One that makes the system end the worker beside it does.
+    """
+    if len(batch.logs) == 1:
+        return BatchResult((), 0, (Refused(batch.logs[0][0], _DEADLY, is_final=False),))
+    middle, size = len(batch.logs) // 2, batch.size_bytes // 2
+    return Smaller(tuple(replace(batch, logs=logs, size_bytes=size) for logs in (batch.logs[:middle], batch.logs[middle:])))
 
 
 def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
@@ -42,6 +60,7 @@ def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[L
     Raises:
         WarehouseError: files cannot be read or written.
     """
+    _check_shared(staging)
     with faults_told(staging):
         return [_merged(files, staging) for files in partitions]
 
@@ -52,3 +71,11 @@ def _merged(files: Sequence[LakeFile], staging: Path) -> LakeFile:
     if len(files) == 1:
         return first
     return merge_files(staging, first.table, [file.path for file in files], first.cluster, first.night)
+
+
+def _check_shared(staging: Path) -> None:
+    """Makes sure that this worker sees what the sweep sees: else it would write to a folder of its own."""
+    if not staging.is_dir():
+        raise WarehouseError(
+            f"The worker on {socket.gethostname()} does not see {staging}: keep the warehouse where all workers see it."
+        )

@@ -8,10 +8,9 @@ import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Final
 
-from iomine.errors import UsageError
+from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers.model import Above, Trigger
@@ -101,20 +100,15 @@ def _with_bar(trigger: Trigger, bar: SiteBar) -> Trigger:
 def _checked(code: str, name: str, value: object, triggers: Mapping[str, Trigger]) -> SiteBar:
     trigger = triggers.get(code.upper())
     if trigger is None:
-        hint = _nearest(code.upper(), triggers) or "`iomine explain` lists them all."
+        hint = did_you_mean(code.upper(), triggers) or "`iomine explain` lists them all."
         raise UsageError(f"There is no trigger {code}: {hint}")
     shipped = shipped_bars(trigger)
     if name not in shipped:
-        hint = _nearest(name, shipped) or f"its bars are {', '.join(shipped)}."
+        hint = did_you_mean(name, shipped) or f"its bars are {', '.join(shipped)}."
         raise UsageError(f"{trigger.code} has no bar {name}: {hint}")
     bar = SiteBar(trigger.code, name, _finite(f"{trigger.code}.{name}", value))
     _check_range(bar, shipped[name])
     return bar
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else ""
 
 
 def _finite(name: str, value: object) -> float:

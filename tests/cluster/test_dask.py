@@ -1,116 +1,204 @@
 """A scheduler and workers that somebody else has started, and workers that die."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import dask
 import pytest
-from distributed import Client
-from sweeping import column, run, state, strays
+from distributed import Client, LocalCluster
+from sweeping import IOMINE, judge_by_one, run, state, strays, wait_for
 
 from iomine.errors import WorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import map_unordered
+from iomine.pipeline.cluster import LOST, Smaller, Workers, map_unordered
 from iomine.pipeline.sweep import Settings
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("one_trigger")]
 
 _DASK = (sys.executable, "-c", "from distributed.cli.{0} import main; main()")
+# The shortest that Dask takes: it looks at heartbeats twice as often as they may be late.
+_TTL_SECONDS = 5
 
 
 def start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
     interpreter, option, script = _DASK
     return subprocess.Popen(
-        [interpreter, option, script.format(program), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [interpreter, option, script.format(program), *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": f"{_TTL_SECONDS}s"},
     )
 
 
-@pytest.fixture
-def facility(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Address of a scheduler with two workers, and their processes."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    head, port = address.split(":")
-    scheduler = start("dask_scheduler", "--host", head, "--port", port, "--no-dashboard", "--no-show")
-    scratch = ["--local-directory", str(tmp_path / "scratch")]
-    workers = [
-        start("dask_worker", f"tcp://{address}", "--no-nanny", "--nthreads", "1", "--no-dashboard", *scratch) for _ in range(2)
-    ]
-    try:
-        with Client(f"tcp://{address}", set_as_default=False, timeout=60) as client:
+@dataclass
+class Facility:
+    """A scheduler and two workers, each a process that somebody else has started."""
+
+    port: int
+    scratch: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Where the scheduler listens."""
+        return f"tcp://127.0.0.1:{self.port}"
+
+    @property
+    def scheduler(self) -> subprocess.Popen[bytes]:
+        """The first that was started."""
+        return self.processes[0]
+
+    @property
+    def workers(self) -> list[subprocess.Popen[bytes]]:
+        """All the others."""
+        return self.processes[1:]
+
+    def start(self) -> None:
+        """Starts all that is to be there, on the same address each time."""
+        self.end()
+        scheduler = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show"]
+        worker = [self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.scratch)]
+        self.processes = [start("dask_scheduler", *scheduler), *(start("dask_worker", *worker) for _ in range(2))]
+        with Client(self.address, set_as_default=False, timeout=60) as client:
             client.wait_for_workers(2, timeout=60)
-        yield f"tcp://{address}", workers
-    finally:
-        for process in (*workers, scheduler):
+
+    def end(self) -> None:
+        """Ends what is still there."""
+        for process in self.processes:
             process.kill()
             process.wait()
 
 
-def test_a_sweep_runs_on_a_scheduler_that_is_there(facility, shared_data, tmp_path):
+@pytest.fixture
+def facility(tmp_path: Path) -> Iterator[Facility]:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        running = Facility(probe.getsockname()[1], tmp_path / "scratch")
+    try:
+        running.start()
+        yield running
+    finally:
+        running.end()
+
+
+@pytest.fixture
+def at_first_batch() -> Iterator[Callable[[Callable[[], None]], None]]:
+    """Has something done as soon as the first batch is read, while the others are."""
+
+    def listen(deed: Callable[[], None]) -> None:
+        left = iter([deed])
+        progress.listen(lambda stage, _done, _total: next(left, int)() if stage == "read" else None)
+
+    yield listen
+    progress.listen(None)
+
+
+@pytest.fixture
+def logs(shared_data: Path) -> Path:
+    """Enough for several batches."""
+    return shared_data / "darshan" / "dask-polaris"
+
+
+@pytest.fixture(scope="module")
+def undisturbed(scheduler, shared_data, tmp_path_factory):
+    """What a sweep of those logs comes to when nothing goes wrong."""
+    warehouse = tmp_path_factory.mktemp("undisturbed")
+    with pytest.MonkeyPatch.context() as patch:
+        judge_by_one(patch)
+        summary = run(Settings((shared_data / "darshan" / "dask-polaris",), warehouse, scheduler=scheduler))
+    assert (233, 232, 0, 1) == (summary.found, summary.ingested, summary.known, summary.rejected)
+    return state(warehouse)
+
+
+def test_a_sweep_runs_on_a_scheduler_that_is_there(facility, logs, undisturbed, tmp_path):
     """Given its address and no other change, it says the same as a sweep with workers of its own, and leaves it running."""
-    address, workers = facility
-    logs = (shared_data / "darshan" / "codes", shared_data / "darshan" / "ecpam21")
-    elsewhere = run(Settings(logs, tmp_path / "elsewhere", scheduler=address))
-    here = run(Settings(logs, tmp_path / "here", workers=1))
+    run(Settings((logs,), tmp_path / "warehouse", scheduler=facility.address))
 
-    assert (7, 7, 0, 0) == (here.found, here.ingested, here.known, here.rejected)
-    assert state(tmp_path / "here") == state(tmp_path / "elsewhere")
-    assert here.nights == elsewhere.nights
-    assert [None, None] == [worker.poll() for worker in workers]
+    assert undisturbed == state(tmp_path / "warehouse")
+    assert [None, None, None] == [process.poll() for process in facility.processes]
 
 
-def test_a_worker_that_dies_costs_nothing(facility, shared_data, tmp_path):
+def test_a_worker_that_dies_costs_nothing(facility, logs, undisturbed, at_first_batch, tmp_path):
     """Its batches are read again by the other worker; each log is ingested once."""
-    address, workers = facility
-    logs = tmp_path / "logs"
-    shutil.copytree(shared_data / "darshan" / "dask-polaris", logs)
+    at_first_batch(facility.workers[0].kill)
+    run(Settings((logs,), tmp_path / "warehouse", scheduler=facility.address))
 
-    def kill_one(stage: str, _done: int, _total: int) -> None:
-        if stage == "read" and workers[0].poll() is None:
-            workers[0].kill()
-            workers[0].wait()
-
-    progress.listen(kill_one)
-    summary = run(Settings((logs,), tmp_path / "warehouse", scheduler=address))
-
-    assert -signal.SIGKILL == workers[0].returncode
-    assert 233 == summary.ingested + summary.known + summary.rejected
-    assert [] == column(tmp_path / "warehouse", "SELECT reason FROM rejects WHERE stage = 'read'")
-    counts = "SELECT count(*) - count(DISTINCT log_id) FROM logs UNION ALL SELECT count(*) FROM logs ORDER BY 1"
-    assert [0, summary.ingested] == column(tmp_path / "warehouse", counts)
+    assert -signal.SIGKILL == facility.workers[0].wait()
+    assert undisturbed == state(tmp_path / "warehouse")
     assert [] == strays(tmp_path / "warehouse")
 
 
-def test_work_that_kills_every_worker_is_given_up(facility):
-    """A task that takes its workers with it ends in a sentence that may be retried, not in waiting for ever."""
-    address, workers = facility
-    with Client(address, set_as_default=False) as client, replaced(address, workers):
-        told = r"^Workers could not do a part of the work \(KilledWorker: "
-        with pytest.raises(WorkersError, match=told):
-            list(map_unordered(client, os._exit, [1]))
+def test_a_worker_that_is_stopped_costs_time_only(facility, logs, undisturbed, at_first_batch, tmp_path):
+    """Its host may hang: when it has been silent for too long the other does its work, and what it says later counts no more."""
+    stopped = facility.workers[0]
+    at_first_batch(lambda: stopped.send_signal(signal.SIGSTOP))
+    run(Settings((logs,), tmp_path / "warehouse", scheduler=facility.address))
+    stopped.send_signal(signal.SIGCONT)
+
+    assert undisturbed == state(tmp_path / "warehouse")
+    again = run(Settings((logs,), tmp_path / "warehouse", scheduler=facility.address))
+    assert (233, 0, 232, 1) == (again.found, again.ingested, again.known, again.rejected)
+    assert undisturbed == state(tmp_path / "warehouse")
 
 
-@contextmanager
-def replaced(address: str, workers: list[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Answers every death of all workers with a new one, as a site does."""
-    over = threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.1):
-            if all(worker.poll() is not None for worker in workers):
-                workers.append(start("dask_worker", address, "--no-nanny", "--nthreads", "1", "--no-dashboard"))
-
-    thread = threading.Thread(target=watch)
-    thread.start()
+def test_a_scheduler_that_is_lost_ends_the_sweep_in_a_sentence(facility, logs, undisturbed, tmp_path):
+    """Nothing is published and nothing left behind; once there is one again, the next sweep does it all."""
+    warehouse = tmp_path / "warehouse"
+    command = [*IOMINE, "sweep", str(logs), "--warehouse", str(warehouse), "--scheduler", facility.address]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        yield
+        assert wait_for(lambda: list((warehouse / "staging").rglob("*.parquet")), 120)
+        facility.scheduler.kill()
+        said, told = process.communicate(timeout=120)
     finally:
-        over.set()
-        thread.join()
+        process.kill()
+
+    assert (1, "") == (process.returncode, said)
+    assert LOST == told.splitlines()[-1]
+    assert "Traceback" not in told
+    assert {} == state(warehouse)
+    facility.start()
+    run(Settings((logs,), warehouse, scheduler=facility.address))
+    assert undisturbed == state(warehouse)
+
+
+def die_of(numbers: list[int], deadly: int) -> list[int]:
+    """Does its work, but for one number."""
+    if deadly in numbers:
+        os._exit(1)
+    return numbers
+
+
+def halves(numbers: list[int]) -> Smaller[list[int]] | list[int]:
+    middle = len(numbers) // 2
+    return Smaller((numbers[:middle], numbers[middle:])) if middle else [-numbers[0]]
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[Workers]:
+    """Two workers that are replaced whenever they die, and a scheduler that gives a task up at the first death."""
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield Workers(client)
+
+
+def test_what_kills_its_workers_is_found_and_costs_itself_alone(mortal):
+    """Whatever was in hand beside it is done; of what it was handed out with, it alone is set aside."""
+    items = [[n, n + 1, n + 2, n + 3] for n in range(0, 12, 4)]
+    results = [result for _, result in map_unordered(mortal, die_of, items, 9, after_deaths=halves)]
+
+    assert sorted([*range(9), -9, *range(10, 12)]) == sorted(number for result in results for number in result)
+
+
+def test_work_that_kills_every_worker_is_given_up(mortal):
+    """Where there is no saying what else to do, it ends in a sentence that may be retried, not in waiting for ever."""
+    with pytest.raises(WorkersError, match=r"^Workers could not do a part of the work \(KilledWorker: "):
+        list(map_unordered(mortal, os._exit, [1]))

@@ -22,6 +22,9 @@ def progress_shown() -> Iterator[None]:
             if not tasks:
                 # Begun without a task, it would leave an empty line before the sentence that tells what failed.
                 stack.enter_context(drawing)
+            if stage == progress.WAITING and stage not in tasks and not drawing.console.is_terminal:
+                # A file gets the drawing only when all is over.
+                drawing.console.print(stage)
             if stage not in tasks:
                 tasks[stage] = drawing.add_task(stage, total=total)
             drawing.update(tasks[stage], completed=done)

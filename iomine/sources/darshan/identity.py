@@ -1,6 +1,8 @@
 """What a file is, found without decoding it: its digest, and on which night its run ended."""
 
+import errno
 import hashlib
+import os
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -10,6 +12,8 @@ from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
 from iomine.sources.darshan.job import read_job
 
+# Why a file that is not there is refused, or one that is there on another host.
+GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
 _LOG_ID_DIGITS: Final = 16
 
 

@@ -125,3 +125,13 @@ def test_look_that_fails_hides_no_other(iomine, warehouse: Path, monkeypatch: py
     answer = iomine("doctor", "--warehouse", warehouse)
     assert any("libraries cannot be checked (RuntimeError: no metadata)" in line for line in _lines(answer, "fail"))
     assert "libdarshan-util loads" in _lines(answer, "ok")
+
+
+def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse: Path) -> None:
+    """One that is none is told with the nearest; a warehouse without the file has nothing to say of Slurm."""
+    assert "Slurm" not in iomine("doctor", "--warehouse", warehouse).stdout
+
+    (warehouse / "slurm.toml").write_text("corse = 4\n")
+    answer = iomine("doctor", "--warehouse", warehouse)
+    told = f"{warehouse}/slurm.toml: There is no Slurm setting corse: did you mean cores?"
+    assert (1, [told]) == (answer.exit_code, _lines(answer, "fail"))

@@ -94,6 +94,22 @@ def test_an_address_that_is_none_is_misuse(iomine, warehouse, logs, address):
     assert f"No Dask scheduler answers at {address}: start one, or leave --scheduler out." == sentence(result)
 
 
+def test_slurm_without_settings_is_misuse(iomine, warehouse, logs):
+    """The sentence says where to get them."""
+    result = iomine("sweep", logs, "--warehouse", warehouse, "--slurm")
+
+    assert 2 == result.exit_code
+    assert sentence(result).startswith(f"There is no {warehouse}/slurm.toml: copy deploy/slurm/slurm.toml there")
+
+
+def test_slurm_and_workers_of_its_own_are_misuse(iomine, warehouse, logs):
+    """One or the other."""
+    result = iomine("sweep", logs, "--warehouse", warehouse, "--slurm", "--workers", "2")
+
+    assert 2 == result.exit_code
+    assert "With --slurm the workers are jobs as slurm.toml describes them: leave --workers out." == sentence(result)
+
+
 # What needs a process of its own: other rights, a whole disk, Prefect.
 
 

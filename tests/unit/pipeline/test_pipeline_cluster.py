@@ -5,17 +5,17 @@ import threading
 import time
 
 import pytest
-from distributed import Client
+from distributed import Client, LocalCluster
 
-from iomine.errors import UsageError, WarehouseError, WorkersError
-from iomine.pipeline import cluster
-from iomine.pipeline.cluster import client, map_unordered
+from iomine.errors import NoWorkersError, UsageError, WarehouseError, WorkersError
+from iomine.pipeline import cluster, progress
+from iomine.pipeline.cluster import Workers, map_unordered, own_workers, standing_workers
 
 
 @pytest.fixture(scope="module")
-def connected(scheduler):
+def workers(scheduler):
     with Client(scheduler, set_as_default=False) as connected:
-        yield connected
+        yield Workers(connected)
 
 
 def refuse(item):
@@ -26,17 +26,17 @@ def stumble(item):
     raise ZeroDivisionError(f"over\n{item}")
 
 
-def test_every_item_comes_back_with_its_result(connected):
+def test_every_item_comes_back_with_its_result(workers):
     """In whatever order they are done, each result stands beside the item that it is of."""
-    assert {n: n + 100 for n in range(50)} == dict(map_unordered(connected, lambda item, more: item + more, range(50), 100))
+    assert {n: n + 100 for n in range(50)} == dict(map_unordered(workers, lambda item, more: item + more, range(50), 100))
 
 
-def test_nothing_to_do_is_done_at_once(connected):
+def test_nothing_to_do_is_done_at_once(workers):
     """No items, no results, and no waiting for some."""
-    assert [] == list(map_unordered(connected, str, []))
+    assert [] == list(map_unordered(workers, str, []))
 
 
-def test_no_more_is_in_flight_than_the_workers_can_soon_take(connected):
+def test_no_more_is_in_flight_than_the_workers_can_soon_take(workers):
     """Items are drawn as workers come free: a million logs do not become a million futures."""
     drawn = done = most = 0
 
@@ -46,33 +46,87 @@ def test_no_more_is_in_flight_than_the_workers_can_soon_take(connected):
             drawn += 1
             yield drawn
 
-    for _ in map_unordered(connected, abs, items()):
+    for _ in map_unordered(workers, abs, items()):
         done += 1
         most = max(most, drawn - done)
 
     assert 100 == done
-    assert most <= cluster._IN_FLIGHT_PER_WORKER * sum(connected.nthreads().values())
+    assert most <= cluster._IN_FLIGHT_PER_THREAD * workers.thread_count()
 
 
-def test_a_failure_that_was_foreseen_comes_back_as_it_was_raised(connected):
+@pytest.fixture
+def nobody():
+    """A scheduler to which no worker has come yet."""
+    with LocalCluster(n_workers=0, processes=False, threads_per_worker=1, dashboard_address="127.0.0.1:0") as empty:
+        yield empty
+
+
+@pytest.fixture
+def told():
+    """What is told of progress."""
+    heard: list[tuple[str, int, int]] = []
+    progress.listen(lambda *news: heard.append(news))
+    yield heard
+    progress.listen(None)
+
+
+def test_what_is_in_flight_follows_the_workers_that_come(nobody, told):
+    """Where there is no worker yet a few items wait; as workers come, more are handed out, four to each of their threads."""
+    drawn = 0
+
+    def items():
+        nonlocal drawn
+        while True:
+            drawn += 1
+            yield drawn
+
+    with Client(nobody, set_as_default=False) as client:
+        results = map_unordered(Workers(client), abs, items())
+        threading.Timer(1.5, nobody.scale, [1]).start()
+        next(results)
+        assert 4 == drawn
+        nobody.scale(3)
+        client.wait_for_workers(3)
+        next(results)
+
+    assert 4 * 3 + 1 == drawn
+    assert [(progress.WAITING, 0, 1), (progress.WAITING, 1, 1)] == sorted(set(told))
+
+
+def test_work_is_handed_out_for_workers_that_may_come(nobody):
+    """Else a cluster that grows by what waits would see no reason to grow."""
+    with Client(nobody, set_as_default=False) as client:
+        assert [1, 40] == [Workers(client, most).capacity() for most in (0, 40)]
+
+
+def test_workers_that_never_come_are_not_waited_for_forever(nobody, told):
+    """That nobody is there is told as it is seen, and after a time of one's choice it is one sentence."""
+    with Client(nobody, set_as_default=False) as client, pytest.raises(NoWorkersError) as error:
+        list(map_unordered(Workers(client, patience_seconds=0.5), abs, [1]))
+
+    assert str(error.value).startswith("There was no worker for 0.5 s: see what keeps them, and sweep again")
+    assert {(progress.WAITING, 0, 1)} == set(told)
+
+
+def test_a_failure_that_was_foreseen_comes_back_as_it_was_raised(workers):
     """A full disk on a worker is told in the same sentence as one here."""
     with pytest.raises(WarehouseError, match=r"^no room for 1$"):
-        list(map_unordered(connected, refuse, [1]))
+        list(map_unordered(workers, refuse, [1]))
 
 
-def test_any_other_failure_is_told_in_one_line(connected):
+def test_any_other_failure_is_told_in_one_line(workers):
     """The kind of the fault and its words, in a sentence that may be retried."""
     told = r"^Workers could not do a part of the work \(ZeroDivisionError: over 1\)\.$"
     with pytest.raises(WorkersError, match=told):
-        list(map_unordered(connected, stumble, [1]))
+        list(map_unordered(workers, stumble, [1]))
 
 
 def test_a_cluster_of_its_own_leaves_nothing_behind(tmp_path, monkeypatch):
     """Its workers are processes with one thread each, gone afterwards, and the working directory stays as it was."""
     monkeypatch.chdir(tmp_path)
-    with client(workers=2) as own:
-        pids = own.run(os.getpid)
-        assert [1, 1] == list(own.nthreads().values())
+    with own_workers(2) as own:
+        pids = own.client.run(os.getpid)
+        assert [1, 1] == list(own.client.nthreads().values())
         assert os.getpid() not in pids.values()
 
     assert [] == list(tmp_path.iterdir())
@@ -89,8 +143,8 @@ def is_running(pid):
 
 def test_a_scheduler_that_is_there_is_used(scheduler):
     """Its address gives a client of it."""
-    with client(scheduler) as connected:
-        assert scheduler == connected.scheduler.address
+    with standing_workers(scheduler) as workers:
+        assert scheduler == workers.client.scheduler.address
 
 
 @contextlib.contextmanager
@@ -133,9 +187,9 @@ def test_something_else_at_the_address_is_not_waited_for(answer, monkeypatch):
         cluster.check(address)
 
 
-def test_the_address_of_a_worker_is_not_taken_for_the_schedulers(connected):
+def test_the_address_of_a_worker_is_not_taken_for_the_schedulers(workers):
     """The sentence says what is at the address."""
-    (worker,) = connected.nthreads()
+    (worker,) = workers.client.nthreads()
 
     with pytest.raises(UsageError, match=f"At {worker} is no Dask scheduler but a Worker"):
         cluster.check(worker)

@@ -1,6 +1,7 @@
 """Sweeps of a few real logs, looked at as readers do: what is counted, what is kept, what the next sweep makes of it."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 from sweeping import column, rows, run, state, strays
 
-from iomine.errors import UsageError, WarehouseError
+from iomine.errors import UsageError, WarehouseError, WorkersError
 from iomine.lake import Lake
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.reader import Limits
@@ -178,6 +179,27 @@ def refuse_all(batch, _staging, _limits):
     from iomine.pipeline.reader import BatchResult, Refused  # noqa: PLC0415  runs on the worker
 
     return BatchResult((), 0, tuple(Refused(path, "It is damaged.", is_final=True) for path, _ in batch.logs))
+
+
+def test_a_log_that_workers_do_not_see_is_no_reject(sweep_up, warehouse, real, logs, monkeypatch):
+    """Where it is there for the sweep and not for them the fault is a mount's, and the sweep ends; a log that is gone is one."""
+    monkeypatch.setattr(sweep_room, "identify_all", see_nothing)
+    with pytest.raises(
+        WorkersError, match=rf"^Workers do not see {re.escape(str(real[0]))}, which is there: mount its file system"
+    ):
+        sweep_up(real[0])
+    assert {} == state(warehouse)
+
+    shutil.copy(real[0], logs)
+    monkeypatch.setattr(sweep_room.plan, "cut", lambda sized, _bound: [shutil.rmtree(logs) or ([item for item, _ in sized], 1)])
+    assert {"The file cannot be read: No such file or directory.": 1} == sweep_up(logs).reasons
+
+
+def see_nothing(paths):
+    """A worker on a host without the logs."""
+    from iomine.errors import UnreadableError  # noqa: PLC0415  runs on the worker
+
+    return [UnreadableError("The file cannot be read: No such file or directory.", False) for _ in paths]
 
 
 def test_names_of_any_bytes_are_swept(sweep_up, warehouse, logs, real):
