@@ -50,7 +50,7 @@ class _Component(NamedTuple):
     flags: int
     start: int
     end: int
-    ost_ids: Sequence[int]
+    ost_ids: tuple[int, ...]
 
     @property
     def serves(self) -> bool:
@@ -72,6 +72,9 @@ class _Component(NamedTuple):
         if not 0 < self.stripe_bytes <= MOST_BYTES or self.stripe_count != len(self.ost_ids) or min(self.ost_ids) < 0:
             return _BEYOND, (NO_SENSE,)
         return self.stripe_bytes, self.ost_ids
+
+
+_Components = tuple[_Component, ...]
 
 
 class Parts(NamedTuple):
@@ -228,48 +231,83 @@ def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
     Each file's first strip, before its beginning, takes what lies nobody knows where.
     """
     components = _components(tables)
-    code_of: dict[Place, int] = {}
-    files: list[int] = []
-    slot_places: list[int] = []
-    strips: list[tuple[int, ...]] = []
-    strip_counts: list[int] = []
-    for file, file_id in enumerate(file_ids.tolist()):
-        before = len(strips)
-        for begin, (stripe, places) in _strips(components.get(file_id)):
-            strips.append((begin, stripe, len(slot_places), len(places), len(set(places)) < len(places)))
-            slot_places += [code_of.setdefault(place, len(code_of)) for place in places]
-            files += [file] * len(places)
-        strip_counts.append(len(strips) - before)
-    begins, stripe_bytes, first_slots, widths, repeats = np.array(strips, np.int64).reshape(-1, 5).T.copy()
-    counts = np.array(strip_counts, np.int64)
-    firsts = np.cumsum(counts) - counts
+    # Thousands of files have few layouts, so that these are looked at one by one, and files are not.
+    number_of: dict[_Components | None, int] = {}
+    numbers = np.array([number_of.setdefault(components.get(file_id), len(number_of)) for file_id in file_ids.tolist()])
+    shapes = _shapes(number_of)
+    strip_counts, slot_counts = shapes.strip_counts[numbers], shapes.slot_counts[numbers]
+    strips, slots = _repeated(shapes.strip_counts, numbers), _repeated(shapes.slot_counts, numbers)
+    first_strips = np.cumsum(strip_counts) - strip_counts
+    first_slots = np.cumsum(slot_counts) - slot_counts
+    begins, stripe_bytes, own_slots, widths, repeats = (column[strips] for column in shapes.strips)
     ends = np.append(begins[1:], _BEYOND)
-    ends[firsts[1:] - 1] = _BEYOND
+    ends[first_strips[1:] - 1] = _BEYOND
     return Layouts(
-        tuple(code_of),
-        np.array(files, np.int64),
-        np.array(slot_places, np.int64),
-        firsts,
-        counts,
-        np.add.reduceat(widths, firsts),
-        np.minimum.reduceat(stripe_bytes, firsts),
+        shapes.places,
+        np.repeat(np.arange(len(numbers)), slot_counts),
+        shapes.slot_places[slots],
+        first_strips,
+        strip_counts,
+        slot_counts,
+        np.minimum.reduceat(stripe_bytes, first_strips),
         begins,
         ends,
         stripe_bytes,
-        first_slots,
+        own_slots + np.repeat(first_slots, strip_counts),
         widths,
         repeats.astype(bool),
     )
 
 
-def _components(tables: Tables) -> dict[int, list[_Component]]:
+def _repeated(counts: Integers, numbers: Integers) -> Integers:
+    """Indices of all items of some groups, one group after the other, in which items lie end to end."""
+    firsts = np.cumsum(counts) - counts
+    return np.repeat(firsts[numbers], counts[numbers]) + _turns(counts[numbers])
+
+
+class _Shapes(NamedTuple):
+    """Layouts that differ.
+
+    Attributes:
+        places: OSTs, and reasons why one is not known.
+        strips: for each strip, layout by layout, where it begins, bytes of a stripe, its first slot in the layout, how many
+            slots it has, and whether a place is on several of them.
+        strip_counts: strips of each layout.
+        slot_places: place of each slot, layout by layout, an index into `places`.
+        slot_counts: slots of each layout.
+    """
+
+    places: Sequence[Place]
+    strips: Integers
+    strip_counts: Integers
+    slot_places: Integers
+    slot_counts: Integers
+
+
+def _shapes(layouts: Iterable[_Components | None]) -> _Shapes:
+    code_of: dict[Place, int] = {}
+    strips: list[tuple[int, ...]] = []
+    slot_places: list[int] = []
+    counts: list[tuple[int, int]] = []
+    for components in layouts:
+        first_strip, first_slot = len(strips), len(slot_places)
+        for begin, (stripe, places) in _strips(components):
+            strips.append((begin, stripe, len(slot_places) - first_slot, len(places), len(set(places)) < len(places)))
+            slot_places += [code_of.setdefault(place, len(code_of)) for place in places]
+        counts.append((len(strips) - first_strip, len(slot_places) - first_slot))
+    strip_counts, slot_counts = np.array(counts, np.int64).T
+    return _Shapes(tuple(code_of), np.array(strips, np.int64).T.copy(), strip_counts, np.array(slot_places), slot_counts)
+
+
+def _components(tables: Tables) -> dict[int, _Components]:
     """Components of each file that has a record, those that hold nothing left out."""
-    found: dict[int, list[_Component]] = {}
+    found: dict[int, _Components] = {}
     rank_of: dict[int, int] = {}
     for part in tables.get("lustre_component", ()):
-        for file_id, rank, component, *says in zip(*(part[name] for name in _COLUMNS), strict=True):
+        for file_id, rank, component, *says, ost_ids in zip(*(part[name] for name in _COLUMNS), strict=True):
             if rank_of.setdefault(file_id, rank) == rank:
-                found.setdefault(file_id, []).extend([] if component is None else [_Component(*says)])
+                more = () if component is None else (_Component._make((*says, tuple(ost_ids or ()))),)
+                found[file_id] = found.get(file_id, ()) + more
     return found
 
 
