@@ -197,7 +197,8 @@ def _job(site: SlurmSite) -> Mapping[str, Any]:
         "python": shlex.quote(sys.executable),
         # A sweep that is gone leaves no jobs behind for long.
         "death_timeout": _ORPHAN_SECONDS,
-        "job_extra_directives": [*silence, *site.directives],
+        # Dask replaces what is lost; a job that Slurm began again would look for a scheduler that may be gone.
+        "job_extra_directives": ["--no-requeue", *silence, *site.directives],
         "job_script_prologue": [*_ENVIRONMENT, *site.prologue],
         "worker_extra_args": [
             *("--no-dashboard", "--dashboard-address", "127.0.0.1:0"),

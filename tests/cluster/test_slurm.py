@@ -28,13 +28,15 @@ def slurm() -> Iterator[Slurm]:
 
 
 @pytest.fixture
-def site(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A warehouse whose site has that Slurm."""
+def site(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A warehouse whose site has that Slurm; when the test is over no job of it is left."""
     monkeypatch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
     warehouse = tmp_path / "warehouse"
     warehouse.mkdir()
     (warehouse / "slurm.toml").write_text(_SITE)
-    return warehouse
+    yield warehouse
+    wait_for(lambda: not slurm.ask("squeue", "--noheader"), 20)
+    assert [] == slurm.ask("squeue", "--noheader")
 
 
 def sweep(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -60,7 +62,6 @@ def test_a_sweep_on_slurm_says_the_same_as_one_here(slurm, site, shared_data, tm
     assert progress.WAITING in there.stderr
     assert {"log", "module", "posix_file"} <= set(as_read(site))
     assert as_read(tmp_path / "here") == as_read(site)
-    assert wait_for(lambda: not slurm.ask("squeue", "--noheader"), 10)
 
 
 def test_jobs_that_end_midway_cost_nothing(slurm, site, one_trigger, shared_data, tmp_path):
@@ -111,7 +112,6 @@ def test_jobs_that_never_start_are_told(slurm, site, one_trigger, shared_data):
         slurm.ask("scontrol", "update", "nodename=ALL", "state=resume")
 
     assert {(progress.WAITING, 0)} == told
-    assert wait_for(lambda: not slurm.ask("squeue", "--noheader"), 10)
 
 
 def test_settings_that_slurm_refuses_are_misuse(site, shared_data):

@@ -31,7 +31,7 @@ def test_a_job_asks_for_what_the_site_sets():
     """Partition, account, cores, memory and time stand in the script as the site gives them."""
     asked = directives(SITE)
 
-    assert {"-J iomine", "-p night", "-A ops", "-n 1", "--cpus-per-task=8", "--mem=32G", "-t 120"} <= set(asked)
+    assert {"-J iomine", "-p night", "-A ops", "-n 1", "--cpus-per-task=8", "--mem=32G", "-t 120", "--no-requeue"} <= set(asked)
 
 
 def test_what_a_site_leaves_open_is_slurms_to_choose():
