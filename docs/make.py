@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
-from iomine.schema import field
+from iomine.pipeline.retention import SUGGESTED_DAYS, perishable_tables
+from iomine.schema import TABLES, field
 from iomine.triggers import MANUALS, Manual
 from iomine.triggers.bars import shipped_bars
 from iomine.views.catalog import build_catalog
@@ -23,6 +24,15 @@ _BARS: Final = """\
 # above it. Sweeps judge by it from then on. `iomine judge --compare` shows what it would change of the nights before, and
 # `iomine judge` changes that.
 """
+_RETENTION: Final = """\
+# Days for which a site keeps the rows of a table, counted back from the newest night. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as retention.toml, and change what is to differ: 0, a # before the line or no line at
+# all is for ever. Sweeps drop by it from then on; the files themselves go a week later. Tables that verdicts are worked
+# out from are not here, since they have to stay.
+
+[days]
+"""
 # Help is laid out for the terminal that asks; a page must not depend on whose that is.
 _TERMINAL: Final = {"COLUMNS": "80", "IOMINE_WAREHOUSE": None}
 
@@ -33,6 +43,7 @@ def pages() -> dict[Path, str]:
         _HERE / "cli.md": _cli_page(),
         _HERE / "triggers.md": _triggers_page(),
         _HERE / "views.md": _views_page(),
+        _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable_tables())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
     }
 
@@ -59,6 +70,11 @@ def _bars(page: Manual) -> str:
     shown = {name: int(value) if value.is_integer() else value for name, value in shipped_bars(page.trigger).items()}
     values = (f"# {field(name).about}\n#{name} = {value}\n" for name, value in shown.items())
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
+
+
+def _days(name: str) -> str:
+    days = SUGGESTED_DAYS.get(name, 0)
+    return f"\n# {TABLES[name].about}\n{'' if days else '#'}{name} = {days}\n"
 
 
 def _views_page() -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from iomine.errors import UsageError
 from iomine.lake import LakeFile, Warehouse, write_file
+from iomine.pipeline.site import read_site_file
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.bars import parse_bars, with_bars
 from iomine.triggers.judge import judge_sql, settings, where_sql
@@ -31,14 +31,7 @@ def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, T
     file = warehouse.root / "bars.toml" if bars is None else bars
     if bars is None and not file.exists():
         return dict(TRIGGERS)
-    try:
-        return with_bars(TRIGGERS, parse_bars(file.read_text(encoding="utf-8"), TRIGGERS))
-    except OSError as error:
-        raise UsageError(f"The bars in {file} cannot be read ({error.strerror}): name a file that can.") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"The bars in {file} are not UTF-8 text: save the file as such.") from error
-    except UsageError as error:
-        raise UsageError(f"{file}: {error.args[0]}") from error
+    return with_bars(TRIGGERS, read_site_file(file, "bars", lambda text: parse_bars(text, TRIGGERS)))
 
 
 def judge(

@@ -101,18 +101,19 @@ def _with_bar(trigger: Trigger, bar: SiteBar) -> Trigger:
 def _checked(code: str, name: str, value: object, triggers: Mapping[str, Trigger]) -> SiteBar:
     trigger = triggers.get(code.upper())
     if trigger is None:
-        hint = _nearest(code.upper(), triggers) or "`iomine explain` lists them all."
+        hint = nearest(code.upper(), triggers) or "`iomine explain` lists them all."
         raise UsageError(f"There is no trigger {code}: {hint}")
     shipped = shipped_bars(trigger)
     if name not in shipped:
-        hint = _nearest(name, shipped) or f"its bars are {', '.join(shipped)}."
+        hint = nearest(name, shipped) or f"its bars are {', '.join(shipped)}."
         raise UsageError(f"{trigger.code} has no bar {name}: {hint}")
     bar = SiteBar(trigger.code, name, _finite(f"{trigger.code}.{name}", value))
     _check_range(bar, shipped[name])
     return bar
 
 
-def _nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
+    """A question whether another name was meant, empty where none is near."""
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else ""
 
