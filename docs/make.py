@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
+from iomine.pipeline.retention import SUGGESTED_DAYS, perishable_tables
 from iomine.pipeline.slurm import SlurmSite
-from iomine.schema import field
+from iomine.schema import TABLES, field
 from iomine.triggers import MANUALS, Manual
 from iomine.triggers.bars import shipped_bars
 from iomine.views.catalog import build_catalog
@@ -32,6 +33,15 @@ _SLURM: Final = """\
 # Copy this file into the warehouse, as slurm.toml, and take the # away from each value that is to differ from what stands
 # here. `iomine doctor` asks Slurm whether it would take such jobs. docs/cluster.md says how many, and how large.
 """
+_RETENTION: Final = """\
+# Days for which a site keeps the rows of a table, counted back from the newest night. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as retention.toml, and change what is to differ: 0, a # before the line or no line at
+# all is for ever. Sweeps drop by it from then on; the files themselves go a week later. Tables that verdicts are worked
+# out from are not here, since they have to stay.
+
+[days]
+"""
 # Help is laid out for the terminal that asks; a page must not depend on whose that is.
 _TERMINAL: Final = {"COLUMNS": "80", "IOMINE_WAREHOUSE": None}
 
@@ -42,6 +52,7 @@ def pages() -> dict[Path, str]:
         _HERE / "cli.md": _cli_page(),
         _HERE / "triggers.md": _triggers_page(),
         _HERE / "views.md": _views_page(),
+        _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable_tables())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_slurm_setting, fields(SlurmSite))),
     }
@@ -75,6 +86,11 @@ def _slurm_setting(setting: Field[Any]) -> str:
     default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
     # JSON writes these kinds of values as TOML does.
     return f"\n# {setting.metadata['about']}\n#{setting.name} = {json.dumps(default)}\n"
+
+
+def _days(name: str) -> str:
+    days = SUGGESTED_DAYS.get(name, 0)
+    return f"\n# {TABLES[name].about}\n{'' if days else '#'}{name} = {days}\n"
 
 
 def _views_page() -> str:

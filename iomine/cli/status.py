@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0415
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -46,13 +47,36 @@ def command(
 
     answers = {name: ask(database_of(warehouse), query) for name, query in _SECTIONS.items()}
     holds = next(records(answers["holds"]))
+    answers["kept"] = _kept(warehouse)
     if as_json:
-        tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects")}
+        tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "kept")}
         typer.echo(json.dumps({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
         return
     _tell(warehouse, holds)
     _show("Last sweeps", answers["sweeps"])
     _show("Rejects by reason", answers["rejects"])
+    if answers["kept"].num_rows:
+        _show("Not kept for ever, but by sweeps from", answers["kept"])
+
+
+def _kept(warehouse: Path) -> "pa.Table":
+    """From which night on each cluster's rows are kept of tables that are not kept for ever."""
+    import pyarrow as pa
+
+    from iomine.cli.terminal.questions import ask
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.retention import kept_from, site_retention
+
+    days = site_retention(Folder(warehouse))
+    newest = ask(database_of(warehouse), "SELECT cluster, max(night) AS night FROM logs GROUP BY ALL ORDER BY ALL").to_pylist()
+    today = datetime.now(UTC).date()
+    rows = [
+        {"table_name": table, "cluster": row["cluster"], "first_night": kept_from(row["night"], count, today)}
+        for table, count in sorted(days.items())
+        for row in newest
+    ]
+    schema = pa.schema([("table_name", pa.string()), ("cluster", pa.string()), ("first_night", pa.date32())])
+    return pa.Table.from_pylist(rows, schema)
 
 
 def _tell(warehouse: Path, holds: dict[str, object]) -> None:

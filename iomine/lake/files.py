@@ -131,9 +131,14 @@ def write_file(root: Path, table: str, rows: pa.Table, cluster: str | None = Non
 
 
 def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | None, night: date | None) -> LakeFile:
-    """Makes one file out of several of the same table and partition, rows in the order of the files."""
+    """Makes one file out of several of the same table and partition, rows in the order of the files.
+
+    Columns that a file is older than are NULL in its rows.
+    """
+    empty = arrow_schema(table).empty_table()
     with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
         for path in paths:
             for batch in pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS):
-                sink.write(pa.Table.from_batches([batch]))
+                rows = pa.concat_tables([empty, pa.Table.from_batches([batch])], promote_options="default")
+                sink.write(rows.select(empty.column_names))
     return sink.lake_file(cluster, night)

@@ -8,7 +8,8 @@ that died, and are rolled back before the next one begins (docs/decisions/commit
 import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -84,10 +85,16 @@ class Lake:
                 found += _files(self.root / name, opened)
         return found
 
-    def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str) -> int:
+    def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str, dropped: Collection[tuple[str, date]] = ()) -> int:
         """Replaces the partitions that the files belong to, all in one commit; a table without partitions is replaced whole.
 
         The files are moved into the table's folder, so what was never committed does not lie in the lake.
+
+        Args:
+            name: the table's name.
+            files: its new files.
+            sweep_id: whose they are.
+            dropped: clusters and nights whose rows are to go, all of one cluster, which is that of the files too.
 
         Returns:
             The table's new version.
@@ -102,8 +109,9 @@ class Lake:
                 str(self.root / name), schema, actions, mode="error", partition_by=partition_by, commit_properties=properties
             )
             return 0
-        nights = sorted({file.night.isoformat() for file in files if file.night})
-        clusters = sorted({file.cluster for file in files if file.cluster})
+        partitions = {(file.cluster, file.night) for file in files if file.cluster and file.night}.union(dropped)
+        nights = sorted({night.isoformat() for _, night in partitions})
+        clusters = sorted({cluster for cluster, _ in partitions})
         opened.create_write_transaction(
             [*actions],
             mode="overwrite",

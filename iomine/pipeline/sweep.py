@@ -31,6 +31,7 @@ from iomine.pipeline.find import Candidate, find, shown
 from iomine.pipeline.judge import judge, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
+from iomine.pipeline.retention import expired, site_retention
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
 from iomine.pipeline.work import after_deaths, identify_all, merge_all, read_batch
 from iomine.schema.registry import arrow_schema
@@ -125,10 +126,12 @@ class Sweep:
         self._judged: list[LakeFile] = []
         self._findings = 0
         self._triggers: dict[str, Trigger] = {}
+        self._days: dict[str, int] = {}
 
     def __enter__(self) -> Self:
         # What a site has set unfit should not be found out after hours of reading.
         self._triggers = site_triggers(self._warehouse)
+        self._days = site_retention(self._warehouse)
         if self.settings.slurm:
             self._site = site_of(self._warehouse.root)
         with ExitStack() as stack:
@@ -241,19 +244,20 @@ class Sweep:
         return self._findings
 
     def commit(self) -> None:
-        """Commits all tables, and last the sweep itself."""
+        """Commits all tables, rid of rows that are past their days, and last the sweep itself."""
         lake = self._warehouse.lake
-        by_table: dict[str, list[LakeFile]] = {}
-        for file in [*self._merged, *self._judged]:
-            by_table.setdefault(file.table, []).append(file)
-        for table, files in sorted(by_table.items()):
-            lake.commit(table, files, self.id)
+        cluster = self.settings.cluster
+        new = [*self._merged, *self._judged]
+        past = expired(self._days, [*lake.files(lake.pins()), *new], cluster, self.started_at.date()) if self._days else set()
+        for table in sorted({file.table for file in new} | {table for table, _ in past}):
+            files = [file for file in new if file.table == table and (table, file.night) not in past]
+            lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])
         rejects = pa.Table.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
         lake.commit("reject", [write_file(self._staging, "reject", rejects)], self.id)
         versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
         row = {
             "sweep_id": self.id,
-            "cluster": self.settings.cluster,
+            "cluster": cluster,
             "paths": [shown(str(path.absolute())) for path in self.settings.paths],
             "start_at": self.started_at,
             "end_at": datetime.now(UTC),

@@ -63,3 +63,20 @@ def test_status_of_nothing(iomine, warehouse: Path) -> None:
     assert [
         part for part in ("holds 0 logs of 0 nights, ", "Last sweeps: none", "reason: none") if part not in answer.stdout
     ] == []
+
+
+def test_status_tells_what_is_kept_for_a_time(iomine, swept: Path) -> None:
+    """Where the site has set days, there is the first night of each such table, counted back from the newest."""
+    assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["kept"] == []
+    (swept / "retention.toml").write_text("[days]\nsegment = 2\nmount = 0\n")
+    kept = [{"table_name": "segment", "cluster": "blue", "first_night": "2024-04-19"}]
+    assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["kept"] == kept
+    assert "2024-04-19" in iomine("status", "--warehouse", swept).stdout.partition("by sweeps from")[2]
+
+
+def test_status_refuses_days_that_are_not_fit(iomine, swept: Path) -> None:
+    """As a sweep would, in one sentence."""
+    (swept / "retention.toml").write_text("[days]\nsegmant = 2\n")
+    answer = iomine("status", "--warehouse", swept)
+    assert answer.exit_code == 2
+    assert "retention.toml: There is no table segmant: did you mean segment?" in " ".join(answer.stderr.split())

@@ -82,6 +82,17 @@ def test_merged_files_keep_the_order_they_are_given_in(tmp_path):
     assert 5 == merged.row_count
 
 
+def test_files_of_an_older_program_are_merged(tmp_path):
+    """A column that a file is older than is NULL in its rows, and one that is no more is left out."""
+    old, new = tmp_path / "old.parquet", write_file(tmp_path, "mount", mounts("b"))
+    pq.write_table(mounts("a").drop_columns("fs_type").append_column("gone", pa.array([1])), old)
+    merged = merge_files(tmp_path, "mount", [old, new.path], "blue", NIGHT)
+
+    rows = pq.read_table(merged.path, partitioning=None)
+    assert arrow_schema("mount").names == rows.column_names
+    assert [("a", "/", None), ("b", "/", "ext4")] == [tuple(row.values()) for row in rows.to_pylist()]
+
+
 def test_a_file_is_not_there_before_it_is_whole(tmp_path):
     """Until the last row is in, the file has another name; what is under its own name can be read."""
     path = tmp_path / "part.parquet"

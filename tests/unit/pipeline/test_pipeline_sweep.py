@@ -289,10 +289,10 @@ def commits_until(death: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets a sweep die before that commit, counted from 0."""
     commit, left = Lake.commit, iter(range(death))
 
-    def commit_or_die(lake, name, files, sweep_id):
+    def commit_or_die(lake, name, *rest):
         if next(left, None) is None:
             raise KilledError(name)
-        return commit(lake, name, files, sweep_id)
+        return commit(lake, name, *rest)
 
     monkeypatch.setattr(Lake, "commit", commit_or_die)
 
@@ -343,3 +343,82 @@ def test_a_death_before_the_views_are_swapped_is_taken_up(sweep_up, warehouse, r
     assert NIGHTS == nights(warehouse)
     assert [] == strays(warehouse)
     assert [3, 7, 7] == column(warehouse, "SELECT found_count FROM sweeps ORDER BY start_at")
+
+
+def keep(warehouse: Path, **days: int) -> None:
+    """Sets for how many days tables are kept."""
+    warehouse.mkdir(exist_ok=True)
+    (warehouse / "retention.toml").write_text("[days]\n" + "".join(f"{table} = {count}\n" for table, count in days.items()))
+
+
+def nights_of(warehouse: Path, table: str) -> list[str]:
+    return column(warehouse, f"SELECT DISTINCT night::VARCHAR FROM lake.{table} ORDER BY ALL")
+
+
+def test_rows_past_their_days_leave_with_the_next_sweep(sweep_up, warehouse, real):
+    """Only those of the tables that are named, at whole nights; the logs stay known, and what left does not come back."""
+    sweep_up(*real)
+    before = state(warehouse)
+    keep(warehouse, mount=30, verdict=1)
+    assert (7, 0, 7, 0) == counts(sweep_up(*real))
+
+    after = state(warehouse)
+    assert ["2021-04-06", "2021-04-14"] == nights_of(warehouse, "mount")
+    assert ["2021-04-14"] == nights_of(warehouse, "verdict")
+    assert {"mount", "verdict"} == {table for table in before if before[table] != after.get(table)}
+    assert (7, 0, 7, 0) == counts(sweep_up(*real))
+    assert after == state(warehouse)
+
+
+def test_late_logs_of_old_nights_are_ingested_without_rows_past_their_days(sweep_up, warehouse, real):
+    """They get logs, records, features and verdicts; of tables that have left that night they get nothing."""
+    keep(warehouse, mount=30)
+    late = [log for log in real if "ecpam21" not in str(log)][:1]
+    sweep_up(*(log for log in real if log not in late))
+    before = nights_of(warehouse, "mount")
+    assert (7, 1, 6, 0) == counts(sweep_up(*real))
+
+    assert NIGHTS == nights(warehouse)
+    assert list(NIGHTS) == nights_of(warehouse, "verdict")
+    assert before == nights_of(warehouse, "mount") == ["2021-04-06", "2021-04-14"]
+    at_once = state(warehouse)
+    shutil.rmtree(warehouse)
+    keep(warehouse, mount=30)
+    sweep_up(*real)
+    assert at_once == state(warehouse)
+
+
+def test_rows_leave_with_the_sweep_or_not_at_all(sweep_up, warehouse, real, monkeypatch):
+    """A sweep that dies before its last commit drops nothing, and its successor does."""
+    sweep_up(*real)
+    before = state(warehouse)
+    keep(warehouse, mount=30)
+    with monkeypatch.context() as patched:
+        # The table itself, rejects, and then the row of the sweep.
+        commits_until(2, patched)
+        with pytest.raises(KilledError, match="sweep"):
+            sweep_up(*real)
+    assert before == state(warehouse)
+    assert ["mount", "reject"] == Lake(warehouse / "lake").roll_back(warehouse / "staging")
+
+    sweep_up(*real)
+    assert ["2021-04-06", "2021-04-14"] == nights_of(warehouse, "mount")
+
+
+def test_other_clusters_rows_stay(sweep_up, warehouse, real):
+    """A sweep drops rows of its own cluster only, counted from that cluster's newest night."""
+    old, new = ([log for log in real if ("ecpam21" in str(log)) is is_new] for is_new in (False, True))
+    keep(warehouse, mount=30)
+    sweep_up(*old, cluster="red")
+    sweep_up(*new, cluster="blue")
+
+    clusters = rows(warehouse, "SELECT cluster, count(DISTINCT log_id) AS logs FROM lake.mount GROUP BY ALL ORDER BY ALL")
+    assert [{"cluster": "blue", "logs": len(new)}, {"cluster": "red", "logs": len(old)}] == clusters
+
+
+def test_days_that_are_not_fit_end_a_sweep_before_it_begins(sweep_up, warehouse, real):
+    """In a sentence that names the file."""
+    keep(warehouse, segmant=30)
+    with pytest.raises(UsageError, match=r"retention\.toml: There is no table segmant: did you mean segment\?"):
+        sweep_up(*real)
+    assert not (warehouse / "lake").exists()

@@ -1,0 +1,103 @@
+"""For how many days a site keeps the rows of a table: raw requests for days, verdicts for years.
+
+A night's rows of a table leave the lake with the sweep that finds them past their days; `docs/decisions/retention.md`
+argues what may leave, and from when days are counted.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date
+from functools import cache
+from typing import Final
+
+from iomine.errors import UsageError, did_you_mean
+from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.site import site_file
+from iomine.schema import TABLES
+from iomine.triggers.registry import TRIGGERS
+from iomine.views.model import needed_views
+
+# What the template asks for: what is large and is looked at soon or never.
+SUGGESTED_DAYS: Final = {
+    "segment": 30,
+    "access_run": 90,
+    "file_phase": 90,
+    "offset_detail": 90,
+    "ost_detail": 90,
+    "rank_detail": 90,
+}
+
+
+@cache
+def perishable_tables() -> tuple[str, ...]:
+    """Tables whose rows may leave the lake: those of nights that no verdict is worked out from, by name."""
+    views = {f"{schema}.{trigger.view}" for trigger in TRIGGERS.values() for schema in ("core", "feature")}
+    needed = {name.removeprefix("lake.") for view in needed_views(views) for name in view.reads}
+    return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in needed))
+
+
+def site_retention(warehouse: Warehouse) -> dict[str, int]:
+    """Days by table, as `retention.toml` in the warehouse says; what it does not name is kept for ever.
+
+    Raises:
+        UsageError: the file cannot be read, or something in it is not fit.
+    """
+    file = warehouse.root / "retention.toml"
+    if not file.exists():
+        return {}
+    with site_file(file, "days") as text:
+        return parse_retention(text)
+
+
+def parse_retention(text: str) -> dict[str, int]:
+    """Days by table, of a TOML file with a table `days`; those that are kept for ever are left out.
+
+    Raises:
+        UsageError: it is not TOML, has another form, or names a table that there is not or that has to be kept.
+    """
+    try:
+        tables = tomllib.loads(text)
+    except ValueError as error:
+        raise UsageError(f"This is not TOML: {error}.") from error
+    days = tables.pop("days", {})
+    if tables or not isinstance(days, dict):
+        stray = next(iter(tables), "days")
+        raise UsageError(f"{stray} stands where it means nothing: write lines such as segment = 30 under [days].")
+    return {name: count for name, value in days.items() if (count := _checked(name, value))}
+
+
+def kept_from(newest: date, days: int, today: date) -> date:
+    """The first night that is kept.
+
+    Args:
+        newest: the newest night that a cluster has logs of.
+        days: how many nights are kept.
+        today: no night counts as newer, whatever a log's clock said.
+    """
+    return date.fromordinal(max(1, min(newest, today).toordinal() - days + 1))
+
+
+def expired(days: Mapping[str, int], files: Iterable[LakeFile], cluster: str, today: date) -> set[tuple[str, date]]:
+    """Tables and nights of a cluster that are past their days.
+
+    Args:
+        days: by table.
+        files: of the lake, and those about to be committed.
+        cluster: the machine.
+        today: as of `kept_from`.
+    """
+    nights = {(file.table, file.night) for file in files if file.cluster == cluster and file.night}
+    newest = max((night for table, night in nights if table == "log"), default=today)
+    firsts = {table: kept_from(newest, count, today) for table, count in days.items()}
+    return {(table, night) for table, night in nights if table in firsts and night < firsts[table]}
+
+
+def _checked(name: str, value: object) -> int:
+    if name not in TABLES:
+        raise UsageError(f"There is no table {name}: {did_you_mean(name, TABLES) or 'docs/views.md names them all.'}")
+    if name not in perishable_tables():
+        raise UsageError(f"{name} cannot leave the lake, since verdicts or sweeps need it: take its line out.")
+    # True is an int to Python.
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise UsageError(f"The days of {name} must be a whole number, 0 for ever, not {value!r}.")
+    return value

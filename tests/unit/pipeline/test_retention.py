@@ -1,0 +1,118 @@
+"""For how many days rows are kept: what a site may set, and what leaves when."""
+
+import datetime as dt
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iomine.errors import UsageError
+from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.retention import SUGGESTED_DAYS, expired, kept_from, parse_retention, perishable_tables, site_retention
+from iomine.schema import TABLES
+from iomine.triggers import TRIGGERS
+
+TEMPLATE = Path(__file__).parents[3] / "deploy" / "retention.toml"
+TODAY = dt.date(2024, 5, 1)
+_NIGHTS = st.dates(dt.date(2024, 3, 1), dt.date(2024, 6, 1))
+
+
+def _file(table: str, night: dt.date | None, cluster: str | None = "blue") -> LakeFile:
+    return LakeFile(table, cluster, night, Path("x.parquet"), 1, 1)
+
+
+def test_the_template_sets_what_is_suggested() -> None:
+    """deploy/retention.toml can be taken as it is, and names every table that may leave."""
+    text = TEMPLATE.read_text()
+    assert parse_retention(text) == SUGGESTED_DAYS
+    assert re.findall(r"^#?(\w+) = ", text, re.MULTILINE) == list(perishable_tables())
+
+
+def test_what_verdicts_need_stays() -> None:
+    """Neither logs, nor records and features that triggers ask, nor tables without nights may leave; verdicts may."""
+    views = {trigger.view for trigger in TRIGGERS.values()}
+    stays = views | {"log", "posix_file", "rank_io", "phase", "request_size", "reject", "sweep"}
+    assert not stays & set(perishable_tables())
+    assert {"segment", "verdict", *SUGGESTED_DAYS} <= set(perishable_tables()) < set(TABLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ("[days]", {}),
+        ("[days]\nsegment = 30\nverdict = 3650\nmount = 0", {"segment": 30, "verdict": 3650}),
+    ],
+    ids=["empty", "no table named", "some"],
+)
+def test_days_that_are_fit(text: str, expected: dict[str, int]) -> None:
+    """What is not named, or has 0 days, is kept for ever."""
+    assert expected == parse_retention(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[days", "This is not TOML"),
+        ("segment = 30", "segment stands where it means nothing: write lines such as segment = 30 under [days]."),
+        ("days = 30", "days stands where it means nothing"),
+        ("[days]\nsegments = 30", "There is no table segments: did you mean segment?"),
+        ("[days]\nnothing_like_it = 30", "There is no table nothing_like_it: docs/views.md names them all."),
+        ("[days]\nposix_file = 30", "posix_file cannot leave the lake"),
+        ("[days]\nsweep = 30", "sweep cannot leave the lake"),
+        ("[days]\nsegment = -1", "The days of segment must be a whole number, 0 for ever, not -1."),
+        ("[days]\nsegment = 1.5", "must be a whole number"),
+        ("[days]\nsegment = true", "must be a whole number"),
+        ('[days]\nsegment = "30"', "must be a whole number"),
+    ],
+)
+def test_days_that_are_not_fit(text: str, words: str) -> None:
+    """What cannot be meant is refused, with what to write instead."""
+    with pytest.raises(UsageError, match=re.escape(words)):
+        parse_retention(text)
+
+
+def test_the_file_of_a_site(tmp_path: Path) -> None:
+    """`retention.toml` in the warehouse counts; without one all is kept, and one that cannot be read is told by its path."""
+    warehouse = Warehouse(tmp_path)
+    assert site_retention(warehouse) == {}
+    file = tmp_path / "retention.toml"
+    file.write_text("[days]\nsegment = 7\n")
+    assert site_retention(warehouse) == {"segment": 7}
+    file.write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"The days in .*retention\.toml are not UTF-8 text"):
+        site_retention(warehouse)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(UsageError, match=r"The days in .*retention\.toml cannot be read"):
+        site_retention(warehouse)
+
+
+@given(st.sets(_NIGHTS, min_size=1), st.integers(1, 60))
+def test_the_last_nights_stay(nights: set[dt.date], days: int) -> None:
+    """So many nights stay, counted back from the newest or today, whichever is earlier; all that is older leaves."""
+    files = [_file(table, night) for table in ("log", "segment", "mount") for night in nights]
+    newest = min(TODAY, max(nights))
+    expected = {("segment", night) for night in nights if night <= newest - dt.timedelta(days=days)}
+    assert expected == expired({"segment": days}, files, "blue", TODAY)
+
+
+def test_each_cluster_counts_from_its_own_newest_night() -> None:
+    """Another cluster's nights neither leave nor count; tables without nights stay."""
+    old, new = dt.date(2024, 1, 1), dt.date(2024, 4, 1)
+    files = [
+        _file("log", old),
+        _file("segment", old),
+        _file("log", new, "red"),
+        _file("segment", old, "red"),
+        _file("sweep", None, None),
+    ]
+    assert expired({"segment": 30}, files, "blue", TODAY) == set()
+    assert expired({"segment": 30}, files, "red", TODAY) == {("segment", old)}
+
+
+def test_more_days_than_the_calendar_has() -> None:
+    """They keep everything."""
+    assert kept_from(TODAY, 10**12, TODAY) == dt.date.min
