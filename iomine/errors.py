@@ -4,6 +4,7 @@
     ├── UsageError              the command line or a setting is wrong                  (2)
     ├── InputError              a path that was given cannot be swept                   (1)
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
+    ├── OutputError             what is to be written cannot be                         (1)
     ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
 
@@ -29,6 +30,10 @@ class InputError(IomineError):
 
 class WarehouseError(IomineError):
     """The warehouse cannot be used as it is."""
+
+
+class OutputError(IomineError):
+    """What is to be written cannot be, for example because the disk is full."""
 
 
 class WorkersError(IomineError):

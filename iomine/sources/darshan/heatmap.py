@@ -15,8 +15,9 @@ from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, labels, n
 _HEAD: Final = 6
 _HEAD_PART, _WRITE_PART, _READ_PART = range(3)
 # Record ids that Darshan gives the heat maps of its layers (`heatmap:POSIX` and so on, hashed).
-_LAYERS: Final = {16592106915301738621: "posix", 3989511027826779520: "stdio", 3668870418325792824: "mpiio"}
-_LAYER_OF: Final = {int(np.uint64(id_).astype(np.int64)): layer for id_, layer in _LAYERS.items()}
+_HASHES: Final = {"posix": 16592106915301738621, "stdio": 3989511027826779520, "mpiio": 3668870418325792824}
+LAYER_IDS: Final = {layer: int(np.uint64(hash_).astype(np.int64)) for layer, hash_ in _HASHES.items()}
+_LAYER_OF: Final = {id_: layer for layer, id_ in LAYER_IDS.items()}
 
 
 def decode_heatmap(data: bytes, order: str) -> Decoded:

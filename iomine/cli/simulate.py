@@ -1,0 +1,49 @@
+"""`iomine simulate`: a facility in a box, whose truth is known."""
+# ruff: noqa: PLC0415
+
+import datetime as dt
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iomine.cli.options import DEFAULT_CLUSTER, Cluster, Workers
+
+
+def command(
+    *,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write to; it must be empty or not there yet.")],
+    logs: Annotated[int, typer.Option("--logs", metavar="N", min=0, help="Darshan logs in all.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="The same seed gives the same facility.")] = 0,
+    days: Annotated[int, typer.Option("--days", metavar="D", min=1, help="Nights that the logs are spread over.")] = 7,
+    start: Annotated[dt.datetime, typer.Option("--start", metavar="DATE", formats=["%Y-%m-%d"], help="First day.")] = dt.datetime(
+        2026, 1, 5, tzinfo=dt.UTC
+    ),
+    dxt_ratio: Annotated[float, typer.Option("--dxt-ratio", metavar="R", min=0, max=1, help="Share of logs with traces.")] = 0.1,
+    heatmap_ratio: Annotated[
+        float, typer.Option("--heatmap-ratio", metavar="R", min=0, max=1, help="Share of logs with heat maps.")
+    ] = 0.9,
+    cluster: Cluster = DEFAULT_CLUSTER,
+    workers: Workers = None,
+) -> None:
+    """Write a facility's nights: Darshan logs, Lustre statistics, accounting, and the truth about them.
+
+    What is in OUT afterwards, and how it comes about, says docs/simulate.md.
+    """
+    from iomine.cli.terminal.progress import progress_shown
+    from iomine.lake import check_cluster
+    from iomine.pipeline import progress
+    from iomine.simulate import Settings, simulate
+    from iomine.units import human_seconds
+
+    check_cluster(cluster)
+    settings = Settings(out, logs, seed, days, cluster, start.date(), dxt_ratio, heatmap_ratio, workers)
+    with progress_shown():
+        summary = simulate(settings, progress.tell)
+    rate = summary.logs / max(summary.seconds, 1e-9)
+    typer.echo(f"{summary.logs:,} logs of {summary.jobs:,} jobs in {human_seconds(summary.seconds)}, {rate:,.0f} logs a second")
+    for archetype, count in summary.archetypes.items():
+        typer.echo(f"  {count:>8,}  {archetype}")
+    for incident in summary.incidents:
+        typer.echo(f"  incident: {incident}")
+    typer.echo(f"Next: iomine sweep {out / 'darshan'} --cluster {cluster}", err=True)

@@ -1,0 +1,114 @@
+"""The file system of the facility: one Lustre, its targets, and what a request costs.
+
+A request takes a latency and its length over a bandwidth. The bandwidth is that of one rank's stream, or its share of the
+OSTs' bandwidth where many ranks move data together; metadata calls take a latency, or their share of an MDT's rate. All
+of it is stretched by the weather: for each target and minute of a night, how much slower than idle it is, which is the
+load that the night's jobs put on it over what it can bear, times what an incident does to it.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from iomine.simulate.runs import Floats, Integers
+
+NAME: Final = "scratch"
+MOUNT: Final = "/scratch"
+OST_COUNT: Final = 32
+MDT_COUNT: Final = 4
+OST_BYTES_PER_SECOND: Final = 3e9
+STREAM_BYTES_PER_SECOND: Final = 1.2e9
+REQUEST_SECONDS: Final = 4e-4
+MDT_CALLS_PER_SECOND: Final = 40_000.0
+OPEN_SECONDS: Final = 8e-4
+STAT_SECONDS: Final = 2.5e-4
+CLOSE_SECONDS: Final = 1e-4
+MINUTE: Final = 60
+
+
+class Layouts(NamedTuple):
+    """How files are striped: over OSTs that follow one another.
+
+    Attributes:
+        first_osts: OST of each file's first stripe.
+        stripe_counts: OSTs of each file.
+        stripe_bytes: stripe size of each file.
+    """
+
+    first_osts: Integers
+    stripe_counts: Integers
+    stripe_bytes: Integers
+
+    def osts(self, files: Integers) -> Integers:
+        """OST indices by file and stripe, of files with equally many stripes."""
+        stripes = np.arange(self.stripe_counts[files[0]])
+        found: Integers = (self.first_osts[files, None] + stripes) % OST_COUNT
+        return found
+
+
+class Weather:
+    """How much slower than idle each target is.
+
+    Args:
+        ost_slowdowns: by OST and minute.
+        mdt_slowdowns: by MDT and minute.
+    """
+
+    def __init__(self, ost_slowdowns: Floats, mdt_slowdowns: Floats) -> None:
+        self._mdts = mdt_slowdowns
+        # Sums up to an OST, twice around, give the mean over any stripes by one subtraction.
+        twice = np.concatenate([np.zeros((1, ost_slowdowns.shape[1])), ost_slowdowns, ost_slowdowns])
+        self._ost_sums = np.cumsum(twice, axis=0)
+        self._last = ost_slowdowns.shape[1] - 1
+
+    def osts(self, layouts: Layouts, files: Integers | int, minutes: Integers) -> Floats:
+        """Mean slowdown of the OSTs of files."""
+        first, width, at = layouts.first_osts[files], layouts.stripe_counts[files], np.minimum(minutes, self._last)
+        found: Floats = (self._ost_sums[first + width, at] - self._ost_sums[first, at]) / width
+        return found
+
+    def mdt(self, mdt: int, minutes: Integers) -> Floats:
+        """Slowdown of an MDT."""
+        found: Floats = self._mdts[mdt, np.minimum(minutes, self._last)]
+        return found
+
+
+def fair_weather(minutes: int) -> Weather:
+    """Idle targets."""
+    return Weather(np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
+
+
+def on_osts(
+    layouts: Layouts, files: Integers, begins: Floats, ends: Floats, moved: Integers
+) -> tuple[Integers, Integers, Integers]:
+    """Spreads bytes that were moved between two offsets of files over the files' OSTs.
+
+    Exact where all of the bytes in between were moved; otherwise in proportion, rounded so that they add up.
+
+    Args:
+        layouts: of all files.
+        files: file of each part.
+        begins: offset at which each part begins.
+        ends: offset at which it ends.
+        moved: bytes that it moved.
+
+    Returns:
+        Index of the part, OST and bytes, a row for each part and OST.
+    """
+    found = []
+    for width in np.unique(layouts.stripe_counts[files]):
+        parts = np.flatnonzero(layouts.stripe_counts[files] == width)
+        stripe = layouts.stripe_bytes[files[parts], None]
+        number = np.arange(width)
+
+        def upto(offsets: Floats, stripe: Integers = stripe, number: Integers = number, width: int = int(width)) -> Floats:
+            rounds, rest = np.divmod(offsets[:, None], stripe * width)
+            below: Floats = rounds * stripe + np.clip(rest - number * stripe, 0, stripe)
+            return below
+
+        reach = np.cumsum(upto(ends[parts]) - upto(begins[parts]), axis=1)
+        spread = np.rint(reach / reach[:, -1:] * moved[parts, None]).astype(np.int64)
+        spread = np.diff(spread, axis=1, prepend=0)
+        osts = (layouts.first_osts[files[parts], None] + number) % OST_COUNT
+        found.append((np.repeat(parts, width), osts.ravel(), spread.ravel()))
+    return tuple(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]

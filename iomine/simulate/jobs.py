@@ -1,0 +1,208 @@
+"""One job of the facility: its programs run, one after the other, and each leaves a log."""
+
+import datetime as dt
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from iomine.simulate import filesystem as fs
+from iomine.simulate.archetypes import ARCHETYPES
+from iomine.simulate.contents import Contents, batch_of, contents_of
+from iomine.simulate.people import Application
+from iomine.simulate.program import Program, Seat
+from iomine.simulate.runs import OPS, Floats, Integers
+from iomine.simulate.servers import NO_LOAD, Load, load_of
+from iomine.sources.darshan.writing import Run, write_log
+
+RANKS_PER_NODE: Final = 16
+NODES_PER_LEAF: Final = 32
+_PAUSE_SECONDS: Final = 8.0
+_MOUNTS: Final = (("/", "ext4"), (fs.MOUNT, "lustre"), ("/home", "nfs4"), ("/dev", "devtmpfs"))
+_METADATA: Final = {"lib_ver": "3.4.4", "h": "romio_no_indep_rw=true;cb_nodes=4"}
+_STDOUT_RATIO: Final = 0.3
+_MOST_LINES: Final = 400
+_NANOSECONDS: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job before it has run.
+
+    Attributes:
+        job_id: the scheduler's.
+        number: its place among all jobs, from which its randomness comes.
+        application: what it runs.
+        log_count: how many times, one after the other; 0 for a job that leaves no log.
+        submit: seconds since the epoch.
+        start: seconds since the epoch, 0 if it never started.
+        nodes: indices of its nodes.
+    """
+
+    job_id: int
+    number: int
+    application: Application
+    log_count: int
+    submit: int
+    start: int
+    nodes: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What is the same for all jobs of a night.
+
+    Attributes:
+        out: folder of the facility.
+        seed: from which all randomness comes.
+        dxt_ratio: share of logs with traces.
+        heatmap_ratio: share of logs with heat maps.
+        weather: of the night and the day after.
+        weather_start: seconds since the epoch.
+        degraded: leaf switch, beginning, end and factor of links that are degraded.
+    """
+
+    out: Path
+    seed: int
+    dxt_ratio: float
+    heatmap_ratio: float
+    weather: fs.Weather
+    weather_start: float
+    degraded: Sequence[tuple[int, float, float, float]]
+
+
+class Done(NamedTuple):
+    """What a job left behind.
+
+    Attributes:
+        job: the job.
+        steps: start and end of each of its programs, in seconds since the epoch.
+        ranks: processes of each.
+        logs: what is true of each log.
+    """
+
+    job: Job
+    steps: list[tuple[float, float]]
+    ranks: list[int]
+    logs: list[dict[str, Any]]
+
+
+class Outcome(NamedTuple):
+    """What jobs left behind.
+
+    Attributes:
+        jobs: each of them.
+        load: on the servers; `programs` are indices of jobs.
+    """
+
+    jobs: list[Done]
+    load: Load
+
+
+def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
+    """Runs jobs and writes their logs."""
+    found = [Done(job, [], [], []) for job in jobs]
+    programs: list[Program] = []
+    owners, starts, wanted, paths = [], [], [], []
+    for place, done in enumerate(found):
+        job = done.job
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(site.seed, spawn_key=(1, job.number))))
+        moment = job.start + float(rng.uniform(0.5, 3))
+        for step in range(job.log_count):
+            program, truth = run_program(site, job, step, moment, rng)
+            programs.append(program)
+            owners.append(place)
+            starts.append(moment)
+            wanted.append((rng.random() < site.dxt_ratio, rng.random() < site.heatmap_ratio))
+            paths.append(_path(site.out, job, moment, int(rng.integers(1 << 15, 1 << 22))))
+            done.steps.append((moment, moment + program.seconds))
+            done.ranks.append(program.nprocs)
+            done.logs.append(truth)
+            moment += program.seconds + _PAUSE_SECONDS
+    if not programs:
+        return Outcome(found, NO_LOAD)
+    batch = batch_of(programs)
+    contents = contents_of(batch, *np.array(wanted).T)
+    logs = [log for done in found for log in done.logs]
+    for place, (program, start, path, log) in enumerate(zip(programs, starts, paths, logs, strict=True)):
+        log |= {"log": str(path.relative_to(site.out))} | _write(path, jobs[owners[place]], start, program, contents[place])  # noqa: PLW2901  the very same dict
+    load = load_of(batch, np.array(starts))
+    return Outcome(found, load._replace(programs=np.array(owners)[load.programs]))
+
+
+def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Generator) -> tuple[Program, dict[str, Any]]:
+    """One program of a job, and what is true of it."""
+    application = job.application
+    behaviour = application.at(job.submit)
+    archetype, about = ARCHETYPES[behaviour.archetype], behaviour.parameters
+    nprocs = about["nprocs"]
+    nodes = job.nodes[np.arange(nprocs) // RANKS_PER_NODE]
+    slowdowns = _slowdowns(site, nodes, start)
+    folder = f"{fs.MOUNT}/{application.account}/{application.user}"
+    seat = Seat(
+        nprocs,
+        nodes,
+        slowdowns,
+        start - site.weather_start,
+        application.mdt,
+        f"{folder}/run.{job.job_id}.{step}",
+        f"{folder}/{application.lineage}",
+    )
+    program = Program(seat, site.weather, rng)
+    archetype.act(program, about)
+    if rng.random() < _STDOUT_RATIO:
+        program.say(int(rng.integers(20, _MOST_LINES)))
+    truth = archetype.truth(about)
+    slow = np.flatnonzero(slowdowns > 1)
+    has_stragglers = 0 < len(slow) < nprocs
+    told = {
+        "user": application.user,
+        "application": application.exe,
+        "lineage": application.lineage,
+        "archetype": behaviour.archetype,
+        "patterns": sorted(truth.patterns),
+        # Whether slow ranks show depends on how much they have to do.
+        "open_questions": sorted(truth.open_questions | ({"stragglers"} if has_stragglers else set())),
+        "nprocs": nprocs,
+        "bursts": {name: program.bursts[op] for op, name in enumerate(OPS)},
+        "slow_ranks": slow.tolist(),
+    }
+    return program, told
+
+
+def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:
+    slowdowns = np.ones(len(nodes))
+    for leaf, begin, end, factor in site.degraded:
+        if begin <= start < end:
+            slowdowns[nodes // NODES_PER_LEAF == leaf] *= factor
+    return slowdowns
+
+
+def _write(path: Path, job: Job, start: float, program: Program, contents: Contents) -> dict[str, Any]:
+    """Writes the log of a program that has run; its name and what is known of its numbers."""
+    application = job.application
+    start_ns = int(start * _NANOSECONDS)
+    end_ns = start_ns + int(program.seconds * _NANOSECONDS) + 1
+    run = Run(application.uid, job.job_id, program.nprocs, start_ns, end_ns, application.exe, _MOUNTS, _METADATA)
+    write_log(path, run, contents.names, contents.modules)
+    return {
+        "job_id": str(job.job_id),
+        "read_bytes": contents.read_bytes,
+        "write_bytes": contents.write_bytes,
+        "run_seconds": program.seconds,
+        "has_trace": contents.has_trace,
+        "has_heatmap": contents.has_heatmap,
+    }
+
+
+def _path(out: Path, job: Job, start: float, pid: int) -> Path:
+    """Where Darshan would put the log, under a name as it would give it."""
+    at = dt.datetime.fromtimestamp(start, dt.UTC)
+    second = at.hour * 3600 + at.minute * 60 + at.second
+    program = job.application.exe.split()[0].rpartition("/")[2]
+    digest = int.from_bytes(hashlib.blake2b(f"{job.job_id}.{start}".encode(), digest_size=8).digest(), "little")
+    name = f"{job.application.user}_{program}_id{job.job_id}-{pid}_{at.month}-{at.day}-{second}-{digest}_1.darshan"
+    return out / "darshan" / f"{at.year}" / f"{at.month}" / f"{at.day}" / name

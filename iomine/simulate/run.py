@@ -1,0 +1,193 @@
+"""The facility as a whole: night after night, jobs run, and logs, servers, switches and scheduler tell of them."""
+
+import datetime as dt
+import json
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from iomine.errors import OutputError, UsageError
+from iomine.simulate import fabric, incidents, slurm
+from iomine.simulate.archetypes.model import PATTERNS
+from iomine.simulate.jobs import NODES_PER_LEAF, Done, Job, Outcome, Site, run_jobs
+from iomine.simulate.lustre import Servers
+from iomine.simulate.people import population
+from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
+
+_JOBS_AT_ONCE: Final = 50
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to simulate.
+
+    Attributes:
+        out: folder to write to, which is made; it must be empty.
+        log_count: logs in all.
+        seed: the same seed gives the same facility, byte for byte.
+        days: nights that the logs are spread over.
+        cluster: name of the machine.
+        start: first day.
+        dxt_ratio: share of logs with DXT traces.
+        heatmap_ratio: share of logs with heat maps.
+        workers: processes, one per core if not given.
+    """
+
+    out: Path
+    log_count: int = 1000
+    seed: int = 0
+    days: int = 7
+    cluster: str = "default"
+    start: dt.date = dt.date(2026, 1, 5)
+    dxt_ratio: float = 0.1
+    heatmap_ratio: float = 0.9
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What was simulated.
+
+    Attributes:
+        logs: how many logs.
+        jobs: how many jobs.
+        archetypes: logs by archetype.
+        incidents: kinds of incidents, with who caused them.
+        seconds: how long it took.
+    """
+
+    logs: int
+    jobs: int
+    archetypes: dict[str, int]
+    incidents: tuple[str, ...]
+    seconds: float
+
+
+def simulate(settings: Settings, tell: Tell) -> Summary:
+    """Writes a facility.
+
+    Args:
+        settings: what to simulate.
+        tell: is told of progress as stage, done and total.
+
+    Raises:
+        UsageError: the settings make no sense, or the folder is not empty.
+        OutputError: the folder cannot be written to.
+    """
+    _check(settings)
+    begun = time.monotonic()
+    start = int(dt.datetime.combine(settings.start, dt.time(), dt.UTC).timestamp())
+    leaves = leaf_count(settings.log_count / settings.days)
+    people = population(_rng(settings.seed, 0, 0), settings.log_count)
+    plan = incidents.plan(_rng(settings.seed, 0, 1), people, start, settings.days, leaves)
+    links = plan.of_kind("degraded_link")
+    scheduler = Scheduler(plan, start, leaves)
+    servers, switches = Servers(settings.out), fabric.Switches(settings.out, leaves, links)
+    archetypes: Counter[str] = Counter()
+    jobs_done = 0
+    try:
+        with ExitStack() as stack:
+            told = _Files(settings, leaves, stack)
+            workers = _Workers(settings, stack)
+            for night in range(settings.days):
+                begin = start + night * DAY_SECONDS
+                first, last = (settings.log_count * at // settings.days for at in (night, night + 1))
+                jobs, weather = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
+                degraded = [(link.target, link.start, link.end, link.factor) for link in links]
+                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, weather, begin, degraded)
+                _make_folders(settings.out, begin)
+                for outcome in workers.run(site, jobs):
+                    told.add(outcome.jobs)
+                    servers.add(outcome)
+                    switches.add(outcome, begin)
+                    archetypes.update(log["archetype"] for done in outcome.jobs for log in done.logs)
+                    jobs_done += len(outcome.jobs)
+                    tell("simulate", archetypes.total(), settings.log_count)
+                servers.tell(begin)
+                switches.tell(begin)
+            told.finish(plan)
+    except OSError as error:
+        raise OutputError(f"{settings.out} cannot be written to ({error.strerror}): choose another folder.") from error
+    kinds = tuple(f"{incident.kind} {incident.lineage}".strip() for incident in plan.incidents)
+    return Summary(archetypes.total(), jobs_done, dict(archetypes.most_common()), kinds, time.monotonic() - begun)
+
+
+def _check(settings: Settings) -> None:
+    if settings.log_count < 0 or settings.days < 1:
+        raise UsageError("A facility has no fewer than 0 logs and 1 day: ask for more.")
+    for name, ratio in (("--dxt-ratio", settings.dxt_ratio), ("--heatmap-ratio", settings.heatmap_ratio)):
+        if not 0 <= ratio <= 1:
+            raise UsageError(f"{name} is a share of logs: give a number from 0 to 1.")
+    try:
+        if settings.out.exists() and (not settings.out.is_dir() or any(settings.out.iterdir())):
+            raise UsageError(f"{settings.out} is not an empty folder: name one that is, or that is not there yet.")
+        settings.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{settings.out} cannot be made ({error.strerror}): choose another folder.") from error
+
+
+def _rng(seed: int, *key: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+
+
+def _make_folders(out: Path, begin: int) -> None:
+    for moment in (begin, begin + DAY_SECONDS, begin + 2 * DAY_SECONDS):
+        at = dt.datetime.fromtimestamp(moment, dt.UTC)
+        (out / "darshan" / f"{at.year}" / f"{at.month}" / f"{at.day}").mkdir(parents=True, exist_ok=True)
+
+
+class _Files:
+    """Files that grow job by job: accounting and truth."""
+
+    def __init__(self, settings: Settings, leaves: int, stack: ExitStack) -> None:
+        self._settings = settings
+        for folder in ("darshan", "slurm", "truth"):
+            (settings.out / folder).mkdir()
+        self._sacct = stack.enter_context((settings.out / "slurm" / "sacct.txt").open("w"))
+        self._sacct.write(slurm.header())
+        self._logs = stack.enter_context((settings.out / "truth" / "logs.jsonl").open("w"))
+        (settings.out / "slurm" / "topology.conf").write_text(fabric.topology(leaves, leaves * NODES_PER_LEAF))
+
+    def add(self, done: Sequence[Done]) -> None:
+        """Adds jobs."""
+        self._sacct.write(slurm.lines(done))
+        for job in done:
+            self._logs.writelines(json.dumps(log) + "\n" for log in job.logs)
+
+    def finish(self, plan: incidents.Plan) -> None:
+        """Tells of incidents."""
+        settings = self._settings
+        about = {"cluster": settings.cluster, "seed": settings.seed, "logs": settings.log_count, "days": settings.days}
+        told = about | {"start": settings.start.isoformat(), "incidents": [incident.told() for incident in plan.incidents]}
+        for name, content in (("incidents", told), ("patterns", PATTERNS)):
+            (settings.out / "truth" / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+class _Workers:
+    """Runs jobs in this process, or in several."""
+
+    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+        count = settings.workers or len(os.sched_getaffinity(0))
+        self._pool: ProcessPoolExecutor | None = None
+        if min(count, settings.log_count // _JOBS_AT_ONCE) > 1:
+            context = multiprocessing.get_context("forkserver")
+            self._pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
+
+    def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[Outcome]:
+        """Jobs in order, some at once."""
+        chunks = [(site, jobs[first : first + _JOBS_AT_ONCE]) for first in range(0, len(jobs), _JOBS_AT_ONCE)]
+        yield from map(_run_jobs, chunks) if self._pool is None else self._pool.map(_run_jobs, chunks)
+
+
+def _run_jobs(chunk: tuple[Site, Sequence[Job]]) -> Outcome:
+    return run_jobs(*chunk)

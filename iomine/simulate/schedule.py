@@ -1,0 +1,154 @@
+"""Which jobs are run in a night, when and where, and what weather they make for each other."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from iomine.simulate import filesystem as fs
+from iomine.simulate.archetypes import ARCHETYPES
+from iomine.simulate.contents import batch_of
+from iomine.simulate.incidents import Plan, culprit_of
+from iomine.simulate.jobs import NODES_PER_LEAF, RANKS_PER_NODE, Job
+from iomine.simulate.people import Application
+from iomine.simulate.program import Program, Seat
+from iomine.simulate.runs import Floats
+from iomine.simulate.servers import load_of
+
+DAY_SECONDS: Final = 86_400
+_DAY_MINUTES: Final = DAY_SECONDS // fs.MINUTE
+_FIRST_JOB_ID: Final = 4_100_000
+_STEPS_RATIOS: Final = (0.85, 0.10, 0.05)
+# Jobs that leave no log: programs without Darshan, and jobs that fail or are cancelled early.
+_NO_LOG_RATIO: Final = 0.04
+_RESERVED: Final = 2.5
+_RESERVED_SECONDS: Final = 900
+_LOGS_PER_LEAF: Final = 100
+_FEWEST_LEAVES, _MOST_LEAVES = 16, 64
+
+
+def leaf_count(logs_per_night: float) -> int:
+    """Leaf switches of a facility with so many logs in a night."""
+    return int(np.clip(logs_per_night / _LOGS_PER_LEAF, _FEWEST_LEAVES, _MOST_LEAVES))
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What one run of an application is like on an idle machine.
+
+    Attributes:
+        seconds: how long it takes.
+        moved_bytes: bytes by minute.
+        meta_calls: metadata calls by minute.
+    """
+
+    seconds: float
+    moved_bytes: Floats
+    meta_calls: Floats
+
+
+@dataclass
+class Scheduler:
+    """Gives jobs their nodes, first come, first served, and knows the load that they are about to make.
+
+    Attributes:
+        plan: applications and incidents.
+        start: beginning of the first night, in seconds since the epoch.
+        leaves: leaf switches.
+        free_at: when each node will be free.
+        load: bytes for all OSTs, and calls for each MDT, by minute of this night and the next day.
+    """
+
+    plan: Plan
+    start: int
+    leaves: int
+    job_count: int = 0
+    free_at: Floats = field(init=False)
+    load: Floats = field(default_factory=lambda: np.zeros((1 + fs.MDT_COUNT, 2 * _DAY_MINUTES)))
+    rehearsals: dict[tuple[str, float], Rehearsal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.free_at = np.zeros(self.leaves * NODES_PER_LEAF)
+
+    def night(self, night: int, log_count: int, rng: np.random.Generator) -> tuple[list[Job], fs.Weather]:
+        """Jobs of a night, by their submission, and the weather that they and incidents make."""
+        begin = self.start + night * DAY_SECONDS
+        self.load = np.concatenate([self.load[:, _DAY_MINUTES:], np.zeros((1 + fs.MDT_COUNT, _DAY_MINUTES))], axis=1)
+        weights = np.cumsum([application.weight for application in self.plan.applications])
+        sizes = _log_counts(log_count, rng)
+        moments = np.sort(_moments(len(sizes), rng)) + begin
+        jobs = []
+        for moment, size in zip(moments.tolist(), sizes, strict=True):
+            place = int(np.searchsorted(weights, rng.random() * weights[-1], side="right"))
+            application = culprit_of(self.plan, moment, rng) or self.plan.applications[place]
+            first_node = int(rng.integers(len(self.free_at)))
+            jobs.append(self._job(application, size, int(moment), begin, first_node))
+        return jobs, self._weather(begin)
+
+    def _job(self, application: Application, log_count: int, submit: int, begin: int, first_node: int) -> Job:
+        rehearsal = self._rehearsal(application, submit)
+        nodes_needed = -(-application.at(submit).parameters["nprocs"] // RANKS_PER_NODE)
+        self.job_count += 1
+        job_id = _FIRST_JOB_ID + self.job_count
+        # The nodes that are free first, and of those the ones that follow a given one.
+        waits = np.roll(np.maximum(self.free_at, submit), -first_node)
+        nodes = np.sort((np.argsort(waits, kind="stable")[:nodes_needed] + first_node) % len(waits))
+        start = int(max(submit + 1, np.ceil(self.free_at[nodes].max())))
+        self.free_at[nodes] = start + _RESERVED * rehearsal.seconds * max(1, log_count) + _RESERVED_SECONDS
+        for step in range(log_count):
+            self._add_load(rehearsal, application, start + step * rehearsal.seconds - begin)
+        return Job(job_id, self.job_count, application, log_count, submit, start, nodes)
+
+    def _rehearsal(self, application: Application, moment: float) -> Rehearsal:
+        behaviour = application.at(moment)
+        key = (application.lineage, behaviour.since)
+        if key not in self.rehearsals:
+            nprocs = behaviour.parameters["nprocs"]
+            seat = Seat(
+                nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project"
+            )
+            program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
+            ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
+            load = load_of(batch_of([program]), np.zeros(1))
+            is_ost = load.targets < fs.OST_COUNT
+            moved, calls = np.zeros((2, int(load.minutes.max(initial=0)) + 1))
+            np.add.at(moved, load.minutes, load.amounts[:, ::3].sum(axis=1) * is_ost)
+            np.add.at(calls, load.minutes, load.amounts[:, ::2].sum(axis=1) * ~is_ost)
+            self.rehearsals[key] = Rehearsal(program.seconds, moved, calls)
+        return self.rehearsals[key]
+
+    def _add_load(self, rehearsal: Rehearsal, application: Application, begin: float) -> None:
+        minute = int(begin // fs.MINUTE)
+        for row, amounts in ((0, rehearsal.moved_bytes), (1 + application.mdt, rehearsal.meta_calls)):
+            room = self.load[row, minute : minute + len(amounts)]
+            room += amounts[: len(room)]
+
+    def _weather(self, begin: int) -> fs.Weather:
+        capacity = np.array([fs.OST_COUNT * fs.OST_BYTES_PER_SECOND, *[fs.MDT_CALLS_PER_SECOND] * fs.MDT_COUNT]) * fs.MINUTE
+        slowdowns = np.maximum(1, self.load / capacity[:, None])
+        osts, mdts = np.repeat(slowdowns[:1], fs.OST_COUNT, axis=0), slowdowns[1:]
+        for kind, targets in (("hot_ost", osts), ("metadata_storm", mdts)):
+            for incident in self.plan.of_kind(kind):
+                first, last = (
+                    int(np.clip((at - begin) // fs.MINUTE, 0, 2 * _DAY_MINUTES)) for at in (incident.start, incident.end)
+                )
+                targets[incident.target, first:last] *= incident.factor
+        return fs.Weather(osts, mdts)
+
+
+def _log_counts(log_count: int, rng: np.random.Generator) -> list[int]:
+    """Logs of each job of a night; a few jobs leave none."""
+    sizes: list[int] = []
+    left = log_count
+    while left > 0:
+        size = 0 if rng.random() < _NO_LOG_RATIO else min(left, 1 + int(rng.choice(len(_STEPS_RATIOS), p=_STEPS_RATIOS)))
+        sizes.append(size)
+        left -= size
+    return sizes
+
+
+def _moments(count: int, rng: np.random.Generator) -> Floats:
+    """Seconds of a day at which jobs are submitted: most in the afternoon, the others at any time."""
+    by_day = rng.normal(14.0, 3.5, count) % 24 * 3600
+    moments: Floats = np.where(rng.random(count) < 0.6, by_day, rng.random(count) * DAY_SECONDS)  # noqa: PLR2004  people and scripts
+    return moments

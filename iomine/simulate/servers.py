@@ -1,0 +1,99 @@
+"""What the servers of the file system see of programs: bytes, requests and time by target and minute."""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from iomine.simulate import filesystem as fs
+from iomine.simulate.contents import LOWEST_LAYERS, Batch
+from iomine.simulate.runs import OPS, Call, Floats, Integers
+from iomine.simulate.timeline import shares
+from iomine.units import KIB, MIB
+
+# Clients gather contiguous requests into these at most; less than a page does not travel.
+_MOST_RPC_BYTES: Final = 4 * MIB
+_LEAST_RPC_BYTES: Final = 4 * KIB
+OST_AMOUNTS: Final = tuple(f"{op}_{what}" for op in OPS for what in ("bytes", "samples", "usecs"))
+_MDT_OPERATIONS: Final = {Call.OPEN: "open", Call.CLOSE: "close", Call.STAT: "getattr"}
+MDT_AMOUNTS: Final = tuple(f"{_MDT_OPERATIONS[call]}_{what}" for call in Call for what in ("samples", "usecs"))
+AMOUNTS: Final = len(OST_AMOUNTS)
+TARGETS: Final = fs.OST_COUNT + fs.MDT_COUNT
+_MICROSECONDS: Final = 1_000_000
+
+
+class Load(NamedTuple):
+    """Amounts by program, target and minute.
+
+    Attributes:
+        programs: index of the program.
+        targets: index of the OST; MDTs come after OSTs.
+        minutes: minutes since the epoch.
+        amounts: a row for each, with the columns of `OST_AMOUNTS` or `MDT_AMOUNTS`.
+    """
+
+    programs: Integers
+    targets: Integers
+    minutes: Integers
+    amounts: Integers
+
+
+_NONE: Final = np.empty(0, np.int64)
+NO_LOAD: Final = Load(_NONE, _NONE, _NONE, np.empty((0, AMOUNTS), np.int64))
+
+
+def load_of(batch: Batch, starts: Floats) -> Load:
+    """Load of programs on all targets.
+
+    Args:
+        batch: the programs.
+        starts: when each began, in seconds since the epoch.
+    """
+    first = int(starts.min()) // fs.MINUTE
+    parts = [_ost_parts(batch, starts, first), _mdt_parts(batch, starts, first)]
+    programs, targets, minutes, amounts = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    span = int(minutes.max(initial=0)) + 1
+    keys, of = np.unique((programs * TARGETS + targets) * span + minutes, return_inverse=True)
+    order = np.argsort(of, kind="stable")
+    summed = np.add.reduceat(amounts[order], np.searchsorted(of[order], np.arange(len(keys)))) if len(keys) else amounts
+    pairs, minutes = np.divmod(keys, span)
+    return Load(*np.divmod(pairs, TARGETS), minutes + first, summed)
+
+
+def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
+    runs = batch.runs
+    runs = runs.where(np.isin(runs.layers, LOWEST_LAYERS) & batch.on_lustre[runs.files])
+    owners = batch.owners[runs.files]
+    origins = first * fs.MINUTE - starts
+    part = shares(runs, float(fs.MINUTE), origins[owners])
+    of = part.runs
+    extents, whole = (runs.counts - 1) * runs.steps + runs.lengths, runs.moved_bytes
+    scale = np.maximum(extents, runs.lengths)[of] / whole[of]
+    begins = runs.offsets[of] + part.before * scale
+    which, osts, moved = fs.on_osts(batch.layouts, runs.files[of], begins, begins + np.maximum(1, part.moved * scale), part.moved)
+    run = of[which]
+    is_gathered = (runs.steps == runs.lengths) & (runs.counts > 1)
+    rpc_bytes = np.where(is_gathered, _MOST_RPC_BYTES, np.clip(runs.lengths, _LEAST_RPC_BYTES, _MOST_RPC_BYTES))
+    samples = -(-moved // rpc_bytes[run])
+    usecs = np.rint(moved * ((runs.seconds * runs.counts) / whole * _MICROSECONDS)[run]).astype(np.int64)
+    amounts = np.zeros((len(run), len(OPS), 3), np.int64)
+    amounts[np.arange(len(run)), runs.ops[run]] = np.stack([moved, samples, usecs], axis=1)
+    return Load(owners[run], osts, part.bins[which], amounts.reshape(len(run), AMOUNTS))
+
+
+def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:
+    """Calls on MDTs; those that last for minutes are spread over them."""
+    calls = batch.calls.where(np.isin(batch.calls.layers, LOWEST_LAYERS) & batch.on_lustre[batch.calls.files])
+    owners = batch.owners[calls.files]
+    since = starts[owners] - first * fs.MINUTE
+    begins = ((calls.starts + since) // fs.MINUTE).astype(np.int64)
+    lasting = ((calls.ends + since) // fs.MINUTE).astype(np.int64) - begins + 1
+    which = np.repeat(np.arange(len(begins)), lasting)
+    nth = np.arange(len(which)) - np.repeat(np.cumsum(lasting) - lasting, lasting)
+    counts, lasting = calls.counts[which], lasting[which]
+    # Shares of whole calls that add up.
+    samples = counts * (nth + 1) // lasting - counts * nth // lasting
+    usecs = np.rint(calls.seconds[which] * _MICROSECONDS * samples / np.maximum(1, counts)).astype(np.int64)
+    amounts = np.zeros((len(which), len(Call), 2), np.int64)
+    amounts[np.arange(len(which)), calls.kinds[which]] = np.stack([samples, usecs], axis=1)
+    mdts = np.array([program.seat.mdt for program in batch.programs])[owners[which]]
+    return Load(owners[which], fs.OST_COUNT + mdts, begins[which] + nth, amounts.reshape(len(which), AMOUNTS))

@@ -1,0 +1,76 @@
+"""Triggers fire on simulated logs where the truth says that they should, and only there."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Facility
+from sweeping import rows, run
+
+from iomine.pipeline.sweep import Settings
+from iomine.simulate.archetypes import ARCHETYPES
+from iomine.simulate.archetypes.model import PATTERNS
+from iomine.triggers import TRIGGERS
+
+# Patterns that no archetype shows on every machine of this size; a larger facility has them all.
+_RARE = {"random_writes", "stragglers", "small_files", "file_per_process"}
+
+Verdicts = dict[str, dict[str, str]]
+
+
+@pytest.fixture(scope="session")
+def verdicts(facility: Facility, tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
+    """State of every trigger, by name of the log and code."""
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    run(Settings((facility.out / "darshan",), warehouse, workers=1))
+    assert not rows(warehouse, "FROM rejects")
+    query = "SELECT path, map_from_entries(list((code, state))) AS states FROM verdicts JOIN logs USING (log_id) GROUP BY path"
+    return {Path(row["path"]).name: dict(row["states"]) for row in rows(warehouse, query)}
+
+
+def test_each_pattern_has_its_trigger() -> None:
+    """Patterns name triggers that there are, each another one."""
+    assert set(PATTERNS.values()) <= set(TRIGGERS)
+    assert len(PATTERNS) == len(set(PATTERNS.values()))
+
+
+def test_the_truth_knows_its_patterns(facility: Facility) -> None:
+    """The truth names no other patterns than it explains."""
+    told = json.loads((facility.out / "truth" / "patterns.json").read_text())
+    assert told == PATTERNS
+    assert {pattern for log in facility.logs for pattern in log["patterns"] + log["open_questions"]} <= set(told)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_verdicts_are_what_is_true(pattern: str, facility: Facility, verdicts: Verdicts) -> None:
+    """A trigger fires on all logs that show its pattern, and on none that does not."""
+    code = PATTERNS[pattern]
+    claimed = [log for log in facility.logs if pattern not in log["open_questions"]]
+    fired = {log["log"] for log in claimed if verdicts[Path(log["log"]).name].get(code) == "fired"}
+    assert {log["log"] for log in claimed if pattern in log["patterns"]} == fired
+    assert fired or pattern in _RARE
+
+
+def _unclaimed(code: str) -> bool:
+    return TRIGGERS[code].ruleset == "iomine" and code not in PATTERNS.values()
+
+
+@pytest.mark.parametrize(
+    ("archetype", "is_fine"),
+    [("checkpoint", lambda log: not log["patterns"]), ("hdf5_collective", lambda _: True), ("block_reads", lambda _: True)],
+)
+def test_good_programs_are_left_alone(
+    archetype: str, is_fine: Callable[[dict[str, object]], bool], facility: Facility, verdicts: Verdicts
+) -> None:
+    """On programs that do as they should, nothing fires at all, unless their nodes or the file system were slow."""
+    logs = [log for log in facility.logs if log["archetype"] == archetype and is_fine(log) and not log["slow_ranks"]]
+    assert archetype in ARCHETYPES
+    assert logs
+    fired = {
+        (log["log"], code)
+        for log in logs
+        for code, state in verdicts[Path(log["log"]).name].items()
+        if state == "fired" and _unclaimed(code)
+    }
+    assert set() == fired
