@@ -40,7 +40,7 @@ docs: $(READY)
 	$(BIN)/python docs/make.py
 
 bench: $(READY)
-	@failed=0; for what in reader judge drishti traces; do $(BIN)/python tests/bench/bench_$$what.py || failed=1; done; exit $$failed
+	$(BIN)/python tests/bench/performance.py $(BENCH)
 
 clean:
 	rm -rf $(VENV) $(DEMO) build dist

@@ -8,8 +8,6 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -21,17 +19,17 @@ import pyarrow.parquet as pq
 from iomine.errors import UsageError
 from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
 from iomine.pipeline import progress
-from iomine.pipeline.judge import verdict_file
+from iomine.pipeline.judge import JUDGED_AT_ONCE, VERDICT_ORDER
 from iomine.pipeline.publish import build_views, publish
+from iomine.pipeline.spans import Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Trigger
 from iomine.views.query import ask, open_catalog
 
-# A query takes its second to plan, so small nights share one; verdicts to be written carry texts and take more memory.
+# A query takes its second to plan, so small nights share one, and here no verdict is to be written, whose texts take memory.
 _COMPARED_AT_ONCE: Final = 100_000
-_JUDGED_AT_ONCE: Final = 10_000
 _WHOSE: Final = ("code", "user", "uid", "app")
 _CHANGES: Final = ("now_fired_count", "no_longer_fired_count", "other_count")
 
@@ -51,21 +49,6 @@ class Outcome:
     logs: int
     verdicts: int
     changed: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Span:
-    """Consecutive nights of a cluster."""
-
-    cluster: str
-    nights: tuple[date, ...]
-    logs: int
-
-    @property
-    def where(self) -> str:
-        """A condition that spares DuckDB the files of other nights."""
-        first, last = (f"DATE {quoted(night.isoformat())}" for night in (self.nights[0], self.nights[-1]))
-        return f"cluster = {quoted(self.cluster)} AND night BETWEEN {first} AND {last}"
 
 
 def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> pa.Table:
@@ -92,7 +75,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         build_views(warehouse, database)
         answers = [
             ask(database, _changes_sql(judges, ruleset, span, _stale(database, judges, span)), variables=settings(judges))
-            for span in _told("compare", _spans(warehouse.lake, _COMPARED_AT_ONCE))
+            for span in _told("compare", _spans(warehouse, _COMPARED_AT_ONCE))
         ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
     changes = sums.rename_columns([*_WHOSE, *_CHANGES])
@@ -118,22 +101,23 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     with _to_be_written(warehouse) as staging:
         database = staging / "judge.duckdb"
         build_views(warehouse, database)
-        spans = _spans(warehouse.lake, _JUDGED_AT_ONCE)
-        files: list[LakeFile] = []
+        found = _spans(warehouse, JUDGED_AT_ONCE)
         changed = 0
-        for span in _told("judge", spans):
+
+        def verdicts(span: Span) -> pa.Table:
+            nonlocal changed
             stale = _stale(database, judges, span)
             judged = ask(database, _verdicts_sql(judges, ruleset, span, stale), variables=settings(judges))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
             kept = ask(database, _kept_sql(ruleset, span))
-            rows = pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
-            files += [verdict_file(staging, rows, span.cluster, night) for night in span.nights]
+            return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
+
+        files = written(staging, "verdict", _told("judge", found), verdicts, *VERDICT_ORDER)
         if files:
             _commit(warehouse.lake, staging, files)
         publish(warehouse)
-    return Outcome(
-        sum(len(span.nights) for span in spans), sum(span.logs for span in spans), sum(file.row_count for file in files), changed
-    )
+    nights = {partition for span in found for partition in span.partitions}
+    return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
 
 def _judges(triggers: Mapping[str, Trigger], ruleset: str | None) -> list[Trigger]:
@@ -163,39 +147,21 @@ def _to_be_written(warehouse: Warehouse) -> Iterator[Path]:
             warehouse.clear_staging()
 
 
-def _spans(lake: Lake, logs_at_once: int) -> list[_Span]:
-    """The nights that have logs, cut where their logs reach a number."""
-    logs = sorted(
-        (file.cluster, file.night, file.row_count)
-        for file in lake.files(lake.pins())
-        if file.table == "log" and file.cluster and file.night
-    )
-    spans = []
-    for cluster, files in groupby(logs, key=lambda file: file[0]):
-        nights: list[date] = []
-        count = 0
-        for _, night, row_count in files:
-            nights.append(night)
-            count += row_count
-            if count >= logs_at_once:
-                spans.append(_Span(cluster, tuple(nights), count))
-                nights, count = [], 0
-        if nights:
-            spans.append(_Span(cluster, tuple(nights), count))
-    return spans
+def _spans(warehouse: Warehouse, logs_at_once: int) -> list[Span]:
+    return spans(warehouse.lake.files(warehouse.lake.pins()), logs_at_once)
 
 
-def _told(stage: str, spans: list[_Span]) -> Iterator[_Span]:
+def _told(stage: str, found: list[Span]) -> Iterator[Span]:
     """The spans, with word of how many of their logs are done."""
-    total = sum(span.logs for span in spans)
+    total = sum(span.logs for span in found)
     done = 0
-    for span in spans:
+    for span in found:
         yield span
         done += span.logs
         progress.tell(stage, done, total)
 
 
-def _stale(database: Path, judges: list[Trigger], span: _Span) -> set[str]:
+def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:
     """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
     wanted: dict[str, dict[str, float]] = {}
     for trigger in judges:
@@ -205,24 +171,25 @@ def _stale(database: Path, judges: list[Trigger], span: _Span) -> set[str]:
         + "".join(f" AND {name} = {value!r}" for name, value in values.items())
         for view, values in wanted.items()
     ]
-    rows = ask(database, " UNION ALL ".join(counts)).to_pylist()
-    return {row["view"] for row in rows if row["count"] != span.logs}
+    logs = f"SELECT count(*) AS logs FROM core.log WHERE {span.where}"  # noqa: S608
+    stale = f"SELECT view FROM ({' UNION ALL '.join(counts)}), ({logs}) WHERE count <> logs"  # noqa: S608
+    return set(ask(database, stale)["view"].to_pylist())
 
 
-def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
+def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
     return (
         "SELECT * EXCLUDE (whose, by_code, becomes, was), becomes <> was AS is_changed "  # noqa: S608
         f"FROM {_judged_beside_stored(judges, ruleset, span, stale)}"
     )
 
 
-def _kept_sql(ruleset: str | None, span: _Span) -> str:
+def _kept_sql(ruleset: str | None, span: Span) -> str:
     columns = ", ".join(("cluster", "night", *arrow_schema("verdict").names))
     others = "false" if ruleset is None else f"ruleset <> {quoted(ruleset)}"
     return f"SELECT {columns} FROM core.verdict WHERE {span.where} AND {others}"  # noqa: S608
 
 
-def _changes_sql(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
+def _changes_sql(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
     return (
         'SELECT by_code AS code, log."user", log.uid, log.app, '  # noqa: S608
         "count(*) FILTER (becomes = 'fired') AS now_fired_count, "
@@ -234,8 +201,8 @@ def _changes_sql(judges: list[Trigger], ruleset: str | None, span: _Span, stale:
     )
 
 
-def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: _Span, stale: set[str]) -> str:
-    judged = judge_sql(judges, [(span.cluster, night) for night in span.nights], stale)
+def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
+    judged = judge_sql(judges, span.partitions, stale, span.log_ids)
     where = span.where if ruleset is None else f"{span.where} AND ruleset = {quoted(ruleset)}"
     stored = f"SELECT log_id, code, state FROM core.verdict WHERE {where}"  # noqa: S608
     # Triggers that were withdrawn are stored only, new ones are judged only.

@@ -22,6 +22,7 @@ def judge_sql(
     triggers: Sequence[Trigger],
     nights: Sequence[tuple[str, dt.date]] | None = None,
     computed: Collection[str] = (),
+    log_ids: tuple[str, str] | None = None,
 ) -> str:
     """One DuckDB statement that gives the verdict of every trigger on every log.
 
@@ -31,6 +32,7 @@ def judge_sql(
         triggers: at least one; their views are looked up in schema `core`, where the lake's features are.
         nights: pairs of cluster and night to judge, None for all there are.
         computed: views that are worked out anew, in schema `feature`.
+        log_ids: the first id to judge, and the first behind it; None for all.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -38,7 +40,7 @@ def judge_sql(
     if not triggers:
         raise ValueError("Give at least one trigger to judge by.")
     views = {trigger.view: [other for other in triggers if other.view == trigger.view] for trigger in triggers}
-    where = where_sql(nights)
+    where = where_sql(nights, log_ids)
     sources = [f"judged_log AS (SELECT cluster, night, log_id FROM core.log{where})"]  # noqa: S608
     # Triggers share views, so each view is worked out once however many ask for it.
     sources += [
@@ -54,11 +56,12 @@ def _source(view: str, computed: Collection[str]) -> str:
     return f"feature.{view}" if view in computed else f"core.{view}"
 
 
-def where_sql(nights: Sequence[tuple[str, dt.date]] | None) -> str:
+def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, str] | None = None) -> str:
     """A WHERE clause that keeps rows of these nights, empty for all.
 
     Args:
         nights: pairs of cluster and night, None for all there are.
+        log_ids: of these nights, the first id to keep, and the first behind it; None for all.
     """
     if nights is None:
         return ""
@@ -70,7 +73,8 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None) -> str:
     first, last = (_date_sql(edge({night for _, night in nights})) for edge in (min, max))
     # Only conditions on a single column spare DuckDB the files of other nights, and where a view joins, only a range.
     span = f"night BETWEEN {first} AND {last}"
-    return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND {span} AND (cluster, night) IN ({pairs})"
+    ids = "" if log_ids is None else f" AND log_id >= {quoted(log_ids[0])} AND log_id < {quoted(log_ids[1])}"
+    return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND {span} AND (cluster, night) IN ({pairs}){ids}"
 
 
 def _date_sql(night: dt.date) -> str:

@@ -1,6 +1,6 @@
 """Runs what DXT Explorer does up to its dataframes on a log, in this process, and prints the seconds that it took.
 
-For the Python of an environment that has dxt-explorer: `bench_traces.py` makes one, and gives the path of the log and a
+For the Python of an environment that has dxt-explorer: `part_traces.py` makes one, and gives the path of the log and a
 number of rounds. Imports are not counted.
 """
 

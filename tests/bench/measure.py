@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from iomine.units import KIB
 
 Way = Callable[[str], object]
@@ -16,19 +18,47 @@ Way = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long one way took for one thing, run by run, in seconds."""
+    """How long one way took for one thing, run by run, in seconds: on the clock, and of processors.
+
+    What else runs on the machine makes the first longer, and hardly the second.
+    """
 
     runs: tuple[float, ...]
+    cpu_runs: tuple[float, ...]
 
     @property
     def median(self) -> float:
-        """The run in the middle."""
+        """The run in the middle, on the clock."""
         return statistics.median(self.runs)
 
     @property
+    def cpu(self) -> float:
+        """The run in the middle, in CPU seconds."""
+        return statistics.median(self.cpu_runs)
+
+    @property
     def spread(self) -> float:
-        """Slowest run minus fastest run, as a share of the median."""
-        return (max(self.runs) - min(self.runs)) / self.median
+        """Slowest run minus fastest run in CPU seconds, as a share of the median."""
+        return (max(self.cpu_runs) - min(self.cpu_runs)) / self.cpu
+
+    @classmethod
+    def of(cls, runs: Iterable[tuple[float, float]]) -> Self:
+        """Of runs on the clock and in CPU seconds."""
+        return cls(*zip(*runs, strict=True))
+
+    @classmethod
+    def of_cpu(cls, runs: Sequence[float]) -> Self:
+        """Of runs of which only CPU seconds are known."""
+        return cls(tuple(runs), tuple(runs))
+
+    @classmethod
+    def sum_of(cls, parts: Iterable["Times"]) -> Self:
+        """Of things that were done one after another: first runs together, second runs together, and so on."""
+        of_parts = list(parts)
+        return cls(
+            tuple(map(sum, zip(*(part.runs for part in of_parts), strict=True))),
+            tuple(map(sum, zip(*(part.cpu_runs for part in of_parts), strict=True))),
+        )
 
 
 class Contest:
@@ -48,15 +78,11 @@ class Contest:
 
     def times(self, thing: str, rounds: int) -> dict[str, Times]:
         """Times of each way for one thing: A B C, A B C, and so on, after one round that does not count."""
-        runs: dict[str, list[float]] = {name: [] for name in self._ways}
+        runs: dict[str, list[tuple[float, float]]] = {name: [] for name in self._ways}
         for _ in range(rounds + 1):
             for name, way in self._ways.items():
                 runs[name].append(self._pools[name].apply(_seconds, (way, thing)))
-        return {name: Times(tuple(seconds[1:])) for name, seconds in runs.items()}
-
-    def times_of_all(self, name: str, seconds: Callable[[Sequence[str]], float], things: Sequence[str], rounds: int) -> Times:
-        """Times that a function takes of its own work on all things, in the process of one way, the first left out."""
-        return Times(tuple([self._pools[name].apply(seconds, (things,)) for _ in range(rounds + 1)][1:]))
+        return {name: Times.of(seconds[1:]) for name, seconds in runs.items()}
 
     def peak_memory_bytes(self) -> dict[str, int]:
         """Most memory that each way's process has held so far, imports included."""
@@ -68,10 +94,10 @@ def _settle(_way: Way) -> None:
     gc.freeze()
 
 
-def _seconds(way: Way, thing: str) -> float:
-    start = time.perf_counter()
+def _seconds(way: Way, thing: str) -> tuple[float, float]:
+    start, cpu_start = time.perf_counter(), time.process_time()
     way(thing)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.process_time() - cpu_start
 
 
 def peak_memory_bytes() -> int:
@@ -81,11 +107,6 @@ def peak_memory_bytes() -> int:
     return next(int(line.split()[1]) * KIB for line in status.splitlines() if line.startswith("VmHWM"))
 
 
-def lines(rows: Iterable[Sequence[object]]) -> list[str]:
-    """Rows of a table, the first column to the left and the others to the right."""
-    cells = [[str(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))])
-        for row in cells
-    ]
+def exponent(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """Power of the size that fits the values best, by least squares on logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])

@@ -1,6 +1,6 @@
 """Merges intervals with PyRanges, in this process, and prints the seconds that it took.
 
-For the Python of an environment that has pyranges: `bench_traces.py` makes one, and gives the path of an array of starts
+For the Python of an environment that has pyranges: `part_traces.py` makes one, and gives the path of an array of starts
 and ends in seconds, and a number of rounds. Neither imports nor the making of the ranges are counted.
 """
 

@@ -1,0 +1,116 @@
+"""Logs that are judged at once: a few nights of them, or of a long night those of a range of ids.
+
+What is judged at once lies in memory together, so its bound is that of a sweep, however long a night is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import date
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine.lake import LakeFile, ParquetSink
+from iomine.lake.files import new_file_path
+from iomine.schema.registry import arrow_schema
+from iomine.triggers.finding import quoted
+
+_EDGE_DIGITS: Final = 4
+_BEYOND_DIGITS: Final = "g"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Consecutive nights of a cluster, or a part of one.
+
+    Attributes:
+        cluster: partition key.
+        nights: partition keys.
+        logs: how many; of a part of a night, about.
+        log_ids: the first id of the part, and the first behind it; None for all.
+    """
+
+    cluster: str
+    nights: tuple[date, ...]
+    logs: int
+    log_ids: tuple[str, str] | None = None
+
+    @property
+    def partitions(self) -> list[tuple[str, date]]:
+        """Pairs of cluster and night."""
+        return [(self.cluster, night) for night in self.nights]
+
+    @property
+    def where(self) -> str:
+        """A condition that spares DuckDB the files of other nights, and row groups of other ids."""
+        first, last = (f"DATE {quoted(night.isoformat())}" for night in (self.nights[0], self.nights[-1]))
+        ids = "" if self.log_ids is None else f" AND log_id >= {quoted(self.log_ids[0])} AND log_id < {quoted(self.log_ids[1])}"
+        return f"cluster = {quoted(self.cluster)} AND night BETWEEN {first} AND {last}{ids}"
+
+
+def spans(files: Iterable[LakeFile], logs_at_once: int) -> list[Span]:
+    """Spans of no more logs than may be judged at once.
+
+    Args:
+        files: of all tables; those of the table `log` count.
+        logs_at_once: what a span may hold.
+    """
+    counts: Counter[tuple[str, date]] = Counter()
+    for file in files:
+        if file.table == "log" and file.cluster and file.night:
+            counts[file.cluster, file.night] += file.row_count
+    found = []
+    for cluster, of_cluster in groupby(sorted(counts.items()), key=lambda item: item[0][0]):
+        nights: list[date] = []
+        total = 0
+        for (_, night), logs in of_cluster:
+            if nights and total + logs > logs_at_once:
+                found.append(Span(cluster, tuple(nights), total))
+                nights, total = [], 0
+            if logs > logs_at_once:
+                found += _parts(cluster, night, logs, -(-logs // logs_at_once))
+            else:
+                nights.append(night)
+                total += logs
+        if nights:
+            found.append(Span(cluster, tuple(nights), total))
+    return found
+
+
+def _parts(cluster: str, night: date, logs: int, count: int) -> list[Span]:
+    """A night in parts; ids are digests, so equal ranges hold about as many logs."""
+    edges = [f"{part * 16**_EDGE_DIGITS // count:0{_EDGE_DIGITS}x}" for part in range(count)]
+    log_ids = zip(edges, [*edges[1:], _BEYOND_DIGITS], strict=True)
+    return [Span(cluster, (night,), logs * (part + 1) // count - logs * part // count, ids) for part, ids in enumerate(log_ids)]
+
+
+def written(
+    staging: Path, table: str, of_spans: Iterable[Span], rows_of: Callable[[Span], pa.Table], *order: str
+) -> list[LakeFile]:
+    """Writes rows span by span, to a file for each night.
+
+    Args:
+        staging: the folder to write to.
+        table: whose rows they are.
+        of_spans: what to write; the parts of a night follow each other.
+        rows_of: gives the rows of a span, with `cluster` and `night`, in any order.
+        order: columns that the rows of a span are sorted by.
+    """
+    schema = arrow_schema(table)
+    files = []
+    for (cluster, nights), group in groupby(of_spans, key=lambda span: (span.cluster, span.nights)):
+        with ExitStack() as stack:
+            sinks = {
+                night: stack.enter_context(ParquetSink(table, new_file_path(staging, table, cluster, night))) for night in nights
+            }
+            for span in group:
+                rows = rows_of(span).sort_by([(name, "ascending") for name in order])
+                for night, sink in sinks.items():
+                    sink.write(rows.filter(pc.equal(rows["night"], pa.scalar(night))).select(schema.names).cast(schema))
+        files += [sink.lake_file(cluster, night) for night, sink in sinks.items()]
+    return files

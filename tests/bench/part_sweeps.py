@@ -1,0 +1,180 @@
+"""How sweeps grow: simulated nights of ten times as many logs each, and a night on one worker and on two.
+
+Each sweep is the command itself, in a session of its own, on a night of logs that `iomine simulate` wrote. Memory is the
+proportional set size of its processes, by role and sampled several times a second; the times of its stages are those that
+Prefect noted.
+"""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from measure import exponent
+from options import Options, kept
+from results import Result
+
+from iomine.views.query import ask
+
+_IOMINE: Final = (sys.executable, "-c", "from iomine.cli import main; main()")
+_SMALLEST: Final = 100
+# Below so many logs, what a sweep costs anyway outweighs what its logs cost.
+_FIRST_FITTED: Final = 1000
+_MOST_EXPONENT: Final = 1.05
+_FIRST_OF_MEMORY: Final = 10_000
+_MOST_GROWTH_BYTES: Final = 300_000_000
+_LEAST_SPEEDUP: Final = 1.8
+_SAMPLE_SECONDS: Final = 0.25
+# What a command line holds that says which part a process has.
+_ROLES: Final = {"iomine.pipeline.reading": "readers", "prefect": "Prefect's server", "spawn_main": "workers"}
+_CLIENT: Final = "client and scheduler"
+_STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish")
+
+Measures = dict[str, Any]
+
+
+def measured(options: Options) -> list[Result]:
+    """Sweeps of growing nights, and the night on one worker and on two."""
+    sizes = [size for size in (100, 1000, 10_000, 100_000, 1_000_000) if size <= options.largest]
+    grown = [_swept(options, size, 2) for size in sizes]
+    return [*_growth(grown), *_memory(grown), *_speedup(options)]
+
+
+def _growth(grown: Sequence[Measures]) -> Iterator[Result]:
+    for sweep in grown:
+        stages = ", ".join(f"{stage} {sweep['stages'][stage]:.1f}" for stage in _STAGES)
+        yield Result(what=f"{sweep['logs']:,} logs swept ({stages})", ours=sweep["seconds"], cpu_seconds=sweep["cpu_seconds"])
+        yield Result(what=f"{sweep['logs']:,} logs: lost or counted twice", ours=sweep["lost"], unit="logs", most=0)
+    fitted = [sweep for sweep in grown if sweep["logs"] >= _FIRST_FITTED]
+    if len(fitted) < 2:
+        return
+    span = f"from {fitted[0]['logs']:,} to {fitted[-1]['logs']:,} logs"
+    logs = [sweep["logs"] for sweep in fitted]
+    for what in ("seconds", "cpu_seconds"):
+        found = exponent(logs, [sweep[what] for sweep in fitted])
+        yield Result(what=f"exponent of {what.replace('_', ' ')}, {span}", ours=found, unit="", most=_MOST_EXPONENT)
+    for stage in _STAGES:
+        found = exponent(logs, [sweep["stages"][stage] for sweep in fitted])
+        yield Result(what=f"exponent of stage {stage}, {span}", ours=found, unit="")
+
+
+def _memory(grown: Sequence[Measures]) -> Iterator[Result]:
+    last = grown[-1]
+    for role, held in last["memory"].items():
+        yield Result(what=f"memory of {role}, {last['logs']:,} logs", ours=held, unit="B")
+    if last["logs"] > _FIRST_OF_MEMORY:
+        first = next(sweep for sweep in grown if sweep["logs"] == _FIRST_OF_MEMORY)
+        grew = last["memory"][_CLIENT] - first["memory"][_CLIENT]
+        what = f"growth of client and scheduler, {first['logs']:,} to {last['logs']:,} logs"
+        yield Result(what=what, ours=grew, unit="B", most=_MOST_GROWTH_BYTES)
+
+
+def _speedup(options: Options) -> Iterator[Result]:
+    """What a second worker gains, without what a sweep costs that has next to nothing to do."""
+    one, two = (_swept(options, options.shared_night, workers) for workers in (1, 2))
+    first, second = (_swept(options, _SMALLEST, workers) for workers in (1, 2))
+    alone, shared = one["seconds"] - first["seconds"], two["seconds"] - second["seconds"]
+    yield Result(
+        what=f"{options.shared_night:,} logs swept by two workers, fixed costs apart",
+        ours=shared, peer=alone, beside="one worker", ratio=alone / shared, least=_LEAST_SPEEDUP,
+    )  # fmt: skip
+    for stage in ("identify", "read", "merge", "judge"):
+        ours, peer = two["stages"][stage], one["stages"][stage]
+        yield Result(what=f"{stage} by two workers", ours=ours, peer=peer, beside="one worker", ratio=peer / ours)
+
+
+def _swept(options: Options, logs: int, workers: int) -> Measures:
+    """One sweep, or what was kept of it."""
+    return kept(options, f"sweep-{logs}-{workers}", lambda: _sweep(simulated(options.cache, logs), logs, workers))
+
+
+def simulated(cache: Path, logs: int) -> Path:
+    """A night of logs, written once."""
+    out = cache / f"simulated-{logs}"
+    if not out.exists():
+        unfinished = cache / f"simulated-{logs}.tmp"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        subprocess.run(
+            [*_IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", "1"], check=True, stdout=subprocess.DEVNULL
+        )
+        unfinished.rename(out)
+    return out / "darshan"
+
+
+def _sweep(night: Path, logs: int, workers: int) -> Measures:
+    with tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1]) as folder:
+        warehouse = Path(folder) / "warehouse"
+        start = time.perf_counter()
+        sweep = subprocess.Popen(
+            [*_IOMINE, "sweep", night, "--json", "--warehouse", warehouse, "--workers", str(workers)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        memory, cpu_seconds = _watched(sweep.pid)
+        told, _ = sweep.communicate()
+        seconds = time.perf_counter() - start
+        if sweep.returncode:
+            raise RuntimeError(f"The sweep of {logs:,} logs ended with {sweep.returncode}.")
+        summary = json.loads(told)
+        published = ask(warehouse / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
+        accounted = summary["ingested"] + summary["known"] + summary["rejected"]
+        files = [path.stat().st_size for path in (warehouse / "lake").rglob("*.parquet")]
+        return {
+            "logs": logs,
+            "workers": workers,
+            "seconds": seconds,
+            "cpu_seconds": cpu_seconds,
+            "stages": _stages(warehouse / "prefect/prefect.db"),
+            "memory": memory,
+            "lost": max(abs(logs - count) for count in (summary["found"], accounted, published)),
+            "files": len(files),
+            "bytes": sum(files),
+        }
+
+
+def _stages(database: Path) -> dict[str, float]:
+    """Seconds of each stage, as Prefect noted them."""
+    with closing(sqlite3.connect(database)) as con:
+        rows = con.execute("SELECT name, start_time, end_time FROM task_run").fetchall()
+    return {
+        name.rpartition("-")[0]: (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        for name, start, end in rows
+    }
+
+
+def _watched(pid: int) -> tuple[dict[str, int], float]:
+    """Most memory by role, and CPU seconds, of a process and all below it, until it ends."""
+    peaks: dict[str, int] = {}
+    cpu_seconds: dict[tuple[int, float], float] = {}
+    top = psutil.Process(pid)
+    while top.status() != psutil.STATUS_ZOMBIE:
+        held: Counter[str] = Counter()
+        for process in _family(top):
+            with suppress(psutil.Error, OSError):
+                held[_CLIENT if process == top else _role(process)] += process.memory_full_info().pss
+                cpu_seconds[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
+        peaks = {role: max(peaks.get(role, 0), held[role]) for role in peaks.keys() | held.keys()}
+        time.sleep(_SAMPLE_SECONDS)
+    return dict(sorted(peaks.items())), sum(cpu_seconds.values())
+
+
+def _family(top: psutil.Process) -> list[psutil.Process]:
+    with suppress(psutil.Error):
+        return [top, *top.children(recursive=True)]
+    return []
+
+
+def _role(process: psutil.Process) -> str:
+    command = " ".join(process.cmdline())
+    return next((role for words, role in _ROLES.items() if words in command), "others")

@@ -1,0 +1,148 @@
+"""How fast the published views answer: for one night and for a year of a million logs, as DuckDB itself reports.
+
+A simulated night is read and judged as a sweep does it, with all its tables, and linked under 365 nights: a year of the same
+night, which lies in memory after a first run. Each view is asked for a hash over all of its columns, so that nothing can be
+left out; the floor is the same hash over the columns of the tables that DuckDB reads to answer.
+"""
+
+import json
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from history import make_history, nights
+from night import CLUSTER, files_of_logs
+from options import Options
+from part_sweeps import simulated
+from results import Result
+
+from iomine.cli.worst import _WORST as WORST
+from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.judge import judge
+from iomine.sources.darshan import read_log
+from iomine.triggers import TRIGGERS
+from iomine.views.model import find_views
+from iomine.views.query import open_catalog
+from iomine.views.sqltext import name_of
+
+_NIGHTS = 365
+_MOST_NIGHT_SECONDS = 0.3
+_MOST_YEAR_SECONDS = 3
+_MOST_SCANS = 5
+# What takes longer is not run again for a median.
+_LONG_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Nights that are asked about, and how long the answer may take."""
+
+    what: str
+    begin: date
+    end: date
+    most: float
+
+    @property
+    def where(self) -> str:
+        """The condition."""
+        return f"cluster = '{CLUSTER}' AND night BETWEEN DATE '{self.begin}' AND DATE '{self.end}'"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What DuckDB reports of a query.
+
+    Attributes:
+        seconds: on the clock, planning included.
+        rows: rows that came from files.
+        reads: columns by table that they came from.
+    """
+
+    seconds: float
+    rows: int
+    reads: dict[str, set[str]]
+
+
+def measured(options: Options) -> list[Result]:
+    """Every view that has nights, and the worst offenders."""
+    with TemporaryDirectory(dir=options.cache) as folder:
+        night = _night(options, Path(folder))
+        database = make_history(_NIGHTS, night, Path(folder))
+        return list(_answers(database, options))
+
+
+def _night(options: Options, folder: Path) -> list[LakeFile]:
+    """All tables of a simulated night."""
+    log_count = -(-options.year // _NIGHTS)
+    paths = sorted(path for path in simulated(options.cache, log_count).rglob("*.darshan"))
+    logs = ((read_log(path), str(path)) for path in paths)
+    files = files_of_logs(logs, folder / "night")
+    judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, TRIGGERS)
+    return [*files, *judged]
+
+
+def _answers(database: Path, options: Options) -> Iterator[Result]:
+    first, last = nights(_NIGHTS)[0][1], nights(_NIGHTS)[-1][1]
+    stretches = (Stretch("one night", last, last, _MOST_NIGHT_SECONDS), Stretch("a year", first, last, _MOST_YEAR_SECONDS))
+    with open_catalog(database) as con:
+        logs = con.execute("SELECT count(*) FROM logs").fetchone()[0]
+        yield Result(what="logs in the year", ours=logs, unit="logs", least=options.year)
+        for stretch in stretches:
+            worst = _median(con, WORST, options.rounds, [stretch.begin, CLUSTER, "cost", 20])
+            yield from _held(con, f"iomine worst of {stretch.what}", worst, stretch)
+        for view in [view.name for view in find_views() if view.schema == "main"]:
+            columns = [name for name, *_ in con.execute(f"DESCRIBE {view}").fetchall()]
+            if "night" not in columns:
+                continue
+            for stretch in stretches:
+                answer = _median(con, _hashed(view, columns, stretch), options.rounds)
+                yield from _held(con, f"{view} of {stretch.what}", answer, stretch)
+
+
+def _held(con: Any, what: str, answer: Profile, stretch: Stretch) -> Iterator[Result]:
+    """An answer held against its bar, and against scans of what it read."""
+    scans = [_profile(con, _hashed(f"lake.{table}", sorted(columns), stretch)) for table, columns in answer.reads.items()]
+    scanned = sum(scan.seconds for scan in scans)
+    yield Result(what=what, ours=answer.seconds, most=stretch.most)
+    yield Result(
+        what=f"  {sum(scan.rows for scan in scans):,} rows of {', '.join(answer.reads)}",
+        ours=answer.seconds, peer=scanned, beside="bare scan", ratio=answer.seconds / scanned, most=_MOST_SCANS,
+    )  # fmt: skip
+
+
+def _hashed(source: str, columns: list[str], stretch: Stretch) -> str:
+    """A query that needs every value of these columns and gives one number."""
+    return f"SELECT count(*), bit_xor(hash({', '.join(map(name_of, columns))})) FROM {source} WHERE {stretch.where}"
+
+
+def _median(con: Any, sql: str, rounds: int, parameters: list[object] | None = None) -> Profile:
+    """The run in the middle, after one that does not count; one run is enough of what takes long."""
+    profile = _profile(con, sql, parameters)
+    if profile.seconds > _LONG_SECONDS:
+        return profile
+    seconds = statistics.median(_profile(con, sql, parameters).seconds for _ in range(rounds))
+    return Profile(seconds, profile.rows, profile.reads)
+
+
+def _profile(con: Any, sql: str, parameters: list[object] | None = None) -> Profile:
+    told = json.loads(con.execute(f"EXPLAIN (ANALYZE, FORMAT json) {sql}", parameters).fetchall()[0][1])
+    reads: dict[str, set[str]] = {}
+    for scan in _scans(told["operator"]):
+        # .../lake/TABLE/cluster=.../night=.../part.parquet
+        table = scan["Filename(s)"].split("/cluster=")[0].rpartition("/")[2]
+        projected = scan.get("Projections", [])
+        columns = {projected} if isinstance(projected, str) else set(projected)
+        reads.setdefault(table, set()).update(columns - {"filename"} or {"log_id"})
+    return Profile(told["query"]["total_time"], told["query"]["total_rows_scanned"], reads)
+
+
+def _scans(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Scans of files within a plan; those that read none name no file."""
+    for operator in operators:
+        if "Filename(s)" in operator.get("extra_info", {}):
+            yield operator["extra_info"]
+        yield from _scans(operator.get("children", []))

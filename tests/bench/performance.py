@@ -1,0 +1,167 @@
+"""How fast iomine is, beside its peers and as its work grows: one run, one table.
+
+    python tests/bench/performance.py [--only reader,judge] [--rounds N] [--cache DIR] [--resume] [--write] [sizes]
+
+What was measured is kept in the cache, part by part and sweep by sweep: `--resume` takes it from there, so that a run that
+was cut off goes on where it was. `--write` makes docs/performance.md, for which parts that are neither asked for nor kept are
+measured too. Exits with 1 where a bar
+is missed.
+"""
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import part_drishti
+import part_judge
+import part_reader
+import part_sweeps
+import part_traces
+import part_views
+import psutil
+from options import Options, kept
+from results import HEAD, Result, lines
+
+from iomine.units import human_bytes, human_seconds
+
+PAGE: Final = Path(__file__).parents[2] / "docs/performance.md"
+MADE: Final = "<!-- Written by tests/bench/performance.py: run `make bench BENCH=--write`. -->"
+_INTRO: Final = """\
+Each row is a median. Where a peer is named, the ratio is in CPU seconds unless both are on the clock, the way round that
+the bar has it; the spread is that between the slowest and the fastest run, as a share of the median."""
+MACHINE: Final = ("processor", "memory", "kernel", "Python", "packages")
+_PACKAGES: Final = ("numpy", "pyarrow", "duckdb", "deltalake", "dask", "distributed", "prefect", "darshan")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the table.
+
+    Attributes:
+        title: above it.
+        measured: gives its rows.
+        sizes: names of the options that say how much is measured.
+    """
+
+    title: str
+    measured: Callable[[Options], list[Result]]
+    sizes: tuple[str, ...] = ()
+
+
+PARTS: Final = {
+    "reader": Part("Reading", part_reader.measured),
+    "judge": Part("Judging", part_judge.measured, ("night", "history")),
+    "drishti": Part("Verdicts", part_drishti.measured),
+    "traces": Part("Traces", part_traces.measured, ("requests",)),
+    "views": Part("Views", part_views.measured, ("year",)),
+    "sweeps": Part("Sweeps", part_sweeps.measured, ("largest", "shared_night")),
+}
+
+
+def main() -> int:
+    """Measures what is asked for, prints it, and writes the page."""
+    arguments = _parser().parse_args()
+    names = arguments.only or list(PARTS)
+    chosen = {field: value for field, value in vars(arguments).items() if field not in {"only", "write"}}
+    options = Options(**chosen)
+    options.cache.mkdir(parents=True, exist_ok=True)
+    found = {name: _measured(name, options) for name in names}
+    for name, told in found.items():
+        sys.stdout.write("\n".join([PARTS[name].title, "", *lines([HEAD, *(row.cells for row in told["results"])]), "", ""]))
+    missed = [row.what.strip() for told in found.values() for row in told["results"] if row.is_met is False]
+    sys.stdout.write("".join(f"MISSED: {what}\n" for what in missed))
+    if arguments.write:
+        rest = replace(options, resume=True)
+        parts = {name: found[name] if name in found else _measured(name, rest) for name in PARTS}
+        PAGE.write_text(page(machine(), parts), encoding="utf-8")
+    return 1 if missed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="How fast iomine is.")
+    parser.add_argument("--only", type=_names, help=f"parts, with commas between them: {', '.join(PARTS)}")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[3] / "shared/data", help="the sets of real logs")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "iomine-bench")
+    parser.add_argument("--resume", action="store_true", help="take what is kept in the cache for measured")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each; the median counts")
+    parser.add_argument("--night", type=int, default=10_000, help="logs of the night that is judged")
+    parser.add_argument("--history", type=int, default=1_000_000, help="logs of the history that is judged")
+    parser.add_argument("--requests", type=int, default=10_000_000, help="traced requests of the longest log")
+    parser.add_argument("--year", type=int, default=1_000_000, help="logs of the year that views are asked about")
+    parser.add_argument("--largest", type=int, default=10_000, help="logs of the largest sweep, a power of ten")
+    parser.add_argument("--shared-night", type=int, default=20_000, help="logs of the night that two workers share")
+    return parser
+
+
+def _names(text: str) -> list[str]:
+    names = text.split(",")
+    if unknown := [name for name in names if name not in PARTS]:
+        raise argparse.ArgumentTypeError(f"there is no part {', '.join(unknown)}: choose from {', '.join(PARTS)}")
+    return names
+
+
+def _measured(name: str, options: Options) -> dict[str, Any]:
+    """A part's rows, and when and how long they were measured."""
+    part = PARTS[name]
+
+    def measure() -> dict[str, Any]:
+        start = time.perf_counter()
+        rows = [asdict(row) for row in part.measured(options)]
+        at = datetime.now(UTC).isoformat(timespec="minutes")
+        return {"results": rows, "at": at, "seconds": time.perf_counter() - start, "load": os.getloadavg()[0]}
+
+    told: dict[str, Any] = kept(options, "-".join([name, *(str(getattr(options, size)) for size in part.sizes)]), measure)
+    return told | {"results": [Result(**row) for row in told["results"]]}
+
+
+def machine() -> dict[str, str]:
+    """What the numbers hold for."""
+    model = next(
+        line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+    )
+    return dict(
+        zip(
+            MACHINE,
+            (
+                f"{model}, {len(os.sched_getaffinity(0))} cores",
+                human_bytes(psutil.virtual_memory().total),
+                platform.release(),
+                platform.python_version(),
+                ", ".join(f"{package} {version(package)}" for package in _PACKAGES),
+            ),
+            strict=True,
+        )
+    )
+
+
+def page(told_machine: Mapping[str, str], parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of docs/performance.md.
+
+    Args:
+        told_machine: from `machine`.
+        parts: of every part its `results`, when it was measured (`at`), for how long (`seconds`), and the machine's load then.
+    """
+    about = [f"- {what}: {value}" for what, value in told_machine.items()]
+    sections = [line for name, part in parts.items() for line in _section(PARTS[name], part)]
+    return "\n".join(["# Performance", "", MADE, "", _INTRO, "", *about, "", *sections])
+
+
+def _section(part: Part, told: Mapping[str, Any]) -> list[str]:
+    when = f"Measured {told['at']} in {human_seconds(told['seconds'])}; load at its end {told['load']:.1f}."
+    rows: Sequence[Result] = told["results"]
+    table = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
+    return [f"## {part.title}", "", when, "", *("| " + " | ".join(cells) + " |" for cells in table), ""]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

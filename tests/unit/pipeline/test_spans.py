@@ -1,0 +1,68 @@
+"""Logs that are judged at once."""
+
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import sweeping
+
+from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.rejudge import rejudge
+from iomine.pipeline.spans import Span, spans
+from iomine.pipeline.sweep import Settings
+from iomine.triggers import TRIGGERS
+
+NIGHTS = [date(2026, 1, number) for number in range(1, 7)]
+
+
+def log_files(**counts: list[int]) -> list[LakeFile]:
+    """A file of the table `log` for each night of each cluster, with so many rows."""
+    return [
+        LakeFile("log", cluster, night, Path("part.parquet"), 1, rows)
+        for cluster, of_cluster in counts.items()
+        for night, rows in zip(NIGHTS, of_cluster, strict=False)
+    ]
+
+
+def test_small_nights_share_a_span_and_clusters_do_not():
+    """Nights are gathered in order up to the bound, those of a cluster only."""
+    expected = [
+        Span("blue", (NIGHTS[0], NIGHTS[1]), 10),
+        Span("blue", (NIGHTS[2],), 9),
+        Span("red", (NIGHTS[0],), 1),
+    ]
+    assert expected == spans(log_files(red=[1], blue=[4, 6, 9]), 10)
+
+
+def test_a_long_night_is_cut_into_equal_ranges_of_ids():
+    """The parts of a night hold all its logs, cover all ids and do not share a span with other nights."""
+    expected = [
+        Span("blue", (NIGHTS[0],), 3),
+        Span("blue", (NIGHTS[1],), 8, ("0000", "5555")),
+        Span("blue", (NIGHTS[1],), 8, ("5555", "aaaa")),
+        Span("blue", (NIGHTS[1],), 9, ("aaaa", "g")),
+        Span("blue", (NIGHTS[2],), 2),
+    ]
+    assert expected == spans(log_files(blue=[3, 25, 2]), 10)
+
+
+def test_other_tables_and_empty_lakes_make_no_spans():
+    """Only logs count."""
+    assert [] == spans([LakeFile("verdict", "blue", NIGHTS[0], Path("part.parquet"), 1, 5)], 10)
+
+
+@pytest.mark.cluster
+def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
+    """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none."""
+    logs = Path(find_spec("darshan").submodule_search_locations[0])
+    whole = sweeping.run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
+    monkeypatch.setattr("iomine.pipeline.judge.JUDGED_AT_ONCE", 2)
+    monkeypatch.setattr("iomine.pipeline.rejudge.JUDGED_AT_ONCE", 2)
+    parts = sweeping.run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
+    expected = sweeping.state(tmp_path / "whole")
+    assert expected == sweeping.state(tmp_path / "parts")
+    assert whole.findings == parts.findings
+    again = rejudge(Warehouse(tmp_path / "parts"), TRIGGERS)
+    assert (0, whole.ingested, len(whole.nights)) == (again.changed, again.logs, again.nights)
+    assert expected == sweeping.state(tmp_path / "parts")
