@@ -48,7 +48,7 @@ per_log AS (
         SUM(moved_bytes) AS moved_bytes,
         COALESCE(SUM(stdio_bytes), 0) AS stdio_bytes,
         COALESCE(SUM(stdio_seconds), 0) AS stdio_core_seconds,
-        arg_max(path, stdio_bytes) AS stdio_path
+        arg_max(path, stdio_bytes ORDER BY path) AS stdio_path
     FROM named
     GROUP BY ALL
 ),

@@ -11,7 +11,7 @@ WITH posix AS (
         SUM(open_count) AS open_count, SUM(stat_count) AS stat_count,
         SUM(read_count) + SUM(write_count) AS data_count,
         SUM(open_count) + COALESCE(SUM(stat_count), 0) + COALESCE(SUM(rename_source_count), 0) AS meta_call_count,
-        MAX(meta_seconds) AS longest_meta_seconds, arg_max(file_id, meta_seconds) AS file_id,
+        MAX(meta_seconds) AS longest_meta_seconds, arg_max(file_id, meta_seconds ORDER BY file_id) AS file_id,
         MIN(NULLIF(open_start_seconds, 0)) AS first_seconds,
         GREATEST(MAX(close_end_seconds), MAX(open_end_seconds)) AS last_seconds
     FROM core.posix_file

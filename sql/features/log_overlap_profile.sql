@@ -8,7 +8,7 @@
 -- ---
 WITH layout AS (
     -- In a file on one OST, a request across stripes stays on that OST, and ranks meet whatever the stripes.
-    SELECT cluster, night, log_id, file_id, arg_max(stripe_bytes, stripe_count) AS stripe_bytes
+    SELECT cluster, night, log_id, file_id, arg_max(stripe_bytes, stripe_count ORDER BY stripe_bytes) AS stripe_bytes
     FROM core.lustre_component
     WHERE stripe_count > 1 AND stripe_bytes > 0 AND len(ost_ids) > 0
     GROUP BY ALL
@@ -48,21 +48,23 @@ per_log AS (
         SUM(again_bytes - again_rank_bytes - again_host_bytes) FILTER (op = 'read' AND is_of_ranks) AS hosts_reread_bytes,
         SUM(moved_bytes - again_rank_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_read_bytes,
         SUM(ranks_seconds) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_core_seconds,
-        arg_max(file_id, ranks_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_file_id,
+        arg_max(file_id, ranks_bytes ORDER BY file_id) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_file_id,
         SUM(overlap_bytes) FILTER (op = 'write' AND is_of_ranks) AS overwritten_bytes,
         SUM(touched_bytes) FILTER (op = 'write' AND is_of_ranks) AS written_bytes,
-        arg_max(overlap_rank_count, overlap_bytes) FILTER (op = 'write' AND is_of_ranks) AS overwriting_rank_count,
+        arg_max(overlap_rank_count, overlap_bytes ORDER BY file_id) FILTER (op = 'write' AND is_of_ranks)
+            AS overwriting_rank_count,
         SUM(ranks_seconds) FILTER (op = 'write' AND is_of_ranks) AS overwritten_core_seconds,
-        arg_max(file_id, overlap_bytes) FILTER (op = 'write' AND is_of_ranks) AS overwritten_file_id,
+        arg_max(file_id, overlap_bytes ORDER BY file_id) FILTER (op = 'write' AND is_of_ranks) AS overwritten_file_id,
         SUM(shared_stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS shared_stripe_count,
         SUM(stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS written_stripe_count,
         SUM(request_seconds * shared_stripe_count / NULLIF(stripe_count, 0)) FILTER (op = 'write' AND stripe_bytes > 0)
             AS shared_stripe_core_seconds,
-        arg_max(file_id, shared_stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS shared_stripe_file_id,
+        arg_max(file_id, shared_stripe_count ORDER BY file_id) FILTER (op = 'write' AND stripe_bytes > 0)
+            AS shared_stripe_file_id,
         SUM(straddle_count) FILTER (fits_stripe) AS straddle_count,
         SUM(request_count) FILTER (fits_stripe) AS fitting_count,
         SUM(request_seconds * straddle_count / NULLIF(request_count, 0)) FILTER (fits_stripe) AS straddle_core_seconds,
-        arg_max(file_id, straddle_count) FILTER (fits_stripe) AS straddle_file_id
+        arg_max(file_id, straddle_count ORDER BY file_id) FILTER (fits_stripe) AS straddle_file_id
     FROM traced
     GROUP BY ALL
 ),

@@ -20,9 +20,9 @@ shares AS (
         any_value(nprocs) AS nprocs,
         MAX(evidence) AS rank_evidence,
         any_value(nprocs) - COUNT(*) FILTER (moved_bytes > 0) AS idle_rank_count,
-        arg_max(rank, moved_bytes) AS heaviest_rank,
+        arg_max(rank, moved_bytes ORDER BY rank) AS heaviest_rank,
         MAX(moved_bytes) AS heaviest_rank_bytes,
-        arg_max(read_seconds + write_seconds, moved_bytes) AS heaviest_rank_core_seconds,
+        arg_max(read_seconds + write_seconds, moved_bytes ORDER BY rank) AS heaviest_rank_core_seconds,
         SUM(moved_bytes)::DOUBLE AS moved_bytes, SUM(read_bytes)::DOUBLE AS read_bytes, SUM(write_bytes)::DOUBLE AS write_bytes,
         SUM(moved_bytes::DOUBLE * moved_bytes) AS squares,
         -- Idle ranks come before all others and add nothing.
@@ -69,8 +69,8 @@ stragglers AS (
         cluster, night, log_id,
         MAX(evidence) AS straggler_evidence,
         COUNT(*) FILTER (is_straggler) AS straggler_count,
-        arg_max(rank, slowdown) FILTER (is_straggler) AS straggler_rank,
-        arg_max(host, slowdown) FILTER (is_straggler) AS straggler_host,
+        arg_max(rank, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_rank,
+        arg_max(host, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_host,
         MAX(slowdown) AS straggler_slowdown_ratio,
         MAX(seconds - median_seconds) FILTER (is_straggler) AS straggler_wait_seconds,
         SUM(seconds - median_seconds) FILTER (is_straggler) AS straggler_core_seconds

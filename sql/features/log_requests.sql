@@ -47,11 +47,12 @@ per_log AS (
         SUM(misaligned_count) FILTER (is_beneath_mpiio) AS mpiio_misaligned_count,
         SUM(request_count) FILTER (is_beneath_mpiio) AS beneath_count,
         SUM(misaligned_seconds) FILTER (is_beneath_mpiio) AS mpiio_misaligned_core_seconds,
-        arg_max(file_id, small_seconds) FILTER (op = 'read' AND small_count > 0) AS small_read_file_id,
-        arg_max(file_id, small_seconds) FILTER (op = 'write' AND small_count > 0) AS small_write_file_id,
-        arg_max(file_id, misaligned_seconds) FILTER (NOT is_beneath_mpiio AND misaligned_count > 0) AS misaligned_file_id,
-        arg_max(file_id, again_bytes) FILTER (op = 'read' AND again_bytes > 0) AS reread_file_id,
-        arg_max(file_id, again_bytes) FILTER (op = 'write' AND again_bytes > 0) AS rewritten_file_id
+        arg_max(file_id, small_seconds ORDER BY file_id) FILTER (op = 'read' AND small_count > 0) AS small_read_file_id,
+        arg_max(file_id, small_seconds ORDER BY file_id) FILTER (op = 'write' AND small_count > 0) AS small_write_file_id,
+        arg_max(file_id, misaligned_seconds ORDER BY file_id) FILTER (NOT is_beneath_mpiio AND misaligned_count > 0)
+            AS misaligned_file_id,
+        arg_max(file_id, again_bytes ORDER BY file_id) FILTER (op = 'read' AND again_bytes > 0) AS reread_file_id,
+        arg_max(file_id, again_bytes ORDER BY file_id) FILTER (op = 'write' AND again_bytes > 0) AS rewritten_file_id
     FROM requests
     GROUP BY ALL
 ),

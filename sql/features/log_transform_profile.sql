@@ -41,11 +41,11 @@ per_log AS (
         SUM(shared_collective_count) AS collective_count,
         SUM(stayed_seconds) FILTER (has_many_ranks) AS stayed_small_core_seconds,
         SUM(seconds) AS seconds,
-        arg_max(file_id, stayed_seconds) FILTER (has_many_ranks AND stayed_count > 0) AS stayed_file_id,
+        arg_max(file_id, stayed_seconds ORDER BY file_id) FILTER (has_many_ranks AND stayed_count > 0) AS stayed_file_id,
         SUM(sieve_read_bytes) FILTER (op = 'write') AS sieve_read_bytes,
         SUM(mpiio_bytes) FILTER (op = 'write') AS write_bytes,
         SUM(sieve_seconds) FILTER (op = 'write') AS sieve_read_core_seconds,
-        arg_max(file_id, sieve_read_bytes) FILTER (sieve_read_bytes > 0) AS sieve_file_id
+        arg_max(file_id, sieve_read_bytes ORDER BY file_id) FILTER (sieve_read_bytes > 0) AS sieve_file_id
     FROM transformed
     GROUP BY ALL
 ),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iomine.views.model import SCHEMAS, ViewError, find_views
+from iomine.views.model import SCHEMAS, View, ViewError, find_views
 
 HEADER = '-- ---\n-- about = "Something."\n-- grain = ["log_id"]\n-- reads = [{reads}]\n-- ---\nSELECT 1\n'
 
@@ -75,3 +75,10 @@ def test_a_header_must_be_toml(sql: Path):
     (sql / "core/b.sql").write_text("-- ---\n-- about = Something\n-- ---\nSELECT 1\n")
     with pytest.raises(ViewError, match=r"header of core/b\.sql is not TOML"):
         find_views(sql)
+
+
+@pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
+def test_ties_are_broken(view: View):
+    """Of several rows with the highest value a view takes the same whenever it is asked, or sweeps would differ by chance."""
+    picks = [part.partition(")")[0] for part in view.sql.split("arg_max(")[1:]]
+    assert all("ORDER BY" in pick for pick in picks)
