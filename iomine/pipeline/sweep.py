@@ -162,9 +162,10 @@ class Sweep:
         for candidate in self._candidates:
             if candidate.reason:
                 self._reject(candidate.path, "find", candidate.reason, is_final=False, size_bytes=candidate.size_bytes)
-        known_ids = self._known_ids()
+        identified = sorted(self._identified(readable), key=lambda pair: pair[0].path)
+        known_ids = self._known_ids({identity.log_id for _, identity in identified if isinstance(identity, Identity)})
         remembered = self._remembered_rejects()
-        for candidate, identity in sorted(self._identified(readable), key=lambda pair: pair[0].path):
+        for candidate, identity in identified:
             if isinstance(identity, UnreadableError):
                 self._reject(
                     candidate.path, "identify", identity.reason, is_final=identity.is_final, size_bytes=candidate.size_bytes
@@ -350,10 +351,16 @@ class Sweep:
         files = [file for file in lake.files(lake.pins()) if file.table == table]
         return [row for file in files for row in pq.read_table(file.path, schema=arrow_schema(table)).to_pylist()]
 
-    def _known_ids(self) -> set[str]:
+    def _known_ids(self, asked: set[str]) -> set[str]:
+        """Which of these the lake has; the ids of a long history would not fit in memory together."""
         lake = self._warehouse.lake
-        files = [file.path for file in lake.files(lake.pins()) if file.table == "log"]
-        return {log_id for file in files for log_id in pq.read_table(file, columns=["log_id"])["log_id"].to_pylist()}
+        wanted = pa.array(asked, pa.string())
+        known: set[str] = set()
+        for file in lake.files(lake.pins()):
+            if file.table == "log":
+                ids = pq.read_table(file.path, columns=["log_id"])["log_id"]
+                known.update(ids.filter(pc.is_in(ids, wanted)).to_pylist())
+        return known
 
     def _remembered_rejects(self) -> dict[str, dict[str, Any]]:
         """Logs that this very reader could not decode, by digest: reading them again would end the same way."""
