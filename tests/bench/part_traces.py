@@ -18,7 +18,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,10 @@ from peers import python_with
 from results import Result, faster, slower
 
 from iomine import derive
+from iomine.lake.files import fills_row_group
 from iomine.pipeline.reader import ENVIRONMENT
 from iomine.pipeline.rows import rows_of
-from iomine.sources.darshan import assembled, read_log
+from iomine.sources.darshan import Columns, assembled, read_log, row_count
 
 _MOST_SORTS = 10
 _MOST_BYTES = 3 * 10**9
@@ -76,10 +77,20 @@ def through_log(path: str) -> tuple[float, int]:
     start = time.process_time()
     log = read_log(path)
     for table, parts in rows_of(log, path).items():
-        # Segments come in parts, and a sweep keeps none of them longer than it must.
-        for part in parts:
-            assembled(table, [(log.log_id, part)])
+        _assemble(log.log_id, table, parts)
     return time.process_time() - start, peak_memory_bytes()
+
+
+def _assemble(log_id: str, table: str, parts: Iterable[Columns]) -> None:
+    """Makes Arrow tables of columns whenever there are enough for a row group, as a sweep does."""
+    pending: list[tuple[str, Columns]] = []
+    for part in parts:
+        pending.append((log_id, part))
+        if fills_row_group(sum(row_count(columns) for _, columns in pending), 0):
+            assembled(table, pending)
+            pending = []
+    if pending:
+        assembled(table, pending)
 
 
 def of_peer(python: Path, program: str, *arguments: object) -> Times:
