@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
-REPO = Path(__file__).parents[2]
-sys.path.insert(0, str(REPO / "tests/bench"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 import performance
 from results import HEAD, MET
 
+REPO = Path(__file__).parents[2]
 TEXT = performance.PAGE.read_text(encoding="utf-8")
 
 
