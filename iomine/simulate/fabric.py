@@ -14,8 +14,8 @@ import numpy as np
 from iomine.simulate import filesystem as fs
 from iomine.simulate.incidents import Incident
 from iomine.simulate.jobs import NODES_PER_LEAF, Outcome
-from iomine.simulate.runs import Floats
-from iomine.simulate.texts import iso, write_gzip
+from iomine.simulate.runs import Floats, Integers
+from iomine.simulate.texts import write_snapshot
 
 INTERVAL_SECONDS: Final = 600
 UPLINKS: Final = 2
@@ -27,13 +27,24 @@ _PACKET_BYTES: Final = 2048
 _WAIT_PER_WORD: Final = 0.02
 _WAIT_PER_WORD_DEGRADED: Final = 4.0
 _SYMBOL_ERRORS_PER_INTERVAL: Final = 1800
-_NAMES: Final = [
-    f"{name + ':':.<33}"
-    for name in (
-        "PortSelect CounterSelect PortXmitData PortRcvData PortXmitPkts PortRcvPkts CounterSelect2 SymbolErrorCounter "
-        "LinkErrorRecoveryCounter LinkDownedCounter PortRcvErrors PortXmitDiscards PortXmitWait"
-    ).split()
-]
+_COUNTERS: Final = {
+    "PortSelect": "{port}",
+    "CounterSelect": "0x0000",
+    "PortXmitData": "%d",
+    "PortRcvData": "%d",
+    "PortXmitPkts": "%d",
+    "PortRcvPkts": "%d",
+    "CounterSelect2": "0x00000000",
+    "SymbolErrorCounter": "%d",
+    "LinkErrorRecoveryCounter": "%d",
+    "LinkDownedCounter": "0",
+    "PortRcvErrors": "%d",
+    "PortXmitDiscards": "0",
+    "PortXmitWait": "%d",
+}
+_PORT: Final = "# Port extended counters: Lid {lid} port {port} (CapMask: 0x5300 CapMask2: 0x0000002)\n" + "".join(
+    f"{name + ':':.<33}{value}\n" for name, value in _COUNTERS.items()
+)
 
 
 class Switches:
@@ -52,6 +63,9 @@ class Switches:
         # Bytes to and from the nodes of each leaf, of this night and what is known of the next.
         self._traffic: Floats = np.zeros((2, leaves, 2 * _DAY_SECONDS // INTERVAL_SECONDS))
         self._totals: Floats = np.zeros((5, leaves))
+        self._ports = "".join(
+            _PORT.format(lid=_FIRST_LID + leaf, port=_FIRST_PORT + uplink) for leaf in range(leaves) for uplink in range(UPLINKS)
+        )
 
     def add(self, outcome: Outcome, begin: int) -> None:
         """Adds what jobs moved, in the night that begins then and after."""
@@ -70,17 +84,15 @@ class Switches:
     def tell(self, begin: int) -> None:
         """Writes the snapshots of the night that begins then."""
         slots = _DAY_SECONDS // INTERVAL_SECONDS
-        for slot in range(slots):
-            moment = begin + (slot + 1) * INTERVAL_SECONDS
-            bad = self._bad(moment - INTERVAL_SECONDS / 2)
-            received, sent = self._traffic[:, :, slot] / UPLINKS / _WORD_BYTES
-            waiting = sent * np.where(bad > 1, _WAIT_PER_WORD_DEGRADED, _WAIT_PER_WORD)
-            errors = np.where(bad > 1, _SYMBOL_ERRORS_PER_INTERVAL * bad, 0)
-            self._totals += np.stack([sent, received, waiting, errors, errors // _SYMBOL_ERRORS_PER_INTERVAL])
-            text = iso(moment)
-            totals = self._totals.astype(np.int64).T.tolist()
-            blocks = "".join(_block(leaf, uplink, totals[leaf]) for leaf in range(self._leaves) for uplink in range(UPLINKS))
-            write_gzip(self._out / "perfquery" / text[:10] / f"{text[11:13]}{text[14:16]}.txt.gz", blocks)
+        bad = np.array([self._bad(begin + (slot + 0.5) * INTERVAL_SECONDS) for slot in range(slots)])
+        received, sent = self._traffic[:, :, :slots].swapaxes(1, 2) / UPLINKS / _WORD_BYTES
+        waiting = sent * np.where(bad > 1, _WAIT_PER_WORD_DEGRADED, _WAIT_PER_WORD)
+        errors = np.where(bad > 1, _SYMBOL_ERRORS_PER_INTERVAL * bad, 0)
+        more = np.stack([sent, received, waiting, errors, errors // _SYMBOL_ERRORS_PER_INTERVAL])
+        totals = self._totals[:, None] + np.cumsum(more, axis=1)
+        self._totals = totals[:, -1]
+        for slot, numbers in enumerate(_numbers(totals.astype(np.int64)).tolist()):
+            write_snapshot(self._out / "perfquery", begin + (slot + 1) * INTERVAL_SECONDS, self._ports % tuple(numbers))
         self._traffic = np.concatenate([self._traffic[:, :, slots:], np.zeros((2, self._leaves, slots))], axis=2)
 
     def _bad(self, moment: float) -> Floats:
@@ -91,16 +103,13 @@ class Switches:
         return factors
 
 
-def _block(leaf: int, uplink: int, totals: Sequence[int]) -> str:
-    """Counters of a port; of a leaf's links, the first is the one that may be bad."""
+def _numbers(totals: Integers) -> Integers:
+    """What the counters of all ports say, a row for each moment; of a leaf's links, the first is the one that may be bad."""
     sent, received, waiting, errors, recoveries = totals
-    if uplink:
-        errors = recoveries = 0
-    port = _FIRST_PORT + uplink
     packets = (sent * _WORD_BYTES // _PACKET_BYTES, received * _WORD_BYTES // _PACKET_BYTES)
-    values = (port, "0x0000", sent, received, *packets, "0x00000000", errors, recoveries, 0, errors // 100, 0, waiting)
-    head = f"# Port extended counters: Lid {_FIRST_LID + leaf} port {port} (CapMask: 0x5300 CapMask2: 0x0000002)\n"
-    return head + "".join([f"{name}{value}\n" for name, value in zip(_NAMES, values, strict=True)])
+    bad = [sent, received, *packets, errors, recoveries, errors // 100, waiting]
+    fine = [sent, received, *packets, *np.zeros((3, *sent.shape), np.int64), waiting]
+    return np.stack([*bad, *fine], axis=-1).reshape(len(sent), -1)
 
 
 def topology(leaves: int, nodes: int) -> str:

@@ -56,21 +56,24 @@ class Weather:
 
     def __init__(self, ost_slowdowns: Floats, mdt_slowdowns: Floats) -> None:
         self._mdts = mdt_slowdowns
-        # Sums up to an OST, twice around, give the mean over any stripes by one subtraction.
-        twice = np.concatenate([np.zeros((1, ost_slowdowns.shape[1])), ost_slowdowns, ost_slowdowns])
-        self._ost_sums = np.cumsum(twice, axis=0)
+        self._osts = ost_slowdowns
+        self._are_alike = (ost_slowdowns == ost_slowdowns[0]).all(axis=0)
         self._last = ost_slowdowns.shape[1] - 1
 
-    def osts(self, layouts: Layouts, files: Integers | int, minutes: Integers) -> Floats:
-        """Mean slowdown of the OSTs of files."""
-        first, width, at = layouts.first_osts[files], layouts.stripe_counts[files], np.minimum(minutes, self._last)
-        found: Floats = (self._ost_sums[first + width, at] - self._ost_sums[first, at]) / width
+    def osts(self, layouts: Layouts, files: Integers | int, minute: int) -> Floats | float:
+        """Mean slowdown of the OSTs of files, one number where all OSTs are alike."""
+        at = min(minute, self._last)
+        if self._are_alike[at]:
+            return float(self._osts[0, at])
+        # Sums up to an OST, twice around, give the mean over any stripes by one subtraction.
+        sums = np.cumsum(np.concatenate([[0], self._osts[:, at], self._osts[:, at]]))
+        first, width = layouts.first_osts[files], layouts.stripe_counts[files]
+        found: Floats = (sums[first + width] - sums[first]) / width
         return found
 
-    def mdt(self, mdt: int, minutes: Integers) -> Floats:
+    def mdt(self, mdt: int, minute: int) -> float:
         """Slowdown of an MDT."""
-        found: Floats = self._mdts[mdt, np.minimum(minutes, self._last)]
-        return found
+        return float(self._mdts[mdt, min(minute, self._last)])
 
 
 def fair_weather(minutes: int) -> Weather:

@@ -106,7 +106,7 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
     """Runs jobs and writes their logs."""
     found = [Done(job, [], [], []) for job in jobs]
     programs: list[Program] = []
-    owners, starts, wanted, paths = [], [], [], []
+    owners, starts, wanted, names = [], [], [], []
     for place, done in enumerate(found):
         job = done.job
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(site.seed, spawn_key=(1, job.number))))
@@ -117,7 +117,7 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
             owners.append(place)
             starts.append(moment)
             wanted.append((rng.random() < site.dxt_ratio, rng.random() < site.heatmap_ratio))
-            paths.append(_path(site.out, job, moment, int(rng.integers(1 << 15, 1 << 22))))
+            names.append(_name(job, moment, int(rng.integers(1 << 15, 1 << 22))))
             done.steps.append((moment, moment + program.seconds))
             done.ranks.append(program.nprocs)
             done.logs.append(truth)
@@ -127,8 +127,9 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
     batch = batch_of(programs)
     contents = contents_of(batch, *np.array(wanted).T)
     logs = [log for done in found for log in done.logs]
-    for place, (program, start, path, log) in enumerate(zip(programs, starts, paths, logs, strict=True)):
-        log |= {"log": str(path.relative_to(site.out))} | _write(path, jobs[owners[place]], start, program, contents[place])  # noqa: PLW2901  the very same dict
+    for place, (program, start, name, log) in enumerate(zip(programs, starts, names, logs, strict=True)):
+        log["log"] = name
+        log |= _write(site.out / name, jobs[owners[place]], start, program, contents[place])  # noqa: PLW2901  the very same dict
     load = load_of(batch, np.array(starts))
     return Outcome(found, load._replace(programs=np.array(owners)[load.programs]))
 
@@ -198,11 +199,11 @@ def _write(path: Path, job: Job, start: float, program: Program, contents: Conte
     }
 
 
-def _path(out: Path, job: Job, start: float, pid: int) -> Path:
+def _name(job: Job, start: float, pid: int) -> str:
     """Where Darshan would put the log, under a name as it would give it."""
     at = dt.datetime.fromtimestamp(start, dt.UTC)
     second = at.hour * 3600 + at.minute * 60 + at.second
     program = job.application.exe.split()[0].rpartition("/")[2]
     digest = int.from_bytes(hashlib.blake2b(f"{job.job_id}.{start}".encode(), digest_size=8).digest(), "little")
     name = f"{job.application.user}_{program}_id{job.job_id}-{pid}_{at.month}-{at.day}-{second}-{digest}_1.darshan"
-    return out / "darshan" / f"{at.year}" / f"{at.month}" / f"{at.day}" / name
+    return f"darshan/{at.year}/{at.month}/{at.day}/{name}"

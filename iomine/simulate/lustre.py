@@ -6,39 +6,47 @@ job has been still for Lustre's cleanup interval, as long as that between snapsh
 are CSV as LDMS stores it, a row a minute and target, of counters that never start again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
+import numpy.typing as npt
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.jobs import Outcome
 from iomine.simulate.runs import Integers
 from iomine.simulate.servers import AMOUNTS, MDT_AMOUNTS, OST_AMOUNTS, TARGETS
-from iomine.simulate.texts import day, iso, write_gzip
+from iomine.simulate.texts import day, write_snapshot
 
 INTERVAL_SECONDS: Final = 600
 _DAY_SECONDS: Final = 86_400
 _CLEANUP_MINUTES: Final = INTERVAL_SECONDS // fs.MINUTE
-_NOTHING: Final = (
-    " { samples:           0, unit: usecs, min:        0, max:        0, sum:                0, sumsq:                  0 }"
-)
+# Counters of the operations that are simulated, with their units, and of those that never happen.
+_OST_COUNTERS: Final = {"read_bytes": "bytes", "write_bytes": "bytes", "read": "usecs", "write": "usecs"}
 _OST_REST: Final = "getattr setattr punch sync destroy create statfs get_info set_info quotactl prealloc".split()
+_MDT_COUNTERS: Final = {"open": "usecs", "close": "usecs", "getattr": "usecs"}
 _MDT_REST: Final = (
     "mknod link unlink mkdir rmdir rename setattr getxattr setxattr statfs sync samedir_rename parallel_rename_file "
     "parallel_rename_dir crossdir_rename read write read_bytes write_bytes punch migrate"
 ).split()
+_HEAD: Final = (
+    "- job_id:          %d\n  snapshot_time:   %d.000000000 secs.nsecs\n"
+    "  start_time:      %d.000000000 secs.nsecs\n  elapsed_time:    %d.000000000 secs.nsecs\n"
+)
+_NUMBERS: Final = "{ samples: %11d, unit: UNIT, min: %8d, max: %8d, sum: %16d, sumsq: %18d }\n"
+_NUMBERS_EACH: Final = 5
 
 
-def _rest(names: Sequence[str]) -> str:
-    return "".join(f"  {name + ':':<16}{_NOTHING}\n" for name in names)
+def _entry(counters: Mapping[str, str], rest: Sequence[str]) -> str:
+    told = [f"  {name + ':':<16} {_NUMBERS.replace('UNIT', unit)}" for name, unit in counters.items()]
+    nothing = _NUMBERS.replace("UNIT", "usecs") % ((0,) * _NUMBERS_EACH)
+    return _HEAD + "".join(told) + "".join(f"  {name + ':':<16} {nothing}" for name in rest)
 
 
-_OST_TAIL: Final = _rest(_OST_REST)
-_MDT_TAIL: Final = _rest(_MDT_REST)
+_OST_ENTRY: Final = _entry(_OST_COUNTERS, _OST_REST)
+_MDT_ENTRY: Final = _entry(_MDT_COUNTERS, _MDT_REST)
 
 
 class Servers:
@@ -83,18 +91,19 @@ class Servers:
             _write_csv(self._out / "series" / f"lustre_{kind}.{day(begin)}.csv", times, kind, grid[:, targets], names)
 
     def _write_snapshots(self, all_rows: Integers, first: int, last: int) -> None:
-        for slot, rows in _snapshots(all_rows, first, last):
-            moment = (slot + 1) * INTERVAL_SECONDS
-            lines: list[str] = []
-            target = -1
-            for row in rows.tolist():
-                while target < row[1]:
-                    target += 1
-                    lines.append(_heading(target, row[1]))
-                lines.append(_entry(row))
-            lines += [_heading(target, -1) for target in range(target + 1, TARGETS)]
-            text = iso(moment)
-            write_gzip(self._out / "job_stats" / text[:10] / f"{text[11:13]}{text[14:16]}.txt.gz", "".join(lines))
+        slots, rows = _snapshots(all_rows)
+        edges = np.searchsorted(slots * TARGETS + rows[:, 1], np.arange(first * TARGETS, last * TARGETS + 1)).tolist()
+        entries = _entries(rows[edges[0] : edges[-1]])
+        heads = [
+            f"{'obdfilter' if target < fs.OST_COUNT else 'mdt'}.{target_name(target)}.job_stats=" for target in range(TARGETS)
+        ]
+        parts = []
+        for place, (begin, end) in enumerate(pairwise(edges)):
+            parts.append(heads[place % TARGETS])
+            parts += ["\njob_stats:\n", *entries[begin - edges[0] : end - edges[0]]] if begin < end else ["job_stats:\n"]
+            if (place + 1) % TARGETS == 0:
+                write_snapshot(self._out / "job_stats", (first + place // TARGETS + 1) * INTERVAL_SECONDS, "".join(parts))
+                parts = []
 
 
 def target_name(target: int) -> str:
@@ -102,15 +111,13 @@ def target_name(target: int) -> str:
     return f"{fs.NAME}-OST{target:04x}" if target < fs.OST_COUNT else f"{fs.NAME}-MDT{target - fs.OST_COUNT:04x}"
 
 
-def _heading(target: int, filled: int) -> str:
-    parameter = f"{'obdfilter' if target < fs.OST_COUNT else 'mdt'}.{target_name(target)}.job_stats="
-    return f"{parameter}\njob_stats:\n" if target == filled else f"{parameter}job_stats:\n"
+def _snapshots(rows: Integers) -> tuple[Integers, Integers]:
+    """Entries of all snapshots in order, and the slot at whose end each is told.
 
-
-def _snapshots(rows: Integers, first: int, last: int) -> list[tuple[int, Integers]]:
-    """Entries of each snapshot in order: job, target, first and last minute of I/O, and sums since the entry was made."""
+    An entry has job, target, first and last minute of I/O, and sums since it was made.
+    """
     if not len(rows):
-        return [(slot, np.empty((0, 4 + AMOUNTS), np.int64)) for slot in range(first, last)]
+        return np.empty(0, np.int64), np.empty((0, 4 + AMOUNTS), np.int64)
     rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
     slots = rows[:, 2] * fs.MINUTE // INTERVAL_SECONDS
     is_other = np.append(True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1))
@@ -124,63 +131,46 @@ def _snapshots(rows: Integers, first: int, last: int) -> list[tuple[int, Integer
     told = np.column_stack([rows[:, :2], rows[starts[entry], 2], rows[:, 2], sums])[is_last]
     slots = slots[is_last]
     order = np.lexsort((told[:, 0], told[:, 1], slots))
-    edges = np.searchsorted(slots[order], np.arange(first, last + 1))
-    return [(slot, told[order[edges[place] : edges[place + 1]]]) for place, slot in enumerate(range(first, last))]
+    return slots[order], told[order]
 
 
-def _counter(name: str, samples: int, unit: str, total: int) -> str:
-    """A line of counters; all requests are taken to be alike."""
-    if not samples:
-        return f"  {name + ':':<16}{_NOTHING.replace('usecs', unit)}\n"
-    mean = total // samples
-    most = mean + (total % samples > 0)
-    squares = mean * mean * samples % 2**64
-    return (
-        f"  {name + ':':<16} {{ samples: {samples:>11}, unit: {unit}, min: {mean:>8}, max: {most:>8}, "
-        f"sum: {total:>16}, sumsq: {squares:>18} }}\n"
-    )
+def _entries(rows: Integers) -> list[str]:
+    """What targets say of jobs."""
+    ends = rows[:, 3] * fs.MINUTE + fs.MINUTE - 1
+    starts = rows[:, 2] * fs.MINUTE
+    head = (rows[:, 0], ends, starts, ends - starts)
+    read_bytes, reads, read_usecs, write_bytes, writes, write_usecs = rows[:, 4:].T
+    ost_pairs = ((reads, read_bytes), (writes, write_bytes), (reads, read_usecs), (writes, write_usecs))
+    mdt_pairs = zip(rows[:, 4::2].T, rows[:, 5::2].T, strict=True)
+    is_ost = rows[:, 1] < fs.OST_COUNT
+    told = np.empty(len(rows), object)
+    for template, chosen, pairs in ((_OST_ENTRY, is_ost, ost_pairs), (_MDT_ENTRY, ~is_ost, mdt_pairs)):
+        numbers = [*head, *(number for pair in pairs for number in _counter(*pair))]
+        told[chosen] = [template % row for row in zip(*(column[chosen].tolist() for column in numbers), strict=True)]
+    return told.tolist()
 
 
-def _entry(row: list[int]) -> str:
-    """What a target says of a job."""
-    job_id, target, first, last, *amounts = row
-    start, end = first * fs.MINUTE, last * fs.MINUTE + fs.MINUTE - 1
-    head = (
-        f"- job_id:          {job_id}\n  snapshot_time:   {end}.000000000 secs.nsecs\n"
-        f"  start_time:      {start}.000000000 secs.nsecs\n  elapsed_time:    {end - start}.000000000 secs.nsecs\n"
-    )
-    if target >= fs.OST_COUNT:
-        pairs = zip(("open", "close", "getattr"), amounts[::2], amounts[1::2], strict=True)
-        return head + "".join(_counter(name, samples, "usecs", usecs) for name, samples, usecs in pairs) + _MDT_TAIL
-    read_bytes, reads, read_usecs, write_bytes, writes, write_usecs = amounts
-    return (
-        head
-        + _counter("read_bytes", reads, "bytes", read_bytes)
-        + _counter("write_bytes", writes, "bytes", write_bytes)
-        + _counter("read", reads, "usecs", read_usecs)
-        + _counter("write", writes, "usecs", write_usecs)
-        + _OST_TAIL
-    )
+def _counter(samples: Integers, total: Integers) -> tuple[npt.NDArray[Any], ...]:
+    """Numbers of a counter: samples, least, most, sum and sum of squares; all requests are taken to be alike."""
+    mean = total // np.maximum(1, samples)
+    # Squares overflow as Lustre's do.
+    squares = mean.astype(np.uint64) ** 2 * samples.astype(np.uint64)
+    return samples, mean, mean + (mean * samples < total), total, squares
 
 
 def _write_csv(path: Path, times: Integers, kind: str, grid: Integers, names: Sequence[str]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    minutes, targets, _ = grid.shape
-    first = 0 if kind == "ost" else fs.OST_COUNT
-    numbers = np.tile(np.arange(targets), minutes)
-    table = {
-        "#Time": pa.array([f"{time}.000000" for time in times.tolist()]).take(pa.array(np.repeat(np.arange(minutes), targets))),
-        "Time_usec": pa.array(np.zeros(len(numbers), np.int64)),
-        "ProducerName": pa.array([f"{'oss' if kind == 'ost' else 'mds'}{target // 4:02d}" for target in range(targets)]).take(
-            pa.array(numbers)
-        ),
-        "component_id": pa.array(numbers // 4),
-        "job_id": pa.array(np.zeros(len(numbers), np.int64)),
-        "app_id": pa.array(np.zeros(len(numbers), np.int64)),
-        kind: pa.array([target_name(first + target) for target in range(targets)]).take(pa.array(numbers)),
-        **{name: pa.array(np.ascontiguousarray(grid[:, :, place]).ravel()) for place, name in enumerate(names)},
-    }
-    with path.open("wb") as file:
-        # Arrow would quote the names.
-        file.write((",".join(table) + "\n").encode())
-        pyarrow.csv.write_csv(pa.table(table), file, pyarrow.csv.WriteOptions(include_header=False, quoting_style="none"))
+    is_ost = kind == "ost"
+    first = 0 if is_ost else fs.OST_COUNT
+    head = ("#Time", "Time_usec", "ProducerName", "component_id", "job_id", "app_id", kind, *names)
+    rows = "".join(
+        f"%d.000000,0,{'oss' if is_ost else 'mds'}{target // 4:02d},{target // 4},0,0,{target_name(first + target)}"
+        + ",%d" * len(names)
+        + "\n"
+        for target in range(grid.shape[1])
+    )
+    moments = np.broadcast_to(times[:, None, None], (*grid.shape[:2], 1))
+    numbers = np.concatenate([moments, grid], axis=2).reshape(len(times), -1)
+    with path.open("w") as file:
+        file.write(",".join(head) + "\n")
+        file.writelines(rows % tuple(row) for row in numbers.tolist())

@@ -1,6 +1,7 @@
 """A program as it runs: archetypes tell it what its ranks do next, and it charges the time and keeps the tapes."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ _GAP: Final = 1.02
 _STREAM_SECONDS: Final = 2e-6
 _STREAM_BYTES_PER_SECOND: Final = 4e8
 _BUFFER_BYTES: Final = 4 << 20
+_PLACES: Final = {layer: place for place, layer in enumerate(LAYERS)}
 STDOUT: Final = "<STDOUT>"
 
 
@@ -65,6 +67,7 @@ class Program:
         self.bursts = {READ: 0, WRITE: 0}
         self.datasets: dict[int, int] = {}
         self._weather = weather
+        self._is_slowed = bool((seat.slowdowns != 1).any())
         self._clock: Floats = np.full(seat.nprocs, 0.05) + rng.random(seat.nprocs) * 0.01
         self._next_ost = int(rng.integers(fs.OST_COUNT))
 
@@ -191,16 +194,8 @@ class Program:
         """
         self.barrier()
         begin = self.seconds
-        total = length * self.nprocs
-        # File domains are as large as each other, in whole buffers; the last may end within one.
-        buffers = -(-total // _BUFFER_BYTES)
-        edges = np.minimum((np.arange(len(aggregators) + 1) * buffers // len(aggregators)) * _BUFFER_BYTES, total)
-        whole, rest = np.divmod(np.diff(edges), _BUFFER_BYTES)
-        counts = np.concatenate([whole, rest > 0])
-        used = np.flatnonzero(counts)
-        lengths = np.concatenate([np.full(len(whole), _BUFFER_BYTES), rest])[used]
-        begins = offset + np.concatenate([edges[:-1], edges[:-1] + whole * _BUFFER_BYTES])[used]
-        self.transfer(op, file, begins, lengths, counts[used], ranks=np.concatenate([aggregators, aggregators])[used])
+        places, begins, lengths, counts = _file_domains(length * self.nprocs, len(aggregators))
+        self.transfer(op, file, offset + begins, lengths, counts, ranks=aggregators[places])
         self.barrier()
         seconds = (self.seconds - begin) * self.rng.uniform(0.99, 1.0, self.nprocs)
         offsets = offset + self.ranks * length
@@ -226,8 +221,8 @@ class Program:
 
     def stream(self, op: int, file: Each, length: int, count: int, rank: int = 0) -> None:
         """A rank moves data through the buffer of a stdio stream, which it opens and closes."""
-        seconds = np.array([_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND]) * self.seat.slowdowns[rank] * self._noise(1)
         ranks = np.array([rank])
+        seconds = (_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND) * self._noise(ranks)
         opening = self._meta_seconds(ranks, fs.OPEN_SECONDS)
         starts = self._advance(ranks, opening + seconds * _GAP * count)
         opened, done = starts + opening, starts + opening + seconds * _GAP * count
@@ -245,17 +240,19 @@ class Program:
         self._run("STDIO", file, first, WRITE, 0, 64, 64, lines, 0, begin, pitch, min(3e-6, pitch))
 
     def _run(self, layer: str, files: Each, ranks: Integers, *columns: Column) -> None:
-        self.tape.add_runs(len(ranks), LAYERS.index(layer), files, ranks, *columns)
+        self.tape.runs.append((len(ranks), _PLACES[layer], files, ranks, *columns))
 
     def _call(self, layer: str, files: Each, ranks: Integers, *columns: Column) -> None:
-        self.tape.add_calls(len(ranks), LAYERS.index(layer), files, ranks, *columns)
+        self.tape.calls.append((len(ranks), _PLACES[layer], files, ranks, *columns))
 
-    def _minutes(self, ranks: Integers) -> Integers:
-        minutes: Integers = ((self.seat.start_second + self._clock[ranks]) / fs.MINUTE).astype(np.int64)
-        return minutes
+    def _minute(self, rank: int) -> int:
+        """The minute that it is for a rank; it is taken to be that for all that do something with it."""
+        return int((self.seat.start_second + self._clock[rank]) / fs.MINUTE)
 
-    def _noise(self, length: int) -> Floats:
-        return self.rng.lognormal(0, _NOISE, length)
+    def _noise(self, ranks: Integers) -> Floats:
+        """How much longer than others' what ranks ask for takes, by chance and by their path to the file system."""
+        noise: Floats = self.rng.lognormal(0, _NOISE, len(ranks))
+        return noise * self.seat.slowdowns[ranks] if self._is_slowed else noise
 
     def _request_seconds(self, files: Each, ranks: Integers, length: Each) -> Floats:
         rivals = min(len(ranks), self.nprocs)
@@ -263,14 +260,14 @@ class Program:
         if np.size(files) > 1:
             used = min(fs.OST_COUNT, used * rivals)
         rate = min(fs.STREAM_BYTES_PER_SECOND, fs.OST_BYTES_PER_SECOND * used / rivals)
-        slow = self._weather.osts(self.layouts, files, self._minutes(ranks)) * self.seat.slowdowns[ranks]
-        seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(len(ranks))
+        slow = self._weather.osts(self.layouts, files, self._minute(ranks[0]))
+        seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
         return seconds
 
     def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1) -> Floats:
         rivals = min(len(ranks), self.nprocs)
-        slow = self._weather.mdt(self.seat.mdt, self._minutes(ranks)) * self.seat.slowdowns[ranks]
-        seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(len(ranks))
+        slow = self._weather.mdt(self.seat.mdt, self._minute(ranks[0]))
+        seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
         return seconds
 
     def _advance(self, ranks: Integers, seconds: Floats) -> Floats:
@@ -286,3 +283,19 @@ class Program:
         starts[order] = self._clock[of] + upto - upto[np.searchsorted(of, of)]
         self._clock += np.bincount(ranks, seconds, self.nprocs)
         return starts
+
+
+@lru_cache
+def _file_domains(total: int, aggregators: int) -> tuple[Integers, Integers, Integers, Integers]:
+    """Aggregator, offset, length and number of requests for bytes that are moved collectively.
+
+    Domains are as large as each other, in whole buffers; the last may end within one.
+    """
+    buffers = -(-total // _BUFFER_BYTES)
+    edges = np.minimum((np.arange(aggregators + 1) * buffers // aggregators) * _BUFFER_BYTES, total)
+    whole, rest = np.divmod(np.diff(edges), _BUFFER_BYTES)
+    counts = np.concatenate([whole, rest > 0])
+    used = np.flatnonzero(counts)
+    lengths = np.concatenate([np.full(aggregators, _BUFFER_BYTES), rest])
+    begins = np.concatenate([edges[:-1], edges[:-1] + whole * _BUFFER_BYTES])
+    return used % aggregators, begins[used], lengths[used], counts[used]

@@ -5,9 +5,9 @@ import json
 import multiprocessing
 import os
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from iomine.simulate.lustre import Servers
 from iomine.simulate.people import population
 from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
 
-_JOBS_AT_ONCE: Final = 50
+_JOBS_AT_ONCE: Final = 100
 Tell = Callable[[str, int, int], None]
 
 
@@ -179,15 +179,20 @@ class _Workers:
     def __init__(self, settings: Settings, stack: ExitStack) -> None:
         count = settings.workers or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
+        self._most_waiting = 2 * count
         if min(count, settings.log_count // _JOBS_AT_ONCE) > 1:
             context = multiprocessing.get_context("forkserver")
             self._pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
 
     def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Jobs in order, some at once."""
-        chunks = [(site, jobs[first : first + _JOBS_AT_ONCE]) for first in range(0, len(jobs), _JOBS_AT_ONCE)]
-        yield from map(_run_jobs, chunks) if self._pool is None else self._pool.map(_run_jobs, chunks)
-
-
-def _run_jobs(chunk: tuple[Site, Sequence[Job]]) -> Outcome:
-    return run_jobs(*chunk)
+        """Jobs in order, some at once; few wait, since each brings the weather along."""
+        chunks = [jobs[first : first + _JOBS_AT_ONCE] for first in range(0, len(jobs), _JOBS_AT_ONCE)]
+        if self._pool is None:
+            yield from (run_jobs(site, chunk) for chunk in chunks)
+            return
+        waiting: deque[Future[Outcome]] = deque()
+        for chunk in chunks:
+            waiting.append(self._pool.submit(run_jobs, site, chunk))
+            if len(waiting) == self._most_waiting:
+                yield waiting.popleft().result()
+        yield from (future.result() for future in waiting)

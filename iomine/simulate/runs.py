@@ -18,6 +18,10 @@ Flags = npt.NDArray[np.bool_]
 # A number for all rows, or one for each.
 Each = Integers | int
 Column = Integers | Floats | float
+# Places of columns in runs and in calls: files, offsets after layers and files, and how many columns of times come last.
+_FILES: Final = 1
+_OFFSETS: Final = 2
+_TIMES: Final = 3
 
 LAYERS: Final = ("POSIX", "MPI-IO", "STDIO", "H5F", "H5D")
 READ: Final = 0
@@ -121,29 +125,17 @@ class Calls(NamedTuple):
 
 
 class Tape:
-    """Records runs and calls as they come, as columns of one block of floats, which hold all integers up to 2**53."""
-
-    FILES: Final = 1
-    FLOATS: Final = 3
+    """Records runs and calls as they come: how many, then their columns, which are numbers where all are alike."""
 
     def __init__(self) -> None:
-        self.runs: list[Floats] = []
-        self.calls: list[Floats] = []
-
-    def add_runs(self, length: int, *columns: Column) -> None:
-        """Adds runs; columns that are the same for all may be numbers."""
-        self.runs.append(_block(length, columns))
-
-    def add_calls(self, length: int, *columns: Column) -> None:
-        """Adds calls; columns that are the same for all may be numbers."""
-        self.calls.append(_block(length, columns))
+        self.runs: list[tuple[Column, ...]] = []
+        self.calls: list[tuple[Column, ...]] = []
 
     def repeat_last(self, layer: str, file: int, origin: int) -> None:
         """Adds the last runs again, as runs of another layer on a file that begins at `origin` in theirs."""
-        block = self.runs[-1].copy()
-        block[0], block[self.FILES] = LAYERS.index(layer), file
-        block[Runs._fields.index("offsets")] -= origin
-        self.runs.append(block)
+        length, _, _, *columns = self.runs[-1]
+        columns[_OFFSETS] = columns[_OFFSETS] - origin
+        self.runs.append((length, LAYERS.index(layer), file, *columns))
 
 
 def joined(tapes: Sequence[Tape], first_files: Sequence[int]) -> tuple[Runs, Calls]:
@@ -154,23 +146,31 @@ def joined(tapes: Sequence[Tape], first_files: Sequence[int]) -> tuple[Runs, Cal
         first_files: what is added to its file indices.
     """
     return (
-        Runs(*_columns([(tape.runs, first) for tape, first in zip(tapes, first_files, strict=True)], len(Runs._fields))),
-        Calls(*_columns([(tape.calls, first) for tape, first in zip(tapes, first_files, strict=True)], len(Calls._fields))),
+        Runs(*_columns([tape.runs for tape in tapes], first_files, len(Runs._fields))),
+        Calls(*_columns([tape.calls for tape in tapes], first_files, len(Calls._fields))),
     )
 
 
-def _block(length: int, columns: Sequence[Column]) -> Floats:
-    block = np.empty((len(columns), length))
-    for place, column in enumerate(columns):
-        block[place] = column
-    return block
+def _columns(tapes: Sequence[list[tuple[Column, ...]]], first_files: Sequence[int], width: int) -> list[Any]:
+    """Columns of all rows; those of times come last."""
+    rows = [row for tape in tapes for row in tape]
+    if not rows:
+        return [*np.empty((width - _TIMES, 0), np.int64), *np.empty((_TIMES, 0))]
+    lengths, *parts = zip(*rows, strict=True)
+    columns = [
+        _column(each, np.array(lengths), np.int64 if place < width - _TIMES else np.float64) for place, each in enumerate(parts)
+    ]
+    columns[_FILES] += np.repeat(np.repeat(first_files, [len(tape) for tape in tapes]), lengths)
+    return columns
 
 
-def _columns(parts: Sequence[tuple[list[Floats], int]], width: int) -> list[Any]:
-    blocks = [block for of_tape, _ in parts for block in of_tape]
-    if not blocks:
-        return [*np.empty((width - Tape.FLOATS, 0), np.int64), *np.empty((Tape.FLOATS, 0))]
-    block = np.concatenate(blocks, axis=1)
-    lengths = [sum(each.shape[1] for each in of_tape) for of_tape, _ in parts]
-    block[Tape.FILES] += np.repeat([first for _, first in parts], lengths)
-    return [*block[: width - Tape.FLOATS].astype(np.int64), *block[width - Tape.FLOATS :]]
+def _column(parts: Sequence[Column], lengths: Integers, dtype: type) -> npt.NDArray[Any]:
+    """One column, laid out as its numbers repeated, into which its arrays are then put."""
+    sizes = [part.size if type(part) is np.ndarray else 0 for part in parts]
+    # An array of one is a number too.
+    numbers = [0 if size > 1 else part.item() if size else part for part, size in zip(parts, sizes, strict=True)]  # type: ignore[union-attr]
+    column: npt.NDArray[Any] = np.repeat(np.fromiter(numbers, dtype, len(numbers)), lengths)
+    are_arrays = np.array(sizes) > 1
+    if are_arrays.any():
+        column[np.repeat(are_arrays, lengths)] = np.concatenate([parts[place] for place in np.flatnonzero(are_arrays).tolist()])
+    return column

@@ -1,5 +1,6 @@
 """Which jobs are run in a night, when and where, and what weather they make for each other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,7 +11,7 @@ from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import batch_of
 from iomine.simulate.incidents import Plan, culprit_of
 from iomine.simulate.jobs import NODES_PER_LEAF, RANKS_PER_NODE, Job
-from iomine.simulate.people import Application
+from iomine.simulate.people import Application, Behaviour
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import Floats
 from iomine.simulate.servers import load_of
@@ -21,6 +22,7 @@ _FIRST_JOB_ID: Final = 4_100_000
 _STEPS_RATIOS: Final = (0.85, 0.10, 0.05)
 # Jobs that leave no log: programs without Darshan, and jobs that fail or are cancelled early.
 _NO_LOG_RATIO: Final = 0.04
+_REHEARSED_AT_ONCE: Final = 50
 _RESERVED: Final = 2.5
 _RESERVED_SECONDS: Final = 900
 _LOGS_PER_LEAF: Final = 100
@@ -65,10 +67,11 @@ class Scheduler:
     job_count: int = 0
     free_at: Floats = field(init=False)
     load: Floats = field(default_factory=lambda: np.zeros((1 + fs.MDT_COUNT, 2 * _DAY_MINUTES)))
-    rehearsals: dict[tuple[str, float], Rehearsal] = field(default_factory=dict)
+    rehearsals: dict[tuple[str, float], Rehearsal] = field(init=False)
 
     def __post_init__(self) -> None:
         self.free_at = np.zeros(self.leaves * NODES_PER_LEAF)
+        self.rehearsals = _rehearsals(self.plan.applications)
 
     def night(self, night: int, log_count: int, rng: np.random.Generator) -> tuple[list[Job], fs.Weather]:
         """Jobs of a night, by their submission, and the weather that they and incidents make."""
@@ -86,8 +89,9 @@ class Scheduler:
         return jobs, self._weather(begin)
 
     def _job(self, application: Application, log_count: int, submit: int, begin: int, first_node: int) -> Job:
-        rehearsal = self._rehearsal(application, submit)
-        nodes_needed = -(-application.at(submit).parameters["nprocs"] // RANKS_PER_NODE)
+        behaviour = application.at(submit)
+        rehearsal = self.rehearsals[application.lineage, behaviour.since]
+        nodes_needed = -(-behaviour.parameters["nprocs"] // RANKS_PER_NODE)
         self.job_count += 1
         job_id = _FIRST_JOB_ID + self.job_count
         # The nodes that are free first, and of those the ones that follow a given one.
@@ -98,24 +102,6 @@ class Scheduler:
         for step in range(log_count):
             self._add_load(rehearsal, application, start + step * rehearsal.seconds - begin)
         return Job(job_id, self.job_count, application, log_count, submit, start, nodes)
-
-    def _rehearsal(self, application: Application, moment: float) -> Rehearsal:
-        behaviour = application.at(moment)
-        key = (application.lineage, behaviour.since)
-        if key not in self.rehearsals:
-            nprocs = behaviour.parameters["nprocs"]
-            seat = Seat(
-                nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project"
-            )
-            program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
-            ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
-            load = load_of(batch_of([program]), np.zeros(1))
-            is_ost = load.targets < fs.OST_COUNT
-            moved, calls = np.zeros((2, int(load.minutes.max(initial=0)) + 1))
-            np.add.at(moved, load.minutes, load.amounts[:, ::3].sum(axis=1) * is_ost)
-            np.add.at(calls, load.minutes, load.amounts[:, ::2].sum(axis=1) * ~is_ost)
-            self.rehearsals[key] = Rehearsal(program.seconds, moved, calls)
-        return self.rehearsals[key]
 
     def _add_load(self, rehearsal: Rehearsal, application: Application, begin: float) -> None:
         minute = int(begin // fs.MINUTE)
@@ -134,6 +120,35 @@ class Scheduler:
                 )
                 targets[incident.target, first:last] *= incident.factor
         return fs.Weather(osts, mdts)
+
+
+def _rehearsals(applications: Sequence[Application]) -> dict[tuple[str, float], Rehearsal]:
+    """What each application is like, by lineage and the time since when it behaves so."""
+    acts = [(application, behaviour) for application in applications for behaviour in application.behaviours]
+    found = {}
+    for first in range(0, len(acts), _REHEARSED_AT_ONCE):
+        some = acts[first : first + _REHEARSED_AT_ONCE]
+        programs = [_rehearsed(application, behaviour) for application, behaviour in some]
+        load = load_of(batch_of(programs), np.zeros(len(programs)))
+        is_ost = load.targets < fs.OST_COUNT
+        length = int(load.minutes.max(initial=0)) + 1
+        moved, calls = np.zeros((2, len(programs), length))
+        np.add.at(moved, (load.programs, load.minutes), load.amounts[:, ::3].sum(axis=1) * is_ost)
+        np.add.at(calls, (load.programs, load.minutes), load.amounts[:, ::2].sum(axis=1) * ~is_ost)
+        for place, ((application, behaviour), program) in enumerate(zip(some, programs, strict=True)):
+            minutes = int(program.seconds) // fs.MINUTE + 1
+            found[application.lineage, behaviour.since] = Rehearsal(
+                program.seconds, moved[place, :minutes], calls[place, :minutes]
+            )
+    return found
+
+
+def _rehearsed(application: Application, behaviour: Behaviour) -> Program:
+    nprocs = behaviour.parameters["nprocs"]
+    seat = Seat(nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project")
+    program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
+    ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
+    return program
 
 
 def _log_counts(log_count: int, rng: np.random.Generator) -> list[int]:

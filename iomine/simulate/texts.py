@@ -1,11 +1,13 @@
 """Small helpers for the texts that servers, switches and the scheduler leave."""
 
 import datetime as dt
-import gzip
 from pathlib import Path
 from typing import Final
 
-_LEVEL: Final = 4
+from zlib_ng import zlib_ng
+
+_LEVEL: Final = 1
+_GZIP: Final = 31
 
 
 def iso(seconds: float) -> str:
@@ -18,7 +20,13 @@ def day(seconds: float) -> str:
     return iso(seconds)[:10]
 
 
-def write_gzip(path: Path, text: str) -> None:
-    """Writes a text compressed; the same text always gives the same bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text.encode(), _LEVEL, mtime=0))
+def write_snapshot(folder: Path, moment: float, text: str) -> None:
+    """Writes a text compressed, under date and time of its moment; the same text always gives the same bytes."""
+    at = iso(moment)
+    path = folder / at[:10] / f"{at[11:13]}{at[14:16]}.txt.gz"
+    compressed = zlib_ng.compress(text.encode(), _LEVEL, _GZIP)
+    try:
+        path.write_bytes(compressed)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True)
+        path.write_bytes(compressed)

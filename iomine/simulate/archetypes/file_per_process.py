@@ -13,13 +13,13 @@ from iomine.units import MIB
 
 _REQUEST_BYTES = 4 * MIB
 _MANY = 1000
-_LARGE_RATIO = 0.04
+_LARGE_RATIO = 0.02
 
 
 def _draw(rng: np.random.Generator) -> Parameters:
     return {
         # Most are small, a few fill a large part of the machine.
-        "nprocs": ranks(rng, 1200, 512, 4096) if rng.random() < _LARGE_RATIO else ranks(rng, 16, 4, 512),
+        "nprocs": ranks(rng, 1200, 512, 2048) if rng.random() < _LARGE_RATIO else ranks(rng, 16, 4, 512),
         "requests": long_tailed(rng, 12, 0.8, 4, 128),
         "dumps": long_tailed(rng, 1.5, 0.5, 1, 4),
         "compute_seconds": long_tailed(rng, 150, 0.8, 10, 3600),

@@ -1,7 +1,8 @@
 """A Python program starts on all ranks at once.
 
 Each rank looks up, opens and reads every module that it imports: the same few hundred small files, all within seconds. Reads
-are small and each byte is read by every rank, metadata calls outnumber reads, and ten thousand of them are a storm.
+are small and each byte is read by every rank, metadata calls outnumber reads, and ten thousand of them are a storm. Whether
+what other ranks have read counts as read again depends on whether the log has a trace, so nothing is claimed of that.
 """
 
 import numpy as np
@@ -15,10 +16,10 @@ _STORM_CALLS = 10_000
 
 
 def _draw(rng: np.random.Generator) -> Parameters:
-    nprocs = int(rng.choice([4, 8, 8, 16, 16, 32, 64]))
+    nprocs = int(rng.choice([4, 4, 8, 8, 16, 32]))
     return {
         "nprocs": nprocs,
-        "modules": long_tailed(rng, 110, 0.5, 50, min(900, 10_000 // nprocs)),
+        "modules": long_tailed(rng, 90, 0.5, 50, min(900, 10_000 // nprocs)),
         "compute_seconds": long_tailed(rng, 120, 1.0, 5, 3600),
     }
 
@@ -35,10 +36,10 @@ def _act(program: Program, about: Parameters) -> None:
 
 
 def _truth(about: Parameters) -> Truth:
-    patterns = {"small_reads", "rereads", "metadata_calls"}
+    patterns = {"small_reads", "metadata_calls"}
     if (1 + _STATS) * about["nprocs"] * about["modules"] > _STORM_CALLS:
         patterns.add("metadata_storm")
-    return Truth(frozenset(patterns))
+    return Truth(frozenset(patterns), frozenset({"rereads"}))
 
 
 ARCHETYPE = Archetype(

@@ -22,8 +22,8 @@ def _draw(rng: np.random.Generator) -> Parameters:
     nprocs = int(rng.choice([1, 4, 4, 8, 8, 16, 32]))
     return {
         "nprocs": nprocs,
-        "samples": nprocs * long_tailed(rng, 700 / (nprocs + 8), 0.8, 20, 2400 // nprocs),
-        "epochs": int(rng.integers(1, 5)),
+        "samples": nprocs * long_tailed(rng, 450 / (nprocs + 8), 0.8, 30, 1800 // nprocs),
+        "epochs": int(rng.integers(1, 4)),
         "median_bytes": long_tailed(rng, 90_000, 0.5, 5_000, 200_000),
         "step_seconds": long_tailed(rng, 40, 0.8, 5, 600),
         "stripes": _WIDE if rng.random() < 0.3 else 1,  # noqa: PLR2004  a share of sites' directories

@@ -58,8 +58,9 @@ class Era:
         return struct.Struct(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
 
 
+LATEST: Final = Era(64, "7xQ", MODULES)
 _ERAS: Final = (
-    ((3, 41), Era(64, "7xQ", MODULES)),
+    ((3, 41), LATEST),
     ((3, 20), Era(16, "3xI", _MODULES_3_20)),
     ((3, 0), Era(16, "3xI", _MODULES_3_00)),
 )

@@ -1,45 +1,39 @@
-"""Writes Darshan logs of format 3.41 through the writing calls of libdarshan-util, so that they are logs by its own word.
+"""Writes Darshan logs of format 3.41, with the same bytes inside their regions as libdarshan-util's writing calls give.
 
-The library is the one in PyDarshan's wheel, which declares only its reading calls; the writing ones are declared here.
-They have an order: job, command line, mounts, names, then modules by ascending id; without a mount the command line
-reads back empty. Records are handed over as the bytes that stand in the log.
+Regions follow one another in the library's order: job with command line and mounts, names, then modules by ascending id;
+without a mount PyDarshan reads the command line back empty. Records are handed over as the bytes that stand in the log.
 """
 
 import hashlib
 import os
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from zlib_ng import zlib_ng
 
 from iomine.errors import OutputError
 from iomine.schema.counters import LUSTRE_COMPONENT, field_of
-from iomine.sources.darshan.container import MODULES
+from iomine.sources.darshan.container import LATEST, MAGIC, MODULES
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import WORD_BYTES, Words
 from iomine.sources.darshan.heatmap import LAYER_IDS
 
-_DECLARED: Final = """
-struct darshan_job { int64_t words[7]; char metadata[1024]; };
-struct darshan_mnt_info { char type[3015]; char path[3015]; };
-void *darshan_log_create(const char *, int, int);
-int darshan_log_put_job(void *, struct darshan_job *);
-int darshan_log_put_exe(void *, char *);
-int darshan_log_put_mounts(void *, struct darshan_mnt_info *, int);
-int darshan_log_put_namehash(void *, void *);
-int darshan_log_put_mod(void *, int, void *, int, int);
-void darshan_log_close(void *);
-"""
+_FORMAT: Final = b"3.41"
 _ZLIB: Final = 0
+# Most of a log is zeros: the quickest level packs them as well as the others.
+_LEVEL: Final = 1
+_BEGINNING: Final = struct.Struct("<8sq")
+_HEADER: Final = LATEST.header("<")
+_JOB: Final = struct.Struct("<7q1024s")
+_ID: Final = struct.Struct("<q")
 _ID_BYTES: Final = 8
-# A reference to a name: pointer to the name record, then uthash's handle, of which the writer follows `next` alone.
-_REF_WORDS: Final = 8
-_REF_NEXT: Final = 3
-_VERSIONS: Final = {
+VERSIONS: Final = {
     "LUSTRE": 2,
     "DXT_POSIX": 1,
     "DXT_MPIIO": 2,
@@ -213,72 +207,29 @@ def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[s
     Raises:
         OutputError: the log cannot be written.
     """
-    log = _Log(path)
-    log.put_run(run)
-    log.put_names(names)
+    regions = [_job_region(run), b"".join([_ID.pack(id_) + name.encode() + b"\0" for id_, name in names.items()])]
+    maps, versions = [0] * (2 * LATEST.slots), [0] * LATEST.slots
+    compressed = [zlib_ng.compress(region, _LEVEL) if region else b"" for region in regions]
+    at = _BEGINNING.size + _HEADER.size + len(compressed[0])
+    names_at = at, len(compressed[1])
+    at += len(compressed[1])
     for module in sorted(modules, key=MODULES.index):
-        log.put_module(module, modules[module])
-    log.close()
-    os.utime(path, ns=(run.end_ns, run.end_ns))
+        region, id_ = zlib_ng.compress(modules[module], _LEVEL), MODULES.index(module)
+        maps[2 * id_ : 2 * id_ + 2], versions[id_] = (at, len(region)), VERSIONS[module]
+        compressed.append(region)
+        at += len(region)
+    header = _BEGINNING.pack(_FORMAT, MAGIC) + _HEADER.pack(_ZLIB, 0, *names_at, *maps, *versions)
+    try:
+        with path.open("xb") as file:
+            file.write(b"".join([header, *compressed]))
+            file.flush()
+            os.utime(file.fileno(), ns=(run.end_ns, run.end_ns))
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written ({error.strerror}): choose another folder, or make room.") from error
 
 
-class _Log:
-    """A log that is being written; once a call has failed, the others do nothing."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._ffi, self._library = _library()
-        self._log = self._library.darshan_log_create(os.fsencode(path), _ZLIB, 0)
-        self._is_fine = True
-        if self._log == self._ffi.NULL:
-            raise OutputError(f"{path} cannot be written: choose a folder that is writable and has room.")
-
-    def put_run(self, run: Run) -> None:
-        ffi = self._ffi
-        job = ffi.new("struct darshan_job *")
-        start, end = divmod(run.start_ns, 10**9), divmod(run.end_ns, 10**9)
-        job.words[0:7] = [run.uid, *start, *end, run.nprocs, run.job_id]
-        job.metadata = "".join(f"{key}={entry}\n" for key, entry in run.metadata.items()).encode()
-        mounts = ffi.new("struct darshan_mnt_info[]", len(run.mounts))
-        for mount, (mount_path, fs_type) in zip(mounts, run.mounts, strict=True):
-            mount.path, mount.type = mount_path.encode(), fs_type.encode()
-        self._put("job", job)
-        self._put("exe", ffi.new("char[]", run.exe.encode()))
-        self._put("mounts", mounts, len(mounts))
-
-    def put_names(self, names: Mapping[int, str]) -> None:
-        """Hands the names over as the linked list that uthash makes of its table."""
-        records = [id_.to_bytes(_ID_BYTES, "little", signed=True) + name.encode() + b"\0" for id_, name in names.items()]
-        if not records:
-            return
-        # The buffer keeps the bytes alive for as long as the library reads from them.
-        buffer = self._ffi.from_buffer(b"".join(records))
-        refs = np.zeros((len(records), _REF_WORDS), np.uint64)
-        refs[1:, 0] = np.cumsum([len(record) for record in records[:-1]])
-        refs[:, 0] += int(self._ffi.cast("uintptr_t", buffer))
-        at = int(refs.ctypes.data)
-        refs[:-1, _REF_NEXT] = at + np.arange(1, len(records)) * (_REF_WORDS * WORD_BYTES)
-        self._put("namehash", self._ffi.cast("void *", at))
-
-    def put_module(self, module: str, data: bytes) -> None:
-        self._put("mod", MODULES.index(module), self._ffi.from_buffer(data), len(data), _VERSIONS[module])
-
-    def close(self) -> None:
-        self._library.darshan_log_close(self._log)
-        if not self._is_fine:
-            raise OutputError(f"{self._path} could not be written whole: make room on its disk.")
-
-    def _put(self, what: str, *arguments: object) -> None:
-        self._is_fine = self._is_fine and getattr(self._library, f"darshan_log_put_{what}")(self._log, *arguments) >= 0
-
-
-@cache
-def _library() -> tuple[Any, Any]:
-    # Imported late, as in `convert`.
-    import darshan.backend.cffi_backend  # noqa: PLC0415
-    from cffi import FFI  # noqa: PLC0415
-
-    folder = Path(darshan.backend.cffi_backend.__file__).parents[2] / "darshan.libs"
-    ffi = FFI()
-    ffi.cdef(_DECLARED)
-    return ffi, ffi.dlopen(str(next(folder.glob("libdarshan-util*.so*"))))
+def _job_region(run: Run) -> bytes:
+    start, end = divmod(run.start_ns, 10**9), divmod(run.end_ns, 10**9)
+    metadata = "".join(f"{key}={entry}\n" for key, entry in run.metadata.items()).encode()
+    job = _JOB.pack(run.uid, *start, *end, run.nprocs, run.job_id, metadata)
+    return job + "\n".join([run.exe, *(f"{fs_type}\t{path}" for path, fs_type in reversed(run.mounts))]).encode() + b"\0"

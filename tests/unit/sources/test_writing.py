@@ -1,12 +1,14 @@
-"""Logs that are written through libdarshan-util, read back by our own reader."""
+"""Logs that are written, read back by our own reader, and held against those that libdarshan-util writes."""
 
 from pathlib import Path
 
+import libdarshan
 import numpy as np
 import pytest
 
 from iomine.errors import OutputError
 from iomine.sources.darshan import read_log
+from iomine.sources.darshan.container import Container, open_container
 from iomine.sources.darshan.writing import CounterRecords, HeatMaps, Run, dxt_data, lustre_data, record_id, write_log
 
 RUN = Run(
@@ -72,10 +74,36 @@ def test_a_log_is_as_old_as_its_run(tmp_path: Path) -> None:
     assert RUN.end_ns == (tmp_path / "log.darshan").stat().st_mtime_ns
 
 
+def inside(container: Container) -> dict[str, object]:
+    """All that a log's regions hold, with what the header says of them."""
+    modules = {region.id: (region.module, region.version, region.is_partial) for region in container.regions}
+    return {
+        "header": (container.version, container.order, container.compression, container.job_at),
+        "job": container.inflate_job(),
+        "names": container.inflate_names(),
+        "modules": modules,
+        "records": {region.id: container.inflate(region) for region in container.regions},
+    }
+
+
+def test_regions_are_those_of_libdarshan(tmp_path: Path) -> None:
+    """The same records written through libdarshan-util's own calls give the same bytes in every region."""
+    names = dict(zip(IDS.tolist(), FILES, strict=True))
+    found = []
+    for folder, write in (("libdarshan", libdarshan.write_log), ("ours", write_log)):
+        write(tmp_path / folder, RUN, names, modules())
+        found.append(inside(open_container((tmp_path / folder).read_bytes())))
+    assert 4 == len(found[0]["modules"])
+    assert found[0] == found[1]
+
+
 def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     """A folder that is not there, and a file that is, are told in a sentence."""
-    with pytest.raises(OutputError, match="cannot be written: choose a folder"):
+    with pytest.raises(OutputError, match=r"cannot be written \(No such file or directory\): choose another folder"):
         write_log(tmp_path / "none" / "log.darshan", RUN, {}, {})
+    write_log(tmp_path / "log.darshan", RUN, {}, {})
+    with pytest.raises(OutputError, match=r"cannot be written \(File exists\): choose another folder"):
+        write_log(tmp_path / "log.darshan", RUN, {}, {})
 
 
 def test_ids_are_those_of_the_name() -> None:
