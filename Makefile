@@ -1,33 +1,51 @@
 # Two commands on a fresh machine with python3 (3.11 or newer), git and make:
-#   make demo   sweeps real logs and shows what comes of it
+#   make demo   simulates a facility, sweeps its logs and real ones, and shows what comes of it
 #   make test   checks everything
 
 PYTHON ?= python3
 VENV ?= .venv
-DEMO ?= demo-warehouse
+DEMO ?= demo
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
 
 .PHONY: demo test lint docs bench clean
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(READY_TO_TEST): $(READY)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable . --group dev
 	touch $@
 
-demo: $(READY)
-	@echo "Sweeping the logs that come with PyDarshan ..."
-	@$(BIN)/iomine sweep "$$($(BIN)/python docs/demo_logs.py)" --warehouse $(DEMO)
-	@echo && echo "The worst offenders:"
-	@$(BIN)/iomine worst --limit 5 --warehouse $(DEMO)
-	@echo && echo "Where to look next:"
-	@echo "  $(BIN)/iomine sql 'SELECT app, code, finding FROM findings' --warehouse $(DEMO)"
-	@echo "  $(BIN)/iomine explain POSIX-101"
-	@echo "  $(BIN)/iomine status --warehouse $(DEMO)"
+$(DEMO)/.simulated: | $(READY)
+	@echo "Simulating a week of a small facility ..."
+	@rm -rf $(DEMO)/facility
+	@$(BIN)/iomine simulate $(DEMO)/facility --logs 2000 --days 7
+	@touch $@
 
-lint: $(READY)
+demo: $(DEMO)/.simulated
+	@echo && echo "Sweeping its logs ..."
+	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --cluster simulated --warehouse $(DEMO)/warehouse
+	@echo && echo "Sweeping the logs of real programs that come with PyDarshan, as those of another machine ..."
+	@$(BIN)/iomine sweep "$$($(BIN)/python docs/demo_logs.py)" --cluster pydarshan --warehouse $(DEMO)/warehouse
+	@echo && echo "The worst offenders of both:"
+	@$(BIN)/iomine worst --limit 5 --warehouse $(DEMO)/warehouse
+	@echo && echo "The costliest finding of the simulated machine:"
+	@$(BIN)/iomine sql - --warehouse $(DEMO)/warehouse < docs/demo_finding.sql
+	@echo && echo "What its code stands for (iomine explain says more):"
+	@code=$$($(BIN)/iomine sql "SELECT code FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
+		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && $(BIN)/iomine explain "$$code" | sed '/^How it is done/,$$d'
+	@echo "Where to look next:"
+	@echo "  $(BIN)/iomine sql 'SELECT app, code, finding FROM findings' --warehouse $(DEMO)/warehouse"
+	@echo "  $(BIN)/iomine status --warehouse $(DEMO)/warehouse"
+	@echo "  less $(DEMO)/facility/truth/incidents.json    # what was simulated; docs/simulate.md explains"
+
+lint: $(READY_TO_TEST)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -36,10 +54,10 @@ lint: $(READY)
 test: lint
 	$(BIN)/python -m pytest
 
-docs: $(READY)
+docs: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py
 
-bench: $(READY)
+bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)
 
 clean:

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from sweeping import IOMINE, State, column, rows, state, strays, wait_for
+from sweeping import BY_ONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
 
 pytestmark = pytest.mark.cluster
 
 # The stages as the flow runs them, without the seconds that Prefect takes.
-_ALONE = """
+_ALONE = f"""
 import sys
 from pathlib import Path
 from iomine.pipeline.sweep import Settings, Sweep
+{BY_ONE}
 
 if __name__ == "__main__":
     warehouse, *paths = map(Path, sys.argv[1:])
@@ -118,7 +119,7 @@ def test_the_command_can_be_killed_too(base, undisturbed, alone, late, tmp_path)
     shutil.copytree(base, warehouse)
     subprocess.run([*alone, warehouse, *late[:2]], check=True)
     before, (after, _) = state(warehouse), undisturbed
-    command = [*IOMINE, "sweep", *late, "--warehouse", warehouse, "--workers", 1]
+    command = [*IOMINE_BY_ONE, "sweep", *late, "--warehouse", warehouse, "--workers", 1]
     for moment in (4.0, 7.0):
         killed(command, moment)
         assert state(warehouse) in (before, after)
