@@ -28,8 +28,8 @@ per_log AS (
         SUM(indep_write_count + coll_write_count + split_write_count) AS write_count,
         SUM(indep_read_seconds) AS indep_read_core_seconds, SUM(indep_write_seconds) AS indep_write_core_seconds,
         SUM(read_seconds + write_seconds + meta_seconds) AS mpiio_seconds,
-        arg_max(file_id, indep_read_count) FILTER (indep_read_count > 0) AS read_file_id,
-        arg_max(file_id, indep_write_count) FILTER (indep_write_count > 0) AS write_file_id
+        arg_max(file_id, (indep_read_count, file_id)) FILTER (indep_read_count > 0) AS read_file_id,
+        arg_max(file_id, (indep_write_count, file_id)) FILTER (indep_write_count > 0) AS write_file_id
     FROM shared
     GROUP BY ALL
 ),

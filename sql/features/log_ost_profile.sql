@@ -17,9 +17,10 @@ per_log AS (
         -- What was spread evenly over a file's OSTs says less than what was traced.
         MIN(evidence) AS ost_evidence,
         COUNT(*) AS ost_count,
-        arg_max(ost_id, moved_bytes) AS busiest_ost_id,
+        -- Of equals one is named, and always the same.
+        arg_max(ost_id, (moved_bytes, ost_id)) AS busiest_ost_id,
         MAX(moved_bytes) AS busiest_bytes,
-        arg_max(seconds, moved_bytes) AS busiest_ost_core_seconds,
+        arg_max(seconds, (moved_bytes, ost_id)) AS busiest_ost_core_seconds,
         AVG(moved_bytes) AS mean_bytes,
         SUM(moved_bytes) AS all_bytes
     FROM per_ost

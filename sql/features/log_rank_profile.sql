@@ -20,9 +20,9 @@ shares AS (
         any_value(nprocs) AS nprocs,
         MAX(evidence) AS rank_evidence,
         any_value(nprocs) - COUNT(*) FILTER (moved_bytes > 0) AS idle_rank_count,
-        arg_max(rank, moved_bytes) AS heaviest_rank,
+        arg_max(rank, (moved_bytes, rank)) AS heaviest_rank,
         MAX(moved_bytes) AS heaviest_rank_bytes,
-        arg_max(read_seconds + write_seconds, moved_bytes) AS heaviest_rank_core_seconds,
+        arg_max(read_seconds + write_seconds, (moved_bytes, rank)) AS heaviest_rank_core_seconds,
         SUM(moved_bytes)::DOUBLE AS moved_bytes, SUM(read_bytes)::DOUBLE AS read_bytes, SUM(write_bytes)::DOUBLE AS write_bytes,
         SUM(moved_bytes::DOUBLE * moved_bytes) AS squares,
         -- Idle ranks come before all others and add nothing.

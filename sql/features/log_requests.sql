@@ -50,8 +50,8 @@ per_log AS (
         arg_max(file_id, small_seconds) FILTER (op = 'read' AND small_count > 0) AS small_read_file_id,
         arg_max(file_id, small_seconds) FILTER (op = 'write' AND small_count > 0) AS small_write_file_id,
         arg_max(file_id, misaligned_seconds) FILTER (NOT is_beneath_mpiio AND misaligned_count > 0) AS misaligned_file_id,
-        arg_max(file_id, again_bytes) FILTER (op = 'read' AND again_bytes > 0) AS reread_file_id,
-        arg_max(file_id, again_bytes) FILTER (op = 'write' AND again_bytes > 0) AS rewritten_file_id
+        arg_max(file_id, (again_bytes, file_id)) FILTER (op = 'read' AND again_bytes > 0) AS reread_file_id,
+        arg_max(file_id, (again_bytes, file_id)) FILTER (op = 'write' AND again_bytes > 0) AS rewritten_file_id
     FROM requests
     GROUP BY ALL
 ),

@@ -7,7 +7,7 @@ WITH layout AS (
     -- Components of a file take turns over its length; the one with most OSTs bounds how wide it can go. A component that
     -- nothing was written to yet has no OSTs.
     SELECT
-        cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count, arg_max(stripe_bytes, stripe_count) AS stripe_bytes
+        cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count, arg_max(stripe_bytes, (stripe_count, stripe_bytes)) AS stripe_bytes
     FROM core.lustre_component
     WHERE stripe_count > 0 AND len(ost_ids) > 0
     GROUP BY ALL
@@ -32,13 +32,14 @@ striped AS (
 per_log AS (
     SELECT
         cluster, night, log_id, nprocs,
+        -- Of equals one is named, and always the same.
         COALESCE(MAX(moved_bytes) FILTER (is_shared AND stripe_count = 1), 0) AS single_ost_bytes,
-        arg_max(seconds, moved_bytes) FILTER (is_shared AND stripe_count = 1) AS single_ost_core_seconds,
-        arg_max(file_id, moved_bytes) FILTER (is_shared AND stripe_count = 1) AS single_ost_file_id,
+        arg_max(seconds, (moved_bytes, file_id)) FILTER (is_shared AND stripe_count = 1) AS single_ost_core_seconds,
+        arg_max(file_id, (moved_bytes, file_id)) FILTER (is_shared AND stripe_count = 1) AS single_ost_file_id,
         COALESCE(MAX(moved_bytes) FILTER (is_shared), 0) AS striped_shared_bytes,
-        arg_max(stripe_count, moved_bytes) FILTER (is_shared) AS striped_shared_stripe_count,
-        arg_max(seconds, moved_bytes) FILTER (is_shared) AS striped_shared_core_seconds,
-        arg_max(file_id, moved_bytes) FILTER (is_shared) AS striped_shared_file_id,
+        arg_max(stripe_count, (moved_bytes, file_id)) FILTER (is_shared) AS striped_shared_stripe_count,
+        arg_max(seconds, (moved_bytes, file_id)) FILTER (is_shared) AS striped_shared_core_seconds,
+        arg_max(file_id, (moved_bytes, file_id)) FILTER (is_shared) AS striped_shared_file_id,
         COUNT(*) AS file_count,
         COUNT(*) FILTER (stripe_count > 1 AND stripe_count > ceil(extent_bytes / stripe_bytes)) AS overstriped_file_count,
         SUM(all_seconds) FILTER (stripe_count > 1 AND stripe_count > ceil(extent_bytes / stripe_bytes)) AS overstriped_core_seconds

@@ -45,7 +45,7 @@ per_log AS (
         SUM(sieve_read_bytes) FILTER (op = 'write') AS sieve_read_bytes,
         SUM(mpiio_bytes) FILTER (op = 'write') AS write_bytes,
         SUM(sieve_seconds) FILTER (op = 'write') AS sieve_read_core_seconds,
-        arg_max(file_id, sieve_read_bytes) FILTER (sieve_read_bytes > 0) AS sieve_file_id
+        arg_max(file_id, (sieve_read_bytes, file_id)) FILTER (sieve_read_bytes > 0) AS sieve_file_id
     FROM transformed
     GROUP BY ALL
 ),

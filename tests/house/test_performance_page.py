@@ -3,8 +3,7 @@
 import sys
 from pathlib import Path
 
-REPO = Path(__file__).parents[2]
-sys.path.insert(0, str(REPO / "tests/bench"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 import performance
 from results import HEAD, MET
 
