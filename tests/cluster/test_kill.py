@@ -81,6 +81,8 @@ def killed(command: Sequence[object], after: float) -> bool:
     return False
 
 
+# Forty sweeps and as many looks at all tables, on machines that may be busy.
+@pytest.mark.timeout(1200)
 def test_twenty_kills_show_nothing_by_halves(alone, base, late, undisturbed, tmp_path):
     """At moments all over its life a sweep is killed with all its processes, over and over, on what the last one left.
 
@@ -113,6 +115,7 @@ def test_twenty_kills_show_nothing_by_halves(alone, base, late, undisturbed, tmp
     assert [] == strays(warehouse)
 
 
+@pytest.mark.timeout(900)
 def test_the_command_can_be_killed_too(base, undisturbed, alone, late, tmp_path):
     """`iomine sweep`, with Prefect and its server, leaves the state before or after as well, and the next one finishes."""
     warehouse = tmp_path / "warehouse"
