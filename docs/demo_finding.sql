@@ -8,7 +8,7 @@ WITH costliest AS (
 
 SELECT
     unnest(
-        [format('{}: {} of {}, job {}', code, app, "user", job_id), '']
+        [format('{}: {} of {}, job {}', code, COALESCE(app, 'unknown'), COALESCE("user", 'unknown'), job_id), '']
         || regexp_extract_all(finding, '.{1,110}(?: |$)|\S+ ?')
         || ['']
         || regexp_extract_all(advice, '.{1,110}(?: |$)|\S+ ?')
