@@ -4,7 +4,8 @@
 -- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_name", "core.file_access", "core.file_overlap", "core.mpiio_posix"]
 -- ---
 -- A read and a write are asked the same questions, so each direction has a row of its own. HUGEINT where counters of a
--- hostile log could end the judging of all others.
+-- hostile log could end the judging of all others. Both directions come from one scan: of two that are alike DuckDB makes one,
+-- and then reads all nights whichever is asked for.
 WITH posix_record AS (
     SELECT
         *,
@@ -16,36 +17,29 @@ WITH posix_record AS (
 ),
 posix_op AS (
     SELECT
-        cluster, night, log_id, file_id, 'read' AS op, all_count, is_sized,
-        read_count AS request_count, read_bytes AS moved_bytes, read_seconds AS request_seconds,
-        sequential_read_count AS sequential_count, max_read_offset_bytes + 1 AS extent_bytes,
+        cluster, night, log_id, file_id, op, all_count, is_sized,
+        CASE op WHEN 'read' THEN read_count ELSE write_count END AS request_count,
+        CASE op WHEN 'read' THEN read_bytes ELSE write_bytes END AS moved_bytes,
+        CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END AS request_seconds,
+        CASE op WHEN 'read' THEN sequential_read_count ELSE sequential_write_count END AS sequential_count,
+        CASE op WHEN 'read' THEN max_read_offset_bytes ELSE max_write_offset_bytes END + 1 AS extent_bytes,
         open_count, file_not_aligned_count,
-        COALESCE(getvariable('small_read_bytes'), 1048576)::BIGINT AS small_bytes,
+        COALESCE(CASE op WHEN 'read' THEN getvariable('small_read_bytes') ELSE getvariable('small_write_bytes') END, 1048576)::BIGINT
+            AS small_bytes,
         access1_bytes, access2_bytes, access3_bytes, access4_bytes,
         access1_count, access2_count, access3_count, access4_count,
-        read_size_0_100_count AS size_0_100_count, read_size_100_1k_count AS size_100_1k_count,
-        read_size_1k_10k_count AS size_1k_10k_count, read_size_10k_100k_count AS size_10k_100k_count,
-        read_size_100k_1m_count AS size_100k_1m_count, read_size_1m_4m_count AS size_1m_4m_count,
-        read_size_4m_10m_count AS size_4m_10m_count, read_size_10m_100m_count AS size_10m_100m_count,
-        read_size_100m_1g_count AS size_100m_1g_count
+        CASE op WHEN 'read' THEN read_size_0_100_count ELSE write_size_0_100_count END AS size_0_100_count,
+        CASE op WHEN 'read' THEN read_size_100_1k_count ELSE write_size_100_1k_count END AS size_100_1k_count,
+        CASE op WHEN 'read' THEN read_size_1k_10k_count ELSE write_size_1k_10k_count END AS size_1k_10k_count,
+        CASE op WHEN 'read' THEN read_size_10k_100k_count ELSE write_size_10k_100k_count END AS size_10k_100k_count,
+        CASE op WHEN 'read' THEN read_size_100k_1m_count ELSE write_size_100k_1m_count END AS size_100k_1m_count,
+        CASE op WHEN 'read' THEN read_size_1m_4m_count ELSE write_size_1m_4m_count END AS size_1m_4m_count,
+        CASE op WHEN 'read' THEN read_size_4m_10m_count ELSE write_size_4m_10m_count END AS size_4m_10m_count,
+        CASE op WHEN 'read' THEN read_size_10m_100m_count ELSE write_size_10m_100m_count END AS size_10m_100m_count,
+        CASE op WHEN 'read' THEN read_size_100m_1g_count ELSE write_size_100m_1g_count END AS size_100m_1g_count
     FROM posix_record
-    WHERE read_count > 0
-    UNION ALL
-    SELECT
-        cluster, night, log_id, file_id, 'write' AS op, all_count, is_sized,
-        write_count AS request_count, write_bytes AS moved_bytes, write_seconds AS request_seconds,
-        sequential_write_count AS sequential_count, max_write_offset_bytes + 1 AS extent_bytes,
-        open_count, file_not_aligned_count,
-        COALESCE(getvariable('small_write_bytes'), 1048576)::BIGINT AS small_bytes,
-        access1_bytes, access2_bytes, access3_bytes, access4_bytes,
-        access1_count, access2_count, access3_count, access4_count,
-        write_size_0_100_count AS size_0_100_count, write_size_100_1k_count AS size_100_1k_count,
-        write_size_1k_10k_count AS size_1k_10k_count, write_size_10k_100k_count AS size_10k_100k_count,
-        write_size_100k_1m_count AS size_100k_1m_count, write_size_1m_4m_count AS size_1m_4m_count,
-        write_size_4m_10m_count AS size_4m_10m_count, write_size_10m_100m_count AS size_10m_100m_count,
-        write_size_100m_1g_count AS size_100m_1g_count
-    FROM posix_record
-    WHERE write_count > 0
+    CROSS JOIN (VALUES ('read'), ('write')) AS direction(op)
+    WHERE CASE op WHEN 'read' THEN read_count ELSE write_count END > 0
 ),
 posix_counted AS (
     SELECT
@@ -143,16 +137,15 @@ stdio_record AS (
 ),
 stdio_op AS (
     SELECT
-        cluster, night, log_id, file_id, 'read' AS op, read_count AS request_count, read_bytes AS moved_bytes,
-        read_seconds AS request_seconds, COALESCE(getvariable('small_read_bytes'), 1048576)::BIGINT AS small_bytes
+        cluster, night, log_id, file_id, op,
+        CASE op WHEN 'read' THEN read_count ELSE write_count END AS request_count,
+        CASE op WHEN 'read' THEN read_bytes ELSE write_bytes END AS moved_bytes,
+        CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END AS request_seconds,
+        COALESCE(CASE op WHEN 'read' THEN getvariable('small_read_bytes') ELSE getvariable('small_write_bytes') END, 1048576)::BIGINT
+            AS small_bytes
     FROM stdio_record
-    WHERE read_count > 0
-    UNION ALL
-    SELECT
-        cluster, night, log_id, file_id, 'write' AS op, write_count AS request_count, write_bytes AS moved_bytes,
-        write_seconds AS request_seconds, COALESCE(getvariable('small_write_bytes'), 1048576)::BIGINT AS small_bytes
-    FROM stdio_record
-    WHERE write_count > 0
+    CROSS JOIN (VALUES ('read'), ('write')) AS direction(op)
+    WHERE CASE op WHEN 'read' THEN read_count ELSE write_count END > 0
 ),
 stdio AS (
     SELECT
