@@ -73,7 +73,7 @@ class Switches:
         chosen = np.flatnonzero(load.targets < fs.OST_COUNT)
         slots = np.minimum((load.minutes[chosen] * fs.MINUTE - begin) // INTERVAL_SECONDS, most)
         places, of = np.unique(load.programs[chosen] * (most + 1) + slots, return_inverse=True)
-        moved = [np.bincount(of, load.amounts[chosen, column], len(places)).tolist() for column in (0, 3)]
+        moved = [np.bincount(of, load.amounts[column, chosen], len(places)).tolist() for column in (0, 3)]
         for place, read, written in zip(places.tolist(), *moved, strict=True):
             job, slot = divmod(place, most + 1)
             nodes = np.bincount(outcome.jobs[job].job.nodes // NODES_PER_LEAF, minlength=self._leaves)

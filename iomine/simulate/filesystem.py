@@ -96,7 +96,7 @@ def on_osts(
         moved: bytes that it moved.
 
     Returns:
-        Index of the part, OST and bytes, a row for each part and OST.
+        Index of the part, OST and bytes, a row for each part and OST that got some.
     """
     found = []
     for width in np.unique(layouts.stripe_counts[files]):
@@ -113,5 +113,6 @@ def on_osts(
         spread = np.rint(reach / reach[:, -1:] * moved[parts, None]).astype(np.int64)
         spread = np.diff(spread, axis=1, prepend=0)
         osts = (layouts.first_osts[files[parts], None] + number) % OST_COUNT
-        found.append((np.repeat(parts, width), osts.ravel(), spread.ravel()))
+        is_used = spread > 0
+        found.append((np.repeat(parts, np.count_nonzero(is_used, axis=1)), osts[is_used], spread[is_used]))
     return tuple(np.concatenate(column) for column in zip(*found, strict=True))  # type: ignore[return-value]

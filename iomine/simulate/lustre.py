@@ -66,7 +66,7 @@ class Servers:
         """Adds what jobs did."""
         load = outcome.load
         job_ids = np.array([done.job.job_id for done in outcome.jobs], np.int64)[load.programs]
-        self._parts.append(np.column_stack([job_ids, load.targets, load.minutes, load.amounts]))
+        self._parts.append(np.column_stack([job_ids, load.targets, load.minutes, *load.amounts]))
 
     def tell(self, begin: int) -> None:
         """Writes the snapshots and series of the night that begins then; all that happens in it must be added."""

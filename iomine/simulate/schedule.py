@@ -133,8 +133,8 @@ def _rehearsals(applications: Sequence[Application]) -> dict[tuple[str, float], 
         is_ost = load.targets < fs.OST_COUNT
         length = int(load.minutes.max(initial=0)) + 1
         moved, calls = np.zeros((2, len(programs), length))
-        np.add.at(moved, (load.programs, load.minutes), load.amounts[:, ::3].sum(axis=1) * is_ost)
-        np.add.at(calls, (load.programs, load.minutes), load.amounts[:, ::2].sum(axis=1) * ~is_ost)
+        np.add.at(moved, (load.programs, load.minutes), load.amounts[::3].sum(axis=0) * is_ost)
+        np.add.at(calls, (load.programs, load.minutes), load.amounts[::2].sum(axis=0) * ~is_ost)
         for place, ((application, behaviour), program) in enumerate(zip(some, programs, strict=True)):
             minutes = int(program.seconds) // fs.MINUTE + 1
             found[application.lineage, behaviour.since] = Rehearsal(
