@@ -11,7 +11,7 @@ that is known, and stale mirrors, which serve nothing, do not count.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -34,10 +34,7 @@ ON_MDT: Final = "The bytes lie on a metadata target."
 MIRRORED: Final = "Several mirrors hold the bytes, and the log does not say which one was used."
 NO_SENSE: Final = "The log's Lustre layout of the file makes no sense."
 
-_COLUMNS: Final = (
-    *("file_id", "rank", "component", "stripe_bytes", "stripe_count", "stripe_pattern", "component_flags"),
-    *("extent_start_bytes", "extent_end_bytes", "ost_ids"),
-)
+_NUMBERS: Final = ("stripe_bytes", "stripe_count", "stripe_pattern", "component_flags", "extent_start_bytes", "extent_end_bytes")
 
 # An OST, or why it is not known.
 Place = int | str
@@ -74,7 +71,8 @@ class _Component(NamedTuple):
         return self.stripe_bytes, self.ost_ids
 
 
-_Components = tuple[_Component, ...]
+# The components of a file, by their numbers among those that differ.
+_Composition = tuple[int, ...]
 
 
 class Parts(NamedTuple):
@@ -230,11 +228,11 @@ def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
 
     Each file's first strip, before its beginning, takes what lies nobody knows where.
     """
-    components = _components(tables)
+    compositions, components = _compositions(tables)
     # Thousands of files have few layouts, so that these are looked at one by one, and files are not.
-    number_of: dict[_Components | None, int] = {}
-    numbers = np.array([number_of.setdefault(components.get(file_id), len(number_of)) for file_id in file_ids.tolist()])
-    shapes = _shapes(number_of)
+    number_of: dict[_Composition | None, int] = {}
+    numbers = np.array([number_of.setdefault(compositions.get(file_id), len(number_of)) for file_id in file_ids.tolist()])
+    shapes = _shapes(number_of, components)
     strip_counts, slot_counts = shapes.strip_counts[numbers], shapes.slot_counts[numbers]
     strips, slots = _repeated(shapes.strip_counts, numbers), _repeated(shapes.slot_counts, numbers)
     first_strips = np.cumsum(strip_counts) - strip_counts
@@ -284,14 +282,14 @@ class _Shapes(NamedTuple):
     slot_counts: Integers
 
 
-def _shapes(layouts: Iterable[_Components | None]) -> _Shapes:
+def _shapes(compositions: Iterable[_Composition | None], components: Sequence[_Component]) -> _Shapes:
     code_of: dict[Place, int] = {}
     strips: list[tuple[int, ...]] = []
     slot_places: list[int] = []
     counts: list[tuple[int, int]] = []
-    for components in layouts:
+    for numbers in compositions:
         first_strip, first_slot = len(strips), len(slot_places)
-        for begin, (stripe, places) in _strips(components):
+        for begin, (stripe, places) in _strips(None if numbers is None else [components[number] for number in numbers]):
             strips.append((begin, stripe, len(slot_places) - first_slot, len(places), len(set(places)) < len(places)))
             slot_places += [code_of.setdefault(place, len(code_of)) for place in places]
         counts.append((len(strips) - first_strip, len(slot_places) - first_slot))
@@ -299,16 +297,19 @@ def _shapes(layouts: Iterable[_Components | None]) -> _Shapes:
     return _Shapes(tuple(code_of), np.array(strips, np.int64).T.copy(), strip_counts, np.array(slot_places), slot_counts)
 
 
-def _components(tables: Tables) -> dict[int, _Components]:
-    """Components of each file that has a record, those that hold nothing left out."""
-    found: dict[int, _Components] = {}
+def _compositions(tables: Tables) -> tuple[dict[int, _Composition], list[_Component]]:
+    """Components of each file that has a record, those that hold nothing left out; and the components that differ."""
+    found: dict[int, _Composition] = {}
     rank_of: dict[int, int] = {}
+    number_of: dict[tuple[Any, ...], int] = {}
     for part in tables.get("lustre_component", ()):
-        for file_id, rank, component, *says, ost_ids in zip(*(part[name] for name in _COLUMNS), strict=True):
+        osts = [tuple(ids or ()) for ids in part["ost_ids"]]
+        says = zip(*(part[name] for name in _NUMBERS), osts, strict=True)
+        numbers = [number_of.setdefault(component, len(number_of)) for component in says]
+        for file_id, rank, index, number in zip(part["file_id"], part["rank"], part["component"], numbers, strict=True):
             if rank_of.setdefault(file_id, rank) == rank:
-                more = () if component is None else (_Component._make((*says, tuple(ost_ids or ()))),)
-                found[file_id] = found.get(file_id, ()) + more
-    return found
+                found[file_id] = found.get(file_id, ()) + (() if index is None else (number,))
+    return found, [_Component._make(component) for component in number_of]
 
 
 def _strips(components: Iterable[_Component] | None) -> Iterator[tuple[int, tuple[int, Sequence[Place]]]]:

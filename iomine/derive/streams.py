@@ -1,5 +1,6 @@
 """Standard streams: stdio that carries messages and no data."""
 
+from itertools import compress
 from typing import Final
 
 import numpy as np
@@ -15,8 +16,11 @@ def standard_streams(tables: Tables) -> Integers:
     Args:
         tables: columns by table, in one or more parts.
     """
-    names = (name for part in tables.get("file_name", ()) for name in zip(part["file_id"], part["path"], strict=True))
-    return np.array(sorted(file_id for file_id, path in names if path in _STREAMS), dtype=np.int64)
+    found: list[int] = []
+    for part in tables.get("file_name", ()):
+        # Of thousands of names hardly one is a stream's, and this is asked several times.
+        found += compress(part["file_id"], map(_STREAMS.__contains__, part["path"]))
+    return np.array(sorted(found), dtype=np.int64)
 
 
 def moves_data_through_stdio(tables: Tables) -> bool:
