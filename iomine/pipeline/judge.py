@@ -21,7 +21,8 @@ from iomine.views.query import ask
 
 # Enough for the second that a query takes to plan not to count.
 JUDGED_AT_ONCE: Final = 10_000
-VERDICT_ORDER: Final = ("code", "log_id")
+# What has fired lies together, since most is asked of that and it is little.
+VERDICT_ORDER: Final = ("state", "code", "log_id")
 
 
 def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, Trigger]:

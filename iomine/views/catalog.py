@@ -21,6 +21,7 @@ from iomine.views.sqltext import duckdb_type, name_of, quoted
 _STORAGE_VERSION: Final = "v1.4.0"
 _ALIAS: Final = "catalog_being_built"
 LAKE_DIRECTORY: Final = "lake_directory"
+_NIGHT_LENGTH: Final = len("2024-04-18")
 
 
 def build_catalog(
@@ -67,6 +68,9 @@ def _check(lake: Mapping[str, Sequence[str]]) -> None:
     for path in (path for paths in lake.values() for path in paths):
         if not Path(path).is_absolute():
             raise ValueError(f"The catalog is opened from anywhere, so it needs absolute paths, not {path!r}.")
+    for table, paths in lake.items():
+        if len({len(path) - path.rindex("/") for path in paths}) > 1:
+            raise ValueError(f"Files of a table are named alike, and those of {table} differ in the length of their names.")
 
 
 def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -119,17 +123,24 @@ def lake_sql(table: Table, paths: Sequence[str]) -> str:
     listed = ", ".join(quoted(path) for path in paths)
     # Without filename=true, files of other nights are opened where the night is given as IN (...).
     source = f"read_parquet([{listed}], schema=MAP {{{schema}}}, filename=true)"
-    return f"SELECT {''.join(_keys_from_path(table))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
+    return f"SELECT {''.join(_keys_from_path(table, paths))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
 
 
-def _keys_from_path(table: Table) -> Iterator[str]:
+def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
     """The partition keys out of `cluster=x/night=2024-04-18/part.parquet`; a given schema rules out hive_partitioning.
 
-    DuckDB works them out for every file before it opens the first: cutting takes it half as long as a regular expression.
+    DuckDB works them out for every file before it opens the first, and then for every row unless it sees that they are the
+    same in all rows of a file: it does so with pieces at places that are given and with regular expressions, of which
+    the former take a third of the time.
     """
+    behind = len(paths[0]) - paths[0].rindex("/")
     for position, key in enumerate(table.partition_keys):
-        folder = f"split_part(filename, '/', {position - len(table.partition_keys) - 1})"
-        yield f"url_decode({folder}[{len(key) + 2}:])::{duckdb_type(field(key).type)} AS {name_of(key)}, "
+        if key == "night":
+            value = f"filename[{-behind - _NIGHT_LENGTH}:{-behind - 1}]"
+        else:
+            pattern = f"/{key}=([^/]*)" + "/[^/]*" * (len(table.partition_keys) - position) + "$"
+            value = f"url_decode(regexp_extract(filename, {quoted(pattern)}, 1))"
+        yield f"{value}::{duckdb_type(field(key).type)} AS {name_of(key)}, "
 
 
 def _texts(*columns: str) -> pa.Schema:
