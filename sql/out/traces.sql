@@ -11,7 +11,6 @@ WITH traced AS (
 counted AS (
     SELECT cluster, night, log_id, 'posix' AS layer, SUM(read_count::HUGEINT + write_count) AS request_count
     FROM core.posix_file
-    SEMI JOIN traced USING (cluster, night, log_id)
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -21,7 +20,6 @@ counted AS (
             + indep_write_count + coll_write_count + split_write_count + nb_write_count
         ) AS request_count
     FROM core.mpiio_file
-    SEMI JOIN traced USING (cluster, night, log_id)
     GROUP BY ALL
 ),
 unsound AS (
