@@ -208,6 +208,93 @@ _SWEEPS = {
     ),
 }
 
+_SERVERS = {
+    **_fields(
+        Kind.LABEL,
+        source_kind="Kind of the input: job_stats, stats, brw_stats, sacct, and so on.",
+        target="Name of a storage target as Lustre has it, such as scratch-OST001a; of a client, that of its device.",
+        target_kind="Kind of the target: ost, mdt, or client.",
+        scope="Whom a counter counts for: target, job or client.",
+        counter="Name of a counter, as the server has it.",
+        counter_unit="Unit of a counter, as the server has it: reqs, bytes, usecs, pages, regs.",
+        histogram="What a histogram counts, as its heading says.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        owner="Id of the job as Lustre keeps it, cut at 31 bytes, or network id of the client; empty for a whole target.",
+    ),
+    **_fields(
+        Kind.TIME,
+        sampled_at="When the counters were read.",
+        counted_since_at="Since when they count, where the server says so.",
+        last_io_at="When the owner last did I/O on the target.",
+        begin_at="Start of the interval.",
+        first_at="Earliest time that the input tells of.",
+        last_at="Latest time that the input tells of.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        sample_count="Times that something was counted.",
+        row_count="Rows that came of it.",
+    ),
+    **_fields(
+        Kind.NUMBER,
+        amount="Sum of what was counted, in the counter's unit.",
+        least_amount="Smallest of what was counted, in the counter's unit.",
+        most_amount="Largest of what was counted, in the counter's unit.",
+        squares_amount="Sum of the squares of what was counted, empty where it has wrapped around.",
+        rate="Units a second over the interval.",
+        bucket="Lower bound of the histogram's bucket, or the bucket itself where it is a plain number.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        interval_seconds="Length of the interval.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        total_bytes="Size of the target.",
+        used_bytes="Bytes in use on the target.",
+        free_bytes="Bytes that users may still fill.",
+    ),
+}
+
+_ACCOUNTING = {
+    **_fields(
+        Kind.TEXT,
+        shown_job_id="The job's id as the scheduler shows it, with the index of an array's task or the like.",
+        job_name="Name of the job.",
+        account="Account or project that the job is charged to.",
+        node_list="Compute nodes of the job, as the scheduler folds them.",
+        exit_code="Exit code and signal, as the scheduler tells them.",
+        step="Step of a job: batch, extern, or its number.",
+    ),
+    **_fields(
+        Kind.LABEL,
+        scheduler="Scheduler that the accounting came from: slurm, pbs, lsf or uge.",
+        partition="Partition or queue.",
+        qos="Quality of service.",
+        job_state="State of a job in Slurm's words: COMPLETED, FAILED, CANCELLED, TIMEOUT, RUNNING, PENDING, and so on.",
+    ),
+    **_fields(
+        Kind.TEXTS,
+        hosts="Names of the compute nodes.",
+    ),
+    **_fields(
+        Kind.TIME,
+        submit_at="When the job was submitted.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        node_count="Compute nodes.",
+        core_count="Cores allocated.",
+        gpu_count="GPUs allocated.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        limit_seconds="Time limit, empty where there is none.",
+    ),
+}
+
 _VERDICTS = {
     **_fields(
         Kind.TEXT,

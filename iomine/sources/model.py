@@ -1,0 +1,52 @@
+"""What every reader of server statistics and accounting is: something that knows its inputs by their shape."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file that is no Darshan log, unpacked.
+
+    Attributes:
+        path: where it was, which may name the target or the time of reading where the content does not.
+        data: its bytes.
+        modified_at: when the file was last changed, in UTC.
+        zone: time zone of times that do not tell theirs.
+    """
+
+    path: str
+    data: bytes
+    modified_at: datetime
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What an input holds.
+
+    Attributes:
+        tables: rows by table, in the table's Arrow schema and with a last column `night`, the UTC date they belong to.
+        doubt: what is not to be trusted or was left out, in a sentence; empty where all is sound.
+    """
+
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A reader of one kind of input.
+
+    Attributes:
+        kind: its name, which becomes `source_kind`.
+        knows: whether an input looks as if it were of this kind.
+        read: reads it; raises UnreadableError where it cannot.
+    """
+
+    kind: str
+    knows: Callable[[Input], bool]
+    read: Callable[[Input], Readings]

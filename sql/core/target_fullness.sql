@@ -1,0 +1,7 @@
+-- ---
+-- about = "How full a target was."
+-- grain = []
+-- reads = ["lake.target_fullness"]
+-- ---
+SELECT *
+FROM lake.target_fullness
