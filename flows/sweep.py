@@ -32,13 +32,13 @@ def find(sweep: Sweep) -> int:
 
 @_retried
 def identify(sweep: Sweep) -> int:
-    """Tell new logs from known ones."""
+    """Tell new inputs from known ones."""
     return sweep.identify()
 
 
 @_retried
 def read(sweep: Sweep) -> int:
-    """Read the new logs into staged Parquet."""
+    """Read the new inputs into staged Parquet."""
     return sweep.read()
 
 
@@ -75,18 +75,20 @@ def sweep(
     workers: int | None = None,
     *,
     slurm: bool = False,
+    stats: list[Path] | None = None,
 ) -> Summary:
     """Sweep the logs under the paths into the warehouse.
 
     Args:
-        paths: folders and files to look through.
+        paths: folders and files to look through for logs.
         warehouse: root of the warehouse.
         cluster: the machine that the logs came from.
         scheduler: address of a Dask scheduler, None for workers of the sweep's own.
         workers: how many of its own.
         slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
+        stats: folders and files of server statistics and accounting.
     """
-    return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm))
+    return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ())))
 
 
 def run(settings: Settings) -> Summary:

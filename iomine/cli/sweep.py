@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
+from iomine.errors import UsageError
 
 if TYPE_CHECKING:
     from iomine.lake import Warehouse as Folder
@@ -24,8 +25,18 @@ _STDERR: Final = 2
 def command(
     *,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", readable=False, help="Folders and files to look through for Darshan logs.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="PATH...", readable=False, help="Folders and files to look through for Darshan logs."),
+    ] = None,
+    stats: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--stats",
+            metavar="PATH",
+            readable=False,
+            help="Folder or file of Lustre statistics or accounting, all of whose files are read; may be given again.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
@@ -37,7 +48,9 @@ def command(
 
     Running it again reads only what is new; killed anywhere, the next run finishes the work.
     """
-    summary = _run(paths, warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
+    if not paths and not stats:
+        raise UsageError("There is nothing to sweep: name folders of Darshan logs, or of statistics with --stats.")
+    summary = _run(paths or [], stats or [], warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
     _show(summary, warehouse, as_json=json)
     if summary.rejected:
         raise typer.Exit(_DONE_WITH_REJECTS)
@@ -50,14 +63,21 @@ def _close_stderr() -> None:
 
 
 def _run(
-    paths: list[Path], warehouse: Path, cluster: str, *, scheduler: str | None, workers: int | None, slurm: bool
+    paths: list[Path],
+    stats: list[Path],
+    warehouse: Path,
+    cluster: str,
+    *,
+    scheduler: str | None,
+    workers: int | None,
+    slurm: bool,
 ) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
     from iomine.flows.server import local_server
     from iomine.lake import Warehouse as Folder
 
     folder = Folder(warehouse)
-    _check(paths, folder, cluster)
+    _check([*paths, *stats], folder, cluster)
     _check_workers(folder, scheduler=scheduler, workers=workers, slurm=slurm)
     # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
     atexit.register(_close_stderr)
@@ -66,7 +86,7 @@ def _run(
         from iomine.pipeline.sweep import Settings
 
         server.wait()
-        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm))
+        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats)))
 
 
 def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
@@ -74,10 +94,12 @@ def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
     from iomine.lake import check_cluster
     from iomine.pipeline.find import check
     from iomine.pipeline.judge import site_triggers
+    from iomine.pipeline.zones import site_zone
 
     check_cluster(cluster)
     check(paths)
     site_triggers(folder)
+    site_zone(folder, cluster)
     with folder.locked():
         pass
 

@@ -1,8 +1,8 @@
-"""Finds what may be Darshan logs under the given paths."""
+"""Finds inputs under the given paths."""
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from iomine.units import human_bytes
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file that may be a log.
+    """A file that may be a log, or another input.
 
     Attributes:
         path: where it is.
@@ -28,6 +28,11 @@ class Candidate:
 def is_candidate(name: str) -> bool:
     """True for names with `.darshan` in them, and for gzip files, which logs of format 1.x and 2.x are."""
     return ".darshan" in name or name.endswith(".gz")
+
+
+def is_visible(name: str) -> bool:
+    """True for all names but those that a dot hides."""
+    return not name.startswith(".")
 
 
 def check(paths: Sequence[Path]) -> None:
@@ -48,7 +53,7 @@ def check(paths: Sequence[Path]) -> None:
             raise InputError(f"{path} cannot be opened: ask its owner for permission to read it.")
 
 
-def find(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
+def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], bool] = is_candidate) -> list[Candidate]:
     """All candidates under the paths, each once, in the order of their paths.
 
     A folder further down that cannot be opened is a candidate with its reason, so that it is not passed over silently.
@@ -56,13 +61,14 @@ def find(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
     Args:
         paths: folders and files.
         largest_bytes: size beyond which a file is not even opened.
+        is_wanted: whether a file in a folder is a candidate, by its name; files that are named themselves are in any case.
 
     Raises:
         UsageError: a path does not exist.
         InputError: a path that was given cannot be opened.
     """
     check(paths)
-    found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes)}
+    found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes, is_wanted)}
     return [found[path] for path in sorted(found)]
 
 
@@ -71,13 +77,13 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _under(top: Path, largest_bytes: int) -> Iterator[Candidate]:
+def _under(top: Path, largest_bytes: int, is_wanted: Callable[[str], bool]) -> Iterator[Candidate]:
     if not top.is_dir():
         yield _candidate(str(top), largest_bytes)
         return
     closed: list[OSError] = []
     for folder, _, names in os.walk(top, onerror=closed.append):
-        yield from (_candidate(f"{folder}/{name}", largest_bytes) for name in names if is_candidate(name))
+        yield from (_candidate(f"{folder}/{name}", largest_bytes) for name in names if is_wanted(name))
     yield from (Candidate(str(error.filename), 0, f"The folder cannot be opened: {error.strerror}.") for error in closed)
 
 
@@ -91,5 +97,5 @@ def _candidate(path: str, largest_bytes: int) -> Candidate:
         return Candidate(path, status.st_size, "This is not a regular file.")
     if status.st_size > largest_bytes:
         size, limit = human_bytes(status.st_size), human_bytes(largest_bytes)
-        return Candidate(path, status.st_size, f"The file has {size}, more than {limit}, the limit for one log.")
+        return Candidate(path, status.st_size, f"The file has {size}, more than {limit}, the limit for one file.")
     return Candidate(path, status.st_size)

@@ -1,6 +1,7 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ import pyarrow.compute as pc
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.site import site_file
 from iomine.pipeline.spans import Span, spans, written
+from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.bars import parse_bars, with_bars
 from iomine.triggers.judge import judge_sql, settings
@@ -54,24 +56,40 @@ def judge(
         triggers: what to judge by.
 
     Returns:
-        Files of the tables of features and of the table `verdict`, and how many verdicts of the default ruleset are findings.
+        Files of the tables that were worked out, `verdict` among them, and how many verdicts of the default ruleset are
+        findings.
     """
-    # A log is judged by its own night's rows, so views over the touched partitions say the same as views over all.
-    partitions = {(file.cluster, file.night) for file in merged if file.cluster and file.night}
-    replaced = {(file.table, file.cluster, file.night) for file in merged}
+    staging.mkdir(parents=True, exist_ok=True)
+    there = _replaced(warehouse.lake.files(warehouse.lake.pins()), merged)
+    intervals = interval_files(
+        staging, there, {partition for file in merged if file.table in READINGS and (partition := _partition(file))}
+    )
+    there = _replaced(there, intervals)
+    touched = {partition for file in [*merged, *intervals] if (partition := _partition(file))}
+    slots = slot_files(staging, there, touched)
+    there = _replaced(there, slots)
+    # A run of the night after may have met with the same servers.
+    touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
+    weather = weather_files(staging, there, touched)
+    there = _replaced(there, weather)
+    partitions = {partition for file in there if file.table == "log" and (partition := _partition(file)) in touched}
     judges = list(triggers.values())
     worked_out = {trigger.view for trigger in judges}
-    kept = [
-        file
-        for file in warehouse.lake.files(warehouse.lake.pins())
-        if (file.cluster, file.night) in partitions
-        and (file.table, file.cluster, file.night) not in replaced
-        and file.table not in worked_out
-    ]
-    staging.mkdir(parents=True, exist_ok=True)
-    features = work_out(staging, [*kept, *merged], judges)
-    verdicts, findings = verdict_files(staging, [*kept, *merged, *features], judges)
-    return [*features, *verdicts], findings
+    # A log is judged by its own night's rows, so views over these nights say the same as views over all.
+    files = [file for file in there if _partition(file) in partitions and file.table not in worked_out]
+    features = work_out(staging, files, judges)
+    verdicts, findings = verdict_files(staging, [*files, *features], judges)
+    return [*intervals, *slots, *weather, *features, *verdicts], findings
+
+
+def _partition(file: LakeFile) -> tuple[str, date] | None:
+    return None if file.cluster is None or file.night is None else (file.cluster, file.night)
+
+
+def _replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
+    """Files as they will be, once new ones have taken the places of those of the same table and partition."""
+    gone = {(file.table, _partition(file)) for file in new}
+    return [*(file for file in files if (file.table, _partition(file)) not in gone), *new]
 
 
 def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from iomine.lake import Warehouse
+from iomine.schema import TABLES
 from iomine.triggers.registry import reference_table
 from iomine.views.catalog import build_catalog
 
@@ -18,6 +19,9 @@ def build_views(warehouse: Warehouse, target: Path) -> None:
     pins = lake.pins()
     files: dict[str, list[str]] = {}
     for file in lake.files(pins):
+        # Tables of older versions stay in the lake and out of sight.
+        if file.table not in TABLES:
+            continue
         files.setdefault(file.table, []).append(str(file.path))
     meta = {f"version.{table}": str(version) for table, version in pins.items()}
     build_catalog(target, files, {"triggers": reference_table()}, meta)

@@ -10,13 +10,13 @@ import json
 import os
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,20 +27,24 @@ from iomine.errors import UnreadableError, UsageError, WorkersError
 from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_file
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
-from iomine.pipeline.find import Candidate, find, shown
+from iomine.pipeline.find import Candidate, find, is_visible, shown
 from iomine.pipeline.judge import judge, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.retention import expired, site_retention
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
-from iomine.pipeline.work import after_deaths, identify_all, merge_all, read_batch
+from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
+from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
+from iomine.pipeline.zones import site_zone
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import GONE, Identity
+from iomine.sources.inputs import LARGEST_BYTES
 
 if TYPE_CHECKING:
     from iomine.triggers import Trigger
 
 _GRACE_DAYS: Final = 7
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +52,14 @@ class Settings:
     """What a sweep is to do.
 
     Attributes:
-        paths: folders and files to look through.
+        paths: folders and files to look through for logs.
         warehouse: root of the warehouse.
         cluster: the machine that the logs came from.
         scheduler: address of a Dask scheduler, None for workers of the sweep's own.
         workers: how many of its own.
         limits: what one log may take.
         slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
+        stats: folders and files of server statistics and accounting.
 
     Raises:
         UsageError: the cluster's name is none, or workers are asked for in more ways than one.
@@ -67,6 +72,7 @@ class Settings:
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     slurm: bool = False
+    stats: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         check_cluster(self.cluster)
@@ -80,7 +86,7 @@ class Summary:
     Attributes:
         sweep_id: its identifier.
         found: candidates.
-        ingested: logs read and committed.
+        ingested: inputs read and committed.
         known: candidates whose bytes the lake had already, or had twice among the candidates.
         rejected: candidates that could not be read.
         reasons: how many were rejected for each reason.
@@ -117,7 +123,10 @@ class Sweep:
         self._workers: Workers | None = None
         self._site: SlurmSite | None = None
         self._candidates: list[Candidate] = []
+        self._inputs: list[Candidate] = []
         self._new: list[plan.NewLog] = []
+        self._new_inputs: list[NewInput] = []
+        self._read_inputs: list[Mapping[str, Any]] = []
         self._known = 0
         self._ingested = 0
         self._rejects: list[dict[str, Any]] = []
@@ -127,11 +136,13 @@ class Sweep:
         self._findings = 0
         self._triggers: dict[str, Trigger] = {}
         self._days: dict[str, int] = {}
+        self._zone = ""
 
     def __enter__(self) -> Self:
         # What a site has set unfit should not be found out after hours of reading.
         self._triggers = site_triggers(self._warehouse)
         self._days = site_retention(self._warehouse)
+        self._zone = site_zone(self._warehouse, self.settings.cluster)
         if self.settings.slurm:
             self._site = site_of(self._warehouse.root)
         with ExitStack() as stack:
@@ -150,21 +161,31 @@ class Sweep:
     def find(self) -> int:
         """Finds the candidates, and puts right what a sweep that died has left; returns how many there are."""
         self._candidates = find(self.settings.paths, self.settings.limits.file_bytes)
+        self._inputs = find(self.settings.stats, LARGEST_BYTES, is_visible)
         lake = self._warehouse.lake
         lake.roll_back(self._staging)
         lake.vacuum(_GRACE_DAYS)
-        return len(self._candidates)
+        return len(self._looked_at)
+
+    @property
+    def _looked_at(self) -> list[Candidate]:
+        return [*self._candidates, *self._inputs]
 
     def identify(self) -> int:
-        """Tells new logs from known ones and from what is no log; returns how many are new."""
-        self._new, self._known, self._rejects = [], 0, []
-        readable = [candidate for candidate in self._candidates if not candidate.reason]
-        for candidate in self._candidates:
+        """Tells new inputs from known ones and from what is none; returns how many are new."""
+        self._new, self._new_inputs, self._known, self._rejects = [], [], 0, []
+        for candidate in self._looked_at:
             if candidate.reason:
                 self._reject(candidate.path, "find", candidate.reason, is_final=False, size_bytes=candidate.size_bytes)
-        identified = sorted(self._identified(readable), key=lambda pair: pair[0].path)
-        known_ids = self._known_ids({identity.log_id for _, identity in identified if isinstance(identity, Identity)})
         remembered = self._remembered_rejects()
+        self._identify_logs(remembered)
+        self._identify_inputs(remembered)
+        return len(self._new) + len(self._new_inputs)
+
+    def _identify_logs(self, remembered: Mapping[str, dict[str, Any]]) -> None:
+        readable = [candidate for candidate in self._candidates if not candidate.reason]
+        identified = sorted(self._identified(readable, identify_all), key=lambda pair: pair[0].path)
+        known_ids = self._known_ids({identity.log_id for _, identity in identified if isinstance(identity, Identity)})
         for candidate, identity in identified:
             if isinstance(identity, UnreadableError):
                 self._reject(
@@ -186,15 +207,33 @@ class Sweep:
             else:
                 known_ids.add(identity.log_id)
                 self._new.append(plan.NewLog(candidate.path, identity, identity.night))
-        return len(self._new)
+
+    def _identify_inputs(self, remembered: Mapping[str, dict[str, Any]]) -> None:
+        known = set(self._source_files()["sha256"].to_pylist()) if self._inputs else set()
+        readable = [candidate for candidate in self._inputs if not candidate.reason]
+        for candidate, found in sorted(self._identified(readable, digest_all), key=lambda pair: pair[0].path):
+            if isinstance(found, UnreadableError):
+                self._reject(candidate.path, "identify", found.reason, is_final=found.is_final, size_bytes=candidate.size_bytes)
+            elif found.sha256 in known:
+                self._known += 1
+            elif found.sha256 in remembered:
+                self._rejects.append(remembered[found.sha256] | {"path": shown(candidate.path)})
+            else:
+                known.add(found.sha256)
+                self._new_inputs.append(found)
 
     def read(self) -> int:
-        """Reads the new logs into staged files; returns how many could be read."""
-        self._staged, self._ingested = [], 0
+        """Reads the new inputs into staged files; returns how many could be read."""
+        self._staged, self._ingested, self._read_inputs = [], 0, []
         rejects = [reject for reject in self._rejects if reject["stage"] != "read" or reject["at"] < self.started_at]
         self._rejects = rejects
-        if not self._new:
-            return 0
+        if self._new:
+            self._read_logs()
+        if self._new_inputs:
+            self._read_statistics()
+        return self._ingested
+
+    def _read_logs(self) -> None:
         identity_of = {log.path: log.identity for log in self._new}
         work = plan.batches(self.settings.cluster, self._new, self._capacity())
         done = 0
@@ -214,7 +253,24 @@ class Sweep:
                 )
             done += len(batch.logs)
             progress.tell("read", done, len(self._new))
-        return self._ingested
+
+    def _read_statistics(self) -> None:
+        by_path = {each.path: each for each in self._new_inputs}
+        bound = plan.bytes_per_batch(sum(each.size_bytes for each in self._new_inputs), self._capacity())
+        pieces = plan.cut(((each, each.size_bytes) for each in self._new_inputs), bound)
+        work = [InputBatch(self.settings.cluster, self._zone, tuple(piece)) for piece, _ in pieces]
+        done = 0
+        for batch, result in map_unordered(self._hired(), read_inputs, work, self._staging, after_deaths=after_input_deaths):
+            self._staged += result.files
+            self._read_inputs += result.rows
+            self._ingested += len(result.rows)
+            for refused in result.refused:
+                each = by_path[refused.path]
+                self._reject(
+                    each.path, "read", refused.reason, is_final=refused.is_final, sha256=each.sha256, size_bytes=each.size_bytes
+                )
+            done += len(batch.inputs)
+            progress.tell("statistics", done, len(self._new_inputs))
 
     def merge(self) -> int:
         """Makes the new files of every partition that got rows; returns how many files."""
@@ -224,7 +280,7 @@ class Sweep:
         there: dict[tuple[str, str | None, date | None], list[LakeFile]] = {}
         lake = self._warehouse.lake
         touched = {(file.table, file.cluster, file.night) for file in self._staged}
-        for file in [*lake.files(lake.pins()), *sorted(self._staged, key=_first_log_id)]:
+        for file in [*lake.files(lake.pins()), *sorted(self._staged, key=_first)]:
             if (partition := (file.table, file.cluster, file.night)) in touched:
                 there.setdefault(partition, []).append(file)
         merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
@@ -255,14 +311,18 @@ class Sweep:
             lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])
         rejects = pa.Table.from_pylist(self._all_rejects(), schema=arrow_schema("reject"))
         lake.commit("reject", [write_file(self._staging, "reject", rejects)], self.id)
+        if self._read_inputs:
+            rows = pa.Table.from_pylist(self._read_inputs, schema=arrow_schema("source_file"))
+            sources = pa.concat_tables([self._source_files(), rows])
+            lake.commit("source_file", [write_file(self._staging, "source_file", sources)], self.id)
         versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
         row = {
             "sweep_id": self.id,
             "cluster": cluster,
-            "paths": [shown(str(path.absolute())) for path in self.settings.paths],
+            "paths": [shown(str(path.absolute())) for path in (*self.settings.paths, *self.settings.stats)],
             "start_at": self.started_at,
             "end_at": datetime.now(UTC),
-            "found_count": len(self._candidates),
+            "found_count": len(self._looked_at),
             "ingested_count": self._ingested,
             "known_count": self._known,
             "rejected_count": len(self._rejects),
@@ -278,12 +338,12 @@ class Sweep:
         publish(self._warehouse)
         return Summary(
             sweep_id=self.id,
-            found=len(self._candidates),
+            found=len(self._looked_at),
             ingested=self._ingested,
             known=self._known,
             rejected=len(self._rejects),
             reasons=dict(Counter(reject["reason"] for reject in self._rejects).most_common()),
-            nights=tuple(sorted({file.night for file in self._staged if file.night})),
+            nights=tuple(sorted({file.night for file in self._staged if file.night and file.table == "log"})),
             findings=self._findings,
             seconds=(datetime.now(UTC) - self.started_at).total_seconds(),
         )
@@ -313,7 +373,9 @@ class Sweep:
             return self._hired().capacity()
         return self.settings.workers or local_workers()
 
-    def _identified(self, candidates: list[Candidate]) -> Iterator[tuple[Candidate, Identity | UnreadableError]]:
+    def _identified(
+        self, candidates: list[Candidate], look: Callable[[list[str]], list[Found | UnreadableError]]
+    ) -> Iterator[tuple[Candidate, Found | UnreadableError]]:
         if not candidates:
             return
         total = sum(candidate.size_bytes for candidate in candidates)
@@ -323,7 +385,7 @@ class Sweep:
         # Drawn as they are handed out: so many paths need not be in memory twice.
         paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))
         by_path = {candidate.path: candidate for candidate in candidates}
-        for piece, identities in map_unordered(self._hired(), identify_all, paths):
+        for piece, identities in map_unordered(self._hired(), look, paths):
             yield from ((by_path[path], identity) for path, identity in zip(piece, identities, strict=True))
             done += len(piece)
             progress.tell("identify", done, len(candidates))
@@ -351,6 +413,12 @@ class Sweep:
         files = [file for file in lake.files(lake.pins()) if file.table == table]
         return [row for file in files for row in pq.read_table(file.path, schema=arrow_schema(table)).to_pylist()]
 
+    def _source_files(self) -> pa.Table:
+        """Inputs other than logs that were read before."""
+        lake, schema = self._warehouse.lake, arrow_schema("source_file")
+        files = [file.path for file in lake.files(lake.pins()) if file.table == "source_file"]
+        return pa.concat_tables([schema.empty_table(), *(pq.read_table(file, schema=schema) for file in files)])
+
     def _known_ids(self, asked: set[str]) -> set[str]:
         """Which of these the lake has; the ids of a long history would not fit in memory together."""
         lake = self._warehouse.lake
@@ -372,12 +440,11 @@ class Sweep:
 
     def _all_rejects(self) -> list[dict[str, Any]]:
         """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
-        looked_at = {shown(candidate.path) for candidate in self._candidates}
+        looked_at = {shown(candidate.path) for candidate in self._looked_at}
         return [row for row in self._rows("reject") if row["path"] not in looked_at] + self._rejects
 
 
-def _first_log_id(file: LakeFile) -> str:
-    """Least log id of a staged file, by which files are laid end to end."""
-    column = pq.read_table(file.path, columns=["log_id"])["log_id"]
-    least: str = pc.min(column).as_py() or ""
-    return least
+def _first(file: LakeFile) -> str:
+    """What is least in a staged file's first column, such as the log id, by which files are laid end to end."""
+    first, *_ = arrow_schema(file.table).names
+    return str(pc.min(pq.read_table(file.path, columns=[first])[first]).as_py())

@@ -11,6 +11,7 @@ from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import LakeFile, faults_told, merge_files
 from iomine.pipeline.cluster import Smaller
 from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader, Refused
+from iomine.pipeline.statistics import InputBatch, InputsResult
 from iomine.sources.darshan import Identity, identify
 
 _DEADLY: Final = "Every worker that read it died, one after the other."
@@ -52,6 +53,14 @@ def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:
         return BatchResult((), 0, (Refused(batch.logs[0][0], _DEADLY, is_final=False),))
     middle, size = len(batch.logs) // 2, batch.size_bytes // 2
     return Smaller(tuple(replace(batch, logs=logs, size_bytes=size) for logs in (batch.logs[:middle], batch.logs[middle:])))
+
+
+def after_input_deaths(batch: InputBatch) -> Smaller[InputBatch] | InputsResult:
+    """What is to become of inputs that their workers died of: halves, and one that is alone is refused."""
+    if len(batch.inputs) == 1:
+        return InputsResult((), (), (Refused(batch.inputs[0].path, _DEADLY, is_final=False),))
+    middle = len(batch.inputs) // 2
+    return Smaller(tuple(replace(batch, inputs=inputs) for inputs in (batch.inputs[:middle], batch.inputs[middle:])))
 
 
 def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeFile]:

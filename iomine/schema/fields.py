@@ -218,10 +218,16 @@ _SERVERS = {
         counter="Name of a counter, as the server has it.",
         counter_unit="Unit of a counter, as the server has it: reqs, bytes, usecs, pages, regs.",
         histogram="What a histogram counts, as its heading says.",
+        operation="What a server did: read, write, open, getattr, and so on, as Lustre's counters are called.",
+        quality="How far an interval is to be trusted: sound, gap (much longer than usual), restarted or wrapped.",
     ),
     **_fields(
         Kind.TEXT,
         owner="Id of the job as Lustre keeps it, cut at 31 bytes, or network id of the client; empty for a whole target.",
+        filesystem="Name of the file system.",
+        busiest_target="OST that moved most bytes.",
+        neighbour="Login name of the user who kept the same targets busiest meanwhile, or the id that Lustre has.",
+        neighbour_job_id="Job of that user that did most of it.",
     ),
     **_fields(
         Kind.TIME,
@@ -235,6 +241,13 @@ _SERVERS = {
     **_fields(
         Kind.COUNT,
         sample_count="Times that something was counted.",
+        rpc_count="Requests that the server dealt with.",
+        target_count="Targets that were used.",
+        mdt_count="Metadata targets.",
+        job_count="Jobs.",
+        slowed_job_count="Jobs whose requests a target took at least twice as long for as usual.",
+        logged_job_count="Jobs that have a log.",
+        jobless_log_count="Logs of jobs that accounting does not know.",
         row_count="Rows that came of it.",
     ),
     **_fields(
@@ -244,11 +257,28 @@ _SERVERS = {
         most_amount="Largest of what was counted, in the counter's unit.",
         squares_amount="Sum of the squares of what was counted, empty where it has wrapped around.",
         rate="Units a second over the interval.",
+        bytes_per_second="Bytes moved for each second of the interval.",
+        rpcs_per_second="Requests for each second of the interval.",
+        node_hours="Compute nodes times hours.",
+        logged_node_hours="Node-hours of jobs that have a log.",
+        load_percentile="Share of the ten-minute slots of 30 nights, in percent, in which a target was less busy than this one.",
         bucket="Lower bound of the histogram's bucket, or the bucket itself where it is a plain number.",
     ),
     **_fields(
         Kind.SECONDS,
         interval_seconds="Length of the interval.",
+        service_seconds="Time in which the server dealt with requests, summed over them.",
+        usual_service_seconds="Time that the same requests usually take: for each kind and size the median of 30 nights.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        server_slowdown_ratio="Time in which the servers dealt with requests, over the time that these usually take.",
+        user_ratio="Share of the busy time of the target that was its user's with most of it.",
+        logged_ratio="Share of the node-hours that belong to jobs with a log.",
+        fullest_ratio="Share of its bytes that were in use on the fullest OST.",
+        load_over_mean_ratio="Busy time of the targets that were used, over the mean of all targets of their kind meanwhile.",
+        own_ratio="Share of the busy time of the targets that a job used, while it used them, that was its own.",
+        neighbour_ratio="Share of that time that was the one user's who had most of what was not its own.",
     ),
     **_fields(
         Kind.BYTES,
@@ -590,11 +620,34 @@ _FILES = {
     ),
 }
 
-_PENDING = {
+_WEATHER = {
+    **_fields(
+        Kind.LABEL,
+        weather_verdict="Whose fault slow I/O was: application, system, neighbour, or unclear.",
+        slowest_kind="Kind of target that cost the log most time beyond what is usual: ost or mdt.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        weather_rule="Rule by which the verdict was given, in a sentence.",
+    ),
+    **_fields(
+        Kind.SECONDS,
+        lost_service_seconds="Time in which the servers dealt with requests beyond what these usually take.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        mdt_rpc_count="Requests that metadata targets dealt with.",
+    ),
     **_fields(
         Kind.RATIO,
-        weather_slowdown_ratio="Time for a byte of the whole file system while the log ran, over its usual time.",
-        ost_contention_ratio="Share of the busiest OST's load while the log used it that came from other jobs.",
+        weather_slowdown_ratio="Time in which all targets dealt with the log's requests, over the time that these usually take.",
+        ost_contention_ratio="Share of the busy time of the log's OSTs, while it used them, that was other users'.",
+        others_ratio="Share of the busy time of the targets that cost most, while the log used them, that was other users'.",
+        ost_slowdown_ratio="Time in which OSTs dealt with the log's requests, over the time that these usually take.",
+        ost_load_over_mean_ratio="Busy time of the OSTs that the log used, over the mean of all OSTs meanwhile.",
+        mdt_others_ratio="Share of the busy time of the log's metadata targets, while it used them, that was other users'.",
+        mdt_slowdown_ratio="Time in which metadata targets dealt with the log's requests, over the time that these usually take.",
+        mdt_own_ratio="Share of the busy time of the log's metadata targets, while it used them, that was its user's.",
     ),
 }
 

@@ -106,10 +106,15 @@ LOG_TRANSFORM_PROFILE = Table(
         *("write_bytes", "sieve_read_ratio", "sieve_read_core_seconds", "sieve_read_path"),
     ),
 )
-LOG_PENDING_PROFILE = Table(
-    "log_pending_profile",
-    "Answers that wait for an input that is not read yet: the state of the file system while a log ran.",
-    (*("log_id", "is_complete", "weather_slowdown_ratio", "ost_contention_ratio"),),
+LOG_WEATHER_PROFILE = Table(
+    "log_weather_profile",
+    "Whose fault it is where one log's I/O was slow: the application's, the system's or a neighbour's, as far as servers tell.",
+    (
+        *("log_id", "is_complete", "weather_verdict", "weather_rule", "weather_slowdown_ratio", "lost_service_seconds"),
+        *("slowest_kind", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio", "ost_contention_ratio"),
+        *("others_ratio", "ost_slowdown_ratio", "ost_load_over_mean_ratio", "mdt_slowdown_ratio", "mdt_own_ratio"),
+        *("mdt_others_ratio", "mdt_rpc_count"),
+    ),
 )
 DRISHTI_POSIX = Table(
     "drishti_posix",

@@ -1,4 +1,4 @@
-"""Tables of what the servers of a file system say of themselves: rows as they were read, nothing worked out yet."""
+"""Tables of what the servers of a file system say of themselves, as it was read, and of what follows from that."""
 
 from iomine.schema.table import Table
 
@@ -36,4 +36,29 @@ SOURCE_FILE = Table(
         *("doubt", "reader_version", "at"),
     ),
     partitioned=False,
+)
+SERVER_INTERVAL = Table(
+    "server_interval",
+    "What a target did between two readings, for all or for a job or client.",
+    (
+        *("begin_at", "interval_seconds", "source_kind", "target", "target_kind", "scope", "owner", "operation"),
+        *("rpc_count", "moved_bytes", "service_seconds", "quality"),
+    ),
+)
+SERVER_SLOT = Table(
+    "server_slot",
+    "What a job had a target do in ten minutes, and how long that usually takes.",
+    (
+        *("begin_at", "target", "target_kind", "owner", "job_id", "user"),
+        *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds"),
+    ),
+)
+WEATHER = Table(
+    "weather",
+    "How the targets of one kind dealt with what a log, or a phase of it, asked of them, and who else kept them busy.",
+    (
+        *("log_id", "layer", "phase", "target_kind", "evidence", "target_count", "rpc_count", "service_seconds"),
+        *("usual_service_seconds", "server_slowdown_ratio", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio"),
+        *("load_percentile", "load_over_mean_ratio"),
+    ),
 )

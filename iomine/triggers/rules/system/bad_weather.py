@@ -1,19 +1,20 @@
 """The file system was slow for everyone.
 
-A run can be slow through no fault of its own: a rebuild, a full target or another job's storm slows the whole file
-system. Lustre's own statistics say how long a byte took while the log ran, against what is usual. This is told so that
-nobody looks for the reason in the program. Statistics of the file system are not read yet, so for now this is unknown
-for every log.
+A run can be slow through no fault of its own: a rebuild, a full target or another job's storm slows the targets that it
+needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is held against the median time of
+requests of the same kind and size in the last 30 nights. It counts only where others kept the targets busy, or nobody:
+who makes the weather is not excused by it. This is told so that nobody looks for the reason in the program.
 
-Blind spots: a mean over the whole file system hides one slow OST. A job that is large enough makes the weather itself,
-and then this only says that it was there. What is usual is known only after some weeks of statistics.
+Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the
+network too, which servers do not see. What is usual is known only after some nights of statistics.
 """
 
+from iomine.triggers.inputs import JOB_STATS
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
     code="SYSTEM-101",
-    view="log_pending_profile",
+    view="log_weather_profile",
     level=Level.INFO,
     all_of=(
         Above(
@@ -21,8 +22,9 @@ TRIGGER = Trigger(
             2.0,
             why="Our own choice: differences of up to a factor of two are everyday life on a shared file system.",
         ),
+        Above("others_ratio", 0.5, why="Our own choice: what a user did for the most part is no weather."),
     ),
-    finding="While this ran, the file system took {weather_slowdown_ratio:.1f} times as long for a byte as it usually does.",
+    finding="Lustre's servers took {weather_slowdown_ratio:.1f} times as long for the requests of this job as they usually do.",
     advice=(
         "Run again before you change the program: I/O that took {weather_slowdown_ratio:.1f} times as long as usual says "
         "little about it. Compare with earlier runs of the same program, and hold the other findings of this log with care. "
@@ -30,17 +32,22 @@ TRIGGER = Trigger(
         "and which jobs were behind it."
     ),
     cases=(
-        Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0}, state="fired"),
-        Case("exactly on the bar", {"weather_slowdown_ratio": 2.0}, state="clear"),
-        Case("no statistics of the file system", {"weather_slowdown_ratio": None}, state="unknown"),
-        Case("fair, but statistics are missing", {"weather_slowdown_ratio": 1.0, "is_complete": False}, state="unknown"),
+        Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),
+        Case("exactly on the bar", {"weather_slowdown_ratio": 2.0, "others_ratio": 0.9}, state="clear"),
+        Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
+        Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
+        Case(
+            "fair, but statistics are missing",
+            {"weather_slowdown_ratio": 1.0, "others_ratio": 0.9, "is_complete": False},
+            state="unknown",
+        ),
         Case(
             "statistics are missing, but those at hand are enough",
-            {"weather_slowdown_ratio": 5.0, "is_complete": False},
+            {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9, "is_complete": False},
             state="fired",
         ),
     ),
-    needs="Lustre server statistics of the time of the run",
+    needs=JOB_STATS,
     snippets=(
         Snippet(
             "shell",

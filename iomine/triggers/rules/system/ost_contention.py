@@ -1,20 +1,20 @@
 """Other jobs were busy on the same OSTs.
 
-A file lies on a few OSTs, and whoever else uses these at the same time takes a part of their bandwidth. Lustre's
-statistics give the load of each OST over time, and trace and layouts give this log's part of it; what is left came from
-others. Neither statistics nor loads of OSTs are worked out yet, so for now this is unknown for every log.
+A file lies on a few OSTs, and whoever else uses these at the same time takes a part of their bandwidth. Lustre's job_stats
+say for each OST and ten minutes how long it dealt with the requests of which job. Where more than half of that was for
+other users, and requests took longer than usual, they were in each other's way.
 
-Blind spots: load is counted in bytes, so a neighbour with many small requests weighs less than it hurts. A busy OST is
-not a slow one as long as it has bandwidth to spare. Jobs whose logs were not swept count as others without a name.
+Blind spots: an OST that is busy with many requests at once counts their times together. Jobs that stop and start within
+ten minutes are taken to overlap. Jobs without an id in job_stats count as others.
 """
 
-from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.inputs import JOB_STATS
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL
 
 TRIGGER = Trigger(
     code="SYSTEM-102",
-    view="log_pending_profile",
+    view="log_weather_profile",
     level=Level.INFO,
     all_of=(
         Above(
@@ -22,8 +22,12 @@ TRIGGER = Trigger(
             0.5,
             why="Our own choice: more than half of the load came from others, so they weighed more than the job itself.",
         ),
+        Above("ost_slowdown_ratio", 1.5, why="Our own choice: a busy OST that answers as quickly as ever is in nobody's way."),
     ),
-    finding="{ost_contention_ratio:.0%} of the load on its busiest OST came from other jobs.",
+    finding=(
+        "{ost_contention_ratio:.0%} of what kept its OSTs busy came from other users, and requests took "
+        "{ost_slowdown_ratio:.1f} times as long as usual."
+    ),
     advice=(
         "Share less of what is busy. Least effort: run again, since Lustre chooses other OSTs for new files. Stripe large "
         "files over more OSTs, so that one busy OST is a smaller part of the whole, and do not fix where a file begins "
@@ -31,16 +35,21 @@ TRIGGER = Trigger(
         "{ost_contention_ratio:.0%} is usual for this project, ask the operators for a pool of OSTs of its own."
     ),
     cases=(
-        Case("a neighbour took most of it", {"ost_contention_ratio": 0.8}, state="fired"),
-        Case("exactly on the bar", {"ost_contention_ratio": 0.5}, state="clear"),
-        Case("no statistics or no layouts", {"ost_contention_ratio": None}, state="unknown"),
-        Case("quiet, but statistics are missing", {"ost_contention_ratio": 0.1, "is_complete": False}, state="unknown"),
+        Case("a neighbour took most of it", {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 3.0}, state="fired"),
+        Case("exactly on the bar", {"ost_contention_ratio": 0.5, "ost_slowdown_ratio": 3.0}, state="clear"),
+        Case("busy, but as quick as ever", {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 1.5}, state="clear"),
+        Case("no statistics or no layouts", {"ost_contention_ratio": None, "ost_slowdown_ratio": None}, state="unknown"),
+        Case(
+            "quiet, but statistics are missing",
+            {"ost_contention_ratio": 0.1, "ost_slowdown_ratio": 3.0, "is_complete": False},
+            state="unknown",
+        ),
         Case(
             "statistics are missing, but those at hand are enough",
-            {"ost_contention_ratio": 0.8, "is_complete": False},
+            {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 3.0, "is_complete": False},
             state="fired",
         ),
     ),
-    needs=f"Lustre server statistics of the time of the run, {LAYOUTS}, and {TRACE}",
+    needs=JOB_STATS,
     snippets=(STRIPE_SHELL,),
 )

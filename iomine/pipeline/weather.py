@@ -1,0 +1,92 @@
+"""What servers saw of the nights of a sweep: intervals between readings of their counters, and what logs met with.
+
+An interval that ends in a night may have begun in the one before, and logs are held against what was usual in the last 30
+nights; so nights that get readings or logs are worked out from files of other nights too.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from iomine.lake import LakeFile
+from iomine.pipeline.spans import Span, written
+from iomine.schema.registry import arrow_schema
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
+
+READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
+USUAL_NIGHTS: Final = 30
+# What a log was asked for is looked up in its own night and as far back as most runs last.
+_RUN_NIGHTS: Final = 2
+# By what is worked out, the tables that it reads, and nights before its own of which it reads them.
+_LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
+    "server_interval": dict.fromkeys(READINGS, 1),
+    "server_slot": {"server_interval": USUAL_NIGHTS, "log": _RUN_NIGHTS, "job": _RUN_NIGHTS},
+    "weather": {"server_slot": USUAL_NIGHTS, "log": 0, "phase": 0},
+}
+_ORDER: Final = {"server_interval": ("begin_at", "target"), "server_slot": ("begin_at", "target"), "weather": ("log_id",)}
+
+Partition = tuple[str, date]
+
+
+def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+    """Intervals of nights that got readings, and of the nights after, which begin with the last of these.
+
+    Args:
+        staging: the folder to write to, where views may stand meanwhile.
+        there: the files of all tables as they will be.
+        touched: clusters and nights that got readings.
+    """
+    nights = {partition for cluster, night in touched for partition in ((cluster, night), (cluster, _later(night, 1)))}
+    return _worked_out(staging, "server_interval", there, nights & _having(READINGS, there))
+
+
+def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+    """What jobs had targets do in the nights whose intervals, logs or jobs are new."""
+    return _worked_out(staging, "server_slot", there, set(touched) & _having({"server_interval"}, there))
+
+
+def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+    """What the logs of nights met with, as far as servers were read then."""
+    return _worked_out(staging, "weather", there, set(touched) & _having({"log"}, there) & _having({"server_slot"}, there))
+
+
+def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:
+    """Partitions with a file of one of the tables."""
+    return {(file.cluster, file.night) for file in files if file.table in tables and file.cluster and file.night}
+
+
+def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions: Iterable[Partition]) -> list[LakeFile]:
+    looked_back = _LOOKED_BACK[view]
+    by_partition = _by_partition(file for file in there if file.table in looked_back)
+    columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
+    database = staging / "servers.duckdb"
+
+    def rows(span: Span) -> pa.Table:
+        (night,) = span.nights
+        paths: dict[str, list[str]] = defaultdict(list)
+        for days in range(USUAL_NIGHTS + 1):
+            for file in by_partition.get((span.cluster, _later(night, -days)), ()):
+                if days <= looked_back[file.table]:
+                    paths[file.table].append(str(file.path))
+        build_catalog(database, paths, {}, {}, {f"feature.{view}"})
+        return ask(database, f"SELECT {columns} FROM feature.{view} WHERE {span.where}")  # noqa: S608  names of ours, and quoted values
+
+    found = [Span(cluster, (night,), 0) for cluster, night in sorted(partitions)]
+    return written(staging, view, found, rows, *_ORDER[view])
+
+
+def _by_partition(files: Iterable[LakeFile]) -> dict[Partition, list[LakeFile]]:
+    found: dict[Partition, list[LakeFile]] = defaultdict(list)
+    for file in files:
+        if file.cluster is not None and file.night is not None:
+            found[file.cluster, file.night].append(file)
+    return found
+
+
+def _later(night: date, days: int) -> date:
+    return night + timedelta(days=days)

@@ -1,0 +1,55 @@
+"""Others kept its metadata target busy.
+
+Opens, stats and closes wait in the queue of the metadata target that holds the directory, whoever else's are in it. Where
+they took much longer than usual and most of what kept the target busy was not this user's, the program is not to blame.
+
+Blind spots: those of SYSTEM-103, which asks the same from the other side.
+"""
+
+from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+
+TRIGGER = Trigger(
+    code="SYSTEM-104",
+    view="log_weather_profile",
+    level=Level.INFO,
+    all_of=(
+        Above("mdt_slowdown_ratio", 2.0, why="Our own choice: up to twice as long is everyday life on a shared file system."),
+        Above("mdt_others_ratio", 0.5, why="Our own choice: who does more than half of it is the cause."),
+    ),
+    finding=(
+        "Its metadata calls took {mdt_slowdown_ratio:.1f} times as long as usual, while {mdt_others_ratio:.0%} of what kept the "
+        "target busy was other users'."
+    ),
+    advice=(
+        "Run again before you change the program. If {mdt_others_ratio:.0%} is usual at this hour, start the job at another, or "
+        "ask the operators for a directory on another metadata target (`lfs mkdir -i`)."
+    ),
+    cases=(
+        Case("a storm of others", {"mdt_slowdown_ratio": 8.0, "mdt_others_ratio": 0.9}, state="fired"),
+        Case("exactly on the bar", {"mdt_slowdown_ratio": 2.0, "mdt_others_ratio": 0.9}, state="clear"),
+        Case("its own storm", {"mdt_slowdown_ratio": 8.0, "mdt_others_ratio": 0.5}, state="clear"),
+        Case(
+            "a storm of others, but statistics are missing",
+            {"mdt_slowdown_ratio": 8.0, "mdt_others_ratio": 0.9, "is_complete": False},
+            state="fired",
+        ),
+        Case(
+            "fair, but statistics are missing",
+            {"mdt_slowdown_ratio": 1.0, "mdt_others_ratio": 0.9, "is_complete": False},
+            state="unknown",
+        ),
+        Case("no statistics", {"mdt_slowdown_ratio": None, "mdt_others_ratio": None}, state="unknown"),
+    ),
+    needs=JOB_STATS,
+    snippets=(
+        Snippet(
+            "shell",
+            "Which metadata target holds a directory, and a new directory on another one",
+            """\
+lfs getdirstripe -m results/
+lfs mkdir -i 2 results2/
+""",
+        ),
+    ),
+)

@@ -1,0 +1,49 @@
+"""The OSTs that it used were much busier than the rest.
+
+Lustre gives new files the OSTs with most room, not those with least to do; a fixed stripe offset, an old directory or a
+popular input heats a few while others idle. job_stats say how busy each OST was in the ten minutes of a request; this is their
+busy time over the mean of all OSTs, weighed by the time that the log's own requests took on each.
+
+Blind spots: OSTs that no job used in 30 nights are not counted among all. A file system with few jobs is uneven by chance.
+"""
+
+from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.snippets import STRIPE_SHELL
+
+TRIGGER = Trigger(
+    code="SYSTEM-105",
+    view="log_weather_profile",
+    level=Level.INFO,
+    all_of=(
+        Above("ost_load_over_mean_ratio", 4.0, why="Our own choice: with less than a quarter of the load the others stand idle."),
+        Above("ost_slowdown_ratio", 1.5, why="Our own choice: a busy OST that answers as quickly as ever is in nobody's way."),
+    ),
+    finding=(
+        "The OSTs that it used were {ost_load_over_mean_ratio:.1f} times as busy as all are on average, and took "
+        "{ost_slowdown_ratio:.1f} times as long as usual."
+    ),
+    advice=(
+        "Let Lustre choose the OSTs (`lfs setstripe -i -1`), stripe large files over more of them, and move what is read again "
+        "and again to others (`lfs migrate`). Operators see in `ost_hotspots` who heats which OST; a factor of "
+        "{ost_load_over_mean_ratio:.1f} over days speaks for rebalancing, or for a pool of OSTs for new files."
+    ),
+    cases=(
+        Case("a hot OST", {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 6.0}, state="fired"),
+        Case("exactly on the bar", {"ost_load_over_mean_ratio": 4.0, "ost_slowdown_ratio": 6.0}, state="clear"),
+        Case("busy, but quick", {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 1.5}, state="clear"),
+        Case(
+            "a hot OST, but statistics are missing",
+            {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 6.0, "is_complete": False},
+            state="fired",
+        ),
+        Case(
+            "even, but statistics are missing",
+            {"ost_load_over_mean_ratio": 1.0, "ost_slowdown_ratio": 6.0, "is_complete": False},
+            state="unknown",
+        ),
+        Case("no statistics", {"ost_load_over_mean_ratio": None, "ost_slowdown_ratio": None}, state="unknown"),
+    ),
+    needs=JOB_STATS,
+    snippets=(STRIPE_SHELL,),
+)

@@ -1,0 +1,24 @@
+-- ---
+-- about = "What share of a night's jobs and node-hours has a log, and how many logs belong to no known job."
+-- grain = ["cluster", "night"]
+-- reads = ["main.jobs", "main.logs"]
+-- ---
+WITH of_jobs AS (
+    SELECT
+        cluster, night, COUNT(*) AS job_count, COUNT(*) FILTER (log_count > 0) AS logged_job_count,
+        SUM(node_hours) AS node_hours, COALESCE(SUM(node_hours) FILTER (log_count > 0), 0) AS logged_node_hours
+    FROM main.jobs
+    WHERE end_at IS NOT NULL AND run_seconds > 0
+    GROUP BY ALL
+),
+of_logs AS (
+    SELECT logs.cluster, logs.night, COUNT(*) AS log_count, COUNT(*) FILTER (job.job_id IS NULL) AS jobless_log_count
+    FROM main.logs AS logs
+    LEFT JOIN (SELECT cluster, job_id FROM main.jobs GROUP BY ALL) AS job USING (cluster, job_id)
+    GROUP BY ALL
+)
+SELECT
+    job_count, logged_job_count, node_hours, logged_node_hours, logged_node_hours / NULLIF(node_hours, 0) AS logged_ratio,
+    COALESCE(log_count, 0) AS log_count, COALESCE(jobless_log_count, 0) AS jobless_log_count, night, cluster
+FROM of_jobs
+FULL JOIN of_logs USING (cluster, night)

@@ -1,0 +1,98 @@
+"""What follows from readings of counters, against loops over the same readings."""
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iomine.lake import LakeFile, write_file
+from iomine.pipeline.weather import interval_files
+from iomine.schema.registry import arrow_schema
+
+# Late enough for readings to pass midnight.
+_FIRST = datetime(2024, 4, 18, 22, tzinfo=UTC)
+_STEP = timedelta(minutes=10)
+
+
+def _row(at: datetime, scope: str, owner: str, amount: int, since: datetime | None = None) -> dict[str, object]:
+    return {
+        "sampled_at": at,
+        "source_kind": "test",
+        "target": "s-OST0000",
+        "target_kind": "ost",
+        "scope": scope,
+        "owner": owner,
+        "counter": "write_bytes",
+        "counter_unit": "bytes",
+        "sample_count": amount,
+        "amount": float(amount),
+        "counted_since_at": since,
+        "last_io_at": at,
+    }
+
+
+def _intervals(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """All intervals, night by night as a sweep works them out."""
+    with TemporaryDirectory() as folder:
+        nights = {row["sampled_at"].date() for row in rows}
+        files = [_written(Path(folder), night, [row for row in rows if row["sampled_at"].date() == night]) for night in nights]
+        found = interval_files(Path(folder), files, {("x", night) for night in nights})
+        return [row | {"night": file.night} for file in found for row in pq.read_table(file.path).to_pylist()]
+
+
+def _written(folder: Path, night: date, rows: list[dict[str, object]]) -> LakeFile:
+    schema = arrow_schema("lustre_counter")
+    return write_file(folder, "lustre_counter", pa.Table.from_pylist(rows, schema=schema), "x", night)
+
+
+# Each example builds views anew.
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 10**6), min_size=2, max_size=20))
+def test_a_target_counts_from_zero_where_its_counter_falls(values: list[int]):
+    """Each interval has the difference of two readings, or all of the later one where it is less."""
+    rows = [_row(_FIRST + _STEP * n, "target", "", value) for n, value in enumerate(values)]
+    expected = [
+        (_FIRST + _STEP * n, later - earlier if later >= earlier else later, "sound" if later >= earlier else "restarted")
+        for n, (earlier, later) in enumerate(pairwise(values))
+    ]
+    got = [(row["begin_at"], row["moved_bytes"], row["quality"]) for row in _intervals(rows)]
+    assert expected == sorted(got)
+
+
+# Each example builds views anew.
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.lists(st.one_of(st.none(), st.integers(0, 1000)), min_size=3, max_size=3), min_size=2, max_size=20))
+def test_what_jobs_did_is_found_whole(steps: list[list[int | None]]):
+    """Entries that come, grow, are dropped and come again give back every byte, in the ten minutes in which it was moved."""
+    rows, entries = [], {}
+    expected: Counter[tuple[str, datetime]] = Counter()
+    for n, step in enumerate(steps):
+        before, at = _FIRST + _STEP * (n - 1), _FIRST + _STEP * n
+        for owner, amount in zip("abc", step, strict=True):
+            if amount is None:
+                entries.pop(owner, None)
+                continue
+            value, since = entries.get(owner, (0, before + timedelta(minutes=1)))
+            entries[owner] = (value + amount, since)
+            expected[owner, at] += amount
+        rows += [_row(at, "job", owner, value, since) for owner, (value, since) in entries.items()]
+    got: Counter[tuple[str, datetime]] = Counter()
+    for row in _intervals(rows) if rows else ():
+        end = row["begin_at"] + timedelta(seconds=row["interval_seconds"])
+        assert row["quality"] != "wrapped"
+        assert end - _STEP <= row["begin_at"] < end
+        got[row["owner"], end] += row["moved_bytes"]
+    assert +expected == +got
+
+
+def test_the_night_after_begins_with_the_last_reading_of_the_night_before():
+    """Nothing is lost at midnight, also when the later night was worked out first."""
+    rows = [_row(_FIRST + timedelta(hours=1, minutes=55) + _STEP * n, "target", "", 100 * n) for n in range(3)]
+    assert [100, 100] == [row["moved_bytes"] for row in _intervals(rows)]
+    assert {date(2024, 4, 19)} == {row["night"] for row in _intervals(rows)}
