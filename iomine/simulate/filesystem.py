@@ -70,6 +70,16 @@ class Weather:
             return load * factor, 1 - 1 / factor
         return _mean(load * factors, layouts, files), 1 - 1 / _mean(factors, layouts, files)
 
+    def unevenness(self, layouts: Layouts, files: Integers, osts: Integers, minutes: Integers) -> Floats:
+        """How many times as slow each OST is as the mean of those of its file, at a minute."""
+        at = np.minimum(minutes, self._last)
+        found = np.ones(len(osts))
+        for minute in np.unique(at[~self._are_alike[at]]).tolist():
+            chosen = np.flatnonzero(at == minute)
+            factors = self._ost_factors[:, minute]
+            found[chosen] = factors[osts[chosen]] / _mean(factors, layouts, files[chosen])
+        return found
+
     def mdt(self, mdt: int, minute: int) -> tuple[float, float]:
         """Slowdown of an MDT, and the share of the time that incidents take."""
         at = min(minute, self._last)

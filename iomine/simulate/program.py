@@ -67,7 +67,7 @@ class Program:
         self.bursts = {READ: 0, WRITE: 0}
         self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0}
         self.datasets: dict[int, int] = {}
-        self._weather = weather
+        self.weather = weather
         self._is_slowed = bool((seat.slowdowns != 1).any())
         self._clock: Floats = np.full(seat.nprocs, 0.05) + rng.random(seat.nprocs) * 0.01
         self._next_ost = int(rng.integers(fs.OST_COUNT))
@@ -263,7 +263,7 @@ class Program:
         if np.size(files) > 1:
             used = min(fs.OST_COUNT, used * rivals)
         rate = min(fs.STREAM_BYTES_PER_SECOND, fs.OST_BYTES_PER_SECOND * used / rivals)
-        slow, lost = self._weather.osts(self.layouts, files, self._minute(ranks[0]))
+        slow, lost = self.weather.osts(self.layouts, files, self._minute(ranks[0]))
         seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
         self._lose("hot_ost", lost, seconds, counts)
         return seconds
@@ -271,7 +271,7 @@ class Program:
     def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1, *, times: int = 1) -> Floats:
         """How long a rank's calls take, which it makes so many times."""
         rivals = min(len(ranks), self.nprocs)
-        slow, lost = self._weather.mdt(self.seat.mdt, self._minute(ranks[0]))
+        slow, lost = self.weather.mdt(self.seat.mdt, self._minute(ranks[0]))
         seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
         self._lose("metadata_storm", lost, seconds, times)
         return seconds

@@ -9,6 +9,7 @@ from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import batch_of, contents_of
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import WRITE
+from iomine.simulate.servers import OST_AMOUNTS, load_of
 from iomine.sources.darshan import read_log
 
 HOT, STORMY = 5, 2
@@ -80,6 +81,19 @@ def test_nothing_is_lost_outside_of_the_window() -> None:
         lost.append([done.lost_seconds[kind] - before[kind] > 0 for kind in before])
         done.compute(60.0)
     assert [[False, False], [True, True], [False, False]] == lost
+
+
+def test_servers_see_which_of_a_files_osts_is_hot() -> None:
+    """Of a file over four OSTs, a MiB takes 8 times as long on the hot one as on each other, and all of them the run's time."""
+    done = program(weather(ALL, hot=True))
+    file = done.files(["/scratch/run/file"], 4, first_ost=HOT - 1)
+    done.transfer(WRITE, file, done.ranks * (16 << 20), 1 << 20, 16)
+    load = load_of(batch_of([done]), np.zeros(1))
+    amounts = dict(zip(OST_AMOUNTS, load.amounts, strict=True))
+    bytes_, usecs = (np.bincount(load.targets, amounts[f"write_{what}"]) for what in ("bytes", "usecs"))
+    assert [16 << 20] * 4 == bytes_[HOT - 1 :].tolist()
+    assert pytest.approx([FACTOR, 1, 1], rel=1e-3) == (usecs[[HOT, HOT + 1, HOT + 2]] / usecs[HOT - 1]).tolist()
+    assert pytest.approx(io_seconds(done) * 1e6, rel=1e-3) == usecs.sum()
 
 
 def test_lost_is_a_share_of_the_logs_own_time(facility: Facility) -> None:
