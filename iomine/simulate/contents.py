@@ -66,6 +66,7 @@ class Contents(NamedTuple):
         modules: records by module.
         read_bytes: read through POSIX and stdio.
         write_bytes: written through them.
+        io_seconds: that their requests and metadata calls took, summed over ranks.
         has_trace: whether requests were traced.
         has_heatmap: whether there are heat maps.
     """
@@ -74,6 +75,7 @@ class Contents(NamedTuple):
     modules: dict[str, bytes]
     read_bytes: int
     write_bytes: int
+    io_seconds: float
     has_trace: bool
     has_heatmap: bool
 
@@ -107,13 +109,13 @@ def contents_of(batch: Batch, wants_trace: Flags, wants_heatmap: Flags) -> list[
     for place in np.flatnonzero(traced).tolist():
         _add_traces(modules[place], place, ids, batch)
     heated = _add_heatmaps(modules, batch, wants_heatmap)
-    moved = _moved(batch)
+    moved, seconds = _moved(batch), _seconds(batch)
     found = []
     for place, program in enumerate(batch.programs):
         own = ids[batch.first_files[place] : batch.first_files[place + 1]].tolist()
         names = dict(zip(own, program.paths, strict=True)) | {record_id(name): name for name in heated[place]}
         read, written = moved[:, place].tolist()
-        found.append(Contents(names, modules[place], read, written, bool(traced[place]), bool(heated[place])))
+        found.append(Contents(names, modules[place], read, written, seconds[place], bool(traced[place]), bool(heated[place])))
     return found
 
 
@@ -130,6 +132,15 @@ def _moved(batch: Batch) -> Integers:
     is_lowest = np.isin(batch.runs.layers, LOWEST_LAYERS)
     np.add.at(moved, (batch.runs.ops, batch.owners[batch.runs.files]), batch.runs.moved_bytes * is_lowest)
     return moved
+
+
+def _seconds(batch: Batch) -> list[float]:
+    seconds = np.zeros(len(batch.programs))
+    for asked, taken in ((batch.runs, batch.runs.seconds * batch.runs.counts), (batch.calls, batch.calls.seconds)):
+        is_lowest = np.isin(asked.layers, LOWEST_LAYERS)
+        seconds += np.bincount(batch.owners[asked.files], taken * is_lowest, len(seconds))
+    found: list[float] = seconds.tolist()
+    return found
 
 
 def _add_counters(modules: list[dict[str, bytes]], records: Records, ids: Integers, batch: Batch) -> None:

@@ -47,38 +47,58 @@ class Layouts(NamedTuple):
 
 
 class Weather:
-    """How much slower than idle each target is.
+    """How much slower than idle each target is, and how much of that incidents make.
 
     Args:
-        ost_slowdowns: by OST and minute.
-        mdt_slowdowns: by MDT and minute.
+        by_load: what the load of jobs makes of all OSTs alike, and then of each MDT, by minute.
+        ost_factors: what incidents multiply that by, by OST and minute.
+        mdt_factors: likewise by MDT and minute.
     """
 
-    def __init__(self, ost_slowdowns: Floats, mdt_slowdowns: Floats) -> None:
-        self._mdts = mdt_slowdowns
-        self._osts = ost_slowdowns
-        self._are_alike = (ost_slowdowns == ost_slowdowns[0]).all(axis=0)
-        self._last = ost_slowdowns.shape[1] - 1
+    def __init__(self, by_load: Floats, ost_factors: Floats, mdt_factors: Floats) -> None:
+        self._by_load = by_load
+        self._ost_factors, self._mdt_factors = ost_factors, mdt_factors
+        self._are_alike = (ost_factors == ost_factors[0]).all(axis=0)
+        self._last = by_load.shape[1] - 1
 
-    def osts(self, layouts: Layouts, files: Integers | int, minute: int) -> Floats | float:
-        """Mean slowdown of the OSTs of files, one number where all OSTs are alike."""
+    def osts(self, layouts: Layouts, files: Integers | int, minute: int) -> tuple[Floats | float, Floats | float]:
+        """Mean slowdown of the OSTs of files, and the share of the time that incidents take; numbers where OSTs are alike."""
         at = min(minute, self._last)
+        load, factors = float(self._by_load[0, at]), self._ost_factors[:, at]
         if self._are_alike[at]:
-            return float(self._osts[0, at])
-        # Sums up to an OST, twice around, give the mean over any stripes by one subtraction.
-        sums = np.cumsum(np.concatenate([[0], self._osts[:, at], self._osts[:, at]]))
-        first, width = layouts.first_osts[files], layouts.stripe_counts[files]
-        found: Floats = (sums[first + width] - sums[first]) / width
+            factor = float(factors[0])
+            return load * factor, 1 - 1 / factor
+        return _mean(load * factors, layouts, files), 1 - 1 / _mean(factors, layouts, files)
+
+    def unevenness(self, layouts: Layouts, files: Integers, osts: Integers, minutes: Integers) -> Floats:
+        """How many times as slow each OST is as the mean of those of its file, at a minute."""
+        at = np.minimum(minutes, self._last)
+        found = np.ones(len(osts))
+        for minute in np.unique(at[~self._are_alike[at]]).tolist():
+            chosen = np.flatnonzero(at == minute)
+            factors = self._ost_factors[:, minute]
+            found[chosen] = factors[osts[chosen]] / _mean(factors, layouts, files[chosen])
         return found
 
-    def mdt(self, mdt: int, minute: int) -> float:
-        """Slowdown of an MDT."""
-        return float(self._mdts[mdt, min(minute, self._last)])
+    def mdt(self, mdt: int, minute: int) -> tuple[float, float]:
+        """Slowdown of an MDT, and the share of the time that incidents take."""
+        at = min(minute, self._last)
+        factor = float(self._mdt_factors[mdt, at])
+        return float(self._by_load[1 + mdt, at]) * factor, 1 - 1 / factor
+
+
+def _mean(values: Floats, layouts: Layouts, files: Integers | int) -> Floats:
+    """Mean of the values of the OSTs of files."""
+    # Sums up to an OST, twice around, give the mean over any stripes by one subtraction.
+    sums = np.cumsum(np.concatenate([[0], values, values]))
+    first, width = layouts.first_osts[files], layouts.stripe_counts[files]
+    found: Floats = (sums[first + width] - sums[first]) / width
+    return found
 
 
 def fair_weather(minutes: int) -> Weather:
     """Idle targets."""
-    return Weather(np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
+    return Weather(np.ones((1 + MDT_COUNT, minutes)), np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
 
 
 def on_osts(

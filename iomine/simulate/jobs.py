@@ -194,6 +194,8 @@ def _write(path: Path, job: Job, start: float, program: Program, contents: Conte
         "read_bytes": contents.read_bytes,
         "write_bytes": contents.write_bytes,
         "run_seconds": program.seconds,
+        "lost_seconds": program.lost_seconds,
+        "lost_ratio": {kind: lost and lost / contents.io_seconds for kind, lost in program.lost_seconds.items()},
         "has_trace": contents.has_trace,
         "has_heatmap": contents.has_heatmap,
     }

@@ -65,8 +65,9 @@ class Program:
         self.layouts = fs.Layouts(*self._room[:, :0])
         self.tape = Tape()
         self.bursts = {READ: 0, WRITE: 0}
+        self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0}
         self.datasets: dict[int, int] = {}
-        self._weather = weather
+        self.weather = weather
         self._is_slowed = bool((seat.slowdowns != 1).any())
         self._clock: Floats = np.full(seat.nprocs, 0.05) + rng.random(seat.nprocs) * 0.01
         self._next_ost = int(rng.integers(fs.OST_COUNT))
@@ -109,7 +110,8 @@ class Program:
     ) -> None:
         """Each rank opens its file."""
         ranks = self.ranks if ranks is None else ranks
-        seconds = self._meta_seconds(ranks, fs.OPEN_SECONDS)
+        # Servers see nothing of what is opened within a file.
+        seconds = self._meta_seconds(ranks, fs.OPEN_SECONDS, times=int("POSIX" in layers))
         starts = self._advance(ranks, seconds)
         for layer in layers:
             flag = is_collective and layer == "MPI-IO"
@@ -148,7 +150,7 @@ class Program:
             layers: those that it passes through.
         """
         ranks = self.ranks if ranks is None else ranks
-        seconds = self._request_seconds(files, ranks, length)
+        seconds = self._request_seconds(files, ranks, length, counts)
         pitches = seconds * _GAP
         starts = self._advance(ranks, pitches * counts)
         stepping = length if step is None else step
@@ -170,7 +172,7 @@ class Program:
         ranks = self.ranks if ranks is None else ranks
         looking = self._meta_seconds(ranks, opens * fs.OPEN_SECONDS + stats * fs.STAT_SECONDS, opens + stats)
         closing = self._meta_seconds(ranks, fs.CLOSE_SECONDS * opens)
-        seconds = self._request_seconds(files, ranks, lengths)
+        seconds = self._request_seconds(files, ranks, lengths, counts)
         pitches = seconds * _GAP
         moving = pitches * counts
         starts = self._advance(ranks, looking + moving + closing)
@@ -204,8 +206,8 @@ class Program:
     def poll(self, files: Integers, length: int, times: int) -> None:
         """Each rank looks its own file up, opens it, reads it from the beginning and closes it, over and over."""
         idle = fs.OPEN_SECONDS + fs.STAT_SECONDS + fs.CLOSE_SECONDS
-        asking = self._meta_seconds(self.ranks, idle, 3)
-        seconds = self._request_seconds(files, self.ranks, length)
+        asking = self._meta_seconds(self.ranks, idle, 3, times=times)
+        seconds = self._request_seconds(files, self.ranks, length, times)
         pitches = asking + seconds
         starts = self._advance(self.ranks, pitches * times)
         ends = starts + pitches * times
@@ -254,21 +256,29 @@ class Program:
         noise: Floats = self.rng.lognormal(0, _NOISE, len(ranks))
         return noise * self.seat.slowdowns[ranks] if self._is_slowed else noise
 
-    def _request_seconds(self, files: Each, ranks: Integers, length: Each) -> Floats:
+    def _request_seconds(self, files: Each, ranks: Integers, length: Each, counts: Each) -> Floats:
+        """How long each of a rank's requests takes."""
         rivals = min(len(ranks), self.nprocs)
         used = int(np.take(self.layouts.stripe_counts[files], 0))
         if np.size(files) > 1:
             used = min(fs.OST_COUNT, used * rivals)
         rate = min(fs.STREAM_BYTES_PER_SECOND, fs.OST_BYTES_PER_SECOND * used / rivals)
-        slow = self._weather.osts(self.layouts, files, self._minute(ranks[0]))
+        slow, lost = self.weather.osts(self.layouts, files, self._minute(ranks[0]))
         seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
+        self._lose("hot_ost", lost, seconds, counts)
         return seconds
 
-    def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1) -> Floats:
+    def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1, *, times: int = 1) -> Floats:
+        """How long a rank's calls take, which it makes so many times."""
         rivals = min(len(ranks), self.nprocs)
-        slow = self._weather.mdt(self.seat.mdt, self._minute(ranks[0]))
+        slow, lost = self.weather.mdt(self.seat.mdt, self._minute(ranks[0]))
         seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
+        self._lose("metadata_storm", lost, seconds, times)
         return seconds
+
+    def _lose(self, kind: str, ratio: Floats | float, seconds: Floats, counts: Each) -> None:
+        if np.any(ratio):
+            self.lost_seconds[kind] += float(np.sum(ratio * seconds * counts))
 
     def _advance(self, ranks: Integers, seconds: Floats) -> Floats:
         """When each row begins, if the rows of a rank follow one another; moves the clocks on."""

@@ -111,15 +111,17 @@ class Scheduler:
 
     def _weather(self, begin: int) -> fs.Weather:
         capacity = np.array([fs.OST_COUNT * fs.OST_BYTES_PER_SECOND, *[fs.MDT_CALLS_PER_SECOND] * fs.MDT_COUNT]) * fs.MINUTE
-        slowdowns = np.maximum(1, self.load / capacity[:, None])
-        osts, mdts = np.repeat(slowdowns[:1], fs.OST_COUNT, axis=0), slowdowns[1:]
-        for kind, targets in (("hot_ost", osts), ("metadata_storm", mdts)):
+        factors = {
+            "hot_ost": np.ones((fs.OST_COUNT, 2 * _DAY_MINUTES)),
+            "metadata_storm": np.ones((fs.MDT_COUNT, 2 * _DAY_MINUTES)),
+        }
+        for kind, targets in factors.items():
             for incident in self.plan.of_kind(kind):
                 first, last = (
                     int(np.clip((at - begin) // fs.MINUTE, 0, 2 * _DAY_MINUTES)) for at in (incident.start, incident.end)
                 )
                 targets[incident.target, first:last] *= incident.factor
-        return fs.Weather(osts, mdts)
+        return fs.Weather(np.maximum(1, self.load / capacity[:, None]), *factors.values())
 
 
 def _rehearsals(applications: Sequence[Application]) -> dict[tuple[str, float], Rehearsal]:

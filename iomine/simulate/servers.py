@@ -76,7 +76,11 @@ def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
     is_gathered = (runs.steps == runs.lengths) & (runs.counts > 1)
     rpc_bytes = np.where(is_gathered, _MOST_RPC_BYTES, np.clip(runs.lengths, _LEAST_RPC_BYTES, _MOST_RPC_BYTES))
     samples = -(-moved // rpc_bytes[run])
-    usecs = np.rint(moved * ((runs.seconds * runs.counts) / whole * _MICROSECONDS)[run]).astype(np.int64)
+    # A request lasts as long as the mean of its OSTs makes it; each of them has its own part in that.
+    begun = np.array([program.seat.start_second for program in batch.programs])[owners] + runs.starts
+    minutes = (begun // fs.MINUTE).astype(np.int64)
+    parts = batch.programs[0].weather.unevenness(batch.layouts, runs.files[run], osts, minutes[run])
+    usecs = np.rint(moved * ((runs.seconds * runs.counts) / whole * _MICROSECONDS)[run] * parts).astype(np.int64)
     amounts = np.array([column * (runs.ops[run] == op) for op in range(len(OPS)) for column in (moved, samples, usecs)])
     return Load(owners[run], osts, part.bins[which], amounts)
 
