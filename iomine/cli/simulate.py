@@ -46,4 +46,6 @@ def command(
         typer.echo(f"  {count:>8,}  {archetype}")
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
-    typer.echo(f"Next: iomine sweep {out / 'darshan'} --cluster {cluster}", err=True)
+    typer.echo(
+        f"Next: iomine sweep {out / 'darshan'} --stats {out / 'lustre'} --stats {out / 'slurm'} --cluster {cluster}", err=True
+    )

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from iomine.errors import UsageError
 from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
 from iomine.pipeline import progress
-from iomine.pipeline.judge import JUDGED_AT_ONCE, VERDICT_ORDER
+from iomine.pipeline.judge import VERDICT_ORDER
 from iomine.pipeline.publish import build_views, publish
-from iomine.pipeline.spans import Span, spans, written
+from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 from iomine.triggers.judge import judge_sql, settings

@@ -19,12 +19,16 @@ from iomine.views.model import needed_views
 
 # What the template asks for: what is large and is looked at soon or never.
 SUGGESTED_DAYS: Final = {
+    "lustre_counter": 40,
+    "lustre_rate": 40,
     "segment": 30,
     "access_run": 90,
     "file_phase": 90,
+    "lustre_histogram": 90,
     "offset_detail": 90,
     "ost_detail": 90,
     "rank_detail": 90,
+    "server_interval": 90,
 }
 
 

@@ -20,6 +20,8 @@ from iomine.lake.files import new_file_path
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 
+# Enough for the second that a query takes to plan not to count.
+JUDGED_AT_ONCE: Final = 10_000
 _EDGE_DIGITS: Final = 4
 _BEYOND_DIGITS: Final = "g"
 

@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.lake import LakeFile
-from iomine.pipeline.spans import Span, written
+from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
@@ -73,11 +73,17 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions:
             for file in by_partition.get((span.cluster, _later(night, -days)), ()):
                 if days <= looked_back[file.table]:
                     paths[file.table].append(str(file.path))
-        build_catalog(database, paths, {}, {}, {f"feature.{view}"})
+        build_catalog(database, paths, {}, {}, {f"feature.{view}"}, log_ids=span.log_ids)
         return ask(database, f"SELECT {columns} FROM feature.{view} WHERE {span.where}")  # noqa: S608  names of ours, and quoted values
 
-    found = [Span(cluster, (night,), 0) for cluster, night in sorted(partitions)]
+    found = [span for partition in sorted(partitions) for span in _parts(view, partition, by_partition[partition])]
     return written(staging, view, found, rows, *_ORDER[view])
+
+
+def _parts(view: str, partition: Partition, files: Iterable[LakeFile]) -> list[Span]:
+    """A night in parts of few enough logs where it is about logs, and else whole."""
+    cluster, night = partition
+    return spans(files, JUDGED_AT_ONCE) if view == "weather" else [Span(cluster, (night,), 0)]
 
 
 def _by_partition(files: Iterable[LakeFile]) -> dict[Partition, list[LakeFile]]:

@@ -30,6 +30,8 @@ def build_catalog(
     reference: Mapping[str, pa.Table],
     meta: Mapping[str, str],
     only: Collection[str] | None = None,
+    *,
+    log_ids: tuple[str, str] | None = None,
 ) -> None:
     """Writes the catalog and swaps it in.
 
@@ -39,6 +41,7 @@ def build_catalog(
         reference: tables that are copied into the catalog, such as `triggers`.
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
         only: views to make, with their schemas, and what they read; None for all, and dictionaries for people.
+        log_ids: the first id of the logs that tables are to show, and the first behind them; None for all logs.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -51,7 +54,7 @@ def build_catalog(
             con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
             con.execute(f"USE {_ALIAS}")
             con.begin()
-            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only)
+            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only, log_ids=log_ids)
             con.commit()
             con.execute("USE memory")
             con.execute(f"DETACH {_ALIAS}")
@@ -84,6 +87,8 @@ def _fill(
     reference: Mapping[str, pa.Table],
     meta: Mapping[str, str],
     only: Collection[str] | None,
+    *,
+    log_ids: tuple[str, str] | None,
 ) -> None:
     for schema in ("lake", *SCHEMAS.values()):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
@@ -91,7 +96,7 @@ def _fill(
     read = {name for view in views for name in view.reads}
     for table in TABLES.values():
         if only is None or f"lake.{table.name}" in read:
-            con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()))}")
+            con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()), log_ids)}")
     empty = {name: _typed_empty(columns) for name, columns in REFERENCE_TABLES.items()}
     for name, rows in (empty | dict(reference)).items():
         _copy(con, name, rows)
@@ -102,12 +107,13 @@ def _fill(
         _describe(con, views)
 
 
-def lake_sql(table: Table, paths: Sequence[str]) -> str:
+def lake_sql(table: Table, paths: Sequence[str], log_ids: tuple[str, str] | None = None) -> str:
     """The query behind a table of the lake: every column named and in its type, NULL where an old file lacks it.
 
     Args:
         table: the table.
         paths: absolute paths of its Parquet files; none give an empty table.
+        log_ids: the first id of the logs that it is to show, and the first behind them; None for all logs.
     """
     columns = {column: duckdb_type(field(column).type) for column in table.columns}
     names = ", ".join(name_of(column) for column in columns)
@@ -123,7 +129,11 @@ def lake_sql(table: Table, paths: Sequence[str]) -> str:
     listed = ", ".join(quoted(path) for path in paths)
     # Without filename=true, files of other nights are opened where the night is given as IN (...).
     source = f"read_parquet([{listed}], schema=MAP {{{schema}}}, filename=true)"
-    return f"SELECT {''.join(_keys_from_path(table, paths))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
+    shown = f"SELECT {''.join(_keys_from_path(table, paths))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
+    if log_ids is None or "log_id" not in columns:
+        return shown
+    first, behind = map(quoted, log_ids)
+    return f"{shown} WHERE log_id >= {first} AND log_id < {behind}"
 
 
 def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
