@@ -30,7 +30,7 @@ $(DEMO)/.simulated: | $(READY)
 
 demo: $(DEMO)/.simulated
 	@echo && echo "Sweeping its logs ..."
-	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --stats $(DEMO)/facility/lustre --stats $(DEMO)/facility/slurm --cluster simulated --warehouse $(DEMO)/warehouse
+	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --stats $(DEMO)/facility/lustre --stats $(DEMO)/facility/slurm/sacct.txt --cluster simulated --warehouse $(DEMO)/warehouse
 	@echo && echo "Sweeping the logs of real programs that come with PyDarshan, as those of another machine ..."
 	@$(BIN)/iomine sweep "$$($(BIN)/python docs/demo_logs.py)" --cluster pydarshan --warehouse $(DEMO)/warehouse
 	@echo && echo "The worst offenders of both:"

@@ -20,12 +20,10 @@ from iomine.views.query import ask
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
 USUAL_NIGHTS: Final = 30
-# What a log was asked for is looked up in its own night and as far back as most runs last.
-_RUN_NIGHTS: Final = 2
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
-    "server_slot": {"server_interval": USUAL_NIGHTS, "log": _RUN_NIGHTS, "job": _RUN_NIGHTS},
+    "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
     "weather": {"server_slot": USUAL_NIGHTS, "log": 0, "phase": 0},
 }
 _ORDER: Final = {"server_interval": ("begin_at", "target"), "server_slot": ("begin_at", "target"), "weather": ("log_id",)}

@@ -269,6 +269,7 @@ _SERVERS = {
         interval_seconds="Length of the interval.",
         service_seconds="Time in which the server dealt with requests, summed over them.",
         usual_service_seconds="Time that the same requests usually take: for each kind and size the median of 30 nights.",
+        app_usual_service_seconds="Time that they usually take for the same user's application, where it was run five times.",
     ),
     **_fields(
         Kind.RATIO,

@@ -47,7 +47,7 @@ stretch AS (
 own AS (
     SELECT
         cluster, stretch.night, log_id, layer, phase, target, target_kind, slot, who,
-        SUM(rpc_count) AS rpcs, SUM(service_seconds) AS seconds, SUM(usual_service_seconds) AS usual_seconds
+        SUM(rpc_count) AS rpcs, SUM(service_seconds) AS seconds, SUM(app_usual_service_seconds) AS usual_seconds
     FROM stretch
     JOIN busy USING (cluster, job_id)
     WHERE job_id <> '' AND slot BETWEEN floor(begin_second / 600) AND floor(end_second / 600)

@@ -50,7 +50,7 @@ SERVER_SLOT = Table(
     "What a job had a target do in ten minutes, and how long that usually takes.",
     (
         *("begin_at", "target", "target_kind", "owner", "job_id", "user"),
-        *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds"),
+        *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds", "app_usual_service_seconds"),
     ),
 )
 WEATHER = Table(
