@@ -244,7 +244,10 @@ _SERVERS = {
         most_amount="Largest of what was counted, in the counter's unit.",
         squares_amount="Sum of the squares of what was counted, empty where it has wrapped around.",
         rate="Units a second over the interval.",
-        bucket="Lower bound of the histogram's bucket, or the bucket itself where it is a plain number.",
+        bucket=(
+            "Label of the histogram's bucket: the most that falls into it where they are powers of two, of offsets the least, "
+            "otherwise what was counted itself."
+        ),
     ),
     **_fields(
         Kind.SECONDS,
