@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from iomine.errors import UnreadableError
 from iomine.sources.clock import read_at
+from iomine.sources.lustre.doubts import doubt
 from iomine.sources.lustre.lines import DIGITS, LETTERS, Text, last_before, microseconds, numbers, times
 from iomine.sources.lustre.tables import FULLNESS, labels, table_of
 from iomine.sources.model import Input, Readings
@@ -50,20 +51,18 @@ def read_fullness(source: Input) -> Readings:
     text.skip(b" \t\r\nUf", _BETWEEN)
     begins = text.find(b"B", _BEGIN)
     found = text.find(_NAMES, _ROW)
-    counts = {
+    doubts: dict[str, int | bool] = {
         "targets that did not answer": len(text.find(_NAMES, _SILENT).at),
         "lines left out, which are not as lfs df writes them": int(np.count_nonzero(~text.is_known)),
     }
-    doubts = [f"{what}: {count:,}" for what, count in counts.items() if count]
     if not len(found.at):
-        raise UnreadableError(f"no target's size can be read of it; {'; '.join(doubts)}")
+        raise UnreadableError(f"it tells the size of no target; {doubt(doubts) or 'it is empty'}")
     clock = read_at(source)
     index = last_before(found.at, begins.at, np.zeros(len(text), np.int32))
-    seconds = np.append(np.asarray(numbers(begins.words["seconds"], pa.int64())) * _SECOND, microseconds(clock.at))
-    sampled_at = times(seconds[index])
-    if clock.doubt and (index < 0).any():
-        doubts.append(clock.doubt)
-    return Readings({FULLNESS: table_of(FULLNESS, {"sampled_at": sampled_at} | _columns(found.words))}, "; ".join(doubts))
+    moments = np.append(np.asarray(numbers(begins.words["seconds"], pa.int64())) * _SECOND, microseconds(clock.at))
+    doubts[clock.doubt] = bool((index < 0).any())
+    columns = {"sampled_at": times(moments[index])} | _columns(found.words)
+    return Readings({FULLNESS: table_of(FULLNESS, columns)}, doubt(doubts))
 
 
 def _columns(words: Any) -> dict[str, Any]:  # noqa: ANN401

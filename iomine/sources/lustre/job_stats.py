@@ -27,7 +27,7 @@ from iomine.sources.lustre.tables import COUNTER, HISTOGRAM, LIMITS, about, buck
 # Ten blanks fill the column; those behind are the id's own.
 _ENTRY: Final = r"^- job_id: {0,10}(?P<id>[^\n]*?)\r?\n?$"
 _TIME: Final = rf"^ *(?P<what>snapshot|start)_time *: *{TIME}"
-_NOTHING: Final = r"^ +[A-Za-z0-9_]+: +\{ samples: +0,[^\n]*\}\s*$"
+_NOTHING: Final = r"^ +[A-Za-z0-9_]+: +\{ samples: +0,"
 _COUNTER: Final = (
     r"^ +(?P<counter>[A-Za-z0-9_]+): +\{ samples: +(?P<samples>[0-9]+), unit: +(?P<unit>[a-z]+)"
     r"(?:, min: *(?P<least>[0-9]+), max: *(?P<most>[0-9]+), sum: *(?P<amount>[0-9]+)"

@@ -58,7 +58,7 @@ class Parts:
         last: dict[str, int] = {}
         for number, entry in enumerate(self.parameters):
             before = last.get(entry.name) if entry.name and entry.leaf else None
-            if before is not None and moment.get(number, 0) - moment.get(before, 0) < _AT_ONCE:
+            if before is not None and abs(moment.get(number, 0) - moment.get(before, 0)) < _AT_ONCE:
                 kept[before] = NOT_KEPT
             last[entry.name] = number
         return replace(self, parameters=kept)

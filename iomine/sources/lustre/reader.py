@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from iomine.errors import UnreadableError
 from iomine.sources.clock import ReadAt, read_at
+from iomine.sources.lustre.doubts import doubt
 from iomine.sources.lustre.histograms import read_histograms
 from iomine.sources.lustre.job_stats import Jobs, find_jobs, read_jobs
 from iomine.sources.lustre.lines import Text, microseconds, times
@@ -34,10 +35,8 @@ def read_parameters(source: Input) -> Readings:
     text = Text(source.data)
     parts = split(text, source)
     if not any(entry.leaf for entry in parts.parameters):
-        raise UnreadableError(
-            f"it holds nothing that iomine keeps, which is {', '.join(KEPT)}; it has {_left_out(parts.left_out)}"
-        )
-    text.skip(_BLANKS + b"e", r"^\s*$|^ *elapsed_time *:? ")
+        left_out = _left_out(parts.left_out) or "no parameters"
+        raise UnreadableError(f"it holds nothing that iomine keeps, which is {', '.join(KEPT)}, but {left_out}")
     moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)))
     told, parts = parts, parts.without_repeats(moments.snapshots)
     jobs = find_jobs(text, parts)
@@ -46,25 +45,22 @@ def read_parameters(source: Input) -> Readings:
     job_counters, job_histograms, lost_count = read_jobs(jobs, parts, moments.otherwise)
     histograms, single_count = read_histograms(text, parts, moments)
     tables = _joined({COUNTER: [job_counters, read_stats(text, parts, moments)], HISTOGRAM: [job_histograms, histograms]})
+    text.skip(_BLANKS + b"e", r"^\s*$|^ *elapsed_time *:? ")
     strange_count = int(np.count_nonzero(parts.lines(KEPT) & ~text.is_known))
     if strange_count and not tables:
-        raise UnreadableError(f"none of its lines is as Lustre writes them, of {strange_count:,}")
-    boot_count = jobs.boot_count + int(np.count_nonzero(~moments.snapshots.is_epoch))
-    counts = {
-        "times since the server's boot, which tell no moment": boot_count,
-        "rows of a target that neither content nor path names": _without_target(tables),
+        raise UnreadableError(f"it holds nothing to keep, but {strange_count:,} lines that are not as Lustre writes them")
+    doubts = {
+        "times since the server's boot, which tell no moment": jobs.boot_count
+        + int(np.count_nonzero(~moments.snapshots.is_epoch)),
+        "rows of a target that neither content nor path names": _count(tables, "target", label([""])[0]),
         "buckets left out, which are of neither reads nor writes or not as Lustre writes them": lost_count + single_count,
         "lines left out, which are not as Lustre writes them or hold numbers that no counter holds": strange_count,
         "parameters told more than once": sum(map(operator.ne, told.parameters, parts.parameters)),
+        clock.doubt: bool(_count(tables, "sampled_at", pa.scalar(clock.at))),
+        "the last line does not end, so that its last number may be cut": is_cut(source.data),
+        f"left out are {_left_out(told.left_out)}": bool(told.left_out),
     }
-    doubts = [f"{what}: {count:,}" for what, count in counts.items() if count]
-    if any(pc.any(pc.equal(table["sampled_at"], pa.scalar(clock.at))).as_py() for table in tables.values()):
-        doubts.append(clock.doubt)
-    if is_cut(source.data):
-        doubts.append("the last line does not end, so that its last number may be cut")
-    if left_out := _left_out(told.left_out):
-        doubts.append(f"left out are {left_out}")
-    return Readings(tables, "; ".join(filter(None, doubts)))
+    return Readings(tables, doubt(doubts))
 
 
 def _clock(source: Input, moments: Moments, jobs: Jobs) -> ReadAt:
@@ -77,8 +73,8 @@ def _joined(parted: Mapping[str, list[pa.Table]]) -> dict[str, pa.Table]:
     return {name: table for name, table in joined.items() if len(table)}
 
 
-def _without_target(tables: Mapping[str, pa.Table]) -> int:
-    return sum(pc.sum(pc.equal(table["target"], label([""])[0])).as_py() for table in tables.values())
+def _count(tables: Mapping[str, pa.Table], column: str, value: pa.Scalar) -> int:
+    return sum(pc.sum(pc.equal(table[column], value)).as_py() for table in tables.values())
 
 
 def _left_out(names: Counter[str]) -> str:

@@ -76,8 +76,8 @@ def test_targets_that_do_not_answer() -> None:
             "UUID  Inodes   IUsed   IFree IUse% Mounted on\nfs-OST0000_UUID 10 6 3  67% /x[OST:0]\n",
             "leaves out",
         ),
-        (_HEAD + "OST0001             : inactive device\n", "no target"),
-        (_HEAD, "no target"),
+        (_HEAD + "OST0001             : inactive device\n", "size of no target"),
+        (_HEAD, "size of no target"),
     ],
 )
 def test_what_tells_no_sizes(text: str, reason: str) -> None:

@@ -20,7 +20,7 @@ _JOBS = write(
 _TEXTS = (
     _JOBS,
     b"mdt.fs-MDT0000.md_stats=\nsnapshot_time   1700000000.1 secs.nsecs\nopen     5 samples [usecs] 1 2 3 4\nnum_exports=3\n",
-    b"snapshot_time:   1700000000.1 (secs.usecs)\n\n   read   |  write\nI/O size  ios  % cum % |  ios  % cum %\n4K: 1 1 1 | 2 2 2\n",
+    b"snapshot_time:   1700000000.1 (secs.usecs)\n\n  read |  write\nI/O size  ios  % cum % |  ios  % cum %\n4K: 1 1 1 | 2 2 2\n",
     b"BEGIN 1700000000\nUUID     1K-blocks   Used Available Use% Mounted on\nfs-OST0000_UUID 9 6 3  67% /x[OST:0]\n",
     b"/x\nlmm_stripe_count:  2\n",
     b"net:\n    - net type: lo\n",
