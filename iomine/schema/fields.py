@@ -262,7 +262,10 @@ _SERVERS = {
         node_hours="Compute nodes times hours.",
         logged_node_hours="Node-hours of jobs that have a log.",
         load_percentile="Share of the ten-minute slots of 30 nights, in percent, in which a target was less busy than this one.",
-        bucket="Lower bound of the histogram's bucket, or the bucket itself where it is a plain number.",
+        bucket=(
+            "Label of the histogram's bucket: the most that falls into it where they are powers of two, of offsets the least, "
+            "otherwise what was counted itself."
+        ),
     ),
     **_fields(
         Kind.SECONDS,

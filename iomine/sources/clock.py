@@ -1,0 +1,81 @@
+"""When an input was read: as its path says, or as something within it says, or when the file was last changed.
+
+A path says it by a date with a time of day (`2026-01-05/1410.txt`, `20260105T141000`, `2026-01-05T14:10:00Z`), or in
+seconds since the epoch (`stats.1767622200`). Where a path has several, the last one counts.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from iomine.sources.model import Input
+
+_MOMENT: Final = re.compile(
+    r"(?<![0-9A-Za-z])"
+    r"(?P<year>20\d\d)(?P<dash>[-_./]?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
+    # Between date and time may be a folder, which tells the server; digits alone need nothing between them.
+    r"(?:[-_./T ]|/[^/]{1,255}/|(?<=\d{8}))"
+    r"(?P<hour>\d\d)(?P<colon>[-:_./h]?)(?P<minute>\d\d)(?:(?P=colon)(?P<second>\d\d))?"
+    r"(?P<offset>Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?(?!\d)"
+)
+_EPOCH: Final = re.compile(r"(?<![0-9A-Za-z])(?P<epoch>[12]\d{9})(?![0-9A-Za-z])")
+_PARTS: Final = ("year", "month", "day", "hour", "minute", "second")
+# A path names the minute in which reading begins; what is read may be of its end.
+_SLACK: Final = timedelta(minutes=1)
+
+
+class ReadAt(NamedTuple):
+    """When an input was read.
+
+    Attributes:
+        at: the moment, in UTC.
+        doubt: why it is not to be trusted, empty where it is.
+    """
+
+    at: datetime
+    doubt: str
+
+
+def read_at(source: Input, told: datetime | None = None, latest: datetime | None = None) -> ReadAt:
+    """When an input was read, for content that does not say so of itself.
+
+    Args:
+        source: the input; its path counts first.
+        told: what something else in the same input says, which counts where the path says nothing.
+        latest: the latest event that the input tells of; it cannot have been read before that.
+
+    Returns:
+        The moment; when the file was last changed where neither path nor content says it.
+    """
+    at = time_in_path(source) or told
+    doubt = "" if at else "nothing but the file's time of change says when it was read"
+    at = at or source.modified_at
+    if latest is None or latest <= at:
+        return ReadAt(at, doubt)
+    if latest > at + _SLACK:
+        doubt = f"it tells of {latest:%Y-%m-%d %H:%M:%S} UTC, after {at:%Y-%m-%d %H:%M:%S} at which it should have been read"
+    return ReadAt(latest, doubt)
+
+
+def time_in_path(source: Input) -> datetime | None:
+    """The moment that an input's path names, in UTC; None where it names none."""
+    found = [(start, at) for start, at in _moments(source) if at]
+    return max(found)[1] if found else None
+
+
+def _moments(source: Input) -> Iterator[tuple[int, datetime | None]]:
+    for match in _MOMENT.finditer(source.path):
+        yield match.start(), _moment(match, source)
+    for match in _EPOCH.finditer(source.path):
+        yield match.start(), datetime.fromtimestamp(int(match["epoch"]), UTC)
+
+
+def _moment(match: re.Match[str], source: Input) -> datetime | None:
+    try:
+        at = datetime(*(int(match[part] or 0) for part in _PARTS), tzinfo=source.zone)  # type: ignore[misc, arg-type]
+        if match["offset"]:
+            at = datetime.fromisoformat(at.replace(tzinfo=None).isoformat() + match["offset"])
+        return at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

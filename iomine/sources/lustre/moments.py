@@ -1,0 +1,88 @@
+"""Times as Lustre prints them: seconds since the epoch with a fraction, or on some versions since the server's boot.
+
+The fraction is a whole number of the unit that is named after it (`secs.usecs`, `secs.nsecs`). Until 2.8 it has no leading
+zeros: `.20113 secs.usecs` are 0.020113 seconds.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine.sources.lustre.lines import LETTERS, Found, Mask, Positions, Text, last_before, numbers, times
+
+TIME: Final = r"(?P<seconds>[0-9]{1,10})(?:\.(?P<fraction>[0-9]{1,9})(?: +\(?secs\.(?P<unit>[un])secs\)?)?)?\s*$"
+# Where a parameter has little to say, its first line stands right behind its name.
+_LINE: Final = rf"^(?:[^\s=]+=)?(?P<what>snapshot|start)_time:? +{TIME}"
+# No server has been up for thirty years, and none with Lustre's counters kept time before the year 2000.
+_FIRST_EPOCH: Final = 946_684_800
+_MICROSECONDS: Final = 1_000_000
+_NANOSECONDS: Final = 1_000
+
+
+class Times(NamedTuple):
+    """Lines of one kind that tell times.
+
+    Attributes:
+        at: numbers of the lines.
+        moment: the times, in microseconds.
+        is_epoch: whether they are since the epoch.
+    """
+
+    at: Positions
+    moment: Positions
+    is_epoch: Mask
+
+    def before(self, at: Positions, part: npt.NDArray[np.int32]) -> tuple[Positions, Mask]:
+        """For each line the last time before it in the same part, and whether there is one that is since the epoch."""
+        if not len(self.at):
+            return np.zeros(len(at), np.int64), np.zeros(len(at), np.bool_)
+        mark = last_before(at, self.at, part)
+        return self.moment[mark], self.is_epoch[mark] & (mark >= 0)
+
+
+class Moments(NamedTuple):
+    """When tables of a text were read.
+
+    Attributes:
+        snapshots: when they say they were read.
+        starts: since when they say they count.
+        otherwise: when those were read that do not say it, in microseconds.
+    """
+
+    snapshots: Times
+    starts: Times
+    otherwise: int = 0
+
+    def read_at(self, at: Positions, part: npt.NDArray[np.int32]) -> Any:  # noqa: ANN401
+        """For each line when it was read."""
+        moment, is_told = self.snapshots.before(at, part)
+        return times(np.where(is_told, moment, self.otherwise))
+
+
+def find_moments(text: Text, where: Mask) -> Moments:
+    """When tables in some lines of a text were read, and since when they count."""
+    found = text.find(LETTERS, _LINE, where)
+    return Moments(times_of(found, b"snapshot"), times_of(found, b"start"))
+
+
+def times_of(found: Found, what: bytes) -> Times:
+    """Those of some lines that tell one thing.
+
+    Args:
+        found: lines with a group `what` and those of `TIME`.
+        what: what is to be told: snapshot or start.
+    """
+    words = found.words["what"]
+    found = found.where(np.asarray(pc.equal(words, pa.scalar(what, words.type))))
+    return Times(found.at, *_microseconds(found.words))
+
+
+def _microseconds(words: Mapping[str, Any]) -> tuple[Positions, Mask]:
+    seconds = np.asarray(numbers(words["seconds"], pa.int64()))
+    fraction = np.asarray(pc.fill_null(numbers(words["fraction"], pa.int64()), 0))
+    is_micro = np.asarray(pc.equal(words["unit"], pa.scalar(b"u", words["unit"].type)))
+    return seconds * _MICROSECONDS + np.where(is_micro, fraction, fraction // _NANOSECONDS), seconds >= _FIRST_EPOCH

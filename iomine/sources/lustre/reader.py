@@ -1,0 +1,83 @@
+"""Reads Lustre's parameters: job_stats, stats and histograms, alone or in what `lctl get_param` prints of many."""
+
+import operator
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine.errors import UnreadableError
+from iomine.sources.clock import ReadAt, read_at
+from iomine.sources.lustre.doubts import doubt
+from iomine.sources.lustre.histograms import read_histograms
+from iomine.sources.lustre.job_stats import Jobs, find_jobs, read_jobs
+from iomine.sources.lustre.lines import Text, microseconds, times
+from iomine.sources.lustre.moments import Moments, find_moments
+from iomine.sources.lustre.parameters import COUNTERS, HISTOGRAMS, KEPT
+from iomine.sources.lustre.parts import split
+from iomine.sources.lustre.stats import is_cut, read_stats
+from iomine.sources.lustre.tables import COUNTER, HISTOGRAM, label
+from iomine.sources.model import Input, Readings
+
+_BLANKS: Final = b" \t\r\n"
+_MOST_NAMES: Final = 20
+
+
+def read_parameters(source: Input) -> Readings:
+    """Reads a text of parameters.
+
+    Raises:
+        UnreadableError: nothing in it is kept, or nothing of that is as Lustre writes it.
+    """
+    text = Text(source.data)
+    parts = split(text, source)
+    if not any(entry.leaf for entry in parts.parameters):
+        left_out = _left_out(parts.left_out) or "no parameters"
+        raise UnreadableError(f"it holds nothing that iomine keeps, which is {', '.join(KEPT)}, but {left_out}")
+    moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)))
+    told, parts = parts, parts.without_repeats(moments.snapshots)
+    jobs = find_jobs(text, parts)
+    clock = _clock(source, moments, jobs)
+    moments = moments._replace(otherwise=microseconds(clock.at))
+    job_counters, job_histograms, lost_count = read_jobs(jobs, parts, moments.otherwise)
+    histograms, single_count = read_histograms(text, parts, moments)
+    tables = _joined({COUNTER: [job_counters, read_stats(text, parts, moments)], HISTOGRAM: [job_histograms, histograms]})
+    text.skip(_BLANKS + b"e", r"^\s*$|^ *elapsed_time *:? ")
+    strange_count = int(np.count_nonzero(parts.lines(KEPT) & ~text.is_known))
+    if strange_count and not tables:
+        raise UnreadableError(f"it holds nothing to keep, but {strange_count:,} lines that are not as Lustre writes them")
+    doubts = {
+        "times since the server's boot, which tell no moment": jobs.boot_count
+        + int(np.count_nonzero(~moments.snapshots.is_epoch)),
+        "rows of a target that neither content nor path names": _count(tables, "target", label([""])[0]),
+        "buckets left out, which are of neither reads nor writes or not as Lustre writes them": lost_count + single_count,
+        "lines left out, which are not as Lustre writes them or hold numbers that no counter holds": strange_count,
+        "parameters told more than once": sum(map(operator.ne, told.parameters, parts.parameters)),
+        clock.doubt: bool(_count(tables, "sampled_at", pa.scalar(clock.at))),
+        "the last line does not end, so that its last number may be cut": is_cut(source.data),
+        f"left out are {_left_out(told.left_out)}": bool(told.left_out),
+    }
+    return Readings(tables, doubt(doubts))
+
+
+def _clock(source: Input, moments: Moments, jobs: Jobs) -> ReadAt:
+    told = moments.snapshots.moment[moments.snapshots.is_epoch]
+    return read_at(source, pc.max(times(told)).as_py(), pc.max(jobs.last_io).as_py())
+
+
+def _joined(parted: Mapping[str, list[pa.Table]]) -> dict[str, pa.Table]:
+    joined = {name: pa.concat_tables(tables).unify_dictionaries().combine_chunks() for name, tables in parted.items()}
+    return {name: table for name, table in joined.items() if len(table)}
+
+
+def _count(tables: Mapping[str, pa.Table], column: str, value: pa.Scalar) -> int:
+    return sum(pc.sum(pc.equal(table[column], value)).as_py() for table in tables.values())
+
+
+def _left_out(names: Counter[str]) -> str:
+    told = [f"{count:,} {name}" for name, count in names.most_common(_MOST_NAMES)]
+    more = len(names) - len(told)
+    return ", ".join(told + ([f"and {more:,} more kinds"] if more else []))
