@@ -19,6 +19,8 @@ MDT_COUNT: Final = 4
 OST_BYTES_PER_SECOND: Final = 3e9
 STREAM_BYTES_PER_SECOND: Final = 1.2e9
 REQUEST_SECONDS: Final = 4e-4
+# The part of it in which the OST deals with the request.
+SERVICE_SECONDS: Final = 1e-4
 MDT_CALLS_PER_SECOND: Final = 40_000.0
 OPEN_SECONDS: Final = 8e-4
 STAT_SECONDS: Final = 2.5e-4
@@ -70,14 +72,16 @@ class Weather:
             return load * factor, 1 - 1 / factor
         return _mean(load * factors, layouts, files), 1 - 1 / _mean(factors, layouts, files)
 
-    def unevenness(self, layouts: Layouts, files: Integers, osts: Integers, minutes: Integers) -> Floats:
-        """How many times as slow each OST is as the mean of those of its file, at a minute."""
+    def of_osts(self, osts: Integers, minutes: Integers) -> Floats:
+        """Slowdown of OSTs, each at a minute."""
         at = np.minimum(minutes, self._last)
-        found = np.ones(len(osts))
-        for minute in np.unique(at[~self._are_alike[at]]).tolist():
-            chosen = np.flatnonzero(at == minute)
-            factors = self._ost_factors[:, minute]
-            found[chosen] = factors[osts[chosen]] / _mean(factors, layouts, files[chosen])
+        found: Floats = self._by_load[0, at] * self._ost_factors[osts, at]
+        return found
+
+    def of_mdts(self, mdts: Integers, minutes: Integers) -> Floats:
+        """Slowdown of MDTs, each at a minute."""
+        at = np.minimum(minutes, self._last)
+        found: Floats = self._by_load[1 + mdts, at] * self._mdt_factors[mdts, at]
         return found
 
     def mdt(self, mdt: int, minute: int) -> tuple[float, float]:

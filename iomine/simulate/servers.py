@@ -14,6 +14,9 @@ from iomine.units import KIB, MIB
 _MOST_RPC_BYTES: Final = 4 * MIB
 _LEAST_RPC_BYTES: Final = 4 * KIB
 OST_AMOUNTS: Final = tuple(f"{op}_{what}" for op in OPS for what in ("bytes", "samples", "usecs"))
+_CALL_SECONDS: Final = np.array(
+    [{Call.OPEN: fs.OPEN_SECONDS, Call.CLOSE: fs.CLOSE_SECONDS, Call.STAT: fs.STAT_SECONDS}[call] for call in Call]
+)
 _MDT_OPERATIONS: Final = {Call.OPEN: "open", Call.CLOSE: "close", Call.STAT: "getattr"}
 MDT_AMOUNTS: Final = tuple(f"{_MDT_OPERATIONS[call]}_{what}" for call in Call for what in ("samples", "usecs"))
 AMOUNTS: Final = len(OST_AMOUNTS)
@@ -76,11 +79,10 @@ def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
     is_gathered = (runs.steps == runs.lengths) & (runs.counts > 1)
     rpc_bytes = np.where(is_gathered, _MOST_RPC_BYTES, np.clip(runs.lengths, _LEAST_RPC_BYTES, _MOST_RPC_BYTES))
     samples = -(-moved // rpc_bytes[run])
-    # A request lasts as long as the mean of its OSTs makes it; each of them has its own part in that.
-    begun = np.array([program.seat.start_second for program in batch.programs])[owners] + runs.starts
-    minutes = (begun // fs.MINUTE).astype(np.int64)
-    parts = batch.programs[0].weather.unevenness(batch.layouts, runs.files[run], osts, minutes[run])
-    usecs = np.rint(moved * ((runs.seconds * runs.counts) / whole * _MICROSECONDS)[run] * parts).astype(np.int64)
+    # What clients wait for beyond that, servers do not see.
+    slow = batch.programs[0].weather.of_osts(osts, part.bins[which] + _minute_of_weather(batch, starts, first))
+    seconds = (samples * fs.SERVICE_SECONDS + moved / fs.OST_BYTES_PER_SECOND) * slow
+    usecs = np.rint(seconds * _MICROSECONDS).astype(np.int64)
     amounts = np.array([column * (runs.ops[run] == op) for op in range(len(OPS)) for column in (moved, samples, usecs)])
     return Load(owners[run], osts, part.bins[which], amounts)
 
@@ -97,7 +99,15 @@ def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:
     counts, lasting = calls.counts[which], lasting[which]
     # Shares of whole calls that add up.
     samples = counts * (nth + 1) // lasting - counts * nth // lasting
-    usecs = np.rint(calls.seconds[which] * _MICROSECONDS * samples / np.maximum(1, counts)).astype(np.int64)
-    amounts = np.array([column * (calls.kinds[which] == call) for call in Call for column in (samples, usecs)])
     mdts = np.array([program.seat.mdt for program in batch.programs])[owners[which]]
-    return Load(owners[which], fs.OST_COUNT + mdts, begins[which] + nth, amounts)
+    minutes = begins[which] + nth
+    slow = batch.programs[0].weather.of_mdts(mdts, minutes + _minute_of_weather(batch, starts, first))
+    usecs = np.rint(samples * _CALL_SECONDS[calls.kinds[which]] * slow * _MICROSECONDS).astype(np.int64)
+    amounts = np.array([column * (calls.kinds[which] == call) for call in Call for column in (samples, usecs)])
+    return Load(owners[which], fs.OST_COUNT + mdts, minutes, amounts)
+
+
+def _minute_of_weather(batch: Batch, starts: Floats, first: int) -> int:
+    """Minutes from the beginning of the weather, which is the same for all, to the first minute of the load."""
+    begin = starts[0] - batch.programs[0].seat.start_second
+    return first - int(begin // fs.MINUTE)
