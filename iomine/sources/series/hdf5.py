@@ -76,8 +76,9 @@ class Hdf5:
         if attribute not in dataset.attrs:
             raise UnreadableError(f"{dataset.name} has no attribute {attribute}, so that nobody knows what its numbers are of.")
         raw = dataset.attrs.get_id(attribute)
+        # Texts of any width may all be one and the same of a gigabyte.
         if raw.dtype.kind != "S" or raw.shape != (count,) or count * raw.dtype.itemsize > self._size_bytes:
-            raise UnreadableError(f"The attribute {attribute} of {dataset.name} does not hold {count} names.")
+            raise UnreadableError(f"The attribute {attribute} of {dataset.name} does not hold {count} names of fixed width.")
         return [name.decode("utf-8", "backslashreplace") for name in dataset.attrs[attribute].tolist()]
 
 
