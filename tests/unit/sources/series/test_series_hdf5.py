@@ -1,6 +1,7 @@
 """HDF5 of pylmt and TOKIO that was made for the purpose, and HDF5 that means harm."""
 
 import io
+import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -203,10 +204,10 @@ _UNKNOWN_PACKING = "datatargets/readrates is packed in a way that is not read: g
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (_sized((2, 1 << 40), chunks=(1, 1000)), "datatargets/readrates claims more than 100,000,000 values."),
+        (_sized((2, 1 << 40), chunks=(1, 1000)), "datatargets/readrates claims more than 50,000,000 values."),
         (
-            _sized((2, 1), chunks=(1, 200_000_000), maxshape=(2, None)),
-            "datatargets/readrates claims more than 100,000,000 values.",
+            _sized((2, 1), chunks=(1, 100_000_000), maxshape=(2, None)),
+            "datatargets/readrates claims more than 50,000,000 values.",
         ),
         (_sized((2, 1), chunks=(2, 1), compression="lzf"), _UNKNOWN_PACKING),
         (_sized((2, 1), chunks=(2, 1), scaleoffset=2), _UNKNOWN_PACKING),
@@ -300,6 +301,32 @@ def test_what_cannot_be_understood(make: Callable[[h5py.File], None], reason: st
     with pytest.raises(UnreadableError) as refused:
         read(_made(make))
     assert reason == refused.value.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # The free space at the heap's end, of 4096 bytes less 16 of the heap and 32 of the text: none, and less than its head.
+        (struct.pack("<QQ", 0, 4048), bytes(16)),
+        (struct.pack("<QQ", 0, 4048), struct.pack("<QQ", 0, 15)),
+        # Heaps that lie over each other, so that to walk along them takes the square of the file's length.
+        (bytes(1920), b"".join(struct.pack("<H6xQ4s4xQ", 1, 16, b"GCOL", 1904 - 32 * i) for i in range(60))),
+    ],
+)
+def test_heaps_without_end(old: bytes, new: bytes) -> None:
+    """A heap in which HDF5 would walk for ever is refused."""
+
+    def make(file: h5py.File) -> None:
+        _tokio(file, [[1.0], [2.0]], unit=None)
+        # A text of any width lies in a heap.
+        file["datatargets/readrates"].attrs["units"] = "bytes/sec"
+
+    sound = _made(make)
+    assert 2 == len(read(sound).tables["lustre_rate"])
+    assert old in sound
+    with pytest.raises(UnreadableError) as refused:
+        read(sound.replace(old, new, 1))
+    assert "The file has a damaged heap." == refused.value.reason
 
 
 _SOUND = {
