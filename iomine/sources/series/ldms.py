@@ -31,6 +31,7 @@ _MILLISECONDS: Final = 1000
 _MOST_HEADERS: Final = 1000
 _MOST_NAMES_TOLD: Final = 12
 _LABEL: Final = pa.dictionary(pa.int32(), pa.string())
+# Before this the server's clock was not set, or counts from when it booted.
 _OLDEST_SECONDS: Final = 1_000_000_000
 
 
@@ -87,8 +88,8 @@ def _names(header: bytes) -> list[str]:
     except csv.Error as error:
         raise UnreadableError(f"A header cannot be read: {error}.") from error
     names[0] = names[0].removeprefix("#")
-    if len(set(names)) < len(names):
-        raise UnreadableError("A header has two columns of the same name.")
+    if len(set(names)) < len(names) or not ({"Time"} <= set(names) or {"Time_msec", "Time_usec"} <= set(names)):
+        raise UnreadableError("A header has two columns of the same name, or none of time.")
     return names
 
 
@@ -96,9 +97,7 @@ def _add(heap: _Heap, names: Sequence[str], schema: Schema, body: bytes) -> None
     table, bad_rows = _parsed(names, schema, body)
     heap.bad_rows += bad_rows
     at = _instants(table)
-    owner = _owner(schema)
-    keys = [table[name].chunk(0) for name in (schema.target, owner) if name and len(table)]
-    heap.steps.append(steps_of(at, _series(keys, len(table))))
+    heap.steps.append(steps_of(at, _series(table, _labels(schema))))
     heap.tables += [_rows(told, schema, table, at) for told in schema.told]
 
 
@@ -107,6 +106,11 @@ def _owner(schema: Schema) -> str | None:
     if schema.is_of_jobs:
         return _JOB
     return _HOST if schema.told[0].target_kind == "client" else None
+
+
+def _labels(schema: Schema) -> list[str]:
+    """Columns whose texts tell series apart."""
+    return list(dict.fromkeys(name for name in (schema.target or _HOST, _owner(schema)) if name))
 
 
 def _parsed(names: Sequence[str], schema: Schema, body: bytes) -> tuple[pa.Table, int]:
@@ -118,10 +122,9 @@ def _parsed(names: Sequence[str], schema: Schema, body: bytes) -> tuple[pa.Table
         bad_rows += 1
         return "skip"
 
-    texts = [name for name in (schema.target, _owner(schema)) if name]
     times = [name for name in _TIMES if name in names] + ([_LAST_IO] if schema.is_of_jobs else [])
     numbers = dict.fromkeys(column for told in schema.told for column in told.columns)
-    types = dict.fromkeys(texts, _LABEL) | dict.fromkeys([*times, *numbers], pa.float64())
+    types = dict.fromkeys(_labels(schema), _LABEL) | dict.fromkeys([*times, *numbers], pa.float64())
     try:
         table = pacsv.read_csv(
             pa.BufferReader(body),
@@ -140,10 +143,12 @@ def _instants(table: pa.Table) -> Integers:
     return instants(table["Time_msec"].to_numpy() / _MILLISECONDS + table["Time_usec"].to_numpy() / SECOND)
 
 
-def _series(keys: Sequence[pa.DictionaryArray], length: int) -> Integers:
-    series = np.zeros(length, np.int64)
-    for key in keys:
-        series = series * (len(key.dictionary) + 1) + key.indices.fill_null(len(key.dictionary)).to_numpy()
+def _series(table: pa.Table, names: Sequence[str]) -> Integers:
+    """A number for each row, the same where the labels are."""
+    series = np.zeros(len(table), np.int64)
+    for name in names:
+        column = table[name].combine_chunks()
+        series = series * len(column.dictionary) + column.indices.to_numpy()
     return series
 
 
@@ -166,7 +171,6 @@ def _whom(schema: Schema, table: pa.Table) -> dict[str, Column]:
     if owner == _HOST:
         return {"scope": "client", "owner": table[owner].combine_chunks()}
     last = table[_LAST_IO].to_numpy()
-    # Before this the server's clock was not set, or counts from when it booted.
     known = np.where(last > _OLDEST_SECONDS, last, 0)
     return {"scope": "job", "owner": table[owner].combine_chunks(), "last_io_at": pa.array(instants(known), mask=known == 0)}
 

@@ -82,7 +82,8 @@ def schema_of(names: Sequence[str]) -> Schema:
     numbers = [name for name in names if name not in _ABOUT and name != target]
     told = _tall(numbers, _TARGETS[target]) if target else _wide(numbers)
     used = {column for counter in told for column in counter.columns}
-    is_of_jobs = bool(target) and {"job_id", "snapshot_time"}.issubset(names)
+    # Clients have the job that runs there in `job_id`, servers the one that a row is of.
+    is_of_jobs = target in ("ost", "mdt") and {"job_id", "snapshot_time"}.issubset(names)
     return Schema(target, is_of_jobs, told, [name for name in numbers if name not in used])
 
 

@@ -12,8 +12,8 @@ _LONGEST_VALUE_BYTES: Final = 1_000_000
 _BATCH: Final = 65_536
 # A row of a table takes this much at least; a file that gives more goes over its own pages again and again.
 _LEAST_ROW_BYTES: Final = 4
-# No functions, so no columns that are worked out at length; nor anything that writes or opens another file.
-_ALLOWED: Final = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ))
+# Nothing that writes, or opens another file.
+_ALLOWED: Final = frozenset((sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_PRAGMA))
 
 
 class Database:
@@ -30,10 +30,12 @@ class Database:
         """Rows of a table, many at a time; none where there is no such table.
 
         Raises:
-            UnreadableError: it has more than the file can hold.
+            UnreadableError: it has more than the file can hold, or columns that are not held in it.
         """
         if table not in self.tables:
             return
+        if any(hidden for *_, hidden in self._connection.execute(f"PRAGMA table_xinfo({table})")):
+            raise UnreadableError(f"{table} has columns that are worked out, which may take for ever.")
         cursor = self._connection.execute(f"SELECT {', '.join(columns)} FROM {table}")  # noqa: S608  both are the caller's own
         count = 0
         while batch := cursor.fetchmany(_BATCH):

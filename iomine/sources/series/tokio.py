@@ -78,7 +78,9 @@ def _rows(grid: _Grid) -> pa.Table:
     if not usual:
         raise UnreadableError(f"{grid.path} has no two time stamps, so that its rates have no interval.")
     is_known = ~((grid.numbers == 0) & np.signbit(grid.numbers))
-    rates = np.where(is_known, grid.numbers, np.nan) / (1 if grid.is_per_second else usual)
+    rates = np.where(is_known, grid.numbers, np.nan)
+    if not grid.is_per_second:
+        rates /= usual
     counter, unit = _COUNTERS[grid.path]
     return rate_rows(KIND, grid.at, usual, rates, target=grid.targets, counter=counter, unit=_UNITS[unit])
 
