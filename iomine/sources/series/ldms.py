@@ -52,7 +52,7 @@ def _knows(given: Input) -> bool:
 
 
 def _read(given: Input) -> Readings:
-    lines, cut = complete_lines(given.data)
+    lines, cut = complete_lines(_utf8(given.data))
     heap = _Heap()
     for header, body in _sections(lines).items():
         names = _names(header)
@@ -66,6 +66,15 @@ def _read(given: Input) -> Readings:
                 _add(heap, names, schema, body)
     tables = {COUNTER: pa.concat_tables(heap.tables)} if heap.tables else {}
     return Readings(tables, joined(*_doubts(heap), cut))
+
+
+def _utf8(data: bytes) -> bytes:
+    """The same with bytes that are no UTF-8 written out, as pyarrow stumbles over them."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "backslashreplace").encode()
+    return data
 
 
 def _sections(data: bytes) -> dict[bytes, bytes]:

@@ -55,12 +55,12 @@ class _Block:
         try:
             moment = datetime.strptime(time, _TIME)  # noqa: DTZ007  the zone is the input's
         except ValueError:
-            cells = []
-        if len(cells) != len(self.series):
+            moment = None
+        if moment and len(cells) == len(self.series):
+            self.times.append(moment)
+            self.cells.append(cells)
+        else:
             self.bad_rows += 1
-            return
-        self.times.append(moment)
-        self.cells.append(cells)
 
 
 def _knows(given: Input) -> bool:

@@ -196,6 +196,14 @@ def test_header_without_rows() -> None:
     assert ({}, "") == (readings.tables, readings.doubt)
 
 
+def test_bytes_that_are_no_text() -> None:
+    """Bytes that are no UTF-8 are written out, in rows that are read as in rows that are left out."""
+    data = _csv(f"{_HEAD},ost,punch", _row("a?,1"), _row("a?,1,2")).replace(b"?", b"\xff")
+    readings = read(data)
+    assert ["a\\xff"] == readings.tables["lustre_counter"]["target"].to_pylist()
+    assert "1 rows were left out, as they do not have their header's columns" == readings.doubt
+
+
 def test_rows_all_of_another_width() -> None:
     """Where no row fits its header, there are no rows, and all are counted."""
     readings = read(_csv(f"{_HEAD},ost,punch", _row("a,1,2"), _row("a,1,2")))

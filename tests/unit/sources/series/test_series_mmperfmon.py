@@ -89,6 +89,7 @@ _NO_BYTES = "The query has no gpfs_fs_bytes_read or gpfs_fs_bytes_written."
     ("data", "reason"),
     [
         (b"Legend:\n", _NO_BYTES),
+        (_printed([], ["", "2019-13-08-13:00:00"]), _NO_BYTES),
         (_printed(["n1|GPFSNode|gpfs_fs_bytes_read"], [_READ, f"{_FIRST} 1", f"{_SECOND} 1"]), _NO_BYTES),
         (
             _printed(["n1|GPFSNSDDisk|d1|gpfs_nsdds_bytes_read"], ["gpfs_nsdds_bytes_read", f"{_FIRST} 1"]),
