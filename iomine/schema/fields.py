@@ -644,7 +644,7 @@ _WEATHER = {
     ),
     **_fields(
         Kind.RATIO,
-        weather_slowdown_ratio="Time in which all targets dealt with the log's requests, over the time that these usually take.",
+        weather_slowdown_ratio="How many times as long the log's I/O took as it would have with servers as quick as usual.",
         ost_contention_ratio="Share of the busy time of the log's OSTs, while it used them, that was other users'.",
         others_ratio="Share of the busy time of the targets that cost most, while the log used them, that was other users'.",
         ost_slowdown_ratio="Time in which OSTs dealt with the log's requests, over the time that these usually take.",

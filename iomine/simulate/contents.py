@@ -11,7 +11,7 @@ import numpy as np
 from iomine.simulate import filesystem as fs
 from iomine.simulate.program import Program, host
 from iomine.simulate.records import FILE_ALIGNMENT, Records, records_of
-from iomine.simulate.runs import LAYERS, READ, WRITE, Calls, Flags, Integers, Runs, joined
+from iomine.simulate.runs import LAYERS, READ, WRITE, Calls, Flags, Floats, Integers, Runs, joined
 from iomine.simulate.timeline import bin_width, shares
 from iomine.sources.darshan.writing import CounterRecords, HeatMaps, dxt_data, lustre_data, record_id
 
@@ -66,7 +66,8 @@ class Contents(NamedTuple):
         modules: records by module.
         read_bytes: read through POSIX and stdio.
         write_bytes: written through them.
-        io_seconds: that their requests and metadata calls took, summed over ranks.
+        request_seconds: that their requests took, summed over ranks.
+        meta_seconds: that their metadata calls took, summed over ranks.
         has_trace: whether requests were traced.
         has_heatmap: whether there are heat maps.
     """
@@ -75,7 +76,8 @@ class Contents(NamedTuple):
     modules: dict[str, bytes]
     read_bytes: int
     write_bytes: int
-    io_seconds: float
+    request_seconds: float
+    meta_seconds: float
     has_trace: bool
     has_heatmap: bool
 
@@ -115,7 +117,8 @@ def contents_of(batch: Batch, wants_trace: Flags, wants_heatmap: Flags) -> list[
         own = ids[batch.first_files[place] : batch.first_files[place + 1]].tolist()
         names = dict(zip(own, program.paths, strict=True)) | {record_id(name): name for name in heated[place]}
         read, written = moved[:, place].tolist()
-        found.append(Contents(names, modules[place], read, written, seconds[place], bool(traced[place]), bool(heated[place])))
+        asking, calling = seconds[:, place].tolist()
+        found.append(Contents(names, modules[place], read, written, asking, calling, bool(traced[place]), bool(heated[place])))
     return found
 
 
@@ -134,13 +137,19 @@ def _moved(batch: Batch) -> Integers:
     return moved
 
 
-def _seconds(batch: Batch) -> list[float]:
-    seconds = np.zeros(len(batch.programs))
-    for asked, taken in ((batch.runs, batch.runs.seconds * batch.runs.counts), (batch.calls, batch.calls.seconds)):
-        is_lowest = np.isin(asked.layers, LOWEST_LAYERS)
-        seconds += np.bincount(batch.owners[asked.files], taken * is_lowest, len(seconds))
-    found: list[float] = seconds.tolist()
-    return found
+def _seconds(batch: Batch) -> Floats:
+    """Time in requests, and in metadata calls, by program."""
+
+    def summed(layers: Integers, files: Integers, taken: Floats) -> Floats:
+        found: Floats = np.bincount(batch.owners[files], taken * np.isin(layers, LOWEST_LAYERS), len(batch.programs)).astype(
+            float
+        )
+        return found
+
+    runs, calls = batch.runs, batch.calls
+    return np.array(
+        [summed(runs.layers, runs.files, runs.seconds * runs.counts), summed(calls.layers, calls.files, calls.seconds)]
+    )
 
 
 def _add_counters(modules: list[dict[str, bytes]], records: Records, ids: Integers, batch: Batch) -> None:

@@ -189,13 +189,16 @@ def _write(path: Path, job: Job, start: float, program: Program, contents: Conte
     end_ns = start_ns + int(program.seconds * _NANOSECONDS) + 1
     run = Run(application.uid, job.job_id, program.nprocs, start_ns, end_ns, application.exe, _MOUNTS, _METADATA)
     write_log(path, run, contents.names, contents.modules)
+    io_seconds = contents.request_seconds + contents.meta_seconds
     return {
         "job_id": str(job.job_id),
         "read_bytes": contents.read_bytes,
         "write_bytes": contents.write_bytes,
         "run_seconds": program.seconds,
+        "request_seconds": contents.request_seconds,
+        "meta_seconds": contents.meta_seconds,
         "lost_seconds": program.lost_seconds,
-        "lost_ratio": {kind: lost and lost / contents.io_seconds for kind, lost in program.lost_seconds.items()},
+        "lost_ratio": {kind: lost and lost / io_seconds for kind, lost in program.lost_seconds.items()},
         "has_trace": contents.has_trace,
         "has_heatmap": contents.has_heatmap,
     }

@@ -6,10 +6,10 @@ import lzma
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.sources import accounting, lustre, series
@@ -19,8 +19,7 @@ from iomine.units import GIB, human_bytes
 SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, accounting.SOURCES))
 LARGEST_BYTES: Final = GIB
 
-_Opener = Callable[[IO[bytes]], IO[bytes]]
-_PACKED: Final[tuple[tuple[bytes, _Opener], ...]] = (
+_PACKED: Final[tuple[tuple[bytes, Callable[[BytesIO], BufferedIOBase]], ...]] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
