@@ -7,7 +7,7 @@ WITH per_target AS (
     SELECT
         cluster, night, regexp_extract(target, '^(.*)-(OST|MDT)', 1) AS filesystem, target, target_kind,
         SUM(moved_bytes) FILTER (operation = 'read') AS read_bytes, SUM(moved_bytes) FILTER (operation = 'write') AS write_bytes,
-        SUM(rpc_count) AS rpcs
+        SUM(moved_bytes) AS bytes, SUM(rpc_count) AS rpcs
     FROM core.server_interval
     WHERE scope = 'target'
     GROUP BY cluster, night, target, target_kind, source_kind
@@ -25,9 +25,8 @@ SELECT
     TRY_CAST(SUM(read_bytes) FILTER (target_kind = 'ost') AS BIGINT) AS read_bytes,
     TRY_CAST(SUM(write_bytes) FILTER (target_kind = 'ost') AS BIGINT) AS write_bytes,
     TRY_CAST(SUM(rpcs) FILTER (target_kind = 'mdt') AS BIGINT) AS mdt_rpc_count,
-    arg_max(target, COALESCE(read_bytes, 0) + COALESCE(write_bytes, 0) ORDER BY target) FILTER (target_kind = 'ost') AS busiest_target,
-    MAX(COALESCE(read_bytes, 0) + COALESCE(write_bytes, 0)) FILTER (target_kind = 'ost')
-    / NULLIF(AVG(COALESCE(read_bytes, 0) + COALESCE(write_bytes, 0)) FILTER (target_kind = 'ost'), 0) AS ost_max_over_mean_ratio,
+    arg_max(target, bytes ORDER BY target) FILTER (target_kind = 'ost') AS busiest_target,
+    MAX(bytes) FILTER (target_kind = 'ost') / NULLIF(AVG(COALESCE(bytes, 0)) FILTER (target_kind = 'ost'), 0) AS ost_max_over_mean_ratio,
     any_value(fullest_ratio) AS fullest_ratio, night, cluster
 FROM per_target
 LEFT JOIN full_targets USING (cluster, night, filesystem)
