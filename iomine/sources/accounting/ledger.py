@@ -57,20 +57,18 @@ class Ledger:
         self._doubtful_step_count = 0
         self.left_out = LeftOut(noun)
 
-    def add_jobs(self, numbers: Sequence[int], columns: Columns, doubts: Mapping[int, str] | None = None) -> None:
+    def add_jobs(self, numbers: Sequence[int], columns: Columns) -> None:
         """Adds jobs.
 
         Args:
             numbers: where in the input each is.
             columns: their texts.
-            doubts: what is doubtful already, by row.
         """
         batch = _Batch("job", len(numbers), columns, self._zone)
         batch.columns["scheduler"] = pa.repeat(self._scheduler, len(numbers))
         batch.columns.setdefault("shown_job_id", batch.columns["job_id"])
-        batch.columns["hosts"], of_lists = self._unfolding.hosts(batch["node_list"], batch["node_count"])
-        for more in (doubts or {}, of_lists):
-            batch.doubt(more, more.values())
+        batch.columns["hosts"], doubts = self._unfolding.hosts(batch["node_list"], batch["node_count"])
+        batch.doubt(doubts, doubts.values())
         table = batch.table()
         dated = pc.is_valid(table["night"])
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
@@ -152,6 +150,8 @@ class _Batch:
         for column in self._schema.names:
             if column in columns:
                 self.columns[column] = self._read(column, pa.array(columns[column], _TEXT))
+        doubtful = pc.indices_nonzero(pc.not_equal(self["doubt"], ""))
+        self.doubt(doubtful.to_pylist(), self["doubt"].take(doubtful).to_pylist())
         if "tres" in columns:
             self._divide(pa.array(columns["tres"], _TEXT))
         self._date()
@@ -208,7 +208,9 @@ class _Batch:
         took = pc.divide(pc.subtract(end, start).cast(pa.int64()), _MICROSECONDS)
         ends_first = pc.less(took, 0)
         self.doubt(pc.indices_nonzero(ends_first).to_pylist(), repeat("it ends before it starts"))
-        run = pc.coalesce(pc.if_else(ends_first, None, took), self["run_seconds"])
+        run = pc.coalesce(
+            pc.if_else(ends_first, None, took), pc.if_else(pc.is_in(state, _NOT_STARTED), None, self["run_seconds"])
+        )
         night = pc.coalesce(end, start, self["submit_at"]).cast(pa.date32())
         self.columns |= {"start_at": start, "end_at": end, "run_seconds": run, "night": night}
 

@@ -40,10 +40,9 @@ def _job(line: str) -> Mapping[str, str | None] | None:
         raise ValueError("it is no accounting record")
     if not line.startswith('"JOB_FINISH"'):
         return None
-    found = list(_FIELD.finditer(line))
-    if any(match[0].startswith('"') for match in found if match[1] is None):
+    if line.count('"') % 2:
         raise ValueError("it is not whole")
-    fields = [match[2] if match[1] is None else match[1].replace('""', '"') for match in found]
+    fields = [plain or quoted.replace('""', '"') for quoted, plain in _FIELD.findall(line)]
     _, after = _counted(fields[_ASKED_HOSTS:])
     hosts, rest = _counted(after)
     if not _ID.fullmatch(fields[_JOB_ID]) or len(rest) <= _NAME:

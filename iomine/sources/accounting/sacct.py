@@ -191,7 +191,7 @@ def _add(ledger: Ledger, layout: _Layout, first: int, lines: Sequence[str]) -> N
     is_job = pc.equal(columns["step"], "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
     if is_job.any():
         rows, jobs = cells.rows[is_job], _chosen(columns, is_job)
-        ledger.add_jobs(first + rows, jobs, _doubts(jobs["job_id"], np.isin(rows, cells.untold)))
+        ledger.add_jobs(first + rows, jobs | {"doubt": _doubts(jobs["job_id"], np.isin(rows, cells.untold))})
     if (is_step := is_known & ~is_job).any():
         ledger.add_steps(first + cells.rows[is_step], _chosen(columns, is_step))
 
@@ -200,11 +200,10 @@ def _chosen(columns: Mapping[str, pa.Array], mask: npt.NDArray[np.bool_]) -> dic
     return {name: column.filter(pa.array(mask)) for name, column in columns.items()}
 
 
-def _doubts(job_ids: pa.Array, is_untold: npt.NDArray[np.bool_]) -> dict[int, str]:
-    is_shown = pc.match_substring_regex(job_ids, "[_+]").to_numpy(zero_copy_only=False)
-    doubts = dict.fromkeys(np.flatnonzero(is_shown).tolist(), "the number that logs carry is not told, for want of JobIDRaw")
-    untold = "its line has more columns than the header, and it cannot be told which"
-    return doubts | dict.fromkeys(np.flatnonzero(is_untold).tolist(), untold)
+def _doubts(job_ids: pa.Array, is_untold: npt.NDArray[np.bool_]) -> pa.Array:
+    of_id = "the number that logs carry is not told, for want of JobIDRaw"
+    of_line = "its line has more columns than the header, and it cannot be told which"
+    return pc.if_else(pa.array(is_untold), of_line, pc.if_else(pc.match_substring_regex(job_ids, "[_+]"), of_id, ""))
 
 
 SACCT: Final = Source("sacct", _knows, _read)

@@ -141,6 +141,33 @@ def test_damage_is_survived(name, edits, end):
     survives(data)
 
 
+# What makes a careless pattern look at each byte again for every other byte.
+TEDIOUS = {
+    "blanks": b" " * 300_000,
+    "line feeds": b"\n" * 300_000,
+    "quotes": b'"JOB_FINISH" "9" 1 ' + b'" ' * 100_001,
+    "colons": b":" * 300_000,
+    "a name": b"JobId=1 JobName=" + b" " * 300_000 + b"x UserId=a(1) EndTime=2026-01-05T00:00:00",
+    "names": b"JobId=1 JobName=" + b" \n\t x" * 60_000,
+    "keys": b"01/05/2026 00:01:10;E;7;" + b" a.b" * 75_000,
+    "cores": b"01/05/2026 00:01:10;E;7;end=1767571270 exec_host=" + b"n/0,1-2*3+" * 30_000,
+    "nodes": b"JobID|End|NodeList\n1|2026-01-05T00:00:00|" + b"n[1-2]x[3]," * 30_000,
+    "commas": b"JobID|End|NodeList\n1|2026-01-05T00:00:00|n[" + b"1," * 150_000,
+    "cells": b"JobID|End|JobName\n1|2026-01-05T00:00:00" + b"|" * 300_000,
+    "resources": b"JobID|End|AllocTRES\n1|2026-01-05T00:00:00|" + b"gres/gpu:a=1," * 30_000,
+    "dashes": b"JobID  End\n" + b"-" * 300_000,
+    "brackets": b'{"slurm": 1, "jobs": [' + b"[" * 300_000,
+    "addresses": b"1:" * 150_000,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("data", TEDIOUS.values(), ids=TEDIOUS)
+def test_tedious_input_takes_no_time(data):
+    """Reading takes time in proportion to the bytes, whatever they are."""
+    survives(data)
+
+
 def test_times_need_no_named_zone():
     """A zone that is only an offset is as good as one with a name."""
     source = Input("x", b"JobID|End\n1|2026-01-05T02:00:00\n", datetime(2026, 1, 1, tzinfo=UTC), timezone(timedelta(hours=1)))
