@@ -1,6 +1,6 @@
 """Jobs and steps of one input: columns of texts become tables, and what is doubtful is told."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from itertools import chain, islice, repeat
 from typing import Any, Final, TypeVar
@@ -12,7 +12,7 @@ from iomine.errors import UnreadableError
 from iomine.schema.fields import Kind
 from iomine.schema.registry import arrow_schema, field
 from iomine.sources.accounting import words
-from iomine.sources.accounting.hosts import NodeList, Unfolding
+from iomine.sources.accounting.hosts import Names, NodeList, Unfolding
 from iomine.sources.accounting.lines import LeftOut
 from iomine.sources.accounting.times import to_utc
 from iomine.sources.model import Input, Readings
@@ -26,7 +26,7 @@ RowOf = Callable[[Record], Mapping[str, str | None] | None]
 _AT_ONCE: Final = 50_000
 _TEXT: Final = pa.string()
 _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
-    Kind.ID: words.count,
+    Kind.ID: words.number,
     Kind.COUNT: words.count,
     Kind.SECONDS: words.seconds,
 }
@@ -46,9 +46,7 @@ class Ledger:
         nodes: reads a job's list of nodes; raises ValueError where it is none.
     """
 
-    def __init__(
-        self, source: Input, scheduler: str, noun: str = "line", nodes: Callable[[str], Collection[str]] = NodeList
-    ) -> None:
+    def __init__(self, source: Input, scheduler: str, noun: str = "line", nodes: Callable[[str], Names] = NodeList) -> None:
         self._zone = source.zone
         self._scheduler = scheduler
         self._unfolding = Unfolding(nodes)
@@ -120,7 +118,8 @@ class Ledger:
         found = {name: table.unify_dictionaries() for name, table in tables.items() if table.num_rows}
         if self.left_out.count and not found:
             raise UnreadableError(f"No job can be read here: {self.left_out.told()}")
-        steps = f"{self._doubtful_step_count:,} steps tell what is not understood." if self._doubtful_step_count else ""
+        doubtful = self._doubtful_step_count
+        steps = f"Understood in part, {doubtful:,} in all: steps." if doubtful else ""
         return Readings(found, " ".join(filter(None, (self.left_out.told(), steps))))
 
     def _with_nights_of_jobs(self, steps: pa.Table, jobs: pa.Table | None) -> pa.Table:

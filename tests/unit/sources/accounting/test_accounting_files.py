@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
 
 from iomine.errors import UnreadableError
-from iomine.sources.accounting import SOURCES
+from iomine.sources.accounting import SOURCES, lines
 from iomine.sources.model import Input
 
 FOLDER = SHARED_DATA / "slurm"
@@ -139,6 +139,22 @@ def test_damage_is_survived(name, edits, end):
         position = int(where * len(data))
         data = data[:position] + piece + data[position + length :]
     survives(data)
+
+
+@needs_data
+@pytest.mark.parametrize("name", SMALL)
+def test_files_are_read_in_parts(name, monkeypatch):
+    """However few lines are read at once, the rows are the same, and so are the numbers of lines that are left out."""
+    source = given_as(content(name).replace(b"\n", b"\n\xff\n", 1) if name.endswith(".log") else content(name))
+    (known,) = [each for each in SOURCES if each.knows(source)]
+    whole = known.read(source)
+    monkeypatch.setattr(lines, "_BATCH_BYTES", 100)
+    parts = known.read(source)
+    assert whole.doubt == parts.doubt
+    assert name.endswith(".log") == ("line 2 (" in parts.doubt)
+    assert {each: table.to_pylist() for each, table in whole.tables.items()} == {
+        each: table.to_pylist() for each, table in parts.tables.items()
+    }
 
 
 # What makes a careless pattern look at each byte again for every other byte.

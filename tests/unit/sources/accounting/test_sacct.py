@@ -161,7 +161,22 @@ def test_steps_go_with_their_jobs(jobs, steps, read):
         "core_count": 4,
         "node_list": "n[1-2]",
     }.items() <= steps(text)[0].items()
-    assert "1 of its lines left out: line 7 (neither it nor its job tells a time)." == read(text).doubt
+    assert "Left out, 1 in all: line 7 (neither it nor its job tells a time)." == read(text).doubt
+
+
+def test_steps_that_are_understood_in_part(steps, read):
+    """A word of a step that makes no sense is NULL; steps have no doubts of their own, so the file tells how many."""
+    text = "JobID|End|NNodes\n7.0|2026-01-05T00:00:00|many\n7.1|2026-01-05T00:00:00|2\n"
+    assert [None, 2] == [row["node_count"] for row in steps(text)]
+    assert "Understood in part, 1 in all: steps." == read(text).doubt
+
+
+@needs_data
+def test_names_at_the_end_of_lines_without_a_header(jobs):
+    """The name is last there, and may hold as many delimiters as it likes."""
+    line = (FOLDER / "xdmod_unit_accounting-logs.log").read_text().splitlines()[0].rpartition("|")[0]
+    names = ["a|b", "|", "größe|\x1b[0m", "4103947|4103947|x"]
+    assert names == [row["job_name"] for row in jobs("\n".join(f"{line}|{name}" for name in names), "sacct")]
 
 
 @pytest.mark.parametrize(
@@ -192,18 +207,17 @@ def test_damaged_lines_are_counted(jobs, read):
     )
     text = "\n".join([HEADER, LINE, "", "8|8|cut", LINE.replace("7|7", "x|y"), HEADER, none, LINE, ""])
     assert ["7", "7"] == [row["job_id"] for row in jobs(text)]
-    assert (
-        "3 of its lines left out: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it tells no time)."
-        == read(text).doubt.replace("line 7 (it tells no time), line 4", "line 4")
-    )
+    assert "Left out, 3 in all: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it tells no time)." == read(
+        text
+    ).doubt.replace("line 7 (it tells no time), line 4", "line 4")
     many = read("\n".join([HEADER, LINE, *["x"] * 12])).doubt
-    assert many.startswith("12 of its lines left out: line 3 (")
+    assert many.startswith("Left out, 12 in all: line 3 (")
     assert many.endswith("line 7 (it has 1 columns, not 7), 7 more.")
 
 
 def test_nothing_but_damage_is_refused(read):
     """Where no line makes sense, the file is refused with the first reasons; a header alone is an empty night."""
-    with pytest.raises(UnreadableError, match=r"No job can be read here: 2 of its lines left out: line 2 \(it has 1 columns"):
+    with pytest.raises(UnreadableError, match=r"No job can be read here: Left out, 2 in all: line 2 \(it has 1 columns"):
         read(f"{HEADER}\nx\ny\n")
     assert ({}, "") == (read(f"{HEADER}\n").tables, read(f"{HEADER}\n").doubt)
 

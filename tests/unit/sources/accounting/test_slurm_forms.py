@@ -171,7 +171,7 @@ def test_json_of_whatever_types(jobs, read):
     assert ("n", None, None, None, None, None, "limit_seconds is not understood") == tuple(
         row[name] for name in ("job_name", "user", "uid", "job_state", "hosts", "core_count", "doubt")
     )
-    assert read(data).doubt.startswith("7 of its jobs left out: job 2 (it has no job id),")
+    assert read(data).doubt.startswith("Left out, 7 in all: job 2 (it has no job id),")
 
 
 @pytest.mark.parametrize(
@@ -342,6 +342,6 @@ def test_blocks_that_are_no_jobs(jobs, read):
     text = f"slurm_load_jobs error\nagain\n{MANY}JobId=9 JobName=no time\n"
     assert ["13", "10", "21"] == [row["job_id"] for row in jobs(text)]
     told = read(text).doubt
-    assert told.startswith("2 of its lines left out: line ")
+    assert told.startswith("Left out, 2 in all: line ")
     assert "line 1 (it is no part of a job)" in told
     assert f"line {text.splitlines().index('JobId=9 JobName=no time') + 1} (it tells no time)" in told
