@@ -272,13 +272,32 @@ def test_limits_in_minutes(jobs):
     ]
 
 
-def test_several_columns_that_may_hold_the_delimiter(jobs):
-    """What lies between them is not told rather than guessed; to their left and right all is sure."""
-    text = "JobID|JobName|User|Comment|End\n7|a|b|eve|c|2026-01-05T00:00:00\n8|a|eve|c|2026-01-05T00:00:00\n"
-    doubt = "its line has more columns than the header, and it cannot be told which"
-    assert [("7", None, None, doubt), ("8", "a", "eve", "")] == [
-        (row["job_id"], row["job_name"], row["user"], row["doubt"]) for row in jobs(text)
-    ]
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ("a|eve|COMPLETED|c", ("a", "eve", "COMPLETED")),
+        ("a|b|eve|COMPLETED|c", ("a|b", "eve", "COMPLETED")),
+        ("a||eve|COMPLETED|c", ("a|", "eve", "COMPLETED")),
+        ("a|eve|CANCELLED by 7|c|d", ("a", "eve", "CANCELLED")),
+        ("a|b|eve|COMPLETED|c|d", (None, None, None)),
+        ("a|root|COMPLETED|eve|FAILED|c", (None, None, None)),
+    ],
+)
+def test_several_columns_that_may_hold_the_delimiter(jobs, cells, told):
+    """Where the look of the others leaves one way to cut the line, that is it; otherwise what lies between is not told."""
+    (row,) = jobs(f"JobID|End|JobName|User|State|Comment|ExitCode\n7|2026-01-05T00:00:00|{cells}|1:0\n")
+    assert told == (row["job_name"], row["user"], row["job_state"])
+    assert ("7", "1:0", date(2026, 1, 5)) == (row["job_id"], row["exit_code"], row["night"])
+    assert ("its line has more columns than the header, and it cannot be told which" if None in told else "") == row["doubt"]
+
+
+def test_columns_side_by_side_that_may_hold_the_delimiter(jobs, read):
+    """Nothing stands between them that could tell which does; a line that loses its id so is left out."""
+    beside = "JobID|JobName|Comment|End\n7|a|b|c|2026-01-05T00:00:00\n"
+    assert [(None, date(2026, 1, 5))] == [(row["job_name"], row["night"]) for row in jobs(beside)]
+    around = "JobName|JobID|Comment|End\nx|1|2|3|2026-01-05T00:00:00\nx|8|c|2026-01-05T00:00:00\n"
+    assert ["8"] == [row["job_id"] for row in jobs(around)]
+    assert "Left out, 1 in all: line 2 (it has no job id)." == read(around).doubt
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=30) | st.sampled_from(
