@@ -7,10 +7,10 @@ are padded to different widths (`[8-011]`, which Slurm does not write) is refuse
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import product
 from math import prod
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,11 @@ _BRACKET: Final = re.compile(r"\[(.*?)\]")
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
 
 
-class NodeList(Collection[str]):
+class Names(Sized, Iterable[str], Protocol):
+    """Names of nodes, which can be counted without being there yet."""
+
+
+class NodeList:
     """Nodes of Slurm's folded list, which can be counted without unfolding it.
 
     Args:
@@ -53,9 +57,6 @@ class NodeList(Collection[str]):
     def __iter__(self) -> Iterator[str]:
         """Names, each once."""
         return iter(dict.fromkeys(name for item in self._items for name in _names(item)))
-
-    def __contains__(self, name: object) -> bool:
-        return name in list(self)
 
 
 def _items(node_list: str) -> Iterator[str]:
@@ -94,7 +95,7 @@ class Unfolding:
         read: reads a list; raises ValueError where it is none.
     """
 
-    def __init__(self, read: Callable[[str], Collection[str]]) -> None:
+    def __init__(self, read: Callable[[str], Names]) -> None:
         self._read = read
         self._left = _MOST_NAMES
 
@@ -127,7 +128,7 @@ class Unfolding:
         return hosts, doubts | {row: f"the node list names {told[row]:,} nodes, of {counts[row]:,}" for row in _rows(is_other)}
 
 
-def _unfolded(nodes: Collection[str] | None) -> list[str] | None:
+def _unfolded(nodes: Names | None) -> list[str] | None:
     try:
         return None if nodes is None else list(nodes)
     except RangeSetException:

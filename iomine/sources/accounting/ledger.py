@@ -1,6 +1,6 @@
 """Jobs and steps of one input: columns of texts become tables, and what is doubtful is told."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from itertools import chain, islice, repeat
 from typing import Any, Final, TypeVar
@@ -12,7 +12,7 @@ from iomine.errors import UnreadableError
 from iomine.schema.fields import Kind
 from iomine.schema.registry import arrow_schema, field
 from iomine.sources.accounting import words
-from iomine.sources.accounting.hosts import NodeList, Unfolding
+from iomine.sources.accounting.hosts import Names, NodeList, Unfolding
 from iomine.sources.accounting.lines import LeftOut
 from iomine.sources.accounting.times import to_utc
 from iomine.sources.model import Input, Readings
@@ -26,7 +26,7 @@ RowOf = Callable[[Record], Mapping[str, str | None] | None]
 _AT_ONCE: Final = 50_000
 _TEXT: Final = pa.string()
 _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
-    Kind.ID: words.count,
+    Kind.ID: words.number,
     Kind.COUNT: words.count,
     Kind.SECONDS: words.seconds,
 }
@@ -46,9 +46,7 @@ class Ledger:
         nodes: reads a job's list of nodes; raises ValueError where it is none.
     """
 
-    def __init__(
-        self, source: Input, scheduler: str, noun: str = "line", nodes: Callable[[str], Collection[str]] = NodeList
-    ) -> None:
+    def __init__(self, source: Input, scheduler: str, noun: str = "line", nodes: Callable[[str], Names] = NodeList) -> None:
         self._zone = source.zone
         self._scheduler = scheduler
         self._unfolding = Unfolding(nodes)
@@ -57,20 +55,18 @@ class Ledger:
         self._doubtful_step_count = 0
         self.left_out = LeftOut(noun)
 
-    def add_jobs(self, numbers: Sequence[int], columns: Columns, doubts: Mapping[int, str] | None = None) -> None:
+    def add_jobs(self, numbers: Sequence[int], columns: Columns) -> None:
         """Adds jobs.
 
         Args:
             numbers: where in the input each is.
             columns: their texts.
-            doubts: what is doubtful already, by row.
         """
         batch = _Batch("job", len(numbers), columns, self._zone)
         batch.columns["scheduler"] = pa.repeat(self._scheduler, len(numbers))
         batch.columns.setdefault("shown_job_id", batch.columns["job_id"])
-        batch.columns["hosts"], of_lists = self._unfolding.hosts(batch["node_list"], batch["node_count"])
-        for more in (doubts or {}, of_lists):
-            batch.doubt(more, more.values())
+        batch.columns["hosts"], doubts = self._unfolding.hosts(batch["node_list"], batch["node_count"])
+        batch.doubt(doubts, doubts.values())
         table = batch.table()
         dated = pc.is_valid(table["night"])
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
@@ -122,7 +118,8 @@ class Ledger:
         found = {name: table.unify_dictionaries() for name, table in tables.items() if table.num_rows}
         if self.left_out.count and not found:
             raise UnreadableError(f"No job can be read here: {self.left_out.told()}")
-        steps = f"{self._doubtful_step_count:,} steps tell what is not understood." if self._doubtful_step_count else ""
+        doubtful = self._doubtful_step_count
+        steps = f"Understood in part, {doubtful:,} in all: steps." if doubtful else ""
         return Readings(found, " ".join(filter(None, (self.left_out.told(), steps))))
 
     def _with_nights_of_jobs(self, steps: pa.Table, jobs: pa.Table | None) -> pa.Table:
@@ -152,6 +149,8 @@ class _Batch:
         for column in self._schema.names:
             if column in columns:
                 self.columns[column] = self._read(column, pa.array(columns[column], _TEXT))
+        doubtful = pc.indices_nonzero(pc.not_equal(self["doubt"], ""))
+        self.doubt(doubtful.to_pylist(), self["doubt"].take(doubtful).to_pylist())
         if "tres" in columns:
             self._divide(pa.array(columns["tres"], _TEXT))
         self._date()
@@ -208,7 +207,9 @@ class _Batch:
         took = pc.divide(pc.subtract(end, start).cast(pa.int64()), _MICROSECONDS)
         ends_first = pc.less(took, 0)
         self.doubt(pc.indices_nonzero(ends_first).to_pylist(), repeat("it ends before it starts"))
-        run = pc.coalesce(pc.if_else(ends_first, None, took), self["run_seconds"])
+        run = pc.coalesce(
+            pc.if_else(ends_first, None, took), pc.if_else(pc.is_in(state, _NOT_STARTED), None, self["run_seconds"])
+        )
         night = pc.coalesce(end, start, self["submit_at"]).cast(pa.date32())
         self.columns |= {"start_at": start, "end_at": end, "run_seconds": run, "night": night}
 

@@ -42,6 +42,10 @@ class LeftOut:
 
     Args:
         noun: what is counted, singular.
+
+    Attributes:
+        count: what is damaged.
+        other_count: what is sound, and of another kind.
     """
 
     def __init__(self, noun: str) -> None:
@@ -59,6 +63,6 @@ class LeftOut:
     def told(self) -> str:
         """In sentences, empty where nothing was left out."""
         more = [f"{self.count - _MOST_TOLD:,} more"] if self.count > _MOST_TOLD else []
-        damaged = f"{self.count:,} of its {self._noun}s left out: {', '.join(self._first + more)}." if self.count else ""
-        others = f"{self.other_count:,} records of other kinds than that of a job's end passed over." if self.other_count else ""
-        return " ".join(filter(None, (damaged, others)))
+        damaged = f"Left out, {self.count:,} in all: {', '.join(self._first + more)}." if self.count else ""
+        others = f"Passed over, {self.other_count:,} in all: records of other kinds than that of a job's end."
+        return " ".join(filter(None, (damaged, others if self.other_count else "")))

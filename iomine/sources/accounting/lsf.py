@@ -4,9 +4,10 @@ Positions are those of IBM's reference of the file; what comes after the resourc
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from iomine.sources.accounting.hosts import Names
 from iomine.sources.accounting.ledger import Ledger
 from iomine.sources.accounting.lines import head_of, numbered
 from iomine.sources.model import Input, Readings, Source
@@ -40,10 +41,9 @@ def _job(line: str) -> Mapping[str, str | None] | None:
         raise ValueError("it is no accounting record")
     if not line.startswith('"JOB_FINISH"'):
         return None
-    found = list(_FIELD.finditer(line))
-    if any(match[0].startswith('"') for match in found if match[1] is None):
+    if line.count('"') % 2:
         raise ValueError("it is not whole")
-    fields = [match[2] if match[1] is None else match[1].replace('""', '"') for match in found]
+    fields = [plain or quoted.replace('""', '"') for quoted, plain in _FIELD.findall(line)]
     _, after = _counted(fields[_ASKED_HOSTS:])
     hosts, rest = _counted(after)
     if not _ID.fullmatch(fields[_JOB_ID]) or len(rest) <= _NAME:
@@ -88,7 +88,7 @@ def _slots(host: str) -> int:
     return int(slots) if star and _LENGTH.fullmatch(slots) else 1
 
 
-def _hosts(node_list: str) -> Collection[str]:
+def _hosts(node_list: str) -> Names:
     """Names in `16*host1 16*host2`, or in a list that names a host once for each slot."""
     return dict.fromkeys(each.rpartition("*")[2] for each in node_list.split())
 

@@ -4,9 +4,10 @@ Other records, of jobs that are queued, start, are deleted and so on, tell nothi
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Final
 
+from iomine.sources.accounting.hosts import Names
 from iomine.sources.accounting.ledger import Ledger
 from iomine.sources.accounting.lines import head_of, numbered
 from iomine.sources.model import Input, Readings, Source
@@ -73,7 +74,7 @@ def _told(message: str) -> Mapping[str, str]:
     return {key: value for part in pairs for key, equals, value in part if equals}
 
 
-def _hosts(exec_host: str) -> Collection[str]:
+def _hosts(exec_host: str) -> Names:
     """Names in `n1/0+n1/1`, `n404/2-5` or `c1/0*13+c2/0*13`."""
     return dict.fromkeys(name for each in exec_host.split("+") if (name := each.partition("/")[0]))
 

@@ -1,8 +1,8 @@
 """What `sacct -P` and `sacct -p` print: a line for each job and step, with a header that names the columns.
 
 Open XDMoD collects the same without a header, in an order of its own. Values are not quoted, so a job's name may hold the
-delimiter; the columns to its left and right, which cannot, tell where it ends. Where several columns may hold it, what
-lies between the first and the last of them is not told.
+delimiter; the columns to its left and right, which cannot, tell where it ends. Where several columns may hold it, how the
+others look tells which one does, or what lies between them is not told.
 """
 
 import re
@@ -54,6 +54,20 @@ _FREE: Final = frozenset(
     "jobname comment admincomment systemcomment constraints container extra licenses reason stderr stdin stdout submitline "
     "wckey workdir".split()
 )
+# How words of columns look that users do not make up.
+_LOOKS: Final = {
+    name: re.compile(look, re.ASCII)
+    for names, look in (
+        ("jobid jobidraw", r"\d+\S*"),
+        ("submit eligible start end", rf"{_WHEN}[+\-Z\d:]*"),
+        ("uid gid elapsedraw nnodes ncpus alloccpus allocnodes reqcpus", r"\d*[KM]?"),
+        ("elapsed timelimit", r"(?:\d+-)?[\d:]*|[A-Za-z_]+"),
+        ("exitcode derivedexitcode", r"(?:\d+:\d+)?"),
+        ("state", r"[A-Z_]+(?: by \d+)?"),
+        ("alloctres reqtres", r"(?:[\w/:-]+=[\w.]+,?)*+"),
+    )
+    for name in names.split()
+}
 _HEADER: Final = re.compile(r"[A-Za-z]+(?P<delimiter>\s+|[^A-Za-z0-9]{1,16})[A-Za-z]")
 # Values hold these too.
 _IN_VALUES: Final = frozenset(",:-.=/+_[]()%*")
@@ -87,17 +101,26 @@ class _Layout:
     def cells(self, line: str) -> Sequence[str | None] | None:
         """Cells of a line that holds more delimiters than the header, None where it does not, or none may.
 
-        Those that cannot be told are None.
+        Where only one column may hold them, or holding them leaves each other column looking as it should, that is the one.
+        Otherwise what lies between those that may is not told: it is None.
         """
-        free = self.free
-        if not free:
-            return None
-        first, after = free[0], free[-1] + 1
-        *left, rest = line.split(self.delimiter, first)
-        between, *right = rest.rsplit(self.delimiter, len(self.names) - after)
-        if len(left) != first or len(right) != len(self.names) - after:
-            return None
-        return [*left, *([between] if len(free) == 1 else [None] * (after - first)), *right]
+        ways = {at: cells for at in self.free if (cells := self._held_by(at, line))}
+        if len(ways) > 1:
+            ways = {at: cells for at, cells in ways.items() if self._is_sound(cells)} or ways
+        if len(ways) <= 1:
+            return next(iter(ways.values()), None)
+        first, after = min(ways), max(ways) + 1
+        return [*ways[first][:first], *[None] * (after - first), *ways[first][after:]]
+
+    def _held_by(self, at: int, line: str) -> Sequence[str] | None:
+        """Cells where one column holds all delimiters that are too many."""
+        after = len(self.names) - at - 1
+        *left, rest = line.split(self.delimiter, at)
+        cell, *right = rest.rsplit(self.delimiter, after)
+        return [*left, cell, *right] if (len(left), len(right)) == (at, after) else None
+
+    def _is_sound(self, cells: Sequence[str]) -> bool:
+        return all(_LOOKS[name].fullmatch(cell) for name, cell in zip(self.names, cells, strict=True) if name in _LOOKS)
 
 
 class _Cells:
@@ -191,7 +214,7 @@ def _add(ledger: Ledger, layout: _Layout, first: int, lines: Sequence[str]) -> N
     is_job = pc.equal(columns["step"], "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
     if is_job.any():
         rows, jobs = cells.rows[is_job], _chosen(columns, is_job)
-        ledger.add_jobs(first + rows, jobs, _doubts(jobs["job_id"], np.isin(rows, cells.untold)))
+        ledger.add_jobs(first + rows, jobs | {"doubt": _doubts(jobs["job_id"], np.isin(rows, cells.untold))})
     if (is_step := is_known & ~is_job).any():
         ledger.add_steps(first + cells.rows[is_step], _chosen(columns, is_step))
 
@@ -200,11 +223,10 @@ def _chosen(columns: Mapping[str, pa.Array], mask: npt.NDArray[np.bool_]) -> dic
     return {name: column.filter(pa.array(mask)) for name, column in columns.items()}
 
 
-def _doubts(job_ids: pa.Array, is_untold: npt.NDArray[np.bool_]) -> dict[int, str]:
-    is_shown = pc.match_substring_regex(job_ids, "[_+]").to_numpy(zero_copy_only=False)
-    doubts = dict.fromkeys(np.flatnonzero(is_shown).tolist(), "the number that logs carry is not told, for want of JobIDRaw")
-    untold = "its line has more columns than the header, and it cannot be told which"
-    return doubts | dict.fromkeys(np.flatnonzero(is_untold).tolist(), untold)
+def _doubts(job_ids: pa.Array, is_untold: npt.NDArray[np.bool_]) -> pa.Array:
+    of_id = "the number that logs carry is not told, for want of JobIDRaw"
+    of_line = "its line has more columns than the header, and it cannot be told which"
+    return pc.if_else(pa.array(is_untold), of_line, pc.if_else(pc.match_substring_regex(job_ids, "[_+]"), of_id, ""))
 
 
 SACCT: Final = Source("sacct", _knows, _read)

@@ -65,6 +65,13 @@ def state(text: str) -> str | None:
     return text.split(" ", 1)[0] or None
 
 
+def number(text: str) -> int | None:
+    """A number that names something, such as a user."""
+    if not text.isdecimal() and text not in _NOTHING:
+        raise ValueError(text)
+    return count(text)
+
+
 def count(text: str) -> int | None:
     """A whole number, with a binary unit where Slurm gave it one: `2K` nodes are 2048."""
     if text in _NOTHING:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
 
 from iomine.errors import UnreadableError
-from iomine.sources.accounting import SOURCES
+from iomine.sources.accounting import SOURCES, lines
 from iomine.sources.model import Input
 
 FOLDER = SHARED_DATA / "slurm"
@@ -138,6 +138,49 @@ def test_damage_is_survived(name, edits, end):
     for where, length, piece in edits:
         position = int(where * len(data))
         data = data[:position] + piece + data[position + length :]
+    survives(data)
+
+
+@needs_data
+@pytest.mark.parametrize("name", SMALL)
+def test_files_are_read_in_parts(name, monkeypatch):
+    """However few lines are read at once, the rows are the same, and so are the numbers of lines that are left out."""
+    source = given_as(content(name).replace(b"\n", b"\n\xff\n", 1) if name.endswith(".log") else content(name))
+    (known,) = [each for each in SOURCES if each.knows(source)]
+    whole = known.read(source)
+    monkeypatch.setattr(lines, "_BATCH_BYTES", 100)
+    parts = known.read(source)
+    assert whole.doubt == parts.doubt
+    assert name.endswith(".log") == ("line 2 (" in parts.doubt)
+    assert {each: table.to_pylist() for each, table in whole.tables.items()} == {
+        each: table.to_pylist() for each, table in parts.tables.items()
+    }
+
+
+# What makes a careless pattern look at each byte again for every other byte.
+TEDIOUS = {
+    "blanks": b" " * 300_000,
+    "line feeds": b"\n" * 300_000,
+    "quotes": b'"JOB_FINISH" "9" 1 ' + b'" ' * 100_001,
+    "colons": b":" * 300_000,
+    "a name": b"JobId=1 JobName=" + b" " * 300_000 + b"x UserId=a(1) EndTime=2026-01-05T00:00:00",
+    "names": b"JobId=1 JobName=" + b" \n\t x" * 60_000,
+    "keys": b"01/05/2026 00:01:10;E;7;" + b" a.b" * 75_000,
+    "cores": b"01/05/2026 00:01:10;E;7;end=1767571270 exec_host=" + b"n/0,1-2*3+" * 30_000,
+    "nodes": b"JobID|End|NodeList\n1|2026-01-05T00:00:00|" + b"n[1-2]x[3]," * 30_000,
+    "commas": b"JobID|End|NodeList\n1|2026-01-05T00:00:00|n[" + b"1," * 150_000,
+    "cells": b"JobID|End|JobName\n1|2026-01-05T00:00:00" + b"|" * 300_000,
+    "resources": b"JobID|End|AllocTRES\n1|2026-01-05T00:00:00|" + b"gres/gpu:a=1," * 30_000,
+    "dashes": b"JobID  End\n" + b"-" * 300_000,
+    "brackets": b'{"slurm": 1, "jobs": [' + b"[" * 300_000,
+    "addresses": b"1:" * 150_000,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("data", TEDIOUS.values(), ids=TEDIOUS)
+def test_tedious_input_takes_no_time(data):
+    """Reading takes time in proportion to the bytes, whatever they are."""
     survives(data)
 
 

@@ -51,6 +51,13 @@ def test_counts_that_are_none(text):
         words.count(text)
 
 
+def test_numbers_that_name_something():
+    """A user's number has no unit."""
+    assert [0, 4294967294, None] == [words.number(text) for text in ("0", "4294967294", "")]
+    with pytest.raises(ValueError, match=r"^2K$"):
+        words.number("2K")
+
+
 @pytest.mark.parametrize(
     ("text", "moment"),
     [

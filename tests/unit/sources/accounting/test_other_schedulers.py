@@ -94,8 +94,8 @@ def test_pbs_records_of_other_kinds_are_counted(jobs, read):
     )
     assert [("7", "ada")] == columns(jobs(text, "pbs"), "job_id", "user")
     told = read(text).doubt
-    assert "2 of its lines left out: line 4 (it is no accounting record), line 5 (it has no job id)." in told
-    assert "2 records of other kinds than that of a job's end passed over." in told
+    assert "Left out, 2 in all: line 4 (it is no accounting record), line 5 (it has no job id)." in told
+    assert "Passed over, 2 in all: records of other kinds than that of a job's end." in told
 
 
 def test_pbs_values_with_blanks_and_forged_keys(jobs):
@@ -198,8 +198,8 @@ def test_lsf_arrays_names_and_other_records(jobs, read):
     text = "\n".join(["#80960", task, '"EVENT_ADRSV_FINISH" "9.11" 1389683139 1 2', line[:300], "x"])
     assert [("404717", "404717[17]", 'a "b" 1')] == columns(jobs(text), "job_id", "shown_job_id", "job_name")
     assert (
-        "2 of its lines left out: line 4 (it is not whole), line 5 (it is no accounting record). "
-        "1 records of other kinds than that of a job's end passed over." == read(text).doubt
+        "Left out, 2 in all: line 4 (it is not whole), line 5 (it is no accounting record). "
+        "Passed over, 1 in all: records of other kinds than that of a job's end." == read(text).doubt
     )
 
 
@@ -250,5 +250,5 @@ def test_grid_engine_tasks_and_failures(jobs, read):
     assert [("22947.4", "COMPLETED", "0"), ("22947", "FAILED", "1")] == columns(rows, "shown_job_id", "job_state", "exit_code")
     assert (None, None, date(2011, 7, 15)) == tuple(rows[1][name] for name in ("start_at", "end_at", "night"))
     told = read(text).doubt
-    assert "2 of its lines left out: line 5 (it is no accounting record), line 6 (it is no accounting record)." in told
-    assert "1 records of other kinds" in told
+    assert "Left out, 2 in all: line 5 (it is no accounting record), line 6 (it is no accounting record)." in told
+    assert "Passed over, 1 in all: records" in told

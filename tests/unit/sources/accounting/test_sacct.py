@@ -161,7 +161,22 @@ def test_steps_go_with_their_jobs(jobs, steps, read):
         "core_count": 4,
         "node_list": "n[1-2]",
     }.items() <= steps(text)[0].items()
-    assert "1 of its lines left out: line 7 (neither it nor its job tells a time)." == read(text).doubt
+    assert "Left out, 1 in all: line 7 (neither it nor its job tells a time)." == read(text).doubt
+
+
+def test_steps_that_are_understood_in_part(steps, read):
+    """A word of a step that makes no sense is NULL; steps have no doubts of their own, so the file tells how many."""
+    text = "JobID|End|NNodes\n7.0|2026-01-05T00:00:00|many\n7.1|2026-01-05T00:00:00|2\n"
+    assert [None, 2] == [row["node_count"] for row in steps(text)]
+    assert "Understood in part, 1 in all: steps." == read(text).doubt
+
+
+@needs_data
+def test_names_at_the_end_of_lines_without_a_header(jobs):
+    """The name is last there, and may hold as many delimiters as it likes."""
+    line = (FOLDER / "xdmod_unit_accounting-logs.log").read_text().splitlines()[0].rpartition("|")[0]
+    names = ["a|b", "|", "größe|\x1b[0m", "4103947|4103947|x"]
+    assert names == [row["job_name"] for row in jobs("\n".join(f"{line}|{name}" for name in names), "sacct")]
 
 
 @pytest.mark.parametrize(
@@ -192,18 +207,17 @@ def test_damaged_lines_are_counted(jobs, read):
     )
     text = "\n".join([HEADER, LINE, "", "8|8|cut", LINE.replace("7|7", "x|y"), HEADER, none, LINE, ""])
     assert ["7", "7"] == [row["job_id"] for row in jobs(text)]
-    assert (
-        "3 of its lines left out: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it tells no time)."
-        == read(text).doubt.replace("line 7 (it tells no time), line 4", "line 4")
-    )
+    assert "Left out, 3 in all: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it tells no time)." == read(
+        text
+    ).doubt.replace("line 7 (it tells no time), line 4", "line 4")
     many = read("\n".join([HEADER, LINE, *["x"] * 12])).doubt
-    assert many.startswith("12 of its lines left out: line 3 (")
+    assert many.startswith("Left out, 12 in all: line 3 (")
     assert many.endswith("line 7 (it has 1 columns, not 7), 7 more.")
 
 
 def test_nothing_but_damage_is_refused(read):
     """Where no line makes sense, the file is refused with the first reasons; a header alone is an empty night."""
-    with pytest.raises(UnreadableError, match=r"No job can be read here: 2 of its lines left out: line 2 \(it has 1 columns"):
+    with pytest.raises(UnreadableError, match=r"No job can be read here: Left out, 2 in all: line 2 \(it has 1 columns"):
         read(f"{HEADER}\nx\ny\n")
     assert ({}, "") == (read(f"{HEADER}\n").tables, read(f"{HEADER}\n").doubt)
 
@@ -258,13 +272,32 @@ def test_limits_in_minutes(jobs):
     ]
 
 
-def test_several_columns_that_may_hold_the_delimiter(jobs):
-    """What lies between them is not told rather than guessed; to their left and right all is sure."""
-    text = "JobID|JobName|User|Comment|End\n7|a|b|eve|c|2026-01-05T00:00:00\n8|a|eve|c|2026-01-05T00:00:00\n"
-    doubt = "its line has more columns than the header, and it cannot be told which"
-    assert [("7", None, None, doubt), ("8", "a", "eve", "")] == [
-        (row["job_id"], row["job_name"], row["user"], row["doubt"]) for row in jobs(text)
-    ]
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ("a|eve|COMPLETED|c", ("a", "eve", "COMPLETED")),
+        ("a|b|eve|COMPLETED|c", ("a|b", "eve", "COMPLETED")),
+        ("a||eve|COMPLETED|c", ("a|", "eve", "COMPLETED")),
+        ("a|eve|CANCELLED by 7|c|d", ("a", "eve", "CANCELLED")),
+        ("a|b|eve|COMPLETED|c|d", (None, None, None)),
+        ("a|root|COMPLETED|eve|FAILED|c", (None, None, None)),
+    ],
+)
+def test_several_columns_that_may_hold_the_delimiter(jobs, cells, told):
+    """Where the look of the others leaves one way to cut the line, that is it; otherwise what lies between is not told."""
+    (row,) = jobs(f"JobID|End|JobName|User|State|Comment|ExitCode\n7|2026-01-05T00:00:00|{cells}|1:0\n")
+    assert told == (row["job_name"], row["user"], row["job_state"])
+    assert ("7", "1:0", date(2026, 1, 5)) == (row["job_id"], row["exit_code"], row["night"])
+    assert ("its line has more columns than the header, and it cannot be told which" if None in told else "") == row["doubt"]
+
+
+def test_columns_side_by_side_that_may_hold_the_delimiter(jobs, read):
+    """Nothing stands between them that could tell which does; a line that loses its id so is left out."""
+    beside = "JobID|JobName|Comment|End\n7|a|b|c|2026-01-05T00:00:00\n"
+    assert [(None, date(2026, 1, 5))] == [(row["job_name"], row["night"]) for row in jobs(beside)]
+    around = "JobName|JobID|Comment|End\nx|1|2|3|2026-01-05T00:00:00\nx|8|c|2026-01-05T00:00:00\n"
+    assert ["8"] == [row["job_id"] for row in jobs(around)]
+    assert "Left out, 1 in all: line 2 (it has no job id)." == read(around).doubt
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=30) | st.sampled_from(

@@ -171,7 +171,7 @@ def test_json_of_whatever_types(jobs, read):
     assert ("n", None, None, None, None, None, "limit_seconds is not understood") == tuple(
         row[name] for name in ("job_name", "user", "uid", "job_state", "hosts", "core_count", "doubt")
     )
-    assert read(data).doubt.startswith("7 of its jobs left out: job 2 (it has no job id),")
+    assert read(data).doubt.startswith("Left out, 7 in all: job 2 (it has no job id),")
 
 
 @pytest.mark.parametrize(
@@ -250,6 +250,8 @@ JobId=10 ArrayJobId=10 ArrayTaskId=4-9%2 JobName=sweep
    NumNodes=1-2 NumCPUs=4
 
 JobId=21 HetJobId=20 HetJobOffset=1 JobName=het
+   HetJobIdSet=20-21
+   UserId=ada(1001) GroupId=users(100)
    JobState=RUNNING
    RunTime=00:10:00 StartTime=2026-01-05T00:00:10 EndTime=2026-01-05T01:00:10
 """
@@ -267,23 +269,72 @@ def test_many_jobs_shown(jobs, read):
     assert ("10", "10_[4-9%2]", None, None, None, [], date(2026, 1, 5), "") == tuple(
         pending[name] for name in "job_id shown_job_id start_at end_at node_count hosts night doubt".split()
     )
-    assert ("21", "20+1", None, 600.0, None) == tuple(
-        running[name] for name in "job_id shown_job_id end_at run_seconds hosts".split()
+    assert ("21", "20+1", "het", None, 600.0, None) == tuple(
+        running[name] for name in "job_id shown_job_id job_name end_at run_seconds hosts".split()
     )
     assert "" == read(MANY).doubt
 
 
 def test_jobs_on_one_line(jobs):
-    """With -o a name may hold keys: what is told twice and not alike is not told; what is not touched is."""
+    """With -o a name may hold keys: then what is told twice and not alike is not told, and the job is doubted."""
+    rest = "GroupId=u(1) JobState=COMPLETED EndTime=2026-01-05T00:01:10 NodeList=n1 Command=x JobState=FAILED"
     lines = [
-        "JobId=1 JobName=a b=c UserId=ada(1001) GroupId=u(1) JobState=COMPLETED EndTime=2026-01-05T00:01:10 NodeList=n1",
-        "JobId=2 JobName=x UserId=root(0) UserId=eve(666) GroupId=u(1) JobState=FAILED EndTime=2026-01-05T00:01:10",
+        f"JobId=1 JobName=a b=c UserId=ada(1001) {rest}",
+        f"JobId=2 JobName=x UserId=root(0) JobId=1 UserId=eve(666) {rest}",
+        f"JobId=3 JobName=several\nJobId=4 JobName=lines UserId=eve(666) {rest}",
+        f"JobId=5 JobName=last UserId=ada(1001) {rest}",
     ]
-    honest, forged = jobs("\n".join(lines) + "\n", "scontrol")
-    assert ("a b=c", "ada", 1001, "COMPLETED", ["n1"]) == tuple(
-        honest[name] for name in ("job_name", "user", "uid", "job_state", "hosts")
+    honest, forged, several, last = jobs("\n".join(lines) + "\n", "scontrol")
+    assert ("a b=c", "ada", 1001, "COMPLETED", ["n1"], "") == tuple(
+        honest[name] for name in ("job_name", "user", "uid", "job_state", "hosts", "doubt")
     )
-    assert ("2", None, None, "FAILED") == tuple(forged[name] for name in ("job_id", "user", "uid", "job_state"))
+    assert ("2", None, None, None) == tuple(forged[name] for name in ("job_id", "user", "uid", "job_state"))
+    assert "its name may hold keys, and what is told twice and not alike is not told" == forged["doubt"]
+    assert ("3", "several\nJobId=4 JobName=lines", "eve", "") == tuple(
+        several[name] for name in ("job_id", "job_name", "user", "doubt")
+    )
+    assert ("5", "last", "ada") == tuple(last[name] for name in ("job_id", "job_name", "user"))
+
+
+def test_names_of_several_lines(jobs):
+    """A name goes on until the line that tells the user; one that forges that line too is doubted."""
+    rest = "   JobState=COMPLETED\n   EndTime=2026-01-05T00:01:10\n"
+    honest, forged = jobs(
+        f"JobId=1 JobName=a\nJobId=9 JobName=b\n   UserId=eve(666)\n{rest}\n"
+        f"JobId=2 JobName=a\n   UserId=root(0)\n   UserId=eve(666)\n{rest}\n",
+        "scontrol",
+    )
+    assert ("1", "a\nJobId=9 JobName=b", "eve", "") == tuple(honest[name] for name in ("job_id", "job_name", "user", "doubt"))
+    assert ("2", "a", None) == tuple(forged[name] for name in ("job_id", "job_name", "user"))
+    assert forged["doubt"].startswith("its name may hold keys")
+
+
+# As a Slurm 22.05 wrote it.
+JOBCOMP = """\
+JobId=1 UserId=root(0) GroupId=root(0) Name=two nodes|a=b UserId=x JobState=COMPLETED Partition=batch TimeLimit=10 \
+StartTime=2026-11-21T19:47:03 EndTime=2026-11-21T19:47:06 NodeList=n[1-2] NodeCnt=2 ProcCnt=2 WorkDir=/tmp ReservationName= \
+Tres=cpu=2,mem=8000M,node=2,billing=2 Account= QOS= WcKey= Cluster=unknown SubmitTime=2026-11-21T19:47:02 \
+EligibleTime=2026-11-21T19:47:02 DerivedExitCode=0:0 ExitCode=0:0
+JobId=7 UserId=root(0) GroupId=root(0) Name=het JobState=FAILED Partition=batch TimeLimit=UNLIMITED \
+StartTime=2026-11-21T19:47:15 EndTime=2026-11-21T19:47:18 NodeList=n2 NodeCnt=1 ProcCnt=1 WorkDir=/tmp ReservationName= \
+Tres=cpu=1,mem=4000M,node=1,billing=1 Account= QOS= WcKey= Cluster=unknown SubmitTime=2026-11-21T19:47:02 \
+EligibleTime=2026-11-21T19:47:02 HetJobId=6 HetJobOffset=1 DerivedExitCode=0:0 ExitCode=0:9
+"""
+
+
+def test_jobs_that_slurm_keeps_in_a_file(jobs):
+    """The lines of jobcomp/filetxt have other keys, and limits in minutes."""
+    assert [
+        ("1", "two nodes|a=b UserId=x", "root", "COMPLETED", 3.0, 600.0, 2, 2, ["n1", "n2"], "0:0", ""),
+        ("6+1", "het", "root", "FAILED", 3.0, None, 1, 1, ["n2"], "0:9", ""),
+    ] == [
+        tuple(
+            row[name]
+            for name in "shown_job_id job_name user job_state run_seconds limit_seconds node_count core_count hosts exit_code "
+            "doubt".split()
+        )
+        for row in jobs(JOBCOMP, "scontrol")
+    ]
 
 
 def test_blocks_that_are_no_jobs(jobs, read):
@@ -291,6 +342,6 @@ def test_blocks_that_are_no_jobs(jobs, read):
     text = f"slurm_load_jobs error\nagain\n{MANY}JobId=9 JobName=no time\n"
     assert ["13", "10", "21"] == [row["job_id"] for row in jobs(text)]
     told = read(text).doubt
-    assert told.startswith("2 of its lines left out: line ")
+    assert told.startswith("Left out, 2 in all: line ")
     assert "line 1 (it is no part of a job)" in told
     assert f"line {text.splitlines().index('JobId=9 JobName=no time') + 1} (it tells no time)" in told
