@@ -49,7 +49,7 @@ def test_what_is_no_file_is_not_opened(tmp_path):
         giant.truncate(1 << 40)
 
     expected = {
-        "giant.darshan": "The file has 1.0 TiB, more than 1.0 MiB, the limit for one log.",
+        "giant.darshan": "The file has 1.0 TiB, more than 1.0 MiB, the limit for one file.",
         "pipe-behind-a-link.darshan": "This is not a regular file.",
         "pipe.darshan": "This is not a regular file.",
     }

@@ -221,7 +221,7 @@ def test_a_log_beyond_the_limit_is_told_and_not_opened(sweep_up, logs, real):
     summary = sweep_up(logs, limits=Limits(file_bytes=1024))
 
     assert [1] == [summary.rejected]
-    assert ["the limit for one log"] == [reason.rpartition(", ")[2].rstrip(".") for reason in summary.reasons]
+    assert ["the limit for one file"] == [reason.rpartition(", ")[2].rstrip(".") for reason in summary.reasons]
 
 
 def test_a_sweep_of_nothing_is_published(sweep_up, warehouse, logs):
