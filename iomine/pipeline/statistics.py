@@ -19,7 +19,6 @@ from iomine.lake.files import new_file_path
 from iomine.pipeline.find import shown
 from iomine.pipeline.reader import CHANGED, Refused
 from iomine.schema.registry import arrow_schema
-from iomine.sources.inputs import open_input, read_input
 from iomine.sources.model import Readings
 
 # Python answers what an input may make it do with one of these.
@@ -116,6 +115,9 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
 
 
 def _read(each: NewInput, zone: ZoneInfo) -> tuple[str, Readings]:
+    # Their readers take half a second to load, which sweeps of logs alone need not wait for.
+    from iomine.sources.inputs import open_input, read_input  # noqa: PLC0415
+
     path = Path(each.path)
     try:
         data = path.read_bytes()

@@ -38,7 +38,7 @@ from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all,
 from iomine.pipeline.zones import site_zone
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import GONE, Identity
-from iomine.sources.inputs import LARGEST_BYTES
+from iomine.sources.model import LARGEST_BYTES
 
 if TYPE_CHECKING:
     from iomine.triggers import Trigger

@@ -13,11 +13,10 @@ from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.sources import accounting, lustre, series
-from iomine.sources.model import Input, Readings, Source
-from iomine.units import GIB, human_bytes
+from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
+from iomine.units import human_bytes
 
 SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, accounting.SOURCES))
-LARGEST_BYTES: Final = GIB
 
 _PACKED: Final[tuple[tuple[bytes, Callable[[BytesIO], BufferedIOBase]], ...]] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file)),

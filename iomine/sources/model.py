@@ -3,8 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from typing import Final
 
 import pyarrow as pa
+
+from iomine.units import GIB
+
+# What an input may have, packed and unpacked.
+LARGEST_BYTES: Final = GIB
 
 
 @dataclass(frozen=True, slots=True)
