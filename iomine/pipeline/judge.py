@@ -99,13 +99,13 @@ def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]
         judges: the triggers.
     """
     views = sorted({trigger.view for trigger in judges})
-    catalogs = _Catalogs(staging, files, {f"feature.{view}" for view in views})
+    database = _catalog(staging, files, {f"feature.{view}" for view in views})
     values = settings(judges)
 
     def features(span: Span, view: str) -> pa.Table:
         columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
         query = f"SELECT {columns} FROM feature.{view} WHERE {span.where}"  # noqa: S608  names of ours, and quoted values
-        return ask(catalogs.of(span), query, variables=values)
+        return ask(database, query, variables=values)
 
     found = spans(files, JUDGED_AT_ONCE)
     return [file for view in views for file in written(staging, view, found, partial(features, view=view), "log_id")]
@@ -119,12 +119,12 @@ def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Tri
         files: of the table `log` and of the features.
         judges: the triggers.
     """
-    catalogs = _Catalogs(staging, files, {"core.log", *(f"core.{trigger.view}" for trigger in judges)})
+    database = _catalog(staging, files, {"core.log", *(f"core.{trigger.view}" for trigger in judges)})
     findings = 0
 
     def verdicts(span: Span) -> pa.Table:
         nonlocal findings
-        judged = ask(catalogs.of(span), judge_sql(judges, span.partitions, log_ids=span.log_ids))
+        judged = ask(database, judge_sql(judges, span.partitions, log_ids=span.log_ids))
         told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
         findings += pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
         return judged
@@ -132,24 +132,11 @@ def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Tri
     return written(staging, "verdict", spans(files, JUDGED_AT_ONCE), verdicts, *VERDICT_ORDER), findings
 
 
-class _Catalogs:
-    """Views over files that are not committed yet; for a part of a night views that show no other logs.
-
-    A question about some logs only would still have DuckDB add up the records of all logs of the night before it chooses.
-    """
-
-    def __init__(self, staging: Path, files: Sequence[LakeFile], views: set[str]) -> None:
-        self._staging = staging
-        self._views = views
-        self._paths: dict[str, list[str]] = {}
-        for file in files:
-            self._paths.setdefault(file.table, []).append(str(file.path))
-        self._built: dict[tuple[str, str] | None, Path] = {}
-
-    def of(self, span: Span) -> Path:
-        """The database for a span."""
-        if span.log_ids not in self._built:
-            database = self._staging / f"judge-{len(self._built)}.duckdb"
-            build_catalog(database, self._paths, {}, {}, self._views, log_ids=span.log_ids)
-            self._built[span.log_ids] = database
-        return self._built[span.log_ids]
+def _catalog(staging: Path, files: Sequence[LakeFile], views: set[str]) -> Path:
+    """Views over files that are not committed yet."""
+    paths: dict[str, list[str]] = {}
+    for file in files:
+        paths.setdefault(file.table, []).append(str(file.path))
+    database = staging / "judge.duckdb"
+    build_catalog(database, paths, {}, {}, views)
+    return database
