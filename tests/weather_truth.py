@@ -16,13 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from iomine.lake import LakeFile, write_file
+from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
 from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
-from iomine.sources.inputs import open_input, read_input
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
@@ -126,17 +125,11 @@ def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
             yield write_file(folder, table, pa.Table.from_pylist(of_night, schema=arrow_schema(table)), CLUSTER, night)
 
 
-def _readings(folder: Path, out: Path) -> Iterator[LakeFile]:
-    """What servers and the scheduler told."""
-    parts: dict[tuple[str, date], list[pa.Table]] = {}
-    for path in [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]:
-        _, readings = read_input(open_input(path, path.read_bytes(), UTC))
-        for table, rows in readings.tables.items():
-            for night in pc.unique(rows["night"]).to_pylist():
-                part = rows.filter(pc.equal(rows["night"], night)).select(arrow_schema(table).names)
-                parts.setdefault((table, night), []).append(part)
-    for (table, night), tables in parts.items():
-        yield write_file(folder, table, pa.concat_tables(tables).unify_dictionaries(), CLUSTER, night)
+def _readings(folder: Path, out: Path) -> Iterable[LakeFile]:
+    """What servers and the scheduler told, read as a sweep does."""
+    paths = [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]
+    inputs = [found for found in digest_all([str(path) for path in paths]) if isinstance(found, NewInput)]
+    return read_inputs(InputBatch(CLUSTER, "UTC", tuple(inputs)), folder).files
 
 
 def _database(folder: Path, there: list[LakeFile]) -> Path:

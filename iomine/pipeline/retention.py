@@ -4,7 +4,6 @@ A night's rows of a table leave the lake with the sweep that finds them past the
 argues what may leave, and from when days are counted.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
@@ -12,7 +11,7 @@ from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.site import site_file
+from iomine.pipeline.site import only_table, site_file
 from iomine.schema import TABLES
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import needed_views
@@ -59,14 +58,7 @@ def parse_retention(text: str) -> dict[str, int]:
     Raises:
         UsageError: it is not TOML, has another form, or names a table that there is not or that has to be kept.
     """
-    try:
-        tables = tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
-    days = tables.pop("days", {})
-    if tables or not isinstance(days, dict):
-        stray = next(iter(tables), "days")
-        raise UsageError(f"{stray} stands where it means nothing: write lines such as segment = 30 under [days].")
+    days = only_table(text, "days", "segment = 30")
     return {name: count for name, value in days.items() if (count := _checked(name, value))}
 
 

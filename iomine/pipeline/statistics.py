@@ -1,10 +1,10 @@
 """Server statistics and accounting in a sweep: told from known ones, and read into staged files."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
@@ -19,6 +19,7 @@ from iomine.lake.files import new_file_path
 from iomine.pipeline.find import shown
 from iomine.pipeline.reader import CHANGED, Refused
 from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import GONE
 from iomine.sources.model import Readings
 
 # Python answers what an input may make it do with one of these.
@@ -32,6 +33,9 @@ _AT_FAULT: Final = (
     RecursionError,
     pa.ArrowException,
 )
+
+
+_Part = tuple[str, date, pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ def _digest(path: str) -> NewInput | UnreadableError:
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256")
             return NewInput(path, digest.hexdigest(), file.tell())
+    except FileNotFoundError:
+        return UnreadableError(GONE, False)
     except OSError as error:
         return UnreadableError(f"The file cannot be read: {error.strerror}.", False)
 
@@ -99,6 +105,8 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
         for each in batch.inputs:
             try:
                 kind, readings = _read(each, ZoneInfo(batch.zone))
+                # All of it before any of it is written: a file is read whole or refused.
+                parts = list(_by_night(readings))
             except UnreadableError as error:
                 refused.append(Refused(each.path, error.reason, error.is_final))
             except MemoryError:
@@ -108,7 +116,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
                     Refused(each.path, f"It makes no sense to its reader ({type(error).__name__}: {error}).", is_final=True)
                 )
             else:
-                sinks.write(readings)
+                sinks.write(parts)
                 rows.append(_row(each, batch.cluster, kind, readings))
         stack.pop_all().close()
     return InputsResult(tuple(sinks.files()), tuple(rows), tuple(refused))
@@ -128,23 +136,30 @@ def _read(each: NewInput, zone: ZoneInfo) -> tuple[str, Readings]:
         raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
 
 
+def _by_night(readings: Readings) -> Iterator[_Part]:
+    """Rows by table and night, as their table has them."""
+    for table, rows in readings.tables.items():
+        if rows["night"].null_count:
+            raise ValueError(f"there are rows of {table} that belong to no night")
+        for night in pc.unique(rows["night"]).to_pylist():
+            schema = arrow_schema(table)
+            yield table, night, rows.filter(pc.equal(rows["night"], night)).select(schema.names).cast(schema)
+
+
 class _NightSinks:
     """Writes rows of many inputs, a file for each table and night that gets any."""
 
     def __init__(self, staging: Path, cluster: str, stack: ExitStack) -> None:
         self._staging, self._cluster, self._stack = staging, cluster, stack
-        self._sinks: dict[tuple[str, Any], ParquetSink] = {}
+        self._sinks: dict[tuple[str, date], ParquetSink] = {}
 
-    def write(self, readings: Readings) -> None:
+    def write(self, parts: Iterable[_Part]) -> None:
         """Adds what an input holds."""
-        for table, rows in readings.tables.items():
-            for night in pc.unique(rows["night"]).to_pylist():
-                key = table, night
-                if key not in self._sinks:
-                    sink = ParquetSink(table, new_file_path(self._staging, table, self._cluster, night))
-                    self._sinks[key] = self._stack.enter_context(sink)
-                of_night = rows.filter(pc.equal(rows["night"], night))
-                self._sinks[key].write(of_night.select(arrow_schema(table).names))
+        for table, night, rows in parts:
+            if (table, night) not in self._sinks:
+                sink = ParquetSink(table, new_file_path(self._staging, table, self._cluster, night))
+                self._sinks[table, night] = self._stack.enter_context(sink)
+            self._sinks[table, night].write(rows)
 
     def files(self) -> Iterator[LakeFile]:
         """The files, once they are finished."""

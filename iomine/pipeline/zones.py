@@ -1,12 +1,11 @@
 """Time zones of clusters whose accounting and statistics do not tell theirs."""
 
-import tomllib
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.site import site_file
+from iomine.pipeline.site import only_table, site_file
 
 _UTC: Final = "UTC"
 
@@ -30,16 +29,7 @@ def parse_zone(text: str, cluster: str) -> str:
     Raises:
         UsageError: it is not TOML, has another form, or names a zone that there is not.
     """
-    try:
-        tables = tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
-    zones = tables.pop("time_zone", {})
-    if tables or not isinstance(zones, dict):
-        stray = next(iter(tables), "time_zone")
-        raise UsageError(
-            f'{stray} stands where it means nothing: write lines such as mira = "America/Chicago" under [time_zone].'
-        )
+    zones = only_table(text, "time_zone", 'mira = "America/Chicago"')
     zone = zones.get(cluster, _UTC)
     try:
         ZoneInfo(zone)

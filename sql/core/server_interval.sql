@@ -3,5 +3,6 @@
 -- grain = []
 -- reads = ["lake.server_interval"]
 -- ---
-SELECT *
+-- The scheduler's id stands in front of what Lustre keeps, where the site has it so; a program's name has none.
+SELECT *, CASE WHEN scope = 'job' THEN regexp_extract(owner, '^([0-9]+)([.:_@].*)?$', 1) ELSE '' END AS job_id
 FROM lake.server_interval

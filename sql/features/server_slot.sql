@@ -16,7 +16,6 @@ WITH person AS (
 interval_of_job AS (
     SELECT
         *, epoch(begin_at) AS begin_second, begin_second + interval_seconds AS end_second,
-        regexp_extract(owner, '^([0-9]+)([.:_@].*)?$', 1) AS job_id,
         CASE WHEN moved_bytes > 0 THEN floor(log2(moved_bytes / rpc_count)) ELSE -1 END AS size_class
     FROM core.server_interval
     WHERE scope = 'job' AND rpc_count > 0 AND interval_seconds BETWEEN 0 AND 86400

@@ -4,7 +4,7 @@
 -- reads = ["core.server_interval"]
 -- ---
 SELECT
-    owner, regexp_extract(owner, '^([0-9]+)([.:_@].*)?$', 1) AS job_id, target, target_kind, operation,
+    owner, job_id, target, target_kind, operation,
     begin_at, interval_seconds, rpc_count, moved_bytes, service_seconds, quality, night, cluster
 FROM core.server_interval
 WHERE scope = 'job'
