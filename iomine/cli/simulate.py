@@ -46,6 +46,5 @@ def command(
         typer.echo(f"  {count:>8,}  {archetype}")
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
-    typer.echo(
-        f"Next: iomine sweep {out / 'darshan'} --stats {out / 'lustre'} --stats {out / 'slurm'} --cluster {cluster}", err=True
-    )
+    stats = f"--stats {out / 'lustre'} --stats {out / 'slurm' / 'sacct.txt'}"
+    typer.echo(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}", err=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,10 @@ from iomine.views.query import ask
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
+# What features of logs need to know of all logs of their night.
+_OF_NIGHT: Final = "darshan_build"
+
+_Ids = tuple[str, str]
 
 
 def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, Trigger]:
@@ -72,7 +77,7 @@ def judge(
     there = _replaced(there, weather)
     partitions = {partition for file in there if file.table == "log" and (partition := _partition(file)) in touched}
     judges = list(triggers.values())
-    worked_out = {trigger.view for trigger in judges}
+    worked_out = {_OF_NIGHT, *(trigger.view for trigger in judges)}
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
     files = [file for file in there if _partition(file) in partitions and file.table not in worked_out]
     features = work_out(staging, files, judges)
@@ -98,17 +103,25 @@ def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]
         files: of all tables of some nights.
         judges: the triggers.
     """
-    views = sorted({trigger.view for trigger in judges})
-    database = _catalog(staging, files, {f"feature.{view}" for view in views})
     values = settings(judges)
 
-    def features(span: Span, view: str) -> pa.Table:
+    def rows(span: Span, view: str, databases: Mapping[_Ids | None, Path]) -> pa.Table:
         columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
         query = f"SELECT {columns} FROM feature.{view} WHERE {span.where}"  # noqa: S608  names of ours, and quoted values
-        return ask(database, query, variables=values)
+        return ask(databases[span.log_ids], query, variables=values)
 
+    nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
+    whole: dict[_Ids | None, Path] = {None: _catalog(staging, files, {f"feature.{_OF_NIGHT}"})}
+    of_nights = written(staging, _OF_NIGHT, nights, partial(rows, view=_OF_NIGHT, databases=whole), "darshan_version")
+    views = sorted({trigger.view for trigger in judges})
     found = spans(files, JUDGED_AT_ONCE)
-    return [file for view in views for file in written(staging, view, found, partial(features, view=view), "log_id")]
+    # DuckDB adds up all files of a night before it looks at whose they are, so it is shown those of the span only.
+    parts = {
+        log_ids: _catalog(staging, [*files, *of_nights], {f"feature.{view}" for view in views}, log_ids)
+        for log_ids in {span.log_ids for span in found}
+    }
+    of_logs = [written(staging, view, found, partial(rows, view=view, databases=parts), "log_id") for view in views]
+    return [*of_nights, *chain.from_iterable(of_logs)]
 
 
 def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
@@ -132,11 +145,11 @@ def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Tri
     return written(staging, "verdict", spans(files, JUDGED_AT_ONCE), verdicts, *VERDICT_ORDER), findings
 
 
-def _catalog(staging: Path, files: Sequence[LakeFile], views: set[str]) -> Path:
-    """Views over files that are not committed yet."""
+def _catalog(staging: Path, files: Sequence[LakeFile], views: set[str], log_ids: _Ids | None = None) -> Path:
+    """Views over files that are not committed yet, or over the rows of some logs in them."""
     paths: dict[str, list[str]] = {}
     for file in files:
         paths.setdefault(file.table, []).append(str(file.path))
-    database = staging / "judge.duckdb"
-    build_catalog(database, paths, {}, {}, views)
+    database = staging / f"{'-'.join(('judge', *(log_ids or ())))}.duckdb"
+    build_catalog(database, paths, {}, {}, views, log_ids=log_ids)
     return database

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.posix_file", "core.stdio_file", "core.file_name"]
+-- reads = ["core.log", "core.module", "core.posix_file", "core.stdio_file", "core.file_name", "core.darshan_build"]
 -- ---
 WITH posix AS (
     SELECT
@@ -42,14 +42,12 @@ SELECT
     log.log_id, log.cluster, log.night,
     -- Where Darshan was built against glibc 2.33 or later it sees no stat, and 0 is no count. One log in which the same
     -- version did see some shows that on this machine it does.
-    sound.log_id IS NOT NULL
-        AND COALESCE(MAX(calls.stat_count) OVER (PARTITION BY log.cluster, log.night, log.darshan_version), 0) > 0
-        AS is_complete,
+    sound.log_id IS NOT NULL AND COALESCE(build.stat_count, 0) > 0 AS is_complete,
     meta_core_seconds, calls.io_core_seconds,
     -- No I/O, no ratio: a zero would look like a clean bill of health.
     meta_core_seconds / NULLIF(calls.io_core_seconds, 0) AS meta_ratio,
     meta_core_seconds / NULLIF(nprocs, 0) AS meta_seconds_per_rank,
-    TRY_CAST(open_count AS BIGINT) AS open_count, TRY_CAST(stat_count AS BIGINT) AS stat_count,
+    TRY_CAST(open_count AS BIGINT) AS open_count, TRY_CAST(calls.stat_count AS BIGINT) AS stat_count,
     TRY_CAST(all_meta_count AS BIGINT) AS meta_call_count,
     all_meta_count / NULLIF(all_meta_count + all_data_count, 0) AS meta_call_ratio,
     all_meta_count / NULLIF(GREATEST(last_seconds - first_seconds, 0), 0) AS meta_calls_per_second,
@@ -58,3 +56,6 @@ FROM (SELECT cluster, night, log_id, nprocs, darshan_version FROM core.log) AS l
 LEFT JOIN calls USING (cluster, night, log_id)
 LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
 LEFT JOIN sound USING (cluster, night, log_id)
+LEFT JOIN core.darshan_build AS build
+    ON build.cluster = log.cluster AND build.night = log.night
+    AND COALESCE(build.darshan_version, '') = COALESCE(log.darshan_version, '')

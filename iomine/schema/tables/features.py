@@ -1,4 +1,4 @@
-"""Features: what triggers are judged by, a row for each log, worked out once when the log is swept (`sql/features/`)."""
+"""Features: what triggers are judged by, mostly a row for each log, worked out once when logs are swept (`sql/features/`)."""
 
 from iomine.schema.table import Table
 
@@ -18,6 +18,11 @@ LOG_REQUESTS = Table(
         *("reread_core_seconds", "rewritten_core_seconds", "read_extent_evidence", "write_extent_evidence"),
         *("small_read_path", "small_write_path", "misaligned_path", "reread_path", "rewritten_path"),
     ),
+)
+DARSHAN_BUILD = Table(
+    "darshan_build",
+    "What Darshan of one version saw on a machine in a night: what one log shows that it can count holds for the others.",
+    ("darshan_version", "stat_count"),
 )
 LOG_META_PROFILE = Table(
     "log_meta_profile",
