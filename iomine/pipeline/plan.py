@@ -28,23 +28,35 @@ class NewLog:
     night: dt.date
 
 
-def cut(items: Iterable[tuple[T, int]], bytes_per_batch: int) -> list[tuple[list[T], int]]:
-    """Cuts a sequence of sized items where the sum of their sizes passes a bound; returns pieces and their sizes."""
+def cut(items: Iterable[tuple[T, int]], workers: int, behind_bytes: int = 0) -> list[tuple[list[T], int]]:
+    """Cuts a sequence of sized items into pieces that get ever smaller, so that workers end at about the same time.
+
+    Args:
+        items: each with its size in bytes.
+        workers: how many are to share the pieces.
+        behind_bytes: size of what they will have to do after these.
+
+    Returns:
+        Pieces and their sizes.
+    """
+    sized = [(item, size + _LOG_OVERHEAD_BYTES) for item, size in items]
+    left = sum(size for _, size in sized)
     pieces: list[tuple[list[T], int]] = []
     piece: list[T] = []
     total = 0
-    for item, size in items:
+    for item, size in sized:
         piece.append(item)
-        total += size + _LOG_OVERHEAD_BYTES
-        if total >= bytes_per_batch:
+        total += size
+        if total >= bytes_per_batch(left + behind_bytes, workers):
             pieces.append((piece, total))
+            left -= total
             piece, total = [], 0
     return [*pieces, (piece, total)] if piece else pieces
 
 
-def bytes_per_batch(total_bytes: int, workers: int) -> int:
-    """Bytes that keep all workers busy to the end, yet are worth a batch."""
-    return min(_LARGEST_BATCH_BYTES, max(_SMALLEST_BATCH_BYTES, total_bytes // (workers * _BATCHES_PER_WORKER)))
+def bytes_per_batch(left_bytes: int, workers: int) -> int:
+    """Bytes of the next batch of what is left: a part of a worker's share, yet worth a batch."""
+    return min(_LARGEST_BATCH_BYTES, max(_SMALLEST_BATCH_BYTES, left_bytes // (workers * _BATCHES_PER_WORKER)))
 
 
 def batches(cluster: str, logs: Sequence[NewLog], workers: int) -> list[Batch]:
@@ -52,11 +64,10 @@ def batches(cluster: str, logs: Sequence[NewLog], workers: int) -> list[Batch]:
 
     Within a night a batch is a range of log ids, so that files laid end to end are sorted by them.
     """
-    bound = bytes_per_batch(sum(log.identity.size_bytes for log in logs), workers)
-    by_night = groupby(sorted(logs, key=lambda log: (log.night, log.identity.log_id)), key=lambda log: log.night)
-    found = [
-        Batch(cluster, night, tuple(logs_of_batch), size)
-        for night, group in by_night
-        for logs_of_batch, size in cut((((log.path, log.identity.log_id), log.identity.size_bytes) for log in group), bound)
-    ]
+    behind = sum(log.identity.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
+    found = []
+    for night, group in groupby(sorted(logs, key=lambda log: (log.night, log.identity.log_id)), key=lambda log: log.night):
+        sized = [((log.path, log.identity.log_id), log.identity.size_bytes) for log in group]
+        behind -= sum(size + _LOG_OVERHEAD_BYTES for _, size in sized)
+        found += [Batch(cluster, night, tuple(of_batch), size) for of_batch, size in cut(sized, workers, behind)]
     return sorted(found, key=lambda batch: -batch.size_bytes)

@@ -256,8 +256,7 @@ class Sweep:
 
     def _read_statistics(self) -> None:
         by_path = {each.path: each for each in self._new_inputs}
-        bound = plan.bytes_per_batch(sum(each.size_bytes for each in self._new_inputs), self._capacity())
-        pieces = plan.cut(((each, each.size_bytes) for each in self._new_inputs), bound)
+        pieces = plan.cut(((each, each.size_bytes) for each in self._new_inputs), self._capacity())
         work = [InputBatch(self.settings.cluster, self._zone, tuple(piece)) for piece, _ in pieces]
         done = 0
         for batch, result in map_unordered(self._hired(), read_inputs, work, self._staging, after_deaths=after_input_deaths):
@@ -285,7 +284,7 @@ class Sweep:
                 there.setdefault(partition, []).append(file)
         merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
         merges.sort(key=lambda merge: -merge[1])
-        pieces = [piece for piece, _ in plan.cut(merges, plan.bytes_per_batch(sum(size for _, size in merges), self._capacity()))]
+        pieces = [piece for piece, _ in plan.cut(merges, self._capacity())]
         done = 0
         for piece, files in map_unordered(self._hired(), merge_all, pieces, self._staging):
             self._merged += files
@@ -378,9 +377,7 @@ class Sweep:
     ) -> Iterator[tuple[Candidate, Found | UnreadableError]]:
         if not candidates:
             return
-        total = sum(candidate.size_bytes for candidate in candidates)
-        sized = ((candidate, candidate.size_bytes) for candidate in candidates)
-        pieces = plan.cut(sized, plan.bytes_per_batch(total, self._capacity()))
+        pieces = plan.cut(((candidate, candidate.size_bytes) for candidate in candidates), self._capacity())
         done = 0
         # Drawn as they are handed out: so many paths need not be in memory twice.
         paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))

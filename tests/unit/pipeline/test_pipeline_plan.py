@@ -8,7 +8,7 @@ from iomine.sources.darshan import Identity
 from iomine.units import MIB
 
 sizes = st.lists(st.integers(0, 8 * MIB), max_size=60)
-bounds = st.integers(1, 16 * MIB)
+workers_asked = st.integers(1, 16)
 
 
 def logs_of(found: list[tuple[int, int]]) -> list[plan.NewLog]:
@@ -20,28 +20,41 @@ def logs_of(found: list[tuple[int, int]]) -> list[plan.NewLog]:
     ]
 
 
-@given(sizes, bounds)
-def test_cutting_loses_nothing_and_keeps_the_order(found, bound):
+@given(sizes, workers_asked)
+def test_cutting_loses_nothing_and_keeps_the_order(found, workers):
     """Pieces laid end to end are the sequence that was cut; none is empty."""
-    pieces = plan.cut(enumerate(found), bound)
+    pieces = plan.cut(enumerate(found), workers)
 
     assert list(range(len(found))) == [item for piece, _ in pieces for item in piece]
     assert all(piece for piece, _ in pieces)
 
 
-@given(sizes, bounds)
-def test_a_piece_passes_the_bound_by_its_last_item_only(found, bound):
-    """No piece goes on after it has reached the bound, and only the last of all may fall short of it."""
-    pieces = plan.cut(enumerate(found), bound)
+@given(sizes, workers_asked, st.integers(0, 1 << 30))
+def test_a_piece_passes_its_share_of_what_is_left_by_its_last_item_only(found, workers, behind):
+    """No piece goes on after it has reached its share, and only the last of all may fall short of it."""
+    pieces = plan.cut(enumerate(found), workers, behind)
 
-    assert all(total >= bound for _, total in pieces[:-1])
-    assert all(total - (found[piece[-1]] + plan._LOG_OVERHEAD_BYTES) < bound for piece, total in pieces)
+    left = behind + sum(total for _, total in pieces)
+    for number, (piece, total) in enumerate(pieces):
+        share = plan.bytes_per_batch(left, workers)
+        assert total >= share or number == len(pieces) - 1
+        assert total - (found[piece[-1]] + plan._LOG_OVERHEAD_BYTES) < share
+        left -= total
+
+
+@given(st.integers(2, 8), st.integers(10, 1000))
+def test_pieces_get_smaller_so_that_workers_end_together(workers, count):
+    """With equal items, the last pieces are of the smallest size, and no piece is larger than the one before."""
+    totals = [total for _, total in plan.cut(((None, MIB // 4) for _ in range(count)), workers)]
+
+    assert sorted(totals[:-1], reverse=True) == totals[:-1]
+    assert totals[-1] < 2 * MIB
 
 
 @given(st.integers(0, 1 << 50), st.integers(1, 10_000))
-def test_batches_are_worth_their_while_and_bounded(total, workers):
+def test_batches_are_worth_their_while_and_bounded(left, workers):
     """However much there is to do, a batch is between one and sixteen MiB."""
-    assert MIB <= plan.bytes_per_batch(total, workers) <= 16 * MIB
+    assert MIB <= plan.bytes_per_batch(left, workers) <= 16 * MIB
 
 
 @given(st.lists(st.tuples(st.integers(0, 4 * MIB), st.integers(0, 5)), max_size=60), st.integers(1, 8))
