@@ -296,15 +296,24 @@ class Sweep:
         """Judges the logs of every night that got some; returns the number of findings."""
         if not self._merged:
             return 0
-        self._judged, self._findings = judge(self._warehouse, self._staging, self._merged, self._triggers)
+        # What is past its days does not take the place of what was worked out when all of it was there.
+        past = self._past(self._merged)
+        merged = [file for file in self._merged if (file.table, file.night) not in past]
+        self._judged, self._findings = judge(self._warehouse, self._staging, merged, self._triggers)
         return self._findings
+
+    def _past(self, new: list[LakeFile]) -> set[tuple[str, date]]:
+        """Tables and nights that are past their days."""
+        lake = self._warehouse.lake
+        there = [*lake.files(lake.pins()), *new]
+        return expired(self._days, there, self.settings.cluster, self.started_at.date()) if self._days else set()
 
     def commit(self) -> None:
         """Commits all tables, rid of rows that are past their days, and last the sweep itself."""
         lake = self._warehouse.lake
         cluster = self.settings.cluster
         new = [*self._merged, *self._judged]
-        past = expired(self._days, [*lake.files(lake.pins()), *new], cluster, self.started_at.date()) if self._days else set()
+        past = self._past(new)
         for table in sorted({file.table for file in new} | {table for table, _ in past}):
             files = [file for file in new if file.table == table and (table, file.night) not in past]
             lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])

@@ -16,6 +16,7 @@ from iomine.pipeline.work import after_input_deaths
 from iomine.pipeline.zones import parse_zone, site_zone
 from iomine.simulate import Settings as Facility
 from iomine.simulate import simulate
+from iomine.units import MIB
 
 TEMPLATE = Path(__file__).parents[3] / "deploy" / "sources.toml"
 
@@ -26,6 +27,7 @@ _SLOTS = """
         round(app_usual_service_seconds, 6) AS app_usual
     FROM core.server_slot ORDER BY ALL
 """
+_INTERVALS = "SELECT * FROM core.server_interval ORDER BY ALL"
 _WEATHER = """
     SELECT log_id, layer, phase, target_kind, target_count, rpc_count, neighbour, neighbour_job_id,
         round(server_slowdown_ratio, 6) AS slowdown, round(own_ratio, 6) AS own, round(neighbour_ratio, 6) AS neighbours
@@ -71,6 +73,48 @@ def test_statistics_are_counted_and_agree_with_the_logs(tmp_path: Path, schedule
     assert expected == rows(tmp_path / "w", by_servers)
     assert len(expected) > 50
     assert [0] == column(tmp_path / "w", "SELECT sum(jobless_log_count)::BIGINT FROM coverage")
+
+
+def test_servers_saw_what_traces_say_of_each_ost(tmp_path: Path, scheduler: str, facility: Path):
+    """For jobs whose every log has a trace: bytes of each OST are what its servers counted, but for parts of a stripe."""
+    sweep(tmp_path / "w", scheduler, facility / "darshan", stats=(facility / "lustre" / "job_stats",))
+    both = """
+        WITH traced AS (
+            SELECT job_id FROM logs LEFT JOIN (SELECT DISTINCT log_id, true AS has_trace FROM ost_io WHERE evidence = 'trace')
+            USING (log_id) GROUP BY job_id HAVING bool_and(coalesce(has_trace, false))
+        ),
+        by_trace AS (
+            SELECT job_id, printf('scratch-OST%04x', ost_id) AS target, op, sum(moved_bytes) AS bytes
+            FROM ost_io JOIN logs USING (cluster, night, log_id) WHERE layer = 'posix' AND ost_id IS NOT NULL GROUP BY ALL
+        ),
+        by_servers AS (
+            SELECT job_id, target, operation AS op, sum(moved_bytes) AS bytes
+            FROM lustre_jobs WHERE target_kind = 'ost' AND moved_bytes > 0 GROUP BY ALL
+        )
+        SELECT coalesce(by_trace.bytes, 0)::BIGINT AS traced, coalesce(by_servers.bytes, 0)::BIGINT AS served
+        FROM by_trace FULL JOIN by_servers USING (job_id, target, op) SEMI JOIN traced USING (job_id)
+    """
+    found = rows(tmp_path / "w", both)
+    assert len(found) > 20
+    assert sum(row["traced"] for row in found) == sum(row["served"] for row in found)
+    assert [] == [row for row in found if abs(row["traced"] - row["served"]) >= MIB]
+
+
+def test_readings_that_come_after_their_days_change_nothing(tmp_path: Path, scheduler: str, facility: Path):
+    """Once a night's counters have left, late ones do not take the place of the intervals that were worked out from all."""
+    first, *nights = sorted((facility / "lustre" / "job_stats").iterdir())
+    late, *others = sorted(first.rglob("*.gz"), key=lambda path: -path.stat().st_size)
+    warehouse = tmp_path / "w"
+    sweep(warehouse, scheduler, facility / "darshan", stats=(*others, *nights))
+    newest = max(column(warehouse, "SELECT night FROM logs"))
+    (warehouse / "retention.toml").write_text("[days]\nlustre_counter = 1\n")
+    sweep(warehouse, scheduler, stats=(facility / "slurm" / "sacct.txt",))
+    assert {newest} == set(column(warehouse, "SELECT DISTINCT night FROM core.lustre_counter WHERE night <= current_date"))
+    expected = rows(warehouse, _INTERVALS)
+    summary = sweep(warehouse, scheduler, stats=(late,))
+
+    assert 1 == summary.ingested
+    assert expected == rows(warehouse, _INTERVALS)
 
 
 def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facility: Path):
