@@ -2,6 +2,7 @@
 
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
+from iomine.derive.lineage import io_signature, lineage_id
 from iomine.derive.order import in_order
 from iomine.derive.osts import ost_io
 from iomine.derive.overlaps import file_overlap
@@ -21,6 +22,8 @@ __all__ = [
     "file_overlap",
     "file_phases",
     "in_order",
+    "io_signature",
+    "lineage_id",
     "mpiio_posix",
     "offset_detail",
     "ost_detail",

@@ -12,6 +12,8 @@ from iomine.derive import (
     file_overlap,
     file_phases,
     in_order,
+    io_signature,
+    lineage_id,
     mpiio_posix,
     offset_detail,
     ost_detail,
@@ -110,12 +112,14 @@ def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
 
 def _log_row(log: Log, path: str) -> Columns:
     job = log.job
+    signature = io_signature(log.tables)
     row = {
         "job_id": job.job_id,
         "uid": job.uid,
         "user": log.user,
         "exe": job.exe,
         "app": job.app,
+        "application": job.application,
         "nprocs": job.nprocs,
         "start_at": job.start_at,
         "end_at": job.end_at,
@@ -125,6 +129,9 @@ def _log_row(log: Log, path: str) -> Columns:
         "is_partial": log.is_partial,
         "doubt": log.doubt,
         **totals(log.tables)._asdict(),
+        "io_signature": signature,
+        # What is not named is not told apart.
+        "lineage_id": lineage_id(job.uid, job.application, job.nprocs, signature) if job.application else None,
         "path": shown(path),
         "size_bytes": log.size_bytes,
     }

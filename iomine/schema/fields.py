@@ -78,6 +78,11 @@ _LOGS = {
         user="Login name, from the log's file name where it follows Darshan's pattern, otherwise empty.",
         exe="Command line of the program, as Darshan kept it (cut at about 3 KB by Darshan).",
         app="Program name: the last part of the executable's path, without arguments.",
+        application=(
+            "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
+            "version, date and hash."
+        ),
+        lineage_id="Id of runs of the same: of a user's application at one scale, that move data the same ways.",
         format_version="Version of the log file format.",
         darshan_version="Version of the Darshan library that wrote the log.",
         path="Path of the file, as the program or the sweep named it.",
@@ -98,6 +103,7 @@ _LOGS = {
         layer="Layer of the I/O stack: posix, mpiio, stdio.",
         host="Name of the compute node.",
         op="Direction of a request: read or write.",
+        io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
     ),
     **_fields(
         Kind.ID,

@@ -6,9 +6,9 @@ LOG = Table(
     "log",
     "One Darshan log: one launch of one program.",
     (
-        *("log_id", "job_id", "uid", "user", "exe", "app", "nprocs", "start_at", "end_at", "run_seconds"),
+        *("log_id", "job_id", "uid", "user", "exe", "app", "application", "nprocs", "start_at", "end_at", "run_seconds"),
         *("format_version", "darshan_version", "is_partial", "doubt", "read_bytes", "write_bytes", "read_count"),
-        *("write_count", "io_core_seconds", "path", "size_bytes"),
+        *("write_count", "io_core_seconds", "io_signature", "lineage_id", "path", "size_bytes"),
     ),
 )
 MODULE = Table(

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iomine.errors import UnreadableError
+from iomine.sources.darshan.application import application_of
 from iomine.sources.darshan.container import Container
 
 _METADATA_BYTES: Final = 1024
@@ -58,6 +59,11 @@ class Job:
     def app(self) -> str:
         """Last part of the executable's path, without arguments."""
         return PurePosixPath(self.exe.split(" ", 1)[0]).name
+
+    @property
+    def application(self) -> str:
+        """What was run, whatever started it."""
+        return application_of(self.exe)
 
     @property
     def darshan_version(self) -> str | None:
