@@ -28,10 +28,11 @@ from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_f
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
 from iomine.pipeline.find import Candidate, find, is_visible, shown
-from iomine.pipeline.judge import judge, site_triggers
+from iomine.pipeline.judge import judge, replaced, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.retention import expired, site_retention
+from iomine.pipeline.rollups import KNOWN, known_logs
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
 from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
 from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
@@ -305,7 +306,9 @@ class Sweep:
         lake = self._warehouse.lake
         cluster = self.settings.cluster
         new = [*self._merged, *self._judged]
-        past = expired(self._days, [*lake.files(lake.pins()), *new], cluster, self.started_at.date()) if self._days else set()
+        there = replaced(lake.files(lake.pins()), new)
+        past = expired(self._days, there, cluster, self.started_at.date())
+        new += known_logs(self._staging, there, {(cluster, night) for table, night in past if table == "log"})
         for table in sorted({file.table for file in new} | {table for table, _ in past}):
             files = [file for file in new if file.table == table and (table, file.night) not in past]
             lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])
@@ -425,7 +428,7 @@ class Sweep:
         wanted = pa.array(asked, pa.string())
         known: set[str] = set()
         for file in lake.files(lake.pins()):
-            if file.table == "log":
+            if file.table in {"log", KNOWN}:
                 ids = pq.read_table(file.path, columns=["log_id"])["log_id"]
                 known.update(ids.filter(pc.is_in(ids, wanted)).to_pylist())
         return known
