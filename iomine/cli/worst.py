@@ -21,26 +21,20 @@ class Order(StrEnum):
 
 # $1 first night, $2 cluster, $3 order, $4 limit.
 _WORST = """
-WITH told AS (
-    SELECT cluster, night, log_id, count(*) AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
-    FROM findings
-    GROUP BY cluster, night, log_id
-),
-offender AS (
+WITH offender AS (
     SELECT
         "user", uid, app,
-        count(*) AS log_count,
+        sum(log_count)::BIGINT AS log_count,
         sum(io_core_seconds) AS io_core_seconds,
         sum(run_core_seconds) AS run_core_seconds,
-        -- A log whose I/O time is not known must not thin out the share of the others.
-        sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
-        coalesce(sum(finding_count), 0)::BIGINT AS finding_count,
+        sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio,
+        sum(finding_count)::BIGINT AS finding_count,
         sum(cost_core_seconds) AS cost_core_seconds,
-        sum(read_bytes)::BIGINT AS read_bytes,
-        sum(write_bytes)::BIGINT AS write_bytes,
+        try_cast(sum(read_bytes) AS BIGINT) AS read_bytes,
+        try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
         min(night) AS first_night,
         max(night) AS last_night
-    FROM logs LEFT JOIN told USING (cluster, night, log_id)
+    FROM core.app_night
     WHERE ($1::DATE IS NULL OR night >= $1::DATE) AND ($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)
     GROUP BY "user", uid, app
 )

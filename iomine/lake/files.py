@@ -21,6 +21,8 @@ ROW_GROUP_ROWS: Final = 122_880
 _ROW_GROUP_BYTES: Final = 128 * MIB
 _COMPRESSION_LEVEL: Final = 3
 
+Partition = tuple[str, date]
+
 
 @dataclass(frozen=True, slots=True)
 class LakeFile:
@@ -41,6 +43,11 @@ class LakeFile:
     path: Path
     size_bytes: int
     row_count: int
+
+    @property
+    def partition(self) -> Partition | None:
+        """Cluster and night, None for tables that have no partitions."""
+        return None if self.cluster is None or self.night is None else (self.cluster, self.night)
 
 
 def fills_row_group(row_count: int, size_bytes: int) -> bool:

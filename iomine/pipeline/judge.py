@@ -1,7 +1,7 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.rollups import outdated, roll_up
 from iomine.pipeline.site import site_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
@@ -63,36 +64,36 @@ def judge(
         findings.
     """
     staging.mkdir(parents=True, exist_ok=True)
-    there = _replaced(warehouse.lake.files(warehouse.lake.pins()), merged)
+    there = replaced(warehouse.lake.files(warehouse.lake.pins()), merged)
     intervals = interval_files(
-        staging, there, {partition for file in merged if file.table in READINGS and (partition := _partition(file))}
+        staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
-    there = _replaced(there, intervals)
-    touched = {partition for file in [*merged, *intervals] if (partition := _partition(file))}
+    there = replaced(there, intervals)
+    touched = {partition for file in [*merged, *intervals] if (partition := file.partition)}
     slots = slot_files(staging, there, touched)
-    there = _replaced(there, slots)
+    there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
     weather = weather_files(staging, there, touched)
-    there = _replaced(there, weather)
-    partitions = {partition for file in there if file.table == "log" and (partition := _partition(file)) in touched}
+    there = replaced(there, weather)
+    late = outdated(there, merged)
+    # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
+    touched |= late - {file.partition for file in there if file.table == "verdict"}
+    partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())
     worked_out = {_OF_NIGHT, *(trigger.view for trigger in judges)}
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
-    files = [file for file in there if _partition(file) in partitions and file.table not in worked_out]
+    files = [file for file in there if file.partition in partitions and file.table not in worked_out]
     features = work_out(staging, files, judges)
     verdicts, findings = verdict_files(staging, [*files, *features], judges)
-    return [*intervals, *slots, *weather, *features, *verdicts], findings
+    sums = roll_up(staging, replaced(there, verdicts), partitions | late)
+    return [*intervals, *slots, *weather, *features, *verdicts, *sums], findings
 
 
-def _partition(file: LakeFile) -> tuple[str, date] | None:
-    return None if file.cluster is None or file.night is None else (file.cluster, file.night)
-
-
-def _replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
+def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
     """Files as they will be, once new ones have taken the places of those of the same table and partition."""
-    gone = {(file.table, _partition(file)) for file in new}
-    return [*(file for file in files if (file.table, _partition(file)) not in gone), *new]
+    gone = {(file.table, file.partition) for file in new}
+    return [*(file for file in files if (file.table, file.partition) not in gone), *new]
 
 
 def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:

@@ -19,13 +19,14 @@ import pyarrow.parquet as pq
 from iomine.errors import UsageError
 from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
 from iomine.pipeline import progress
-from iomine.pipeline.judge import VERDICT_ORDER
+from iomine.pipeline.judge import VERDICT_ORDER, replaced
 from iomine.pipeline.publish import build_views, publish
+from iomine.pipeline.rollups import OF_VERDICTS, roll_up
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 from iomine.triggers.judge import judge_sql, settings
-from iomine.triggers.model import Trigger
+from iomine.triggers.model import DEFAULT_RULESET, Trigger
 from iomine.views.query import ask, open_catalog
 
 # A query takes its second to plan, so small nights share one, and here no verdict is to be written, whose texts take memory.
@@ -114,7 +115,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 
         files = written(staging, "verdict", _told("judge", found), verdicts, *VERDICT_ORDER)
         if files:
-            _commit(warehouse.lake, staging, files)
+            _commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
         publish(warehouse)
     nights = {partition for span in found for partition in span.partitions}
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
@@ -219,12 +220,23 @@ def _no_changes() -> pa.Table:
     return pa.schema([*kinds.items(), *((name, pa.int64()) for name in _CHANGES)]).empty_table()
 
 
+def _sums(lake: Lake, staging: Path, verdicts: list[LakeFile], ruleset: str | None) -> list[LakeFile]:
+    """Sums of findings, of the nights that were judged; other rulesets have none, and verdicts of the default may have left."""
+    if ruleset not in {None, DEFAULT_RULESET}:
+        return []
+    there = replaced(lake.files(lake.pins()), verdicts)
+    return roll_up(staging, there, {file.partition for file in verdicts if file.partition}, OF_VERDICTS)
+
+
 def _commit(lake: Lake, staging: Path, files: list[LakeFile]) -> None:
-    """Commits the verdicts, and then that they belong to what the last sweep committed."""
+    """Commits verdicts and sums, and then that they belong to what the last sweep committed."""
     pins = dict(lake.pins())
     del pins["sweep"]
     judging_id = uuid.uuid4().hex
-    pins["verdict"] = lake.commit("verdict", files, judging_id)
+    # Cluster by cluster, since one may have lost the logs of nights that another has.
+    for table, cluster in sorted({(file.table, file.cluster or "") for file in files}):
+        of_both = [file for file in files if (file.table, file.cluster) == (table, cluster)]
+        pins[table] = lake.commit(table, of_both, judging_id)
     schema = arrow_schema("sweep")
     sweeps = [
         row

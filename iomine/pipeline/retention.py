@@ -1,7 +1,7 @@
-"""For how many days a site keeps the rows of a table: raw requests for days, verdicts for years.
+"""For how many days a site keeps the rows of a table: raw requests for days, verdicts for years, sums for ever.
 
 A night's rows of a table leave the lake with the sweep that finds them past their days; `docs/decisions/retention.md`
-argues what may leave, and from when days are counted.
+argues what may leave, and from when days are counted. With its logs everything leaves that belongs to them, but for the sums.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.rollups import KNOWN, ROLL_UPS
 from iomine.pipeline.site import only_table, site_file
 from iomine.schema import TABLES
 from iomine.triggers.registry import TRIGGERS
@@ -33,10 +34,23 @@ SUGGESTED_DAYS: Final = {
 
 @cache
 def perishable_tables() -> tuple[str, ...]:
-    """Tables whose rows may leave the lake: those of nights that no verdict is worked out from, by name."""
+    """Tables whose rows may leave the lake: the logs with all that is theirs, and what no verdict is worked out from; by name."""
+    stays = {*_judged_by(), KNOWN} - {"log"}
+    return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in stays))
+
+
+@cache
+def tables_of_logs() -> frozenset[str]:
+    """Tables whose rows belong to logs, and leave with them at the latest."""
+    of_logs = {name for name, table in TABLES.items() if "log_id" in table.columns}
+    return frozenset((of_logs | _judged_by()) - {KNOWN})
+
+
+@cache
+def _judged_by() -> frozenset[str]:
+    """Tables that verdicts are worked out from."""
     views = {f"{schema}.{trigger.view}" for trigger in TRIGGERS.values() for schema in ("core", "feature")}
-    needed = {name.removeprefix("lake.") for view in needed_views(views) for name in view.reads}
-    return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in needed))
+    return frozenset(name.removeprefix("lake.") for view in needed_views(views) for name in view.reads) & TABLES.keys()
 
 
 def site_retention(warehouse: Warehouse) -> dict[str, int]:
@@ -56,10 +70,15 @@ def parse_retention(text: str) -> dict[str, int]:
     """Days by table, of a TOML file with a table `days`; those that are kept for ever are left out.
 
     Raises:
-        UsageError: it is not TOML, has another form, or names a table that there is not or that has to be kept.
+        UsageError: it is not TOML, has another form, names a table that there is not or that has to be kept, or sums are to
+            leave before the logs that they are made of.
     """
-    days = only_table(text, "days", "segment = 30")
-    return {name: count for name, value in days.items() if (count := _checked(name, value))}
+    table = only_table(text, "days", "segment = 30")
+    days = {name: count for name, value in table.items() if (count := _checked(name, value))}
+    for name in ROLL_UPS:
+        if name in days and days[name] < days.get("log", days[name] + 1):
+            raise UsageError(f"{name} is made of logs: give it as many days as log has, or more, or 0 for ever.")
+    return days
 
 
 def kept_from(newest: date, days: int, today: date) -> date:
@@ -78,14 +97,18 @@ def expired(days: Mapping[str, int], files: Iterable[LakeFile], cluster: str, to
 
     Args:
         days: by table.
-        files: of the lake, and those about to be committed.
+        files: of the lake, and those about to be committed. Logs stay until they are summed up, and a night whose logs have
+            left does not get any again.
         cluster: the machine.
         today: as of `kept_from`.
     """
     nights = {(file.table, file.night) for file in files if file.cluster == cluster and file.night}
     newest = max((night for table, night in nights if table == "log"), default=today)
     firsts = {table: kept_from(newest, count, today) for table, count in days.items()}
-    return {(table, night) for table, night in nights if table in firsts and night < firsts[table]}
+    past = {(table, night) for table, night in nights if table in firsts and night < firsts[table]}
+    past -= {("log", night) for table, night in past if table == "log" and any((view, night) not in nights for view in ROLL_UPS)}
+    closed = {night for table, night in nights if table == KNOWN or (table == "log" and (table, night) in past)}
+    return past | {(table, night) for table, night in nights if night in closed and table in tables_of_logs()}
 
 
 def _checked(name: str, value: object) -> int:

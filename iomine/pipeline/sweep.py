@@ -28,12 +28,14 @@ from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_f
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
 from iomine.pipeline.find import Candidate, find, is_visible, shown
-from iomine.pipeline.judge import judge, site_triggers
+from iomine.pipeline.judge import judge, replaced, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.retention import expired, site_retention
+from iomine.pipeline.rollups import KNOWN, known_logs
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
 from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
+from iomine.pipeline.weather import READINGS
 from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
 from iomine.pipeline.zones import site_zone
 from iomine.schema.registry import arrow_schema
@@ -296,24 +298,25 @@ class Sweep:
         """Judges the logs of every night that got some; returns the number of findings."""
         if not self._merged:
             return 0
-        # What is past its days does not take the place of what was worked out when all of it was there.
-        past = self._past(self._merged)
-        merged = [file for file in self._merged if (file.table, file.night) not in past]
+        there = replaced(self._warehouse.lake.files(self._warehouse.lake.pins()), self._merged)
+        # Late readings must not take the place of what was worked out from all, once those are past their days.
+        left = {(table, night) for table, night in self._past(there) if table in READINGS}
+        merged = [file for file in self._merged if (file.table, file.night) not in left]
         self._judged, self._findings = judge(self._warehouse, self._staging, merged, self._triggers)
         return self._findings
 
-    def _past(self, new: list[LakeFile]) -> set[tuple[str, date]]:
+    def _past(self, there: list[LakeFile]) -> set[tuple[str, date]]:
         """Tables and nights that are past their days."""
-        lake = self._warehouse.lake
-        there = [*lake.files(lake.pins()), *new]
-        return expired(self._days, there, self.settings.cluster, self.started_at.date()) if self._days else set()
+        return expired(self._days, there, self.settings.cluster, self.started_at.date())
 
     def commit(self) -> None:
         """Commits all tables, rid of rows that are past their days, and last the sweep itself."""
         lake = self._warehouse.lake
         cluster = self.settings.cluster
         new = [*self._merged, *self._judged]
-        past = self._past(new)
+        there = replaced(lake.files(lake.pins()), new)
+        past = self._past(there)
+        new += known_logs(self._staging, there, {(cluster, night) for table, night in past if table == "log"})
         for table in sorted({file.table for file in new} | {table for table, _ in past}):
             files = [file for file in new if file.table == table and (table, file.night) not in past]
             lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])
@@ -431,7 +434,7 @@ class Sweep:
         wanted = pa.array(asked, pa.string())
         known: set[str] = set()
         for file in lake.files(lake.pins()):
-            if file.table == "log":
+            if file.table in {"log", KNOWN}:
                 ids = pq.read_table(file.path, columns=["log_id"])["log_id"]
                 known.update(ids.filter(pc.is_in(ids, wanted)).to_pylist())
         return known

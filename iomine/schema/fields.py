@@ -161,7 +161,10 @@ _LOGS = {
             "in a view of one module, of that module alone."
         ),
         run_core_seconds="Length of the run times its processes.",
-        cost_core_seconds="Time that ranks spent in the requests that a finding is about, summed over ranks.",
+        cost_core_seconds=(
+            "Time that ranks spent in the requests that a finding is about, summed over ranks; "
+            "where findings are added up, of each log at most its I/O time."
+        ),
     ),
     **_fields(
         Kind.BYTES,
@@ -627,6 +630,44 @@ _FILES = {
         single_ost_path="The largest file that several ranks share and that lies on one OST.",
         striped_shared_path="The largest file on Lustre that several ranks share.",
         stdio_path="File with most bytes moved through stdio.",
+    ),
+}
+
+_OFFENDERS = {
+    **_fields(Kind.TEXT, grouped_by="What the row sums up: a user, app, account, or user and app."),
+    **_fields(
+        Kind.COUNT,
+        finding_log_count="Logs with a finding.",
+        user_count="Users.",
+        app_count="Programs.",
+        night_count="Nights.",
+        run_night_count="Nights with logs.",
+        recent_finding_count="Findings of the last seven nights of the machine.",
+        preceding_finding_count="Findings of the seven nights before the last seven.",
+        written_file_count="Files written to.",
+        small_written_file_count="Files written to, of which less than 1 MiB was touched.",
+        unread_file_count="Files written to, of which no log read anything.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
+        recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine.",
+        preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven.",
+        small_written_core_seconds="I/O time of files written to, of which less than 1 MiB was touched.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        cost_change_ratio="Cost of the last seven nights over that of the seven before; empty where that is none.",
+        cost_ratio="Share of the I/O time that findings cost.",
+        finding_log_ratio="Share of logs with a finding.",
+        repeat_ratio="Share of the nights with logs that have the finding.",
+        small_written_file_ratio="Share of small files among those written to.",
+        unread_ratio="Share of the bytes written that lie in files of which no log read anything.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        extent_bytes="Where the last byte that POSIX or stdio touched in the file ends.",
+        unread_bytes="Bytes written to files of which no log read anything.",
     ),
 }
 

@@ -1,0 +1,116 @@
+"""Sums of nights, which stay when the logs leave that they are made of; `docs/decisions/rollups.md` argues which, and when.
+
+As long as a night's logs are there its sums are made anew from all of them. Once they have left, sums of logs that come late
+are laid beside the old ones.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.lake import LakeFile, merge_files
+from iomine.lake.files import Partition, write_file
+from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.schema.registry import arrow_schema
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
+
+# Logs that are summed up at once: of records there are many for each, of verdicts few are findings.
+_AT_ONCE: Final = {"app_night": 100_000, "finding_night": 100_000, "mount_night": JUDGED_AT_ONCE}
+ROLL_UPS: Final = tuple(_AT_ONCE)
+OF_VERDICTS: Final = ("app_night", "finding_night")
+KNOWN: Final = "known_log"
+# A log may end so long before its job does.
+_LONGEST_JOB: Final = timedelta(days=31)
+
+
+def roll_up(
+    staging: Path, there: Sequence[LakeFile], nights: Collection[Partition], views: Iterable[str] = ROLL_UPS
+) -> list[LakeFile]:
+    """Sums of nights, and beside them those of logs that have left.
+
+    Args:
+        staging: the folder to write to, where views may stand meanwhile.
+        there: the files of all tables as they will be, but for the sums.
+        nights: clusters and nights to sum up.
+        views: which sums.
+    """
+    of_nights = [file for file in there if file.partition in nights]
+    rows = partial(_rows, staging=staging, there=there)
+    files = [
+        file
+        for view in views
+        for file in written(staging, view, spans(of_nights, _AT_ONCE[view]), partial(rows, view=view), *_keys(view))
+    ]
+    closed = {file.partition for file in there if file.table == KNOWN}
+    old = {(file.table, file.partition): file for file in there if file.table in ROLL_UPS and file.partition in closed}
+    return [_beside(staging, old.get((file.table, file.partition)), file) for file in files]
+
+
+def _rows(span: Span, *, view: str, staging: Path, there: Sequence[LakeFile]) -> pa.Table:
+    paths: dict[str, list[str]] = {}
+    last = span.nights[-1] + _LONGEST_JOB
+    for file in there:
+        if file.partition in span.partitions or (
+            file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last
+        ):
+            paths.setdefault(file.table, []).append(str(file.path))
+    database = staging / "rollups.duckdb"
+    build_catalog(database, paths, {}, {}, {f"feature.{view}"}, log_ids=span.log_ids)
+    columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
+    return ask(database, f"SELECT {columns} FROM feature.{view}")  # noqa: S608  names of ours
+
+
+def _keys(view: str) -> list[str]:
+    return [field.name for field in arrow_schema(view) if pa.types.is_string(field.type) or field.name == "uid"]
+
+
+def _beside(staging: Path, old: LakeFile | None, new: LakeFile) -> LakeFile:
+    return merge_files(staging, new.table, [old.path, new.path], new.cluster, new.night) if old else new
+
+
+def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partition]:
+    """Nights with logs whose sums are missing, or lack the accounts that new accounting tells; of the clusters of new files.
+
+    Args:
+        there: the files of all tables as they will be.
+        new: those among them that are new.
+    """
+    clusters = {file.cluster for file in new}
+    logged = {file.partition for file in there if file.table == "log" and file.partition and file.cluster in clusters}
+    told = {partition for file in new if file.table == "job" for partition in _run_in(file)}
+    summed = [{file.partition for file in there if file.table == view} for view in ROLL_UPS]
+    return {partition for partition in logged if partition in told or any(partition not in nights for nights in summed)}
+
+
+def _run_in(file: LakeFile) -> set[Partition]:
+    """Nights in which the jobs of a file may have left logs."""
+    if file.partition is None:
+        return set()
+    cluster, night = file.partition
+    begun = pc.min(pq.read_table(file.path, columns=["start_at"])["start_at"]).as_py()
+    first = max(begun.date(), night - _LONGEST_JOB) if begun else night
+    return {(cluster, first + timedelta(days=days)) for days in range((night - first).days + 1)}
+
+
+def known_logs(staging: Path, there: Sequence[LakeFile], closing: Iterable[Partition]) -> list[LakeFile]:
+    """Ids of logs whose rows leave, so that they are still known; with those that left their night before.
+
+    Args:
+        staging: the folder to write to.
+        there: the files of all tables as they will be.
+        closing: clusters and nights that are to lose their logs.
+    """
+    return [_known(staging, there, *partition) for partition in sorted(closing)]
+
+
+def _known(staging: Path, there: Sequence[LakeFile], cluster: str, night: date) -> LakeFile:
+    files = [file for file in there if file.partition == (cluster, night) and file.table in {KNOWN, "log"}]
+    ids = pa.concat_tables([pq.read_table(file.path, columns=["log_id"]) for file in files])
+    return write_file(staging, KNOWN, ids, cluster, night)

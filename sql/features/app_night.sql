@@ -1,0 +1,40 @@
+-- ---
+-- about = "What a user's program did in a night under an account, and what its findings cost."
+-- grain = ["cluster", "night", "user", "uid", "app", "account"]
+-- reads = ["main.logs", "main.findings", "core.job"]
+-- ---
+WITH per_log AS (
+    SELECT cluster, night, log_id, COUNT(*) AS findings, SUM(cost_core_seconds ORDER BY code) AS cost
+    FROM main.findings
+    GROUP BY ALL
+),
+account_of_job AS (
+    SELECT cluster, job_id, arg_max(account, night ORDER BY account) AS account
+    FROM core.job
+    WHERE account <> ''
+    GROUP BY ALL
+),
+counted AS (
+    SELECT
+        logs.*, account, findings,
+        -- Findings of a log may be about the same requests, so its costs can add up to more than it spent.
+        CASE WHEN cost > io_core_seconds THEN io_core_seconds ELSE cost END AS cost
+    FROM main.logs AS logs
+    LEFT JOIN per_log USING (cluster, night, log_id)
+    LEFT JOIN account_of_job USING (cluster, job_id)
+)
+-- Added up in order, floats give the same sum each time that a night is swept.
+SELECT
+    "user", uid, app, account,
+    COUNT(*) AS log_count,
+    COUNT(findings) AS finding_log_count,
+    COALESCE(SUM(findings), 0)::BIGINT AS finding_count,
+    SUM(cost ORDER BY log_id) AS cost_core_seconds,
+    SUM(io_core_seconds ORDER BY log_id) AS io_core_seconds,
+    SUM(run_core_seconds ORDER BY log_id) AS run_core_seconds,
+    SUM(run_core_seconds ORDER BY log_id) FILTER (WHERE io_core_seconds IS NOT NULL) AS timed_core_seconds,
+    TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
+    TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+    night, cluster
+FROM counted
+GROUP BY "user", uid, app, account, night, cluster

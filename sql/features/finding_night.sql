@@ -1,0 +1,12 @@
+-- ---
+-- about = "How often a trigger found something in a user's program in a night, and what that cost."
+-- grain = ["cluster", "night", "user", "uid", "app", "code", "level"]
+-- reads = ["main.findings"]
+-- ---
+SELECT
+    "user", uid, app, code, level,
+    COUNT(*) AS finding_count,
+    SUM(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
+    night, cluster
+FROM main.findings
+GROUP BY "user", uid, app, code, level, night, cluster

@@ -1,0 +1,36 @@
+-- ---
+-- about = "Who loses most in requests that findings are about: users, applications, accounts, and each user's applications, with the trend."
+-- grain = ["grouped_by", "user", "uid", "app", "account"]
+-- reads = ["core.app_night", "core.newest_night"]
+-- ---
+WITH dated AS (
+    SELECT app_night.*, last_night - night AS age
+    FROM core.app_night AS app_night
+    JOIN core.newest_night USING (cluster)
+),
+summed AS (
+    SELECT
+        CASE GROUPING("user", app) WHEN 0 THEN 'user and app' WHEN 1 THEN 'user' WHEN 2 THEN 'app' ELSE 'account' END AS grouped_by,
+        "user", uid, app,
+        -- Beside an account's own rows, all accounts that the row's logs were charged to.
+        CASE GROUPING(account) WHEN 0 THEN account ELSE string_agg(DISTINCT account, ', ' ORDER BY account) END AS account,
+        SUM(log_count)::BIGINT AS log_count,
+        SUM(io_core_seconds) AS io_core_seconds,
+        SUM(run_core_seconds) AS run_core_seconds,
+        -- A log whose I/O time is not known must not thin out the share of the others.
+        SUM(io_core_seconds) / NULLIF(SUM(timed_core_seconds), 0) AS io_ratio,
+        SUM(finding_count)::BIGINT AS finding_count,
+        SUM(cost_core_seconds) AS cost_core_seconds,
+        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
+        TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+        MIN(night) AS first_night,
+        MAX(night) AS last_night,
+        SUM(finding_log_count)::BIGINT AS finding_log_count,
+        SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 0 AND 6) AS recent_cost_core_seconds,
+        SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_cost_core_seconds
+    FROM dated
+    GROUP BY GROUPING SETS (("user", uid, app), ("user", uid), (app), (account))
+)
+SELECT *, COALESCE(recent_cost_core_seconds, 0) / NULLIF(preceding_cost_core_seconds, 0) AS cost_change_ratio
+FROM summed
+ORDER BY grouped_by, cost_core_seconds DESC NULLS LAST, io_core_seconds DESC NULLS LAST, log_count DESC, uid, "user", app, account
