@@ -30,7 +30,7 @@ _FEWEST: Final = 30
 _PAST_SECONDS: Final = 30 * 86_400
 # Shares of samples that LMT lacks, and of traffic that a run can have made, above which the servers' numbers are not believed;
 # the latter is the paper's.
-_MOST_MISSING, _MOST_OWN = 0.05, 1.2
+MOST_MISSING, _MOST_OWN = 0.05, 1.2
 
 Numbers = npt.NDArray[Any]
 
@@ -43,6 +43,9 @@ _AS_IT_STANDS: Final = {
     "nprocs": "darshan_nprocs",
     "read_bytes": "darshan_tot_bytes_read_posix",
     "write_bytes": "darshan_tot_bytes_written_posix",
+    "read_seconds": "darshan_tot_f_read_time_posix",
+    "write_seconds": "darshan_tot_f_write_time_posix",
+    "meta_seconds": "darshan_tot_f_meta_time_posix",
     "fs_read_bytes_per_second": "fs_ave_bytes_read_per_sec",
     "fs_write_bytes_per_second": "fs_ave_bytes_written_per_sec",
     "fs_max_read_bytes_per_second": "fs_max_bytes_read_per_sec",
@@ -74,6 +77,8 @@ def runs(path: Path) -> pa.Table:
 
         - `start_at`: by Darshan's clock. (`_datetime_start` is the wall clock of California, 7 or 8 hours less.)
         - `op`, `mode`: all runs either read or write, through one file or a file per process.
+        - `*_seconds` of reads, writes and metadata calls: summed over all ranks.
+        - `fs_bytes`, `fs_seconds`: reads and writes that the servers counted, and the time in which they did.
         - `io_bytes_per_second`: bytes over the time of the slowest rank, as Darshan estimates it (theirs is in MiB/s).
         - `group`: application, op, mode, file system, processes and GiB, within which runs should be alike.
         - `slowdown`: median rate of the group over the run's own; NULL in groups of less than 30.
@@ -115,6 +120,8 @@ def runs(path: Path) -> pa.Table:
         "group": np.where(has_moved, groups, None),
         "start_at": start.astype("datetime64[s]"),
         "moved_bytes": moved,
+        "fs_bytes": raw["fs_tot_bytes_read"] + raw["fs_tot_bytes_written"],
+        "fs_seconds": raw["_datetime_end"] - raw["_datetime_start"],
         "io_bytes_per_second": rate,
         "slowdown": _slowdowns(rate, groups),
         "own_ratio": own,
@@ -140,7 +147,7 @@ def _traffic(raw: Mapping[str, Numbers], moved: Numbers) -> tuple[Numbers, Numbe
     """The run's share of what the servers counted, and the rate of the rest, where they can be believed."""
     counted = raw["fs_tot_bytes_read"] + raw["fs_tot_bytes_written"]
     own = np.divide(moved, counted, out=np.full(len(moved), np.nan), where=counted > 0)
-    is_told = (own <= _MOST_OWN) & (raw["fs_frac_missing"] <= _MOST_MISSING)
+    is_told = (own <= _MOST_OWN) & (raw["fs_frac_missing"] <= MOST_MISSING)
     others = np.maximum(0, counted - moved) / (raw["_datetime_end"] - raw["_datetime_start"])
     return np.where(is_told, own, np.nan), np.where(is_told, others, np.nan)
 

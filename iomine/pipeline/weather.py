@@ -20,13 +20,26 @@ from iomine.views.query import ask
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
 USUAL_NIGHTS: Final = 30
+# How full OSTs are changes in days, and where they are mounted hardly ever.
+_FULL_NIGHTS: Final = 7
+_OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "file_name")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
     "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
-    "weather": {"server_slot": USUAL_NIGHTS, "log": 0, "phase": 0},
+    "traffic_slot": {"server_interval": 0, "target_fullness": _FULL_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
+    "weather": {
+        **dict.fromkeys(("server_slot", "traffic_slot"), USUAL_NIGHTS),
+        "target_fullness": _FULL_NIGHTS,
+        **dict.fromkeys(("log", "phase", "ost_io"), 0),
+    },
 }
-_ORDER: Final = {"server_interval": ("begin_at", "target"), "server_slot": ("begin_at", "target"), "weather": ("log_id",)}
+_ORDER: Final = {
+    "server_interval": ("begin_at", "target"),
+    "server_slot": ("begin_at", "target"),
+    "traffic_slot": ("filesystem", "begin_at"),
+    "weather": ("log_id",),
+}
 
 Partition = tuple[str, date]
 
@@ -44,8 +57,9 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
 
 
 def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
-    """What jobs had targets do in the nights whose intervals, logs or jobs are new."""
-    return _worked_out(staging, "server_slot", there, set(touched) & _having({"server_interval"}, there))
+    """What jobs had targets do, and all and logs had OSTs move, in the nights whose intervals, logs or jobs are new."""
+    nights = set(touched) & _having({"server_interval"}, there)
+    return [file for view in ("server_slot", "traffic_slot") for file in _worked_out(staging, view, there, nights)]
 
 
 def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:

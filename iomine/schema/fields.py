@@ -232,7 +232,10 @@ _SERVERS = {
     ),
     **_fields(
         Kind.TEXT,
-        owner="Id of the job as Lustre keeps it, cut at 31 bytes, or network id of the client; empty for a whole target.",
+        owner=(
+            "Id of the job as Lustre keeps it, cut at 31 bytes, network id of the client, or id of the log where Darshan counts; "
+            "empty for a whole target."
+        ),
         filesystem="Name of the file system.",
         busiest_target="OST that moved most bytes.",
         neighbour="Login name of the user who kept the same targets busiest meanwhile, or the id that Lustre has.",
@@ -270,7 +273,10 @@ _SERVERS = {
         rpcs_per_second="Requests for each second of the interval.",
         node_hours="Compute nodes times hours.",
         logged_node_hours="Node-hours of jobs that have a log.",
-        load_percentile="Share of the ten-minute slots of 30 nights, in percent, in which a target was less busy than this one.",
+        load_percentile=(
+            "Share of the ten-minute slots of 30 nights, in percent, in which a target was less busy than this one; by traffic, "
+            "in which others moved less on the same OSTs or file system."
+        ),
         bucket=(
             "Label of the histogram's bucket: the most that falls into it where they are powers of two, of offsets the least, "
             "otherwise what was counted itself."
@@ -279,6 +285,7 @@ _SERVERS = {
     **_fields(
         Kind.SECONDS,
         interval_seconds="Length of the interval.",
+        covered_seconds="Part of the ten minutes that readings of the servers cover, or in which the log ran.",
         service_seconds="Time in which the server dealt with requests, summed over them.",
         usual_service_seconds="Time that the same requests usually take: for each kind and size the median of 30 nights.",
         app_usual_service_seconds="Time that they usually take for the same user's application, where it was run five times.",
@@ -288,6 +295,9 @@ _SERVERS = {
         server_slowdown_ratio="Time in which the servers dealt with requests, over the time that these usually take.",
         user_ratio="Share of the busy time of the target that was its user's with most of it.",
         logged_ratio="Share of the node-hours that belong to jobs with a log.",
+        own_bytes_ratio=(
+            "Share of what the log's OSTs moved meanwhile that was its own by Darshan; of a whole file system, its user's."
+        ),
         fullest_ratio="Share of its bytes that were in use on the fullest OST.",
         load_over_mean_ratio="Busy time of the targets that were used, over the mean of all targets of their kind meanwhile.",
         own_ratio="Share of the busy time of the targets that a job used, while it used them, that was its own.",

@@ -4,11 +4,23 @@
 -- reads = ["core.log", "core.weather", "feature.log_meta_profile"]
 -- ---
 -- In the spirit of UMAMI (Lockwood et al., PDSW-DISCS 2017), which holds a run against what is usual; here that is asked of the
--- servers' own times, so that a run is not blamed for what it did not do before.
-WITH of_log AS (
+-- servers' own times, so that a run is not blamed for what it did not do before. Where servers tell no times, it is held
+-- against what others usually move. How much of it is the log's own is no clue: a run that is slow for any reason lasts
+-- longer, in which others move more.
+WITH weather AS (
     SELECT *
     FROM core.weather
     WHERE phase IS NULL
+),
+of_log AS (
+    SELECT *
+    FROM weather
+    WHERE evidence = 'job_stats'
+),
+traffic AS (
+    SELECT cluster, night, log_id, load_percentile, own_bytes_ratio, fullest_ratio
+    FROM weather
+    WHERE evidence = 'traffic'
 ),
 ost AS (
     SELECT *, GREATEST(0, 1 - 1 / NULLIF(server_slowdown_ratio, 0)) AS slow_ratio
@@ -19,6 +31,10 @@ mdt AS (
     SELECT *, GREATEST(0, 1 - 1 / NULLIF(server_slowdown_ratio, 0)) AS slow_ratio
     FROM of_log
     WHERE target_kind = 'mdt'
+),
+meta AS (
+    SELECT cluster, night, log_id, meta_ratio
+    FROM feature.log_meta_profile
 ),
 per_log AS (
     SELECT
@@ -34,7 +50,7 @@ per_log AS (
         CASE WHEN mdt_lost_ratio > ost_lost_ratio OR ost.log_id IS NULL THEN 'mdt' ELSE 'ost' END AS slowest_kind
     FROM ost
     FULL JOIN mdt USING (cluster, night, log_id)
-    LEFT JOIN (SELECT cluster, night, log_id, meta_ratio FROM feature.log_meta_profile) AS meta USING (cluster, night, log_id)
+    LEFT JOIN meta USING (cluster, night, log_id)
 ),
 slowest AS (
     SELECT cluster, night, log_id, target_kind AS slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio
@@ -43,17 +59,31 @@ slowest AS (
 SELECT
     log.log_id, log.cluster, log.night, per_log.log_id IS NOT NULL AS is_complete,
     CASE
+        WHEN traffic.log_id IS NOT NULL THEN CASE
+            WHEN load_percentile >= 95 THEN 'system'
+            WHEN fullest_ratio >= 0.9 THEN 'system'
+            WHEN load_percentile IS NULL THEN 'unclear'
+            WHEN meta_ratio >= 0.5 THEN 'unclear'
+            ELSE 'application'
+        END
         WHEN weather_slowdown_ratio IS NULL THEN 'unclear'
-        WHEN weather_slowdown_ratio < 1.5 THEN 'application'
+        WHEN weather_slowdown_ratio < 1.75 THEN 'application'
         WHEN own_ratio >= 0.5 THEN 'application'
         WHEN neighbour_ratio >= 0.5 THEN 'neighbour'
         WHEN own_ratio IS NULL THEN 'unclear'
         ELSE 'system'
     END AS weather_verdict,
     CASE
+        WHEN traffic.log_id IS NOT NULL THEN CASE
+            WHEN load_percentile >= 95 THEN 'Others moved more on its OSTs than in 95 % of the time of 30 nights.'
+            WHEN fullest_ratio >= 0.9 THEN 'At least one of its OSTs was 90 % full.'
+            WHEN load_percentile IS NULL THEN 'It is not known how much others usually move on its OSTs.'
+            WHEN meta_ratio >= 0.5 THEN 'It spent most of its time in metadata calls, and no server told how long it dealt with these.'
+            ELSE 'Others moved no more on its OSTs than they often do, and none of these is known to have been full.'
+        END
         WHEN per_log.log_id IS NULL THEN 'No server told how long it dealt with the requests of this job.'
         WHEN weather_slowdown_ratio IS NULL THEN 'It is not known how much of its time hung on which servers.'
-        WHEN weather_slowdown_ratio < 1.5 THEN 'The servers made its I/O less than 1.5 times as long as usual.'
+        WHEN weather_slowdown_ratio < 1.75 THEN 'The servers made its I/O less than 1.75 times as long as usual.'
         WHEN own_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was its user''s own.'
         WHEN neighbour_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was one other user''s.'
         WHEN own_ratio IS NULL THEN 'The servers were slow, and it is not known what kept them busy.'
@@ -61,7 +91,10 @@ SELECT
     END AS weather_rule,
     weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
     1 - ost_own_ratio AS ost_contention_ratio, 1 - own_ratio AS others_ratio, ost_slowdown_ratio, ost_load_over_mean_ratio,
-    mdt_slowdown_ratio, mdt_own_ratio, 1 - mdt_own_ratio AS mdt_others_ratio, mdt_rpc_count
+    mdt_slowdown_ratio, mdt_own_ratio, 1 - mdt_own_ratio AS mdt_others_ratio, mdt_rpc_count,
+    load_percentile, own_bytes_ratio, fullest_ratio
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN slowest USING (cluster, night, log_id, slowest_kind)
+LEFT JOIN traffic USING (cluster, night, log_id)
+LEFT JOIN meta USING (cluster, night, log_id)

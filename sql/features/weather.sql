@@ -1,7 +1,7 @@
 -- ---
 -- about = "How the targets of one kind dealt with what a log, or a phase of it, asked of them, and who else kept them busy."
 -- grain = ["log_id", "layer", "phase", "target_kind"]
--- reads = ["core.log", "core.phase", "core.server_slot"]
+-- reads = ["core.log", "core.phase", "core.server_slot", "core.log_load"]
 -- ---
 WITH busy AS (
     SELECT
@@ -93,7 +93,15 @@ SELECT
     log_id, layer, NULLIF(phase, -1) AS phase, target_kind, 'job_stats' AS evidence, target_count,
     TRY_CAST(rpcs AS BIGINT) AS rpc_count, seconds AS service_seconds, usual_seconds AS usual_service_seconds,
     seconds / NULLIF(usual_seconds, 0) AS server_slowdown_ratio, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
-    len(list_filter(of_seconds, lambda bar: bar < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio, night, cluster
+    len(list_filter(of_seconds, lambda bar: bar < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio,
+    NULL AS own_bytes_ratio, NULL AS fullest_ratio, night, cluster
 FROM measured
 LEFT JOIN quantiles USING (cluster, target_kind)
 LEFT JOIN shares USING (cluster, night, log_id, layer, phase, target_kind)
+UNION ALL BY NAME
+-- Where no server told how long it dealt with a log's requests, there still is what others had them move meanwhile.
+SELECT
+    log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, own_bytes_ratio, load_percentile, fullest_ratio,
+    night, cluster
+FROM core.log_load
+ANTI JOIN measured USING (cluster, night, log_id)

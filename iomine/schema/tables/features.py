@@ -118,7 +118,7 @@ LOG_WEATHER_PROFILE = Table(
         *("log_id", "is_complete", "weather_verdict", "weather_rule", "weather_slowdown_ratio", "lost_service_seconds"),
         *("slowest_kind", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio", "ost_contention_ratio"),
         *("others_ratio", "ost_slowdown_ratio", "ost_load_over_mean_ratio", "mdt_slowdown_ratio", "mdt_own_ratio"),
-        *("mdt_others_ratio", "mdt_rpc_count"),
+        *("mdt_others_ratio", "mdt_rpc_count", "load_percentile", "own_bytes_ratio", "fullest_ratio"),
     ),
 )
 DRISHTI_POSIX = Table(

@@ -53,12 +53,17 @@ SERVER_SLOT = Table(
         *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds", "app_usual_service_seconds"),
     ),
 )
+TRAFFIC_SLOT = Table(
+    "traffic_slot",
+    "What was moved on an OST, or a whole file system, in ten minutes: by all, as servers count, and by a log, as Darshan does.",
+    ("begin_at", "filesystem", "ost_id", "owner", "user", "moved_bytes", "covered_seconds"),
+)
 WEATHER = Table(
     "weather",
     "How the targets of one kind dealt with what a log, or a phase of it, asked of them, and who else kept them busy.",
     (
         *("log_id", "layer", "phase", "target_kind", "evidence", "target_count", "rpc_count", "service_seconds"),
         *("usual_service_seconds", "server_slowdown_ratio", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio"),
-        *("load_percentile", "load_over_mean_ratio"),
+        *("load_percentile", "load_over_mean_ratio", "own_bytes_ratio", "fullest_ratio"),
     ),
 )

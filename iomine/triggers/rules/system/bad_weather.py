@@ -20,8 +20,8 @@ TRIGGER = Trigger(
     all_of=(
         Above(
             "weather_slowdown_ratio",
-            1.5,
-            why="Our own choice: differences of up to a half are everyday life on a shared file system.",
+            1.75,
+            why="Everyday load of simulated facilities makes programs that were run a few times seem 1.6 times as slow.",
         ),
         Above("others_ratio", 0.5, why="Our own choice: what a user did for the most part is no weather."),
     ),
@@ -34,7 +34,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),
-        Case("exactly on the bar", {"weather_slowdown_ratio": 1.5, "others_ratio": 0.9}, state="clear"),
+        Case("exactly on the bar", {"weather_slowdown_ratio": 1.75, "others_ratio": 0.9}, state="clear"),
         Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
         Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
         Case(
@@ -58,4 +58,5 @@ sbatch --begin=03:00 job.sh
 """,
         ),
     ),
+    version="2",
 )

@@ -1,0 +1,118 @@
+-- ---
+-- about = "What others moved on a log's OSTs meanwhile, or where no layout tells these on all of its file system, and how full those were."
+-- grain = ["log_id"]
+-- reads = ["core.log", "core.ost_io", "core.traffic_slot", "core.target_fullness"]
+-- ---
+-- A file system as a whole has index -1.
+WITH load AS (
+    SELECT
+        cluster, filesystem, COALESCE(ost_id, -1) AS ost_id, begin_at, SUM(covered_seconds) AS seconds,
+        SUM(moved_bytes) / SUM(covered_seconds) AS rate
+    FROM core.traffic_slot
+    WHERE owner = ''
+    GROUP BY ALL
+),
+-- The user's other logs are no others.
+run AS (
+    SELECT
+        cluster, filesystem, begin_at, owner AS log_id, CASE WHEN "user" = '' THEN owner ELSE "user" END AS who, moved_bytes,
+        covered_seconds AS seconds
+    FROM core.traffic_slot
+    WHERE owner <> ''
+),
+-- An index tells OSTs apart on one file system only.
+one AS (
+    SELECT cluster, log_id
+    FROM run
+    GROUP BY ALL
+    HAVING COUNT(DISTINCT filesystem) = 1
+),
+ost AS (
+    SELECT cluster, log_id, ost_id, SUM(moved_bytes) / SUM(SUM(moved_bytes)) OVER (PARTITION BY cluster, log_id) AS part
+    FROM core.ost_io
+    SEMI JOIN one USING (cluster, log_id)
+    WHERE ost_id IS NOT NULL AND moved_bytes > 0
+    GROUP BY cluster, log_id, ost_id
+),
+used AS (
+    SELECT
+        cluster, night, log_id, end_at, filesystem, COALESCE(ost_id, -1) AS ost_id, begin_at,
+        CASE WHEN ost_id IS NULL THEN who ELSE log_id END AS who, moved_bytes * COALESCE(part, 1) AS moved_bytes, seconds
+    FROM run
+    JOIN (SELECT cluster, night, log_id, end_at FROM core.log) AS log USING (cluster, log_id)
+    LEFT JOIN ost USING (cluster, log_id)
+),
+own AS (
+    SELECT cluster, filesystem, -1 AS ost_id, begin_at, who, moved_bytes, seconds
+    FROM run
+    UNION ALL
+    SELECT cluster, filesystem, ost_id, begin_at, who, moved_bytes, seconds
+    FROM used
+    WHERE ost_id >= 0
+),
+met AS (
+    SELECT
+        cluster, filesystem, ost_id, begin_at, who, rate,
+        -- Of a slot that readings cover in part, that part is taken to be the run's.
+        LEAST(rate, SUM(own.moved_bytes / GREATEST(own.seconds, load.seconds))) AS own_rate, rate - own_rate AS others_rate
+    FROM own
+    JOIN load USING (cluster, filesystem, ost_id, begin_at)
+    GROUP BY cluster, filesystem, ost_id, begin_at, who, rate
+),
+ranked AS (
+    SELECT cluster, filesystem, ost_id, rate, COUNT(*) OVER (PARTITION BY cluster, filesystem, ost_id ORDER BY rate) AS less_count
+    FROM load
+),
+known AS (
+    SELECT cluster, filesystem, ost_id, COUNT(*) AS slot_count
+    FROM load
+    GROUP BY ALL
+),
+asked AS (
+    SELECT met.*, COALESCE(less_count, 0) AS less_count
+    FROM (SELECT * FROM met SEMI JOIN used USING (cluster, filesystem, ost_id, begin_at, who)) AS met
+    ASOF LEFT JOIN ranked
+        ON met.cluster = ranked.cluster AND met.filesystem = ranked.filesystem AND met.ost_id = ranked.ost_id
+        AND met.others_rate > ranked.rate
+),
+-- Others moved less in slots in which all did, and in those in which all did not for what was the user's own.
+stood AS (
+    SELECT
+        cluster, filesystem, ost_id, asked.begin_at, who, asked.rate, asked.own_rate,
+        less_count + COUNT(*) FILTER (past.others_rate < asked.others_rate AND past.rate >= asked.others_rate) AS others_less_count
+    FROM asked
+    JOIN met AS past USING (cluster, filesystem, ost_id, who)
+    GROUP BY cluster, filesystem, ost_id, asked.begin_at, who, asked.rate, asked.own_rate, less_count
+),
+target AS (
+    SELECT
+        cluster, regexp_extract(target, '^(.*)-OST', 1) AS filesystem, sampled_at, used_bytes / total_bytes AS full_ratio,
+        unnest([-1, TRY_CAST('0x' || regexp_extract(target, 'OST([0-9a-fA-F]{4})', 1) AS BIGINT)]) AS ost_id
+    FROM core.target_fullness
+    WHERE total_bytes > 0 AND target_kind = 'ost'
+),
+fullness AS (
+    SELECT cluster, filesystem, ost_id, sampled_at, MAX(full_ratio) AS full_ratio
+    FROM target
+    GROUP BY ALL
+),
+fullest AS (
+    SELECT place.cluster, log_id, MAX(full_ratio) AS fullest_ratio
+    FROM (SELECT DISTINCT cluster, log_id, end_at, filesystem, ost_id FROM used) AS place
+    ASOF JOIN fullness
+        ON place.cluster = fullness.cluster AND place.filesystem = fullness.filesystem AND place.ost_id = fullness.ost_id
+        AND end_at >= sampled_at
+    GROUP BY ALL
+)
+SELECT
+    log_id, NULLIF(COUNT(DISTINCT ost_id) FILTER (ost_id >= 0), 0) AS target_count,
+    SUM(own_rate) / NULLIF(SUM(rate), 0) AS own_bytes_ratio,
+    -- Half of its slots and OSTs were at least as loaded: one burst of its own, or one quiet OST, does not count. Among fewer
+    -- than 30 slots the top 5 % are chance.
+    MEDIAN(100 * others_less_count / slot_count) FILTER (slot_count >= 30) AS load_percentile,
+    MAX(fullest_ratio) AS fullest_ratio, night, cluster
+FROM used
+LEFT JOIN stood USING (cluster, filesystem, ost_id, begin_at, who)
+LEFT JOIN known USING (cluster, filesystem, ost_id)
+LEFT JOIN fullest USING (cluster, log_id)
+GROUP BY log_id, night, cluster

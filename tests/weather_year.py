@@ -1,0 +1,195 @@
+"""How verdicts by traffic fall on a year of benchmark runs, of which it is known which were slow.
+
+`python tests/weather_year.py` writes docs/weather_year.md: the tables of `tokio_year` become tables of the lake, and what the
+runs met with is worked out from them night by night, as a sweep does.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pyarrow as pa
+from shared import Row
+from tokio_year import MOST_MISSING, YEAR, runs
+
+from iomine.lake import LakeFile, write_file
+from iomine.pipeline.weather import slot_files, weather_files
+from iomine.schema.registry import arrow_schema
+from iomine.views.catalog import build_catalog
+from iomine.views.query import ask
+
+PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_year.md"
+CLUSTER: Final = "edison"
+# A run is slow where the median rate of runs alike is so many times its own, and under high load where others moved less in so
+# many of the runs of the 30 days before.
+_SLOW, _HIGH = 1.5, 0.95
+LOADED, SLOW, REST = "Slow under high load", "Slow otherwise", "Not slow"
+LOAD, FULL, APPLICATION, UNCLEAR = "system, by load", "system, by fullness", "application", "unclear"
+VERDICTS: Final = (LOAD, FULL, APPLICATION, UNCLEAR)
+
+# Runs by month, kind and verdict.
+Counts = Counter[tuple[str, str, str]]
+
+
+def verdicts(found: Sequence[Row], nights: Sequence[date]) -> list[Row]:
+    """Runs of some nights with `job_weather`'s row of each, in the order in which they are given.
+
+    Args:
+        found: runs, of as many nights before as verdicts look back to.
+        nights: those whose runs are judged.
+    """
+    with TemporaryDirectory() as folder:
+        database = _database(Path(folder), found, nights)
+        told = {row["log_id"]: row for row in ask(database, "SELECT * FROM feature.log_weather_profile").to_pylist()}
+    return [{**run, **told[_log_id(place)]} for place, run in enumerate(found) if _end(run).date() in set(nights)]
+
+
+def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Path:
+    there = list(_files(folder, found))
+    there += slot_files(folder, there, {(CLUSTER, file.night) for file in there if file.night})
+    there += weather_files(folder, there, [(CLUSTER, night) for night in nights])
+    paths: dict[str, list[str]] = {}
+    for file in there:
+        paths.setdefault(file.table, []).append(str(file.path))
+    build_catalog(folder / "iomine.duckdb", paths, {}, {})
+    return folder / "iomine.duckdb"
+
+
+def _files(folder: Path, found: Sequence[Row]) -> Iterator[LakeFile]:
+    """The tables as far as weather needs them, by night."""
+    by_night: dict[tuple[str, date], list[Row]] = {}
+    for place, run in enumerate(found):
+        for table, row in _rows(_log_id(place), run):
+            by_night.setdefault((table, _end(run).date()), []).append(row)
+    for (table, night), rows in by_night.items():
+        yield write_file(folder, table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), CLUSTER, night)
+
+
+def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
+    """What is in the lake of a run: its log, with one file for all, and what its file system told."""
+    start = run["start_at"].replace(tzinfo=UTC)
+    file_system, file = run["file_system"], {"log_id": log_id, "file_id": 1}
+    yield "log", {"log_id": log_id, "user": "benchmarks", "start_at": start, "end_at": _end(run)}
+    if file_system is None or run["moved_bytes"] is None:
+        return
+    yield "file_name", file | {"mount": f"/{file_system}", "fs_type": "lustre"}
+    times = {name: run[name] for name in ("read_seconds", "write_seconds", "meta_seconds")}
+    moved = {name: int(run[name]) for name in ("read_bytes", "write_bytes")}
+    yield "posix_file", file | {"rank": -1} | times | moved
+    if run["fs_bytes"] is not None and run["missing_ratio"] <= MOST_MISSING:
+        # What is known is the sum over all OSTs, which thus stand as one.
+        counted = {"target": f"{file_system}-OST0000", "target_kind": "ost", "scope": "target", "owner": "", "operation": "all"}
+        when = {"begin_at": start, "interval_seconds": run["fs_seconds"], "source_kind": "lmt"}
+        yield "server_interval", counted | when | {"moved_bytes": int(run["fs_bytes"]), "quality": "sound"}
+    if run["fullest_ost_ratio"] is not None:
+        full = {"total_bytes": 10**6, "used_bytes": round(run["fullest_ost_ratio"] * 10**6)}
+        where = {"target": f"{file_system}-OST0000", "target_kind": "ost", "mount": f"/{file_system}"}
+        yield "target_fullness", {"sampled_at": start} | where | full
+
+
+def _end(run: Row) -> datetime:
+    return run["start_at"].replace(tzinfo=UTC) + timedelta(seconds=run["run_seconds"])
+
+
+def _log_id(place: int) -> str:
+    return f"{place:016x}"
+
+
+def counts(judged: Iterable[Row]) -> Counts:
+    """Runs by month, kind and verdict, of those that can be compared with runs alike."""
+    return Counter((_end(run).strftime("%Y-%m"), _kind(run), _verdict(run)) for run in judged if run["slowdown"] is not None)
+
+
+def _kind(run: Row) -> str:
+    if run["slowdown"] < _SLOW:
+        return REST
+    # Where it is not known how much others moved, it is not known to have been much.
+    return LOADED if (run["others_rank_ratio"] or 0) >= _HIGH else SLOW
+
+
+def _verdict(run: Row) -> str:
+    if run["weather_verdict"] != "system":
+        return str(run["weather_verdict"])
+    return LOAD if (run["load_percentile"] or 0) >= 100 * _HIGH else FULL
+
+
+def total(counted: Counts, kinds: Iterable[str], verdicts: Iterable[str]) -> int:
+    """Runs of all months of some kinds that got some verdicts."""
+    wanted = {(kind, verdict) for kind in kinds for verdict in verdicts}
+    return sum(count for (_, *rest), count in counted.items() if tuple(rest) in wanted)
+
+
+def lift(counted: Counts, kinds: Sequence[str], verdicts: Sequence[str]) -> float:
+    """How many times as often runs of some kinds get one of some verdicts as runs that were not slow, of those that are clear."""
+    some, rest = (_ratio(counted, each, verdicts) for each in (kinds, [REST]))
+    return some / rest
+
+
+def _ratio(counted: Counts, kinds: Sequence[str], verdicts: Sequence[str]) -> float:
+    return total(counted, kinds, verdicts) / total(counted, kinds, (LOAD, FULL, APPLICATION))
+
+
+def page(counted: Counts) -> str:
+    """The text of docs/weather_year.md."""
+    about = (
+        f"{total(counted, (LOADED, SLOW, REST), VERDICTS):,} runs of IOR, HACC-IO, VPIC-IO and BD-CATS on Edison's three Lustre "
+        'file systems, the tables behind "A Year in the Life of a Parallel File System" (Lockwood et al., SC18): bytes and times '
+        "by Darshan, traffic by LMT during each run, and how full the fullest OST was. They go through the same queries as a "
+        "sweep's readings, and get [the verdicts for servers that tell no times](weather.md#where-servers-tell-no-times)."
+    )
+    terms = (
+        "A run is slow where the median rate of runs alike (application, direction, file or file per process, file system, "
+        f"processes and size) is at least {_SLOW} times its own; verdicts do not know that. It was under high load where others "
+        f"moved less in {_HIGH:.0%} of the runs of the 30 days before, by the tables, run by run; verdicts only see ten minutes, "
+        "in which other runs of the same job lie too. `unclear` are the first weeks of a file system, and runs of which LMT lacks "
+        "samples."
+    )
+    told = (
+        f"`system` is {lift(counted, [LOADED], (LOAD, FULL)):.1f} times as frequent for runs that were slow under high load as for "
+        f"those that were not slow, and {lift(counted, [LOADED, SLOW], (LOAD, FULL)):.1f} times for all slow ones: "
+        f"{lift(counted, [LOADED, SLOW], [LOAD]):.1f} times by load, and {lift(counted, [LOADED, SLOW], [FULL]):.1f} times by "
+        "fullness."
+    )
+    lines = [
+        "# What slow runs of a year met with",
+        "",
+        "<!-- Written by tests/weather_year.py. -->",
+        "",
+        about,
+        "",
+        terms,
+        "",
+        "| runs | " + " | ".join(VERDICTS) + " | share of `system` where it is clear |",
+        "| --- |" + " --- |" * (len(VERDICTS) + 1),
+        *(_row(counted, kind) for kind in (LOADED, SLOW, REST)),
+        "",
+        told,
+    ]
+    for kind in (LOADED, SLOW, REST):
+        lines += ["", f"## {kind}", "", "| month | " + " | ".join(VERDICTS) + " |", "| --- |" + " --- |" * len(VERDICTS)]
+        lines += [
+            f"| {month} | {' | '.join(str(counted[month, kind, verdict]) for verdict in VERDICTS)} |"
+            for month in sorted({month for month, *_ in counted})
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _row(counted: Counts, kind: str) -> str:
+    cells = [f"{total(counted, [kind], [verdict]):,}" for verdict in VERDICTS]
+    return f"| {kind} | {' | '.join(cells)} | {_ratio(counted, [kind], (LOAD, FULL)):.1%} |"
+
+
+def main() -> None:
+    """Writes the page."""
+    found = runs(YEAR).to_pylist()
+    nights = sorted({_end(run).date() for run in found})
+    PAGE.write_text(page(counts(verdicts(found, nights))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.nice(5)
+    main()
