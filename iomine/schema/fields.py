@@ -681,6 +681,67 @@ _OFFENDERS = {
     ),
 }
 
+_LINEAGES = {
+    **_fields(
+        Kind.LABEL,
+        regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
+        outcome="What became of a finding that was told: gone, reduced, still there, or unknown where later runs are too few.",
+    ),
+    **_fields(
+        Kind.INTEGER,
+        least_nprocs="Fewest processes of a run.",
+        most_nprocs="Most processes of a run.",
+    ),
+    **_fields(
+        Kind.COUNT,
+        lineage_count="Number of lineages.",
+        before_count="Runs that could be assessed up to the night on which the finding was told.",
+        before_fired_count="Of these, runs in which the trigger fired.",
+        later_count="Runs that could be assessed after that night.",
+        later_fired_count="Of these, runs in which the trigger fired.",
+        clear_since_count="Runs after that night that are clear, since the trigger last fired.",
+    ),
+    **_fields(
+        Kind.FLAG,
+        is_regression="True where the runs themselves are slower, as far as is known: false where a neighbour or the system is why.",
+    ),
+    **_fields(
+        Kind.DATE,
+        told_night="First night on which the finding was published for the lineage.",
+        clear_night="Night of the first run after the trigger last fired.",
+    ),
+    **_fields(
+        Kind.TIME,
+        since_at="Start of the first run that is slower.",
+    ),
+    **_fields(
+        Kind.CORE_SECONDS,
+        usual_io_core_seconds="Median of the I/O time of the lineage's runs; of a regression, of those that it is held against.",
+        spread_io_core_seconds="Median absolute deviation of the I/O time.",
+        lost_core_seconds="I/O time of a run beyond what is usual for its bytes; of a step, the median over its runs.",
+        all_lost_core_seconds="I/O time of all these runs beyond what is usual for their bytes.",
+        before_core_seconds="Mean of what the finding cost a run up to the night on which it was told; where clear, nothing.",
+        later_core_seconds="Mean of what the finding cost a run after that night; where clear, nothing.",
+        saved_core_seconds="What the finding would have cost runs since it was gone or reduced, less what it did.",
+    ),
+    **_fields(
+        Kind.BYTES,
+        usual_moved_bytes="Median of the bytes read and written.",
+        spread_moved_bytes="Median absolute deviation of the bytes read and written.",
+    ),
+    **_fields(
+        Kind.NUMBER,
+        usual_bytes_per_core_second="Median of the bytes moved for each core-second of I/O.",
+        spread_bytes_per_core_second="Median absolute deviation of the bytes moved for each core-second of I/O.",
+    ),
+    **_fields(
+        Kind.RATIO,
+        io_slowdown_ratio=(
+            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; of a step, the median."
+        ),
+    ),
+}
+
 _WEATHER = {
     **_fields(
         Kind.LABEL,

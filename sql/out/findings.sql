@@ -4,7 +4,7 @@
 -- reads = ["core.verdict", "core.log"]
 -- ---
 SELECT
-    verdict.log_id, verdict.cluster, verdict.night, log.job_id, log.uid, log."user", log.app,
+    verdict.log_id, verdict.cluster, verdict.night, log.job_id, log.uid, log."user", log.app, log.application, log.lineage_id,
     verdict.code, verdict.level, verdict.finding, verdict.advice, verdict.evidence, verdict.cost_core_seconds, verdict.value, verdict.bar,
     'reports/' || verdict.log_id || '.html#' || verdict.code AS report
 FROM core.verdict AS verdict

@@ -53,6 +53,7 @@ def test_names_keep_what_a_rebuild_does_not_change(command: str, expected: str) 
         ("srun --mpi=pmix ./lmp", "lmp"),
         ("mpirun -np 8 --hostfile hosts -mca btl tcp -x PATH ./lmp", "lmp"),
         ("mpiexec.hydra -genv A b -ppn 4 /x/lmp", "lmp"),
+        ("mpiexec -n 4 --ppn 4 -d 8 --hosts x1,x2 --exclusive --cpu-bind depth ./lmp", "lmp"),
         ("aprun -n 24 -cc depth ./lmp", "lmp"),
         ("flux run -N 2 -n 8 ./lmp", "lmp"),
         ("env -u HOME A=1 B=2 ./lmp", "lmp"),
@@ -98,6 +99,7 @@ def test_what_starts_a_program_is_not_the_application(command: str, expected: st
         ("perl -I lib munge.pl", "munge.pl"),
         ("perl -e print", "perl"),
         ("julia -t 8 --project=. run.jl", "run.jl"),
+        ("java -Xms1g Main", "Main"),
         ("java -Xmx4g -cp a.jar:b.jar -jar tool-1.2.jar", "tool.jar"),
     ],
 )

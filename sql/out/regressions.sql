@@ -1,0 +1,95 @@
+-- ---
+-- about = "Where I/O takes longer than is usual of a lineage, for the bytes it moves: a step since which it does, or a single run."
+-- grain = ["cluster", "lineage_id", "log_id"]
+-- reads = ["main.logs", "main.job_weather"]
+-- ---
+-- The place of a step is where ranks part best (Pettitt, Applied Statistics 28, 1979), whatever the distribution; its size is told by
+-- medians, and the band of what is usual is three of the standard deviations that the median absolute deviation stands for.
+WITH run AS (
+    SELECT
+        cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds,
+        -- More bytes take longer, and that is no regression.
+        seconds / CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS pace
+    FROM main.logs
+    WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
+    QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= 8
+),
+ranked AS (
+    SELECT
+        *, row_number() OVER of_time AS number, COUNT(*) OVER of_lineage AS run_count,
+        (rank() OVER of_pace + run_count * cume_dist() OVER of_pace) / 2 AS pace_rank
+    FROM run
+    WINDOW
+        of_lineage AS (PARTITION BY cluster, lineage_id),
+        of_pace AS (PARTITION BY cluster, lineage_id ORDER BY pace),
+        of_time AS (PARTITION BY cluster, lineage_id ORDER BY night, start_at, log_id)
+),
+parted AS (
+    SELECT
+        *, abs(2 * SUM(pace_rank) OVER (PARTITION BY cluster, lineage_id ORDER BY number) - number * (run_count + 1)) AS parting
+    FROM ranked
+),
+place AS (
+    SELECT
+        cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before,
+        2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.05 AS is_parted
+    FROM parted
+    WHERE number BETWEEN 3 AND run_count - 3
+    GROUP BY ALL
+),
+sided AS (
+    SELECT ranked.*, is_parted AND number > last_before AS is_after
+    FROM ranked
+    JOIN place USING (cluster, lineage_id)
+),
+side AS (
+    SELECT
+        cluster, lineage_id, is_after, COUNT(*) AS side_count,
+        MEDIAN(pace) AS usual_pace, GREATEST(1.5 * usual_pace, usual_pace + 3 * 1.4826 * MAD(pace)) AS most_pace,
+        MEDIAN(seconds) AS usual_seconds, GREATEST(1.5 * usual_seconds, usual_seconds + 3 * 1.4826 * MAD(seconds)) AS most_seconds
+    FROM sided
+    GROUP BY ALL
+),
+step AS (
+    SELECT cluster, lineage_id, earlier.usual_pace AS earlier_pace, earlier.usual_seconds AS earlier_seconds
+    FROM (SELECT * FROM side WHERE NOT is_after) AS earlier
+    JOIN (SELECT * FROM side WHERE is_after) AS later USING (cluster, lineage_id)
+    WHERE later.usual_pace > earlier.most_pace AND later.usual_seconds > earlier.most_seconds
+),
+slow AS (
+    SELECT
+        cluster, lineage_id, night, log_id, start_at, number, seconds, is_after AND step.lineage_id IS NOT NULL AS is_of_step,
+        CASE WHEN is_of_step THEN earlier_pace ELSE usual_pace END AS held_pace,
+        CASE WHEN is_of_step THEN earlier_seconds ELSE usual_seconds END AS held_seconds,
+        LEAST(pace / NULLIF(held_pace, 0), seconds / NULLIF(held_seconds, 0)) AS slowdown_ratio,
+        seconds * (1 - 1 / NULLIF(slowdown_ratio, 0)) AS lost_seconds
+    FROM sided
+    JOIN side USING (cluster, lineage_id, is_after)
+    LEFT JOIN step USING (cluster, lineage_id)
+    WHERE is_of_step OR (side_count >= 5 AND pace > most_pace AND seconds > most_seconds)
+),
+named AS (
+    SELECT
+        cluster, lineage_id, CASE WHEN is_of_step THEN 'step' ELSE 'run' END AS regression_kind,
+        arg_min(log_id, number) AS log_id, arg_min(night, number) AS night, COUNT(*) AS log_count,
+        MEDIAN(held_seconds) AS usual_io_core_seconds, MEDIAN(slowdown_ratio) AS io_slowdown_ratio,
+        MEDIAN(lost_seconds) AS lost_core_seconds, SUM(lost_seconds) AS all_lost_core_seconds,
+        COUNT(*) FILTER (weather_verdict = 'neighbour') AS neighbour_count,
+        COUNT(*) FILTER (weather_verdict = 'system') AS system_count,
+        CASE
+            WHEN 2 * (neighbour_count + system_count) < COUNT(*)
+            THEN COALESCE(MIN(weather_verdict) FILTER (weather_verdict IN ('application', 'unclear')), 'unclear')
+            WHEN neighbour_count >= system_count THEN 'neighbour'
+            ELSE 'system'
+        END AS weather_verdict
+    FROM slow
+    LEFT JOIN main.job_weather USING (cluster, night, log_id)
+    GROUP BY cluster, lineage_id, is_of_step, CASE WHEN is_of_step THEN 0 ELSE number END
+)
+SELECT
+    lineage_id, regression_kind, weather_verdict IN ('application', 'unclear') AS is_regression, weather_verdict,
+    log."user", log.uid, log.application, named.log_id, log.start_at AS since_at, named.log_count, io_slowdown_ratio,
+    usual_io_core_seconds, lost_core_seconds, all_lost_core_seconds, named.night, named.cluster
+FROM named
+JOIN main.logs AS log USING (cluster, night, log_id, lineage_id)
+ORDER BY is_regression DESC, all_lost_core_seconds DESC, named.log_id
