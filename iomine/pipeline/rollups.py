@@ -55,9 +55,10 @@ def roll_up(
 
 def _rows(span: Span, *, view: str, staging: Path, there: Sequence[LakeFile]) -> pa.Table:
     paths: dict[str, list[str]] = {}
+    of_span = set(span.partitions)
     last = span.nights[-1] + _LONGEST_JOB
     for file in there:
-        if file.partition in span.partitions or (
+        if file.partition in of_span or (
             file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last
         ):
             paths.setdefault(file.table, []).append(str(file.path))

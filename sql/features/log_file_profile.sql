@@ -27,7 +27,7 @@ per_file AS (
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio') AS stdio_bytes,
         SUM(seconds) AS seconds, SUM(seconds) FILTER (layer = 'stdio') AS stdio_seconds,
-        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes)) + 1 AS extent_bytes
+        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
     FROM record
     GROUP BY ALL
 ),

@@ -19,7 +19,7 @@ posix AS (
         bool_or(is_shared) OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_seconds + write_seconds) AS seconds, SUM(read_seconds + write_seconds + meta_seconds) AS all_seconds,
-        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes)) + 1 AS extent_bytes
+        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
     FROM core.posix_file
     GROUP BY ALL
 ),

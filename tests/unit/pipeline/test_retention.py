@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from iomine.errors import UsageError
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.retention import SUGGESTED_DAYS, expired, kept_from, parse_retention, perishable_tables, site_retention
+from iomine.pipeline.retention import (
+    SUGGESTED_DAYS,
+    expired,
+    kept_from,
+    parse_retention,
+    perishable_tables,
+    site_retention,
+    tables_of_logs,
+)
+from iomine.pipeline.rollups import ROLL_UPS
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
 
@@ -31,11 +40,13 @@ def test_the_template_sets_what_is_suggested() -> None:
 
 
 def test_what_verdicts_need_stays() -> None:
-    """Neither logs, nor records and features that triggers ask, nor tables without nights may leave; verdicts may."""
+    """Records and features that triggers ask leave with the logs only, tables without nights never; logs and verdicts may."""
     views = {trigger.view for trigger in TRIGGERS.values()}
-    stays = views | {"log", "posix_file", "rank_io", "phase", "request_size", "reject", "sweep"}
+    stays = views | {"posix_file", "rank_io", "phase", "request_size", "reject", "sweep", "known_log"}
     assert not stays & set(perishable_tables())
-    assert {"segment", "verdict", *SUGGESTED_DAYS} <= set(perishable_tables()) < set(TABLES)
+    assert {"log", "segment", "verdict", *SUGGESTED_DAYS} <= set(perishable_tables()) < set(TABLES)
+    assert views | {"log", "verdict", "segment", "posix_file", "phase"} <= tables_of_logs()
+    assert not {"job", "server_interval", "known_log", *ROLL_UPS} & tables_of_logs()
 
 
 @pytest.mark.parametrize(
@@ -44,8 +55,9 @@ def test_what_verdicts_need_stays() -> None:
         ("", {}),
         ("[days]", {}),
         ("[days]\nsegment = 30\nverdict = 3650\nmount = 0", {"segment": 30, "verdict": 3650}),
+        ("[days]\nlog = 400\napp_night = 400\nmount_night = 0", {"log": 400, "app_night": 400}),
     ],
-    ids=["empty", "no table named", "some"],
+    ids=["empty", "no table named", "some", "sums as long as logs"],
 )
 def test_days_that_are_fit(text: str, expected: dict[str, int]) -> None:
     """What is not named, or has 0 days, is kept for ever."""
@@ -59,9 +71,11 @@ def test_days_that_are_fit(text: str, expected: dict[str, int]) -> None:
         ("segment = 30", "segment stands where it means nothing: write lines such as segment = 30 under [days]."),
         ("days = 30", "days stands where it means nothing"),
         ("[days]\nsegments = 30", "There is no table segments: did you mean segment?"),
-        ("[days]\nnothing_like_it = 30", "There is no table nothing_like_it: docs/views.md names them all."),
+        ("[days]\nzzz = 30", "There is no table zzz: docs/views.md names them all."),
         ("[days]\nposix_file = 30", "posix_file cannot leave the lake"),
         ("[days]\nsweep = 30", "sweep cannot leave the lake"),
+        ("[days]\nlog = 30\nmount_night = 29", "mount_night is made of logs: give it as many days as log has"),
+        ("[days]\nlog = 0\napp_night = 29", "app_night is made of logs: give it as many days as log has"),
         ("[days]\nsegment = -1", "The days of segment must be a whole number, 0 for ever, not -1."),
         ("[days]\nsegment = 1.5", "must be a whole number"),
         ("[days]\nsegment = true", "must be a whole number"),
@@ -97,6 +111,33 @@ def test_the_last_nights_stay(nights: set[dt.date], days: int) -> None:
     newest = min(TODAY, max(nights))
     expected = {("segment", night) for night in nights if night <= newest - dt.timedelta(days=days)}
     assert expected == expired({"segment": days}, files, "blue", TODAY)
+
+
+@given(st.sets(_NIGHTS, min_size=1), st.sets(_NIGHTS), st.integers(1, 60), st.integers(1, 60))
+def test_what_belongs_to_logs_leaves_with_them(
+    nights: set[dt.date], closed: set[dt.date], log_days: int, segment_days: int
+) -> None:
+    """At the latest; a night whose logs have left gets none again; sums, and what servers told, stay."""
+    tables = ("log", "segment", "verdict", "posix_file", "job", *ROLL_UPS)
+    files = [*(_file(table, night) for table in tables for night in nights), *(_file("known_log", night) for night in closed)]
+    newest = min(TODAY, max(nights))
+
+    def is_past(night: dt.date, days: int) -> bool:
+        return night <= newest - dt.timedelta(days=days)
+
+    leaving = {night for night in nights if is_past(night, log_days) or night in closed}
+    expected = {(table, night) for table in ("log", "verdict", "posix_file") for night in leaving}
+    expected |= {("segment", night) for night in nights if night in leaving or is_past(night, segment_days)}
+    assert expected == expired({"log": log_days, "segment": segment_days}, files, "blue", TODAY)
+
+
+@pytest.mark.parametrize("missing", ROLL_UPS)
+def test_logs_stay_until_they_are_summed_up(missing: str) -> None:
+    """A night that was swept before there were sums, or by a version with fewer, keeps its logs."""
+    old = dt.date(2024, 1, 1)
+    files = [_file(table, old) for table in ("log", "posix_file", *ROLL_UPS) if table != missing] + [_file("log", TODAY)]
+    assert expired({"log": 30}, files, "blue", TODAY) == set()
+    assert expired({"log": 30}, [*files, _file(missing, old)], "blue", TODAY) == {("log", old), ("posix_file", old)}
 
 
 def test_each_cluster_counts_from_its_own_newest_night() -> None:

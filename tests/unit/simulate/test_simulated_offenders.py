@@ -1,0 +1,40 @@
+"""Who loses most on a simulated machine is who the views name first."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from simulated import Facility
+from sweeping import rows, run
+
+from iomine.pipeline.sweep import Settings
+from iomine.simulate import Settings as Simulation
+from iomine.simulate import simulate
+
+_LOGS = 150
+_BY_COST = 'SELECT "user", app, cost_core_seconds, io_core_seconds FROM worst_offenders'
+
+
+# A culprit's cost is its time, and what it lost of that is told by the truth alone: seven eighths, or nine tenths of some of it.
+_LEAST_RATIO = 0.9
+
+
+def _lost(facility: Facility) -> Counter[tuple[str, str]]:
+    """What users' programs lost to incidents, as the truth has it."""
+    lost: Counter[tuple[str, str]] = Counter()
+    for log in facility.logs:
+        lost[log["user"], log["application"].split()[0].rpartition("/")[2]] += sum(log["lost_seconds"].values())
+    return lost
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_the_worst_offender_is_who_lost_most(seed: int, tmp_path: Path) -> None:
+    """The user's program named first lost most, or as good as most; and nobody's cost is more than its I/O time."""
+    simulate(Simulation(tmp_path / "facility", _LOGS, seed=seed, days=2, workers=1), lambda *_: None)
+    run(Settings((tmp_path / "facility" / "darshan",), tmp_path / "warehouse", workers=1))
+
+    told = rows(tmp_path / "warehouse", _BY_COST)
+    lost = _lost(Facility(tmp_path / "facility"))
+    assert lost[told[0]["user"], told[0]["app"]] >= _LEAST_RATIO * max(lost.values()) > 0
+    assert [] == [row for row in told if (row["cost_core_seconds"] or 0) > row["io_core_seconds"] * (1 + 1e-9)]
