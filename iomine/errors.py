@@ -5,6 +5,7 @@
     ├── InputError              a path that was given cannot be swept                   (1)
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
     ├── OutputError             what is to be written cannot be                         (1)
+    ├── LimitError              a question takes more time or memory than it may        (1)
     ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
     ├── NoWorkersError          no worker came, however long it was waited for          (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
@@ -38,6 +39,10 @@ class WarehouseError(IomineError):
 
 class OutputError(IomineError):
     """What is to be written cannot be, for example because the disk is full."""
+
+
+class LimitError(IomineError):
+    """A question takes more time or memory than it may."""
 
 
 class WorkersError(IomineError):

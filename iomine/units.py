@@ -1,5 +1,6 @@
 """Numbers as people read them."""
 
+import re
 from typing import Final
 
 KIB: Final = 1024
@@ -11,6 +12,7 @@ _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
 
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_BYTES: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
 
 
 def human_bytes(count: float) -> str:
@@ -20,6 +22,20 @@ def human_bytes(count: float) -> str:
         count /= KIB
         unit += 1
     return f"{count:.0f} B" if unit == 0 else f"{count:.1f} {_BYTE_UNITS[unit]}"
+
+
+def bytes_of(text: str) -> int:
+    """Bytes as people write them: `512 MB` is 512,000,000, `4GiB` and `4G` are 4,294,967,296.
+
+    Raises:
+        ValueError: it is written otherwise.
+    """
+    match = _BYTES.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no number of bytes: write it as 512MB or 4GiB.")
+    number, letter, rest = match.groups()
+    base = 1000 if rest and rest.casefold() == "b" else KIB
+    return int(float(number) * base ** (" kmgt".index(letter.casefold()) if letter else 0))
 
 
 def human_seconds(seconds: float) -> str:

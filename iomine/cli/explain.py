@@ -2,13 +2,11 @@
 # ruff: noqa: PLC0415
 
 import textwrap
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iomine.cli.options import Format
-from iomine.errors import UsageError
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse
 
 if TYPE_CHECKING:
     from iomine.triggers import Manual, Snippet, Trigger
@@ -18,36 +16,46 @@ _WIDTH = 100
 
 def command(
     code: Annotated[str | None, typer.Argument(help="Code of a trigger, such as POSIX-101.", show_default="list all")] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Show a trigger's manual page.
 
-    It says what the trigger finds, why, against which bars, and what to change, with programs that do it. Without a code,
-    all triggers are listed.
+    It says what the trigger finds, why, against which bars, and what to change, with programs that do it. Where the
+    warehouse has bars of its own, it says those. Without a code, all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
-    from iomine.triggers import MANUALS, reference_table
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.judge import site_triggers
+    from iomine.triggers import MANUALS, known, reference_table
 
     if code is None:
         write(reference_table().select(["code", "level", "title", "ruleset"]), Format.TABLE)
         return
-    page = MANUALS.get(code.upper())
-    if page is None:
-        near = get_close_matches(code.upper(), MANUALS, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else "`iomine explain` lists them all."
-        raise UsageError(f"There is no trigger {code}: {hint}")
-    typer.echo(page_text(page), nl=False)
+    page = MANUALS[known(code)]
+    typer.echo(page_text(page, site_triggers(Folder(warehouse))[page.trigger.code]), nl=False)
 
 
-def page_text(page: "Manual") -> str:
-    """The manual page as plain text that is Markdown too, ending in a newline."""
+def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
+    """The manual page as plain text that is Markdown too, ending in a newline.
+
+    Args:
+        page: the trigger's own.
+        site: the trigger with the bars of a site, None for those that it ships with.
+    """
     from iomine.schema import field
 
-    trigger = page.trigger
+    trigger = site or page.trigger
     all_of, unless = (
-        [f"`{above.metric}` above {above.bar:,.12g}: {field(above.metric).about} {above.why}" for above in bars]
-        for bars in (trigger.all_of, trigger.unless)
+        [
+            f"`{above.metric}` above {_value(above.bar, shipped.bar)}: {field(above.metric).about} {above.why}"
+            for above, shipped in zip(bars, shipped_bars, strict=True)
+        ]
+        for bars, shipped_bars in ((trigger.all_of, page.trigger.all_of), (trigger.unless, page.trigger.unless))
     )
-    settings = [f"`{each.name}` is {each.default:,.12g}: {field(each.name).about} {each.why}" for each in trigger.settings]
+    settings = [
+        f"`{each.name}` is {_value(each.default, shipped.default)}: {field(each.name).about} {each.why}"
+        for each, shipped in zip(trigger.settings, page.trigger.settings, strict=True)
+    ]
     cases = [f"{case.state}: {case.name}" for case in trigger.cases]
     return "\n".join(
         (
@@ -67,6 +75,10 @@ def page_text(page: "Manual") -> str:
             *_section("Ask the warehouse", [f"    {_question(trigger)}"]),
         )
     )
+
+
+def _value(value: float, shipped: float) -> str:
+    return f"{value:,.12g}" if value == shipped else f"{value:,.12g} (the site's; shipped with {shipped:,.12g})"
 
 
 def _section(title: str, lines: list[str]) -> tuple[str, ...]:

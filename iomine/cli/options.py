@@ -1,5 +1,6 @@
 """Options that mean the same wherever they appear."""
 
+import datetime as dt
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
@@ -34,6 +35,16 @@ Workers = Annotated[
     int | None, typer.Option("--workers", metavar="N", min=1, help="Worker processes.", show_default="one per core")
 ]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Workers as Slurm jobs, as slurm.toml in the warehouse describes them.")]
+Since = Annotated[
+    dt.datetime | None,
+    typer.Option(
+        "--since", metavar="DATE", formats=["%Y-%m-%d"], help="Only logs of this night (UTC) and later.", show_default="all"
+    ),
+]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Stop a query after so long; 0 for never.")]
+Memory = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="What a query may hold in memory, as much on disk, and its answer again.")
+]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
 
 

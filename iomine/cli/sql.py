@@ -1,17 +1,28 @@
 """`iomine sql`: questions to the warehouse."""
 # ruff: noqa: PLC0415
 
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Memory, Timeout, Warehouse, database_of
 from iomine.errors import UsageError
+from iomine.units import bytes_of
+
+if TYPE_CHECKING:
+    from iomine.views.query import Limits
+
+# Other people work on a login node too.
+_TIMEOUT_SECONDS: Final = 300
+_MEMORY: Final = "4GiB"
+_MOST_THREADS: Final = 8
 
 
 def command(
+    *,
     query: Annotated[
         str | None, typer.Argument(help="One SQL statement, or - to read it from stdin.", show_default="a prompt")
     ] = None,
@@ -22,6 +33,8 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write the answer there.", show_default="stdout")
     ] = None,
+    timeout: Timeout = _TIMEOUT_SECONDS,
+    memory: Memory = _MEMORY,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Ask the warehouse a question in SQL.
@@ -31,18 +44,29 @@ def command(
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
 
+    limits = _limits(timeout, memory)
     if query is None and sys.stdin.isatty():
-        _prompt(warehouse, form or Format.TABLE, output)
+        _prompt(warehouse, form or Format.TABLE, output, limits)
         return
-    write(ask(database_of(warehouse), _whole(query)), form or _form_of(output), output)
+    write(ask(database_of(warehouse), _whole(query), limits=limits), form or _form_of(output), output)
 
 
-def _prompt(warehouse: Path, form: Format, output: Path | None) -> None:
+def _prompt(warehouse: Path, form: Format, output: Path | None, limits: "Limits") -> None:
     from iomine.cli.terminal.prompt import converse
 
     if output is not None:
         raise UsageError("--output needs a query: give one, or leave --output out to get the prompt.")
-    converse(database_of(warehouse), form)
+    converse(database_of(warehouse), form, limits)
+
+
+def _limits(timeout: float, memory: str) -> "Limits":
+    from iomine.views.query import Limits
+
+    try:
+        memory_bytes = bytes_of(memory)
+    except ValueError as error:
+        raise UsageError(f"--memory: {error}") from error
+    return Limits(timeout or None, memory_bytes, min(_MOST_THREADS, len(os.sched_getaffinity(0))))
 
 
 def _form_of(output: Path | None) -> Format:

@@ -1,13 +1,12 @@
 """`iomine worst`: who makes the machine's file systems work the most, or in vain."""
 # ruff: noqa: PLC0415
 
-import datetime as dt
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Since, Warehouse, database_of
 
 
 class Order(StrEnum):
@@ -54,12 +53,7 @@ LIMIT $4::BIGINT
 def command(
     *,
     by: Annotated[Order, typer.Option("--by", help="What to rank by.")] = Order.COST,
-    since: Annotated[
-        dt.datetime | None,
-        typer.Option(
-            "--since", metavar="DATE", formats=["%Y-%m-%d"], help="Only logs of this night (UTC) and later.", show_default="all"
-        ),
-    ] = None,
+    since: Since = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to name.")] = 20,
     form: AnswerFormat = Format.TABLE,
     cluster: OnlyCluster = None,

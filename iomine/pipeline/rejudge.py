@@ -116,7 +116,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         files = written(staging, "verdict", _told("judge", found), verdicts, *VERDICT_ORDER)
         if files:
             _commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
-        publish(warehouse)
+        publish(warehouse, triggers.values())
     nights = {partition for span in found for partition in span.partitions}
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 

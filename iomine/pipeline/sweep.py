@@ -346,7 +346,7 @@ class Sweep:
 
     def publish(self) -> Summary:
         """Shows readers the new state, all tables at once."""
-        publish(self._warehouse)
+        publish(self._warehouse, self._triggers.values())
         return Summary(
             sweep_id=self.id,
             found=len(self._looked_at),

@@ -2,7 +2,7 @@
 
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
-from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, manual, reference_table
+from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, known, manual, reference_table
 
 __all__ = [
     "MANUALS",
@@ -15,6 +15,7 @@ __all__ = [
     "Snippet",
     "Trigger",
     "judge_sql",
+    "known",
     "manual",
     "reference_table",
     "settings",

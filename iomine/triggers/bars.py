@@ -14,6 +14,7 @@ from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers.model import Above, Trigger
+from iomine.triggers.registry import known
 
 _NEVER_NEGATIVE: Final = (Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO)
 
@@ -98,10 +99,7 @@ def _with_bar(trigger: Trigger, bar: SiteBar) -> Trigger:
 
 
 def _checked(code: str, name: str, value: object, triggers: Mapping[str, Trigger]) -> SiteBar:
-    trigger = triggers.get(code.upper())
-    if trigger is None:
-        hint = did_you_mean(code.upper(), triggers) or "`iomine explain` lists them all."
-        raise UsageError(f"There is no trigger {code}: {hint}")
+    trigger = triggers[known(code, triggers)]
     shipped = shipped_bars(trigger)
     if name not in shipped:
         hint = did_you_mean(name, shipped) or f"its bars are {', '.join(shipped)}."

@@ -3,11 +3,13 @@
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
+from iomine.errors import UsageError, did_you_mean
 from iomine.triggers import rules
 from iomine.triggers.model import Trigger
 
@@ -43,6 +45,18 @@ def _all_manuals() -> dict[str, Manual]:
 
 MANUALS: Final[dict[str, Manual]] = _all_manuals()
 TRIGGERS: Final[dict[str, Trigger]] = {code: page.trigger for code, page in MANUALS.items()}
+
+
+def known(code: str, codes: Collection[str] = MANUALS.keys()) -> str:
+    """The code as its trigger has it, whether in capitals or not.
+
+    Raises:
+        UsageError: no trigger has it.
+    """
+    if code.upper() not in codes:
+        hint = did_you_mean(code.upper(), codes) or "`iomine explain` lists them all."
+        raise UsageError(f"There is no trigger {code}: {hint}")
+    return code.upper()
 
 
 def manual(code: str) -> Manual:

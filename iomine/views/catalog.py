@@ -32,6 +32,7 @@ def build_catalog(
     only: Collection[str] | None = None,
     *,
     log_ids: tuple[str, str] | None = None,
+    settings: Mapping[str, float] | None = None,
 ) -> None:
     """Writes the catalog and swaps it in.
 
@@ -42,6 +43,7 @@ def build_catalog(
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
         only: views to make, with their schemas, and what they read; None for all, and dictionaries for people.
         log_ids: the first id of the logs that tables are to show, and the first behind them; None for all logs.
+        settings: what views are to work with where who asks sets no variable of that name.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -54,7 +56,7 @@ def build_catalog(
             con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
             con.execute(f"USE {_ALIAS}")
             con.begin()
-            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only, log_ids=log_ids)
+            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only, log_ids=log_ids, settings=settings or {})
             con.commit()
             con.execute("USE memory")
             con.execute(f"DETACH {_ALIAS}")
@@ -89,6 +91,7 @@ def _fill(
     only: Collection[str] | None,
     *,
     log_ids: tuple[str, str] | None,
+    settings: Mapping[str, float],
 ) -> None:
     for schema in ("lake", *SCHEMAS.values()):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
@@ -102,7 +105,7 @@ def _fill(
         _copy(con, name, rows)
     _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
     for view in views:
-        _create(con, view)
+        _create(con, view, settings)
     if only is None:
         _describe(con, views)
 
@@ -167,9 +170,12 @@ def _copy(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     con.unregister("rows_to_copy")
 
 
-def _create(con: duckdb.DuckDBPyConnection, view: View) -> None:
+def _create(con: duckdb.DuckDBPyConnection, view: View, settings: Mapping[str, float]) -> None:
+    sql = view.sql
+    for name, value in settings.items():
+        sql = sql.replace(f"getvariable({quoted(name)})", f"coalesce(getvariable({quoted(name)}), {value!r})")
     try:
-        con.execute(f"CREATE VIEW {name_of(view.schema, view.name)} AS {view.sql}")
+        con.execute(f"CREATE VIEW {name_of(view.schema, view.name)} AS {sql}")
     except duckdb.Error as error:
         raise ViewError(f"{view.path} is not a view: {error}") from error
 

@@ -3,13 +3,15 @@
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import duckdb
 import pyarrow as pa
 
-from iomine.errors import UsageError, WarehouseError
+from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
+from iomine.units import human_bytes, human_seconds
 from iomine.views.catalog import LAKE_DIRECTORY
 from iomine.views.sqltext import quoted
 
@@ -17,9 +19,34 @@ _ONE_QUESTION: Final = (
     "Ask one question at a time, a SELECT, DESCRIBE, SHOW or SUMMARIZE (or a PIVOT that lists its values with IN): "
     "the warehouse can only be read."
 )
+_LESS_OR_MORE_MEMORY: Final = "ask for fewer nights or columns, or give it more with --memory."
+_LESS_OR_MORE_TIME: Final = "ask for fewer nights, or give it longer with --timeout."
 
 
-def open_catalog(database: Path, *, memory_limit: str | None = None, threads: int | None = None) -> duckdb.DuckDBPyConnection:
+# Of streamed answers; as many as DuckDB puts into a row group.
+_BATCH_ROWS: Final = 122_880
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What each query of a connection may take.
+
+    Attributes:
+        seconds: until its answer is there, None for as long as it takes.
+        memory_bytes: while it is worked out, as much on disk, and again for its answer; None for DuckDB's own (80 % of the
+            machine).
+        threads: None for one per core.
+    """
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    threads: int | None = None
+
+
+NO_LIMITS: Final = Limits()
+
+
+def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
     """A connection that can only read: the catalog, and the Parquet files in the directory of the lake.
 
     DuckDB itself refuses everything outside. Within the lake's directory it would still let COPY write, so people's
@@ -27,18 +54,18 @@ def open_catalog(database: Path, *, memory_limit: str | None = None, threads: in
 
     Args:
         database: the catalog, as `build_catalog` wrote it.
-        memory_limit: such as `4GB`, None for DuckDB's own (80 % of the machine).
-        threads: None for one per core.
+        limits: for all queries.
 
     Raises:
         WarehouseError: the catalog is missing or is not one.
+        LimitError: even that takes more than it may.
         UsageError: DuckDB refuses a limit.
     """
     if not database.is_file():
         raise WarehouseError(
             f"There is no warehouse at {database.parent}: run `iomine sweep` first, or name another with --warehouse."
         )
-    con = _engine(memory_limit, threads)
+    con = _engine(limits)
     try:
         # Attached, not connected to: DuckDB hands a second connection in the same process the file that it already has
         # open under that name, which after a sweep is the old one.
@@ -48,22 +75,29 @@ def open_catalog(database: Path, *, memory_limit: str | None = None, threads: in
     except duckdb.CatalogException as error:
         con.close()
         raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it anew.") from error
+    except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
+        con.close()
+        raise _failure(error, limits) from error
     except duckdb.Error as error:
         con.close()
         raise WarehouseError(f"{database} cannot be opened; run `iomine sweep` to build it anew. {_one_line(error)}") from error
     return con
 
 
-def answer(con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+def answer(
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None, limits: Limits = NO_LIMITS
+) -> pa.Table:
     """The answer to one query, which cannot change or write anything.
 
     Args:
         con: from `open_catalog`.
         sql: one query; a semicolon at its end is left out.
         parameters: values for the query's `?` or `$1`.
+        limits: those of the connection.
 
     Raises:
         UsageError: DuckDB cannot make sense of it, or it is not a query.
+        LimitError: it takes more than it may.
         WarehouseError: a file of the lake is missing.
     """
     try:
@@ -73,11 +107,11 @@ def answer(con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object
             raise UsageError(_ONE_QUESTION)
         # The type alone is no guard: `WITH x AS (COPY …) SELECT …` is a SELECT, and writes. Within FROM nothing can.
         inner = statements[0].query.rstrip("; \t\r\n")
-        return con.sql(f"FROM (\n{inner}\n)", params=parameters).to_arrow_table()
-    except duckdb.IOException as error:
-        raise WarehouseError(f"The warehouse's files cannot be read; `iomine doctor` says more. {_one_line(error)}") from error
-    except duckdb.Error as error:
-        raise UsageError(_one_line(error)) from error
+        relation = con.sql(f"FROM (\n{inner}\n)", params=parameters)
+        return relation.to_arrow_table() if limits.memory_bytes is None else _bounded(relation, limits.memory_bytes)
+    # What fails while an answer is streamed comes from Arrow as an OSError, with DuckDB's words.
+    except (duckdb.Error, OSError) as error:
+        raise _failure(error, limits) from error
 
 
 def ask(
@@ -104,7 +138,33 @@ def ask(
         return answer(con, sql, parameters)
 
 
-def _engine(memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyConnection:
+def _bounded(relation: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:
+    """The answer, unless it is larger than that: DuckDB counts what it works with, and not what it hands over."""
+    reader = relation.to_arrow_reader(_BATCH_ROWS)
+    batches = []
+    held = 0
+    for batch in reader:
+        held += batch.nbytes
+        if held > most_bytes:
+            raise LimitError(f"The answer is larger than {human_bytes(most_bytes)}: {_LESS_OR_MORE_MEMORY}")
+        batches.append(batch)
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _failure(error: Exception, limits: Limits) -> IomineError:
+    """What DuckDB says, as what it means here."""
+    message = str(error)
+    if message.startswith("Out of Memory Error"):
+        most = "there is" if limits.memory_bytes is None else human_bytes(limits.memory_bytes)
+        return LimitError(f"The query needs more memory than {most}: {_LESS_OR_MORE_MEMORY}")
+    if message.startswith("INTERRUPT Error") and limits.seconds is not None:
+        return LimitError(f"The query was stopped after {human_seconds(limits.seconds)}: {_LESS_OR_MORE_TIME}")
+    if message.startswith("IO Error"):
+        return WarehouseError(f"The warehouse's files cannot be read; `iomine doctor` says more. {_one_line(error)}")
+    return UsageError(_one_line(error))
+
+
+def _engine(limits: Limits) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,
@@ -116,10 +176,13 @@ def _engine(memory_limit: str | None, threads: int | None) -> duckdb.DuckDBPyCon
         }
     )
     try:
-        if memory_limit is not None:
-            con.execute(f"SET memory_limit = {quoted(memory_limit)}")
-        if threads is not None:
-            con.execute(f"SET threads = {threads:d}")
+        if limits.memory_bytes is not None:
+            con.execute(f"SET memory_limit = '{limits.memory_bytes:d} B'")
+            con.execute(f"SET max_temp_directory_size = '{limits.memory_bytes:d} B'")
+        if limits.threads is not None:
+            con.execute(f"SET threads = {limits.threads:d}")
+        if limits.seconds is not None:
+            con.execute(f"SET max_execution_time = {limits.seconds * 1000:.0f}")
     except duckdb.Error as error:
         con.close()
         raise UsageError(_one_line(error)) from error
@@ -137,7 +200,7 @@ def _lock_down(con: duckdb.DuckDBPyConnection) -> None:
     con.execute("SET lock_configuration = true")
 
 
-def _one_line(error: duckdb.Error) -> str:
+def _one_line(error: Exception) -> str:
     """DuckDB's message without the excerpt of the query, whose line numbers would not be the asker's."""
     message = str(error).partition("\n\nLINE ")[0]
     return " ".join(message.split())

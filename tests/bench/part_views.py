@@ -27,8 +27,9 @@ from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judge import judge
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
+from iomine.units import GIB
 from iomine.views.model import find_views
-from iomine.views.query import open_catalog
+from iomine.views.query import Limits, open_catalog
 from iomine.views.sqltext import name_of
 
 _NIGHTS = 365
@@ -39,7 +40,7 @@ _MOST_SCANS = 5
 _LONG_SECONDS = 3
 # What takes longer is stopped, and said to have taken so long.
 _MOST_SECONDS = 30
-_MEMORY = "8GB"
+_LIMITS = Limits(memory_bytes=8 * GIB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _answers(database: Path, options: Options) -> Iterator[Result]:
         Stretch("30 nights", last - timedelta(days=29), last, None),
         Stretch("a year", first, last, _MOST_YEAR_SECONDS),
     )
-    with open_catalog(database, memory_limit=_MEMORY) as con:
+    with open_catalog(database, _LIMITS) as con:
         logs = con.execute("SELECT count(*) FROM logs").fetchone()[0]
         lake = database.parent / "lake"
         yield Result(what="logs in the year", ours=logs, unit="logs", least=options.year)

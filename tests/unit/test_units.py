@@ -1,6 +1,6 @@
 import pytest
 
-from iomine.units import GIB, KIB, MIB, human_bytes, human_seconds
+from iomine.units import GIB, KIB, MIB, bytes_of, human_bytes, human_seconds
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,32 @@ from iomine.units import GIB, KIB, MIB, human_bytes, human_seconds
 def test_bytes(count: int, text: str) -> None:
     """A count of bytes is told in the largest binary unit that leaves at least one of it, EiB being the last."""
     assert text == human_bytes(count)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0),
+        ("512", 512),
+        ("512 b", 512),
+        ("4GiB", 4 * GIB),
+        ("4g", 4 * GIB),
+        (" 1.5 MiB ", 3 * MIB // 2),
+        ("512MB", 512_000_000),
+        ("1 kB", 1000),
+        ("2TiB", 2048 * GIB),
+    ],
+)
+def test_bytes_as_people_write_them(text: str, expected: int) -> None:
+    """Units of thousands and of 1,024 are told apart; a letter alone is of the latter kind."""
+    assert expected == bytes_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "-1", "1e9", "4 GiB per core", "1,5GB", "4 pounds", "٤GB"])
+def test_what_is_no_number_of_bytes(text: str) -> None:
+    """Anything else is refused, with what to write instead."""
+    with pytest.raises(ValueError, match="write it as 512MB or 4GiB"):
+        bytes_of(text)
 
 
 @pytest.mark.parametrize(

@@ -1,64 +1,129 @@
-"""The prompt of `iomine sql`: a line is a query."""
+"""The prompt of `iomine sql`: statements that end in a semicolon, and a few commands that begin with a dot."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import typer
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from iomine.cli.options import Format
+from iomine.cli.terminal.completion import completer_of
 from iomine.cli.terminal.formats import write
 from iomine.cli.terminal.questions import ask
 from iomine.cli.terminal.text import say
-from iomine.errors import IomineError
+from iomine.errors import IomineError, UsageError, did_you_mean
+from iomine.views.query import Limits
 
-_KEYWORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "USING", "COUNT", "SUM", "DESCRIBE", ".exit")
-_WORDS = """
-SELECT if(table_schema = 'main', table_name, table_schema || '.' || table_name) AS word FROM information_schema.tables
-UNION
-SELECT column_name AS word FROM information_schema.columns
+_EXIT: Final = ".exit"
+_HELP: Final = """\
+A statement ends with a semicolon or an empty line. Tab completes names, the arrow keys bring back what was asked before.
+
+.tables         the views for people, and what they hold
+.schema VIEW    the columns of a view, and what they mean
+.help           this page
+.exit           leave, as Ctrl-D does; Ctrl-C drops a statement, or breaks off its answer
 """
+_TABLES: Final = "SELECT table_name, about FROM view_dictionary WHERE NOT contains(table_name, '.') ORDER BY table_name"
+_NAMES: Final = "SELECT table_name FROM view_dictionary"
+_SCHEMA: Final = "SELECT column_name, type, unit, about FROM data_dictionary WHERE table_name = lower($1)"
 
 
-def converse(database: Path, form: Format) -> None:
-    """Ask for queries and answer them, until `.exit` or the end of input.
+def converse(database: Path, form: Format, limits: Limits) -> None:
+    """Ask for statements and answer them, until `.exit` or the end of input.
 
     Raises:
         WarehouseError: there is no warehouse to ask.
     """
-    session: PromptSession[str] = PromptSession(history=_history(), completer=completer_of(database))
-    say("A line is a query; Tab completes names, the table data_dictionary explains them, .exit leaves.")
+    prompt = Prompt(database, form, limits)
+    session: PromptSession[str] = PromptSession(
+        history=_history(),
+        completer=completer_of(database, prompt.commands),
+        key_bindings=_keys(),
+        multiline=True,
+        prompt_continuation="   ...> ",
+    )
+    say("A statement ends with a semicolon or an empty line; .help says more, .exit leaves.")
     while True:
         try:
-            line = session.prompt("iomine> ").strip()
+            text = session.prompt("iomine> ").strip()
         except KeyboardInterrupt:
             continue
         except EOFError:
             return
-        if line == ".exit":
+        if text == _EXIT:
             return
-        if line:
-            _answer(database, line, form)
+        if text:
+            prompt.answer(text)
 
 
-def completer_of(database: Path) -> WordCompleter:
-    """Completes names of views and columns, and the commonest words of SQL.
+class Prompt:
+    """Answers what is typed.
 
-    Raises:
-        WarehouseError: there is no warehouse to ask.
+    Args:
+        database: the catalog.
+        form: how answers are written.
+        limits: what a statement may take.
     """
-    words = ask(database, _WORDS)["word"].to_pylist()
-    return WordCompleter(sorted({*_KEYWORDS, *words}), ignore_case=True)
+
+    def __init__(self, database: Path, form: Format, limits: Limits) -> None:
+        self._database = database
+        self._form = form
+        self._limits = limits
+        self.commands: dict[str, Callable[[str], None]] = {
+            ".tables": self._tables,
+            ".schema": self._schema,
+            ".help": lambda _: typer.echo(_HELP, nl=False, err=True),
+            _EXIT: lambda _: None,
+        }
+
+    def answer(self, text: str) -> None:
+        """Writes the answer to a statement or command, or says why there is none."""
+        try:
+            if text.startswith("."):
+                name, _, rest = text.partition(" ")
+                self._command(name)(rest.strip(" ;"))
+            else:
+                write(ask(self._database, text, limits=self._limits), self._form)
+        except KeyboardInterrupt:
+            say("Interrupted.")
+        except IomineError as error:
+            say(str(error.args[0]))
+
+    def _command(self, name: str) -> Callable[[str], None]:
+        if name not in self.commands:
+            raise UsageError(f"There is no {name}: {did_you_mean(name, self.commands) or '.help says what there is.'}")
+        return self.commands[name]
+
+    def _tables(self, _rest: str) -> None:
+        write(ask(self._database, _TABLES), self._form)
+
+    def _schema(self, view: str) -> None:
+        columns = ask(self._database, _SCHEMA, [view])
+        if not columns.num_rows:
+            hint = did_you_mean(view, ask(self._database, _NAMES)["table_name"].to_pylist())
+            raise UsageError(f"There is no view {view}: {hint or '.tables lists them.'}" if view else "Name a view: .schema logs")
+        write(columns, self._form)
 
 
-def _answer(database: Path, line: str, form: Format) -> None:
-    try:
-        write(ask(database, line), form)
-    except KeyboardInterrupt:
-        say("Interrupted.")
-    except IomineError as error:
-        say(str(error.args[0]))
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _end_or_go_on(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if _is_whole(buffer.text, buffer.document.current_line):
+            buffer.validate_and_handle()
+        else:
+            buffer.newline()
+
+    return keys
+
+
+def _is_whole(text: str, line: str) -> bool:
+    return text.rstrip().endswith(";") or text.lstrip().startswith(".") or not line.strip()
 
 
 def _history() -> History:

@@ -7,22 +7,23 @@ from typing import Final
 
 import pyarrow as pa
 
-from iomine.views.query import answer, open_catalog
+from iomine.views.query import NO_LIMITS, Limits, answer, open_catalog
 
 _PATIENCE_SECONDS: Final = 0.1
 
 
-def ask(database: Path, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+def ask(database: Path, sql: str, parameters: Sequence[object] | None = None, limits: Limits = NO_LIMITS) -> pa.Table:
     """The answer to one query.
 
     Raises:
         UsageError: it is not a query, or makes no sense.
+        LimitError: it takes more than it may.
         WarehouseError: there is no warehouse to ask, or its files cannot be read.
         KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
     """
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
-    with open_catalog(database) as con, ThreadPoolExecutor(1) as worker:
-        answering = worker.submit(answer, con, sql, parameters)
+    with open_catalog(database, limits) as con, ThreadPoolExecutor(1) as worker:
+        answering = worker.submit(answer, con, sql, parameters, limits)
         try:
             return answering.result()
         except KeyboardInterrupt:

@@ -1,5 +1,7 @@
 """Words to people. Whatever a log says may reach a terminal, so nothing in it may steer one."""
 
+import shutil
+
 import typer
 
 
@@ -8,6 +10,11 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+
+
+def width() -> int:
+    """How many signs fit beside each other: on the terminal, or in a file that people will read."""
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def say(message: str) -> None:

@@ -56,6 +56,23 @@ def test_question_on_the_page_can_be_asked(iomine, warehouse: Path, code: str) -
     assert (answer.exit_code, answer.stdout) == (0, "[]\n")
 
 
+def test_page_says_the_bars_of_the_site(iomine, tmp_path: Path) -> None:
+    """Where the warehouse has bars and settings of its own, the page says those, and what it ships with beside them."""
+    (tmp_path / "bars.toml").write_text("[POSIX-101]\nsmall_read_ratio = 0.3\nsmall_read_bytes = 4096\n", encoding="utf-8")
+    shown = iomine("explain", "POSIX-101", "--warehouse", tmp_path).stdout
+    assert "`small_read_ratio` above 0.3 (the site's; shipped with 0.1):" in shown
+    assert "`small_read_bytes` is 4,096 (the site's; shipped with 1,048,576):" in shown
+    assert 2 == shown.count("the site's")
+
+
+def test_bars_that_are_none_are_told(iomine, tmp_path: Path) -> None:
+    """A page with bars that no sweep would judge by is not shown."""
+    (tmp_path / "bars.toml").write_text("[POSIX-101]\nsmall = 1\n", encoding="utf-8")
+    answer = iomine("explain", "POSIX-101", "--warehouse", tmp_path)
+    assert (2, "", 1) == (answer.exit_code, answer.stdout, answer.stderr.count("\n"))
+    assert "bars.toml" in answer.stderr
+
+
 def test_codes_are_found_in_small_letters(iomine) -> None:
     """Nobody needs the shift key."""
     assert iomine("explain", "POSIX-101").stdout == iomine("explain", "posix-101").stdout

@@ -9,6 +9,7 @@ import shutil
 import socket
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -196,6 +197,16 @@ def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
     assert {0.3} == {row["bar"] for row in json.loads(told.stdout)}
     assert sweeps == rows(again, "SELECT * FROM sweeps")
     assert not (again / "staging").exists()
+
+
+def test_views_work_with_the_settings_that_verdicts_were_judged_by(iomine, again: Path) -> None:
+    """What counts as small is the same in a view as in the verdicts, whichever client asks."""
+    small = "SELECT sum(small_count)::BIGINT FROM iomine.file_requests WHERE op = 'write' AND layer = 'posix'"
+    assert [17_000] == column(again, small)
+    iomine("judge", "--set", "POSIX-102.small_write_bytes=50", "--warehouse", again)
+    assert [0] == column(again, small)
+    with duckdb.connect(again / "iomine.duckdb", read_only=True) as other:
+        assert [(0,)] == other.sql(small).fetchall()
 
 
 def test_judging_again_without_bars_gives_the_verdicts_back(iomine, again: Path) -> None:

@@ -13,7 +13,11 @@ from prompt_toolkit.input import PipeInput, create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from iomine.cli.options import Format
-from iomine.cli.terminal.prompt import completer_of, converse
+from iomine.cli.terminal.completion import completer_of
+from iomine.cli.terminal.prompt import Prompt, converse
+from iomine.schema import field
+from iomine.views.model import find_views
+from iomine.views.query import NO_LIMITS, Limits, ask
 
 
 @pytest.fixture
@@ -59,6 +63,34 @@ def test_query_that_makes_no_sense_is_misuse(iomine, warehouse: Path, query: str
     assert (answer.exit_code, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (["--timeout", "0.3"], "The query was stopped after 0.3 s: ask for fewer nights, or give it longer with --timeout.\n"),
+        (
+            ["--memory", "64MiB"],
+            "The answer is larger than 64.0 MiB: ask for fewer nights or columns, or give it more with --memory.\n",
+        ),
+    ],
+)
+def test_query_keeps_to_its_limits(iomine, warehouse: Path, limit: list[str], told: str) -> None:
+    """A query that takes too long, or too much memory, ends with status 1 and one sentence that says what to do."""
+    answer = iomine("sql", "SELECT md5(i::VARCHAR) FROM range(100000000) AS t(i)", *limit, "--warehouse", warehouse)
+    assert (1, "", told) == (answer.exit_code, answer.stdout, answer.stderr)
+
+
+def test_query_may_be_given_all_the_time_it_takes(iomine, warehouse: Path) -> None:
+    """A timeout of 0 is none."""
+    assert iomine("sql", "SELECT 1", "--timeout", "0", "--warehouse", warehouse).exit_code == 0
+
+
+@pytest.mark.parametrize("memory", ["much", "4 GiB per core", "-1", "1e999GB"])
+def test_memory_that_is_none_is_misuse(iomine, warehouse: Path, memory: str) -> None:
+    """Memory is given as a number of bytes."""
+    answer = iomine("sql", "SELECT 1", f"--memory={memory}", "--warehouse", warehouse)
+    assert (2, "", 1) == (answer.exit_code, answer.stdout, answer.stderr.count("\n"))
+
+
 def test_missing_warehouse_is_a_failure(iomine, tmp_path: Path) -> None:
     """Where there is no warehouse, the answer says how to get one."""
     answer = iomine("sql", "SELECT 1", "--warehouse", tmp_path / "none")
@@ -80,9 +112,9 @@ def test_format_is_stronger_than_an_ending(iomine, warehouse: Path, tmp_path: Pa
 
 
 def test_prompt_answers_until_it_is_left(warehouse: Path, keyboard: PipeInput, capsys) -> None:
-    """Each line is a query; an error does not end the session, `.exit` does."""
-    keyboard.send_text("SELECT 41 + 1 AS answer\r\rSELEC\r.exit\rSELECT 'too late'\r")
-    converse(warehouse / "iomine.duckdb", Format.CSV)
+    """A statement is answered; an error does not end the session, `.exit` does."""
+    keyboard.send_text("SELECT 41 + 1 AS answer;\r\rSELEC;\r.exit\rSELECT 'too late';\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
     shown = capsys.readouterr()
     assert shown.out == "answer\n42\n"
     assert "SELEC" in shown.err
@@ -90,34 +122,124 @@ def test_prompt_answers_until_it_is_left(warehouse: Path, keyboard: PipeInput, c
 
 def test_prompt_ends_with_its_input(warehouse: Path, keyboard: PipeInput, capsys) -> None:
     """Ctrl-C only drops the line, Ctrl-D leaves."""
-    keyboard.send_text("SELECT 1\x03SELECT 2 AS two\r\x04")
-    converse(warehouse / "iomine.duckdb", Format.CSV)
+    keyboard.send_text("SELECT 1\x03SELECT 2 AS two;\r\x04")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
     assert capsys.readouterr().out == "two\n2\n"
 
 
+@pytest.mark.parametrize("typed", ["SELECT 1 AS one,\r  2 AS two;\r", "SELECT 1 AS one,\r  2 AS two\r\r"])
+def test_statement_may_have_several_lines(warehouse: Path, keyboard: PipeInput, capsys, typed: str) -> None:
+    """A statement goes on until a semicolon ends a line, or an empty line follows."""
+    keyboard.send_text(f"{typed}.exit\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
+    assert capsys.readouterr().out == "one,two\n1,2\n"
+
+
+def test_prompt_keeps_to_its_limits(warehouse: Path, keyboard: PipeInput, capsys) -> None:
+    """A statement that takes too long is told so, and the next is answered."""
+    keyboard.send_text("SELECT count(*) FROM range(100000000000);\rSELECT 1 AS one;\r.exit\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, Limits(seconds=0.3))
+    shown = capsys.readouterr()
+    assert shown.out == "one\n1\n"
+    assert "The query was stopped after 0.3 s: ask for fewer nights, or give it longer with --timeout.\n" in shown.err
+
+
+def _typed(warehouse: Path, keyboard: PipeInput, capsys, line: str) -> tuple[str, str]:
+    """What comes of a line at the prompt, on stdout and, after the greeting, on stderr."""
+    keyboard.send_text(f"{line}\r.exit\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
+    shown = capsys.readouterr()
+    return shown.out, shown.err.partition("\n")[2]
+
+
+def test_prompt_lists_the_views(warehouse: Path, keyboard: PipeInput, capsys) -> None:
+    """`.tables` names the views for people, and not those below them."""
+    shown, _ = _typed(warehouse, keyboard, capsys, ".tables")
+    views = {line.partition(",")[0] for line in shown.splitlines()[1:]}
+    assert {view.name for view in find_views() if view.schema == "main"} == views
+
+
+@pytest.mark.parametrize(("view", "column"), [("logs", "log_id"), ("LOGS;", "log_id"), ("core.log", "exe")])
+def test_prompt_explains_a_view(warehouse: Path, keyboard: PipeInput, capsys, view: str, column: str) -> None:
+    """`.schema` says what the columns of a view mean."""
+    shown, _ = _typed(warehouse, keyboard, capsys, f".schema {view}")
+    assert f"{column},VARCHAR,,{field(column).about}" in shown.replace('"', "").splitlines()
+
+
 @pytest.mark.parametrize(
-    ("typed", "name"), [("FROM worst_off", "worst_offenders"), ("SELECT IO_CORE", "io_core_seconds"), ("sel", "SELECT")]
+    ("line", "told"),
+    [
+        (".schema lugs", "There is no view lugs: did you mean logs?\n"),
+        (".schema ?", "There is no view ?: .tables lists them.\n"),
+        (".schema", "Name a view: .schema logs\n"),
+        (".table", "There is no .table: did you mean .tables?\n"),
+        (".quit now", "There is no .quit: did you mean .exit?\n"),
+        (".? now", "There is no .?: .help says what there is.\n"),
+    ],
 )
-def test_prompt_completes_names(warehouse: Path, typed: str, name: str) -> None:
-    """The prompt knows the names of views and columns and a few words of SQL, in capitals or not."""
-    offers = completer_of(warehouse / "iomine.duckdb").get_completions(Document(typed), CompleteEvent())
-    assert name in {offer.text for offer in offers}
+def test_prompt_helps_with_mistakes(warehouse: Path, keyboard: PipeInput, capsys, line: str, told: str) -> None:
+    """What is not there gets the nearest that is, or the way to find it."""
+    assert ("", told) == _typed(warehouse, keyboard, capsys, line)
+
+
+def test_prompt_tells_all_of_its_commands(warehouse: Path, keyboard: PipeInput, capsys) -> None:
+    """`.help` leaves no command out."""
+    _, told = _typed(warehouse, keyboard, capsys, ".help")
+    commands = Prompt(warehouse, Format.CSV, NO_LIMITS).commands
+    assert [command for command in commands if f"\n{command} " not in told] == []
+
+
+def _offered(warehouse: Path, typed: str, behind: str = "") -> list[str]:
+    completer = completer_of(warehouse / "iomine.duckdb", [".tables", ".schema"])
+    return [offer.text for offer in completer.get_completions(Document(typed + behind, len(typed)), CompleteEvent())]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("sel", ["SELECT"]),
+        ("SELECT * FROM worst_off", ["worst_offenders"]),
+        ("SELECT * FROM logs, verd", ["verdicts"]),
+        ("SELECT * FROM logs JOIN CORE.LOG_REQ", ["core.log_requests"]),
+        ("SELECT * FROM (SELECT app, cod", ["code"]),
+        ("SELECT * FROM logs l JOIN verdicts AS v USING (log_id) WHERE v.tri", ["v.trigger_version"]),
+        ("SELECT * FROM logs\nWHERE trigg", ["triggers"]),
+        ("SELECT * FROM rejects WHERE at", ['"at"']),
+        (".ta", [".tables"]),
+        (".schema rejec", ["rejects"]),
+    ],
+)
+def test_prompt_completes_what_may_stand_there(warehouse: Path, typed: str, expected: list[str]) -> None:
+    """After FROM views are offered, elsewhere columns of the views that the statement names; in capitals or not."""
+    assert expected == _offered(warehouse, typed)
+
+
+def test_prompt_looks_behind_the_cursor(warehouse: Path) -> None:
+    """Columns are those of the views in a FROM that stands after them."""
+    assert ["trigger_version"] == _offered(warehouse, "SELECT trigger_", " FROM verdicts")
+
+
+def test_every_view_can_be_completed(warehouse: Path) -> None:
+    """No view is left out, nor one of its columns."""
+    assert {view.name for view in find_views() if view.schema == "main"} < set(_offered(warehouse, "FROM "))
+    logs = set(_offered(warehouse, "SELECT ", " FROM logs"))
+    assert set(ask(warehouse / "iomine.duckdb", "FROM logs").column_names) <= {offer.strip('"') for offer in logs}
 
 
 def test_prompt_remembers(warehouse: Path, keyboard: PipeInput, capsys) -> None:
     """The arrow keys bring back queries of an earlier session."""
-    keyboard.send_text("SELECT 7 AS seven\r.exit\r")
-    converse(warehouse / "iomine.duckdb", Format.CSV)
+    keyboard.send_text("SELECT 7 AS seven;\r.exit\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
     keyboard.send_text("\x1b[A\x1b[A\r.exit\r")
-    converse(warehouse / "iomine.duckdb", Format.CSV)
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
     assert capsys.readouterr().out == "seven\n7\n" * 2
 
 
 def test_prompt_without_a_home_does_without_history(warehouse: Path, keyboard: PipeInput, capsys, tmp_path: Path) -> None:
     """Where nothing can be remembered, the prompt says so and works."""
     (tmp_path / "home").write_text("in the way", encoding="utf-8")
-    keyboard.send_text("SELECT 1 AS one\r.exit\r")
-    converse(warehouse / "iomine.duckdb", Format.CSV)
+    keyboard.send_text("SELECT 1 AS one;\r.exit\r")
+    converse(warehouse / "iomine.duckdb", Format.CSV, NO_LIMITS)
     shown = capsys.readouterr()
     assert shown.out == "one\n1\n"
     assert "will not be remembered" in shown.err

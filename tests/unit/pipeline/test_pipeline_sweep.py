@@ -15,6 +15,7 @@ from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.reader import Limits
 from iomine.pipeline.sweep import Settings, Summary, Sweep
 from iomine.triggers import TRIGGERS
+from iomine.triggers.bars import SiteBar, with_bars
 
 SweepUp = Callable[..., Summary]
 # How many logs of `real` end on which night.
@@ -279,6 +280,15 @@ def test_a_stage_may_be_run_again(scheduler, warehouse, real, stage):
     assert (7, 4, 3, 0) == counts(summary)
     assert NIGHTS == nights(warehouse)
     assert [] == strays(warehouse)
+
+
+def test_views_work_with_the_settings_of_the_site(monkeypatch, sweep_up, warehouse, real):
+    """A sweep publishes views that count as small what its verdicts were told is: here nothing."""
+    few = with_bars({"POSIX-101": TRIGGERS["POSIX-101"]}, [SiteBar("POSIX-101", "small_read_bytes", 0)])
+    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: few)
+    sweep_up(*real[:3])
+    reads = "SELECT sum(small_count)::BIGINT AS small, count(*) > 0 AS is_there FROM file_requests WHERE op = 'read'"
+    assert [{"small": 0, "is_there": True}] == rows(warehouse, reads)
 
 
 class KilledError(BaseException):

@@ -1,13 +1,15 @@
 """What people may ask, and what they are told."""
 
+import time
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from iomine.errors import UsageError, WarehouseError
+from iomine.errors import LimitError, UsageError, WarehouseError
+from iomine.units import MIB
 from iomine.views.catalog import build_catalog
-from iomine.views.query import answer, ask, open_catalog
+from iomine.views.query import Limits, answer, ask, open_catalog
 
 
 @pytest.fixture
@@ -169,24 +171,85 @@ def test_times_are_told_in_utc(empty_catalog: Path, monkeypatch: pytest.MonkeyPa
 
 def test_limits_are_set(empty_catalog: Path):
     """Memory and threads are what the caller allows."""
-    with open_catalog(empty_catalog, memory_limit="256MiB", threads=1) as con:
+    with open_catalog(empty_catalog, Limits(memory_bytes=256 * MIB, threads=1)) as con:
         got = answer(con, "SELECT current_setting('memory_limit') AS memory, current_setting('threads') AS threads").to_pylist()
     assert [{"memory": "256.0 MiB", "threads": 1}] == got
 
 
-@pytest.mark.parametrize("limit", [{"memory_limit": "potato"}, {"threads": 0}])
-def test_a_limit_that_is_none_is_refused(empty_catalog: Path, limit: dict[str, object]):
+def test_a_limit_that_is_none_is_refused(empty_catalog: Path):
     """A setting that DuckDB does not take is the caller's mistake."""
     with pytest.raises(UsageError):
-        open_catalog(empty_catalog, **limit)
+        open_catalog(empty_catalog, Limits(threads=0))
+
+
+_SORTED = "SELECT count(*) FROM (SELECT DISTINCT md5(i::VARCHAR) FROM range(50000000) AS t(i))"
+_LONG = "SELECT md5(i::VARCHAR) FROM range(50000000) AS t(i)"
+
+
+@pytest.mark.parametrize("sql", [_SORTED, _LONG])
+def test_a_query_is_stopped_in_time(empty_catalog: Path, sql: str):
+    """A query that takes too long ends, whether it is still worked out or its rows come already; others work afterwards."""
+    limits = Limits(seconds=0.5)
+    began_at = time.monotonic()
+    with open_catalog(empty_catalog, limits) as con:
+        with pytest.raises(LimitError, match=r"stopped after 0\.5 s: .* --timeout\.$"):
+            answer(con, sql, limits=limits)
+        assert time.monotonic() - began_at < 10
+        assert [{"one": 1}] == answer(con, "SELECT 1 AS one", limits=limits).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"), [(_SORTED, "The query needs more memory than 64.0 MiB"), (_LONG, "The answer is larger than 64.0 MiB")]
+)
+def test_a_query_keeps_to_its_memory(empty_catalog: Path, sql: str, what: str):
+    """What does not fit is told so: what is worked with and, apart from it, the answer."""
+    limits = Limits(memory_bytes=64 * MIB, threads=1)
+    with open_catalog(empty_catalog, limits) as con, pytest.raises(LimitError, match=f"{what}: .* --memory\\.$"):
+        answer(con, sql, limits=limits)
+
+
+def test_a_limit_too_low_to_open_the_views_is_told(empty_catalog: Path):
+    """A limit that leaves no room to begin is no fault of the catalog."""
+    with pytest.raises(LimitError, match=r"more memory than 1\.0 KiB"):
+        open_catalog(empty_catalog, Limits(memory_bytes=1024))
+
+
+@pytest.mark.parametrize("sql", ["SELECT i, hash(i) AS h FROM range(300000) AS t(i) ORDER BY h", "SELECT 1 AS i WHERE false"])
+def test_limits_change_no_answer(empty_catalog: Path, sql: str):
+    """Rows, their order and their types are the same with a limit as without."""
+    assert ask(empty_catalog, sql).equals(_limited(empty_catalog, sql))
+
+
+@pytest.mark.parametrize(
+    ("sql", "failure"),
+    [
+        ("SELECT if(i = 250000, error('boom'), i) FROM range(300000) AS t(i)", UsageError),
+        ("SELECT nprocs FROM logs", WarehouseError),
+    ],
+)
+def test_what_fails_late_is_told_as_what_fails_early(warehouse: Path, sql: str, failure: type[Exception]):
+    """An answer that breaks off after its first rows gives the error that it would give without a limit."""
+    (file,) = (warehouse.parent / "lake").rglob("*.parquet")
+    file.unlink()
+    with pytest.raises(failure) as early:
+        ask(warehouse, sql)
+    with pytest.raises(failure) as late:
+        _limited(warehouse, sql)
+    assert early.value.args == late.value.args
+
+
+def _limited(database: Path, sql: str):
+    limits = Limits(60, 256 * MIB, 2)
+    with open_catalog(database, limits) as con:
+        return answer(con, sql, limits=limits)
 
 
 def test_nothing_is_left_behind(empty_catalog: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What does not fit into memory goes to the temporary directory and from there, not beside the warehouse."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = set(empty_catalog.parent.iterdir())
-    with open_catalog(empty_catalog, memory_limit="64MiB", threads=1) as con:
-        answer(con, "SELECT count(*) FROM (SELECT DISTINCT md5(i::VARCHAR) FROM range(2000000) AS t(i))")
+    with open_catalog(empty_catalog, Limits(memory_bytes=64 * MIB, threads=1)) as con:
+        answer(con, "SELECT count(*) FROM (SELECT DISTINCT md5(i::VARCHAR) FROM range(1000000) AS t(i))")
         assert len(list(tmp_path.iterdir())) == 1
     assert [] == list(tmp_path.iterdir())
     assert before == set(empty_catalog.parent.iterdir())
