@@ -97,8 +97,9 @@ def site(tmp_path_factory: pytest.TempPathFactory, scheduler: str) -> Path:  # n
     stats.mkdir()
     (logs / f"{USER}_a.out_id1-2_3-4-5-6_1.darshan").write_bytes(a_log())
     (logs / f"{USER}_torn_id1-2_3-4-5-6_1.darshan").write_bytes(a_log()[:1200])
-    (stats / "1.txt").write_text(job_stats(START, 10))
-    (stats / "2.txt").write_text(job_stats(START + 600, 1000))
+    for moment, count in ((START, 10), (START + 600, 1000)):
+        (stats / f"{moment}.txt").write_text(job_stats(moment, count))
+        os.utime(stats / f"{moment}.txt", (moment, moment))
     (stats / "sacct.txt").write_text(
         "JobID|JobName|User|Account|Partition|State|ExitCode|Submit|Start|End|NNodes|NodeList\n"
         f"4100001|{JOB_NAME}|{USER.encode('utf-8', 'replace').decode().replace('|', '')}|{JOB_NAME}|{JOB_NAME}|COMPLETED|0:0|"
