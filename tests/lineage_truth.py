@@ -1,6 +1,5 @@
 """Simulated facilities as their logs tell of them (in progress)."""
 
-import json
 import sys
 import time
 from contextlib import ExitStack
@@ -22,7 +21,8 @@ def build(seed: int, folder: Path) -> None:
     t = time.time()
     out = folder / "facility"
     simulate(Settings(out, LOGS, seed, DAYS, "simulated", dxt_ratio=0, heatmap_ratio=0), lambda *_: None)
-    print("simulate", time.time() - t); t = time.time()
+    print("simulate", time.time() - t)
+    t = time.time()
     with ExitStack() as stack:
         sinks: dict[date, RowSinks] = {}
         for path in sorted((out / "darshan").rglob("*.darshan")):
@@ -33,11 +33,17 @@ def build(seed: int, folder: Path) -> None:
             sinks[night].write(log.log_id, rows_of(log, str(path.relative_to(out))))
         for each in sinks.values():
             each.finish()
-    files = [LakeFile(table, "simulated", night, Path(p), size, rows) for night, each in sinks.items() for table, p, size, rows in each.files()]
-    print("read", time.time() - t); t = time.time()
+    files = [
+        LakeFile(table, "simulated", night, Path(p), size, rows)
+        for night, each in sinks.items()
+        for table, p, size, rows in each.files()
+    ]
+    print("read", time.time() - t)
+    t = time.time()
     judges = {c: x for c, x in TRIGGERS.items() if x.ruleset == "iomine" and x.level in ("high", "warn")}
     judged, n = judge(Warehouse(folder / "warehouse"), folder / "staging", files, judges)
-    print("judge", n, time.time() - t); t = time.time()
+    print("judge", n, time.time() - t)
+    t = time.time()
     paths: dict[str, list[str]] = {}
     for file in [*files, *judged]:
         paths.setdefault(file.table, []).append(str(file.path))
@@ -47,5 +53,6 @@ def build(seed: int, folder: Path) -> None:
 
 if __name__ == "__main__":
     for s in map(int, sys.argv[2:]):
-        folder = Path(sys.argv[1]) / str(s); folder.mkdir(parents=True)
+        folder = Path(sys.argv[1]) / str(s)
+        folder.mkdir(parents=True)
         build(s, folder)

@@ -1,7 +1,6 @@
 """`iomine status`: what the warehouse holds and how the last sweeps went."""
 # ruff: noqa: PLC0415
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
-from iomine.cli.terminal.text import visible
+from iomine.cli.terminal.text import json_line, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +49,7 @@ def command(
     answers["kept"] = _kept(warehouse)
     if as_json:
         tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "kept")}
-        typer.echo(json.dumps({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
+        typer.echo(json_line({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
         return
     _tell(warehouse, holds)
     _show("Last sweeps", answers["sweeps"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
+from iomine.cli.terminal.text import json_line, visible
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -123,9 +124,7 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
     from iomine.units import human_seconds
 
     if as_json:
-        import json
-
-        typer.echo(json.dumps(asdict(summary), default=str))
+        typer.echo(json_line(asdict(summary)))
         return
     typer.echo(
         f"{summary.found:,} found = {summary.ingested:,} ingested + {summary.known:,} known + {summary.rejected:,} rejected, "
@@ -136,7 +135,7 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
             f"{len(summary.nights):,} nights from {summary.nights[0]} to {summary.nights[-1]}, {summary.findings:,} findings"
         )
     for reason, count in list(summary.reasons.items())[:_SHOWN_REASONS]:
-        typer.echo(f"  {count:,} rejected: {reason}")
+        typer.echo(visible(f"  {count:,} rejected: {reason}"))
     if not summary.found:
         typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"

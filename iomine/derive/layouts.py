@@ -33,6 +33,7 @@ NO_OST: Final = "This part of the file had no OST yet when the file was opened."
 ON_MDT: Final = "The bytes lie on a metadata target."
 MIRRORED: Final = "Several mirrors hold the bytes, and the log does not say which one was used."
 NO_SENSE: Final = "The log's Lustre layout of the file makes no sense."
+REASONS: Final = frozenset((NO_OFFSET, NO_LAYOUT, NO_OST, ON_MDT, MIRRORED, NO_SENSE))
 
 _NUMBERS: Final = ("stripe_bytes", "stripe_count", "stripe_pattern", "component_flags", "extent_start_bytes", "extent_end_bytes")
 

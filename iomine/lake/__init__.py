@@ -1,7 +1,19 @@
 """The lake: Parquet files in Delta tables, replaced partition by partition, all tables of a sweep or none."""
 
-from iomine.lake.files import LakeFile, ParquetSink, merge_files, write_file
+from iomine.lake.files import LakeFile, ParquetSink, merge_files, rows_of, write_file
 from iomine.lake.lake import Lake, Pins
-from iomine.lake.warehouse import Warehouse, check_cluster, faults_told
+from iomine.lake.warehouse import Warehouse, check_cluster, check_place, faults_told
 
-__all__ = ["Lake", "LakeFile", "ParquetSink", "Pins", "Warehouse", "check_cluster", "faults_told", "merge_files", "write_file"]
+__all__ = [
+    "Lake",
+    "LakeFile",
+    "ParquetSink",
+    "Pins",
+    "Warehouse",
+    "check_cluster",
+    "check_place",
+    "faults_told",
+    "merge_files",
+    "rows_of",
+    "write_file",
+]

@@ -1,7 +1,7 @@
 """Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -138,14 +138,17 @@ def write_file(root: Path, table: str, rows: pa.Table, cluster: str | None = Non
 
 
 def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | None, night: date | None) -> LakeFile:
-    """Makes one file out of several of the same table and partition, rows in the order of the files.
-
-    Columns that a file is older than are NULL in its rows.
-    """
-    empty = arrow_schema(table).empty_table()
+    """Makes one file out of several of the same table and partition, rows in the order of the files."""
     with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
         for path in paths:
-            for batch in pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS):
-                rows = pa.concat_tables([empty, pa.Table.from_batches([batch])], promote_options="default")
-                sink.write(rows.select(empty.column_names))
+            for rows in rows_of(table, path):
+                sink.write(rows)
     return sink.lake_file(cluster, night)
+
+
+def rows_of(table: str, path: Path) -> Iterator[pa.Table]:
+    """The rows of a file, a row group at a time; columns that the file is older than are NULL in them."""
+    empty = arrow_schema(table).empty_table()
+    for batch in pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS):
+        rows = pa.concat_tables([empty, pa.Table.from_batches([batch])], promote_options="default")
+        yield rows.select(empty.column_names)

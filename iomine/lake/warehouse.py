@@ -36,6 +36,18 @@ def check_cluster(name: str) -> None:
         raise UsageError(f"{name!r} is no name for a cluster: use letters, digits, dots, dashes and underscores.")
 
 
+def check_place(folder: Path) -> None:
+    """Makes sure that a warehouse may lie there.
+
+    Raises:
+        UsageError: its path holds characters that Delta or DuckDB do not take, or take for something else.
+    """
+    if not str(folder).isprintable() or _UNFIT_CHARACTERS.intersection(str(folder)):
+        raise UsageError(
+            f"{str(folder)!a} cannot hold a warehouse: give a path of printable UTF-8 without % * ? [ and backslash."
+        )
+
+
 @contextmanager
 def faults_told(folder: Path) -> Iterator[None]:
     """Tells what goes wrong with files in a folder of the warehouse in a sentence.
@@ -50,7 +62,7 @@ def faults_told(folder: Path) -> Iterator[None]:
     except Exception as error:
         if any(words in str(error) for words in _NO_SPACE):
             raise WarehouseError(
-                f"The disk that holds {folder} is full: free some space and sweep again, what was published stays."
+                f"The disk that holds {folder} is full: free some space and try again, what was published stays."
             ) from error
         # Errors of the network have no number, or are told by who talks to it.
         if isinstance(error, DeltaError) or (isinstance(error, OSError) and error.errno is not None):
@@ -79,10 +91,7 @@ class Warehouse:
             UsageError: its path holds characters that Delta or DuckDB do not take, or take for something else.
             WarehouseError: there is something else of that name, or the folder cannot be written to.
         """
-        if not str(self.root).isprintable() or _UNFIT_CHARACTERS.intersection(str(self.root)):
-            raise UsageError(
-                f"{str(self.root)!a} cannot hold a warehouse: give a path of printable UTF-8 without % * ? [ and backslash."
-            )
+        check_place(self.root)
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except FileExistsError:

@@ -6,7 +6,7 @@ a row, not a column. Order and names are those of `darshan-apmpi-log-format.h` a
 
 from typing import Final
 
-from iomine.schema.fields import Field, Kind
+from iomine.schema.fields import Field, Kind, Privacy
 
 MESSAGE_BINS: Final = ("0_256", "256_1K", "1K_8K", "8K_256K", "256K_1M", "1M_PLUS")
 
@@ -23,7 +23,7 @@ def _about(size: str) -> str:
 APMPI_FIELDS: Final[dict[str, Field]] = {
     field.name: field
     for field in (
-        Field("mpi_call", Kind.LABEL, "Name of the MPI function."),
+        Field("mpi_call", Kind.LABEL, "Name of the MPI function.", Privacy.OPEN),
         Field("call_count", Kind.COUNT, "Calls."),
         Field("total_bytes", Kind.BYTES, "Bytes in messages."),
         *(Field(f"message_size_{size.lower()}_count", Kind.COUNT, _about(size)) for size in MESSAGE_BINS),
@@ -37,16 +37,16 @@ APMPI_FIELDS: Final[dict[str, Field]] = {
         Field("comm_seconds_variance", Kind.NUMBER, "Variance over ranks of the time in MPI calls, in s²."),
         Field("comm_sync_seconds_variance", Kind.NUMBER, "Variance over ranks of the time waiting, in s²."),
         Field("magic", Kind.INTEGER, "Number that marks a header record."),
-        Field("group_index", Kind.INTEGER, "Group of the Aries network."),
-        Field("chassis_index", Kind.INTEGER, "Chassis in the group."),
-        Field("blade_index", Kind.INTEGER, "Blade in the chassis."),
-        Field("node_index", Kind.INTEGER, "Node on the blade."),
+        Field("group_index", Kind.INTEGER, "Group of the Aries network.", Privacy.NUMBER),
+        Field("chassis_index", Kind.INTEGER, "Chassis in the group.", Privacy.NUMBER),
+        Field("blade_index", Kind.INTEGER, "Blade in the chassis.", Privacy.NUMBER),
+        Field("node_index", Kind.INTEGER, "Node on the blade.", Privacy.NUMBER),
         Field("blade_count", Kind.COUNT, "Blades that the run touched."),
         Field("chassis_count", Kind.COUNT, "Chassis that the run touched."),
         Field("group_count", Kind.COUNT, "Groups that the run touched."),
         Field("memory_mode", Kind.INTEGER, "Memory mode of the KNL nodes, as Darshan codes it."),
         Field("cluster_mode", Kind.INTEGER, "Cluster mode of the KNL nodes, as Darshan codes it."),
-        Field("application_id", Kind.ID, "ALPS application id."),
+        Field("application_id", Kind.ID, "ALPS application id.", Privacy.NUMBER),
         Field("router_counts", Kind.INTEGERS, "The router's counters, in the order of Darshan's APXC list."),
     )
 }

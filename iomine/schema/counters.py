@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from iomine.schema.fields import Field, Kind
+from iomine.schema.fields import Field, Kind, Privacy
 
 _OPS: Final = ("READ", "WRITE")
 _BINS: Final = (
@@ -173,14 +173,19 @@ COUNTERS: Final[dict[str, Counters]] = {
 
 LUSTRE_COMPONENT: Final = _words("STRIPE_SIZE STRIPE_COUNT STRIPE_PATTERN FLAGS EXT_START EXT_END MIRROR_ID")
 
-# What a word becomes where no pattern below says it: field, kind, sentence.
-_SINGLE: Final[dict[str, tuple[str, Kind, str]]] = {
+# What a word becomes where no pattern below says it: field, kind, sentence, and what it tells of people and places.
+_SINGLE: Final[dict[str, tuple[str, Kind, str] | tuple[str, Kind, str, Privacy]]] = {
     "READS": ("read_count", Kind.COUNT, "Read calls."),
     "WRITES": ("write_count", Kind.COUNT, "Write calls."),
     "BYTES_READ": ("read_bytes", Kind.BYTES, "Bytes read."),
     "BYTES_WRITTEN": ("write_bytes", Kind.BYTES, "Bytes written."),
     "MODE": ("mode", Kind.INTEGER, "Access mode given at open."),
-    "RENAMED_FROM": ("renamed_from_id", Kind.ID, "Record id of the file's name before a rename, 0 without one."),
+    "RENAMED_FROM": (
+        "renamed_from_id",
+        Kind.ID,
+        "Record id of the file's name before a rename, 0 without one.",
+        Privacy.FILE_ID,
+    ),
     "MAX_BYTE_READ": ("max_read_offset_bytes", Kind.BYTES, "Highest offset read."),
     "MAX_BYTE_WRITTEN": ("max_write_offset_bytes", Kind.BYTES, "Highest offset written."),
     "CONSEC_READS": ("consecutive_read_count", Kind.COUNT, "Reads that began where the one before ended."),
@@ -234,7 +239,7 @@ _SINGLE: Final[dict[str, tuple[str, Kind, str]]] = {
     "OBJ_OTYPE": ("object_type", Kind.INTEGER, "DAOS object type id."),
     "ARRAY_CELL_SIZE": ("array_cell_bytes", Kind.BYTES, "Cell size of the DAOS array."),
     "ARRAY_CHUNK_SIZE": ("array_chunk_cells_count", Kind.COUNT, "Cells in a chunk of the DAOS array."),
-    "CSJOBID": ("control_system_job_id", Kind.ID, "Job id of the BG/Q control system."),
+    "CSJOBID": ("control_system_job_id", Kind.ID, "Job id of the BG/Q control system.", Privacy.NUMBER),
     "NNODES": ("node_count", Kind.COUNT, "BG/Q compute nodes of the job."),
     "RANKSPERNODE": ("ranks_per_node_count", Kind.COUNT, "MPI ranks on a node."),
     "DDRPERNODE": ("node_memory_mib", Kind.INTEGER, "Memory of a node in MiB."),
@@ -253,7 +258,7 @@ _SINGLE: Final[dict[str, tuple[str, Kind, str]]] = {
     "FLAGS": ("component_flags", Kind.INTEGER, "Lustre layout component flags, -1 where the log has none."),
     "EXT_START": ("extent_start_bytes", Kind.BYTES, "First byte of the file that the component covers."),
     "EXT_END": ("extent_end_bytes", Kind.BYTES, "End of the part of the file that the component covers, -1 for the file's end."),
-    "MIRROR_ID": ("mirror_id", Kind.ID, "Id of the mirror that the component belongs to."),
+    "MIRROR_ID": ("mirror_id", Kind.ID, "Id of the mirror that the component belongs to.", Privacy.OPEN),
 }
 
 # Calls that are counted: word, field stem, and what the call is.

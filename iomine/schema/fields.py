@@ -1,11 +1,12 @@
 """Every word of the project: a column's name, kind and one sentence, each defined once.
 
 A kind fixes the Arrow type and the unit, and the unit stands in the name (`read_bytes`, `meta_seconds`). Tables list
-names only; the Arrow schemas, the types that views must return and the data dictionary are computed from here.
+names only; the Arrow schemas, the types that views must return and the data dictionary are computed from here, and
+so is what an anonymised export makes of a column.
 """
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, auto
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -40,6 +41,37 @@ class Kind(_Kind, Enum):
     TEXTS = ("texts", pa.list_(pa.string()), "")
 
 
+class Privacy(Enum):
+    """What a column may tell of people and places, and so what an anonymised export makes of it."""
+
+    # Words of this program, of Darshan, or of servers, which no user chooses: they stay.
+    OPEN = auto()
+    # Words of other programs, which text that went astray may stand in place of: those that everybody knows stay.
+    TERM = auto()
+    # Names that a site gives: users, accounts, hosts, queues.
+    NAME = auto()
+    # Names and texts of anybody's making.
+    WORD = auto()
+    # Paths: each part is a word.
+    PATH = auto()
+    # A command line: words and paths.
+    COMMAND = auto()
+    # MPI-IO hints and the like: `name=value;name=value`.
+    HINTS = auto()
+    # Ids of jobs as text, and names in their place: views tell them apart by their digits.
+    JOB = auto()
+    # Storage targets: views tell file system and index from `scratch-OST001a`.
+    TARGET = auto()
+    # Sentences of this program, with names filled in.
+    SENTENCE = auto()
+    # Digests of files in hex: whoever has the file finds it by them.
+    DIGEST = auto()
+    # Numbers that name something.
+    NUMBER = auto()
+    # Darshan's record ids, which are hashes of paths, so that whoever guesses a path can check it.
+    FILE_ID = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One column, wherever it appears.
@@ -48,11 +80,13 @@ class Field:
         name: the word, the same in every table and view.
         kind: Arrow type and unit.
         about: one sentence for the data dictionary.
+        privacy: what it may tell of people and places; None for measures, which tell nothing.
     """
 
     name: str
     kind: Kind
     about: str
+    privacy: Privacy | None = None
 
     @property
     def type(self) -> pa.DataType:
@@ -65,54 +99,101 @@ class Field:
         return self.kind.unit
 
 
-def _fields(kind: Kind, **about: str) -> dict[str, Field]:
-    return {name: Field(name, kind, sentence) for name, sentence in about.items()}
+def _fields(kind: Kind, privacy: Privacy | None = None, /, **about: str) -> dict[str, Field]:
+    return {name: Field(name, kind, sentence, privacy) for name, sentence in about.items()}
 
 
 _LOGS = {
     **_fields(
         Kind.TEXT,
-        log_id="First 16 hex digits of the SHA-256 of the log file's bytes.",
+        Privacy.OPEN,
         cluster="Name of the machine that the log came from, as given to the sweep.",
-        job_id="The scheduler's job id, as text; one job may hold many logs.",
-        user="Login name, from the log's file name where it follows Darshan's pattern, otherwise empty.",
-        exe="Command line of the program, as Darshan kept it (cut at about 3 KB by Darshan).",
-        app="Program name: the last part of the executable's path, without arguments.",
-        application=(
-            "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
-            "version, date and hash."
-        ),
-        lineage_id="Id of runs of the same: of a user's application at one scale, that move data the same ways.",
         format_version="Version of the log file format.",
-        darshan_version="Version of the Darshan library that wrote the log.",
-        path="Path of the file, as the program or the sweep named it.",
-        doubt="Why the log's header is not to be trusted, empty where it is sound.",
-        mount="Mount point, the longest that is a prefix of the path.",
-        fs_type="Type of the file system mounted there.",
-        key="Name of a metadata entry or hint.",
-        entry="Value of a metadata entry or hint.",
         module="Name of a Darshan module.",
         state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear or unknown.",
-        reason="Why, in a sentence that a person understands.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.TERM,
+        darshan_version="Version of the Darshan library that wrote the log.",
+        fs_type="Type of the file system mounted there.",
+        key="Name of a metadata entry or hint.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.NAME,
+        user="Login name, from the log's file name where it follows Darshan's pattern, otherwise empty.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.WORD,
         pool="UUID of the DAOS pool, in hex.",
         container="UUID of the DAOS container, in hex.",
         pool_name="Name of the OST pool, empty without one.",
     ),
     **_fields(
+        Kind.TEXT,
+        Privacy.PATH,
+        app="Program name: the last part of the executable's path, without arguments.",
+        application=(
+            "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
+            "version, date and hash."
+        ),
+        path="Path of the file, as the program or the sweep named it.",
+        mount="Mount point, the longest that is a prefix of the path.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.COMMAND,
+        exe="Command line of the program, as Darshan kept it (cut at about 3 KB by Darshan).",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.HINTS,
+        entry="Value of a metadata entry or hint.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.JOB,
+        job_id="The scheduler's job id, as text; one job may hold many logs.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.SENTENCE,
+        doubt="Why the log's header is not to be trusted, empty where it is sound.",
+        reason="Why, in a sentence that a person understands.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.DIGEST,
+        log_id="First 16 hex digits of the SHA-256 of the log file's bytes.",
+        lineage_id="Id of runs of the same: of a user's application at one scale, that move data the same ways.",
+    ),
+    **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         layer="Layer of the I/O stack: posix, mpiio, stdio.",
-        host="Name of the compute node.",
         op="Direction of a request: read or write.",
         io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
     ),
     **_fields(
+        Kind.LABEL,
+        Privacy.NAME,
+        host="Name of the compute node.",
+    ),
+    **_fields(
         Kind.ID,
-        file_id="Darshan's record id of the file or object: a 64-bit hash, its bits read as a signed number.",
-        parent_file_id="Record id of the file that holds the dataset or variable, as file_id.",
+        Privacy.NUMBER,
         uid="Numeric user id.",
         thread_id="Id of the thread that issued the request, where the trace carries one.",
         oid_hi="High half of the DAOS object id, its bits read as a signed number.",
         oid_lo="Low half of the DAOS object id, its bits read as a signed number.",
+    ),
+    **_fields(
+        Kind.ID,
+        Privacy.FILE_ID,
+        file_id="Darshan's record id of the file or object: a 64-bit hash, its bits read as a signed number.",
+        parent_file_id="Record id of the file that holds the dataset or variable, as file_id.",
     ),
     **_fields(
         Kind.DATE,
@@ -189,8 +270,8 @@ _LOGS = {
 _SWEEPS = {
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         sweep_id="Identifier of one run of the sweep.",
-        sha256="SHA-256 of the file's bytes in hex, empty where they could not be read.",
         stage="Where reading ended: find, identify or read.",
         reader_version="Version of iomine that decided.",
         table_versions="Delta version of every table as of this sweep, as JSON.",
@@ -201,7 +282,13 @@ _SWEEPS = {
         about="Meaning, in one sentence.",
     ),
     **_fields(
+        Kind.TEXT,
+        Privacy.DIGEST,
+        sha256="SHA-256 of the file's bytes in hex, empty where they could not be read.",
+    ),
+    **_fields(
         Kind.TEXTS,
+        Privacy.PATH,
         paths="Paths that the sweep was given.",
     ),
     **_fields(
@@ -220,8 +307,8 @@ _SWEEPS = {
 _SERVERS = {
     **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         source_kind="Kind of the input: job_stats, stats, brw_stats, sacct, and so on.",
-        target="Name of a storage target as Lustre has it, such as scratch-OST001a; of a client, that of its device.",
         target_kind="Kind of the target: ost, mdt, or client.",
         scope="Whom a counter counts for: target, job or client.",
         counter="Name of a counter, as the server has it.",
@@ -231,15 +318,29 @@ _SERVERS = {
         quality="How far an interval is to be trusted: sound, gap (much longer than usual), restarted or wrapped.",
     ),
     **_fields(
+        Kind.LABEL,
+        Privacy.TARGET,
+        target="Name of a storage target as Lustre has it, such as scratch-OST001a; of a client, that of its device.",
+    ),
+    **_fields(
         Kind.TEXT,
+        Privacy.NAME,
+        filesystem="Name of the file system.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.JOB,
         owner=(
             "Id of the job as Lustre keeps it, cut at 31 bytes, network id of the client, or id of the log where Darshan counts; "
             "empty for a whole target."
         ),
-        filesystem="Name of the file system.",
-        busiest_target="OST that moved most bytes.",
         neighbour="Login name of the user who kept the same targets busiest meanwhile, or the id that Lustre has.",
         neighbour_job_id="Job of that user that did most of it.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.TARGET,
+        busiest_target="OST that moved most bytes.",
     ),
     **_fields(
         Kind.TIME,
@@ -314,22 +415,45 @@ _SERVERS = {
 _ACCOUNTING = {
     **_fields(
         Kind.TEXT,
-        shown_job_id="The job's id as the scheduler shows it, with the index of an array's task or the like.",
-        job_name="Name of the job.",
-        account="Account or project that the job is charged to.",
-        node_list="Compute nodes of the job, as the scheduler folds them.",
+        Privacy.TERM,
         exit_code="Exit code and signal, as the scheduler tells them.",
         step="Step of a job: batch, extern, or its number.",
     ),
     **_fields(
+        Kind.TEXT,
+        Privacy.NAME,
+        account="Account or project that the job is charged to.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.WORD,
+        job_name="Name of the job.",
+        node_list="Compute nodes of the job, as the scheduler folds them.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.JOB,
+        shown_job_id="The job's id as the scheduler shows it, with the index of an array's task or the like.",
+    ),
+    **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         scheduler="Scheduler that the accounting came from: slurm, pbs, lsf or uge.",
-        partition="Partition or queue.",
-        qos="Quality of service.",
+    ),
+    **_fields(
+        Kind.LABEL,
+        Privacy.TERM,
         job_state="State of a job in Slurm's words: COMPLETED, FAILED, CANCELLED, TIMEOUT, RUNNING, PENDING, and so on.",
     ),
     **_fields(
+        Kind.LABEL,
+        Privacy.NAME,
+        partition="Partition or queue.",
+        qos="Quality of service.",
+    ),
+    **_fields(
         Kind.TEXTS,
+        Privacy.NAME,
         hosts="Names of the compute nodes.",
     ),
     **_fields(
@@ -351,17 +475,22 @@ _ACCOUNTING = {
 _VERDICTS = {
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         ruleset="Name of the set of triggers.",
         code="Code of the trigger.",
         level="Weight of the trigger: high, warn, info or ok.",
         trigger_version="Version of the trigger that gave the verdict.",
         title="What a trigger looks for, in one sentence.",
         view_name="View that holds a trigger's metrics.",
-        finding="What was found, in a sentence with the log's own numbers.",
-        advice="What to change.",
         report="Link to the log's report, relative to the warehouse.",
         evidence="What the numbers were worked out from, such as trace, records or heatmap.",
         needs="What input answers the question, and how to get it.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.SENTENCE,
+        finding="What was found, in a sentence with the log's own numbers.",
+        advice="What to change.",
     ),
     **_fields(
         Kind.NUMBER,
@@ -438,6 +567,7 @@ _REQUESTS = {
     ),
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         size_evidence="What small requests were counted by: sizes (the commonest, which cover all), bins or mean.",
         order_evidence="What requests going backwards were counted by: trace or counters.",
         extent_evidence="What the bytes touched are known from: trace, or size (the highest offset).",
@@ -447,6 +577,10 @@ _REQUESTS = {
         write_order_evidence="What writes going backwards were counted by: trace or counters.",
         read_extent_evidence="What the bytes that reads touched are known from: trace, or size (the highest offset).",
         write_extent_evidence="What the bytes that writes touched are known from: trace, or size (the highest offset).",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.PATH,
         small_read_path="File in which small reads took most time.",
         small_write_path="File in which small writes took most time.",
         misaligned_path="File in which misaligned requests took most time.",
@@ -468,14 +602,19 @@ _METADATA = {
         Kind.NUMBER,
         meta_calls_per_second="Metadata calls for each second from the first open to the last close.",
     ),
-    **_fields(Kind.TEXT, longest_meta_path="File whose metadata calls took most time."),
+    **_fields(Kind.TEXT, Privacy.PATH, longest_meta_path="File whose metadata calls took most time."),
 }
 
 _RANKS = {
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
         straggler_evidence="What the ranks' times are known from: records or trace.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.NAME,
         straggler_host="Compute node of the slowest straggler, where it is known.",
     ),
     **_fields(
@@ -550,7 +689,10 @@ _COLLECTIVES = {
         write_amplification_core_seconds="Time that ranks spent in writing beneath MPI-IO what nobody asked for.",
     ),
     **_fields(
-        Kind.TEXT, indep_read_path="File with most independent reads.", indep_write_path="File with most independent writes."
+        Kind.TEXT,
+        Privacy.PATH,
+        indep_read_path="File with most independent reads.",
+        indep_write_path="File with most independent writes.",
     ),
 }
 
@@ -590,8 +732,13 @@ _TRACES = {
     ),
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         overlap_evidence="What is known of the bytes that several ranks touched: trace, or empty.",
         transform_evidence="What is known of the requests that MPI-IO made: trace, or empty.",
+    ),
+    **_fields(
+        Kind.TEXT,
+        Privacy.PATH,
         ranks_reread_path="File of which most bytes were read by several ranks.",
         overwritten_path="File of which most bytes were written by several ranks.",
         shared_stripe_path="File of which most stripes were written by several ranks.",
@@ -637,6 +784,7 @@ _FILES = {
     ),
     **_fields(
         Kind.TEXT,
+        Privacy.PATH,
         single_ost_path="The largest file that several ranks share and that lies on one OST.",
         striped_shared_path="The largest file on Lustre that several ranks share.",
         stdio_path="File with most bytes moved through stdio.",
@@ -644,7 +792,7 @@ _FILES = {
 }
 
 _OFFENDERS = {
-    **_fields(Kind.TEXT, grouped_by="What the row sums up: a user, app, account, or user and app."),
+    **_fields(Kind.TEXT, Privacy.OPEN, grouped_by="What the row sums up: a user, app, account, or user and app."),
     **_fields(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
@@ -684,6 +832,7 @@ _OFFENDERS = {
 _LINEAGES = {
     **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
         outcome="What became of a finding that was told: gone, reduced, still there, or unknown where later runs are too few.",
     ),
@@ -745,11 +894,13 @@ _LINEAGES = {
 _WEATHER = {
     **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         weather_verdict="Whose fault slow I/O was: application, system, neighbour, or unclear.",
         slowest_kind="Kind of target that cost the log most time beyond what is usual: ost or mdt.",
     ),
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         weather_rule="Rule by which the verdict was given, in a sentence.",
     ),
     **_fields(
@@ -855,6 +1006,7 @@ _DERIVED = {
     ),
     **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         pattern="How requests follow each other: single, consecutive, sequential, strided, repeated, mixed, random.",
     ),
     **_fields(
@@ -893,6 +1045,7 @@ _DERIVED = {
     ),
     **_fields(
         Kind.LABEL,
+        Privacy.OPEN,
         transformation="What MPI-IO made of requests: unchanged, split, merged, collective_buffering, data_sieving, mixed.",
     ),
     **_fields(
@@ -934,12 +1087,14 @@ _DERIVED = {
 _PHASES = {
     **_fields(
         Kind.TEXT,
+        Privacy.OPEN,
         phase_evidence="What phases are known from: trace or heatmap.",
         period_method="What the period is told by: starts (of phases), or spectrum (of the bytes moved in each moment).",
         ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
     ),
     **_fields(
         Kind.ID,
+        Privacy.OPEN,
         busiest_ost_id="Index of the OST that got most bytes.",
         ost="Index of the OST on which a request begins, empty where it is not known.",
     ),

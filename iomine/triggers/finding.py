@@ -10,7 +10,9 @@ A template is text with places such as `{read_count}`, written as in Python:
 
 import re
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import pyarrow as pa
@@ -18,6 +20,9 @@ import pyarrow as pa
 from iomine.schema import field
 
 _SPEC: Final = re.compile(r",?(\.\d[f%])?")
+# What stands in place of a text that is NULL.
+_UNKNOWN: Final = "unknown"
+_NUMBER: Final = r"(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,44 @@ def filled_sql(template: str) -> str:
     return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
 
 
+def renamed(template: str, text: str, name_for: Callable[[str, str], str]) -> str | None:
+    """A text that was filled in, with other names in it; None where the template does not give such a text.
+
+    Args:
+        template: what it was filled into.
+        text: what came of it.
+        name_for: gives another name for a metric's, such as for that of `reread_path`.
+    """
+    slots = [part for part in parts(template) if isinstance(part, Slot) and _is_text(part)]
+    if not (match := _pattern(template).fullmatch(text)):
+        return None
+    pieces, end = [], 0
+    for group, slot in enumerate(slots, start=1):
+        name = match[group]
+        pieces += [text[end : match.start(group)], name if name == _UNKNOWN else name_for(slot.metric, name)]
+        end = match.end(group)
+    return "".join((*pieces, text[end:]))
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    slot_patterns = {True: "(.*)", False: _NUMBER}
+    found = (re.escape(part) if isinstance(part, str) else slot_patterns[_is_text(part)] for part in parts(template))
+    return re.compile("".join(found), re.DOTALL)
+
+
+def _is_text(slot: Slot) -> bool:
+    return bool(pa.types.is_string(field(slot.metric).type))
+
+
 def quoted(text: str) -> str:
     """The text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _shown_sql(slot: Slot) -> str:
-    if pa.types.is_string(field(slot.metric).type):
-        return f"coalesce({slot.metric}, 'unknown')"
+    if _is_text(slot):
+        return f"coalesce({slot.metric}, {quoted(_UNKNOWN)})"
     return f"coalesce({_slot_sql(slot)}, '?')"
 
 

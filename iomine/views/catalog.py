@@ -1,7 +1,8 @@
 """Builds the catalog: one small DuckDB file of views over explicit lists of Parquet files.
 
-Any DuckDB client from 1.4 on can open it, with no extension and from any working directory. It is written beside its
-target and then put in its place, so a reader sees the old catalog or the new one, and keeps the one that it opened.
+Any DuckDB client from 1.4 on can open it, with no extension and from any working directory, unless it is made to be
+moved with its files, which it then names from its own folder. It is written beside its target and then put in its place,
+so a reader sees the old catalog or the new one, and keeps the one that it opened.
 """
 
 import os
@@ -33,6 +34,7 @@ def build_catalog(
     *,
     log_ids: tuple[str, str] | None = None,
     settings: Mapping[str, float] | None = None,
+    moves: bool = False,
 ) -> None:
     """Writes the catalog and swaps it in.
 
@@ -44,15 +46,20 @@ def build_catalog(
         only: views to make, with their schemas, and what they read; None for all, and dictionaries for people.
         log_ids: the first id of the logs that tables are to show, and the first behind them; None for all logs.
         settings: what views are to work with where who asks sets no variable of that name.
+        moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
+            them in the working directory and in the folders of its setting `file_search_path`.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
         ViewError: a view cannot be made.
     """
     _check(lake)
+    if moves:
+        lake = {table: [os.path.relpath(path, target.parent) for path in paths] for table, paths in lake.items()}
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
         with duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}) as con:
+            con.execute(f"SET file_search_path = {quoted(str(target.parent))}")
             con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
             con.execute(f"USE {_ALIAS}")
             con.begin()

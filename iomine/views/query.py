@@ -71,7 +71,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         # open under that name, which after a sweep is the old one.
         con.execute(f"ATTACH {quoted(str(database))} AS iomine (READ_ONLY)")
         con.execute("USE iomine")
-        _lock_down(con)
+        _lock_down(con, database.absolute().parent)
     except duckdb.CatalogException as error:
         con.close()
         raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it anew.") from error
@@ -189,13 +189,16 @@ def _engine(limits: Limits) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def _lock_down(con: duckdb.DuckDBPyConnection) -> None:
+def _lock_down(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
     # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
     con.execute("SET TimeZone = 'UTC'")
     # A bar would be drawn into the answer.
     con.execute("SET enable_progress_bar = false")
+    # A catalog that moves with its files names them from its own folder, and DuckDB checks both forms of their paths.
+    con.execute(f"SET file_search_path = {quoted(str(folder))}")
     rows = con.execute("SELECT value FROM _meta WHERE key = ?", [LAKE_DIRECTORY]).fetchall()
-    con.execute(f"SET allowed_directories = [{', '.join(quoted(value) for (value,) in rows)}]")
+    allowed = dict.fromkeys(form for (value,) in rows for form in (value, str(folder / value)))
+    con.execute(f"SET allowed_directories = [{', '.join(map(quoted, allowed))}]")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from iomine.cli.options import Format
 from iomine.cli.terminal.grids import draw, lay_out
-from iomine.cli.terminal.text import visible
+from iomine.cli.terminal.text import json_line, visible
 from iomine.errors import IomineError, UsageError
 
 # From here on, tenths are all that anyone reads.
@@ -101,7 +101,7 @@ def _write_csv(answer: pa.Table, file: BinaryIO) -> None:
 def _write_json(answer: pa.Table, file: BinaryIO) -> None:
     between = b"[\n"
     for record in records(answer):
-        file.write(between + json.dumps(record, allow_nan=False).encode())
+        file.write(between + json_line(record).encode())
         between = b",\n"
     file.write(b"\n]\n" if between == b",\n" else b"[]\n")
 

@@ -4,6 +4,7 @@ Layouts after `struct darshan_job` in `darshan-log-format.h`: whole seconds befo
 from then on. Some logs of a development version carry the version string 3.41 and the older layout.
 """
 
+import os
 import re
 import struct
 from collections.abc import Sequence
@@ -72,9 +73,9 @@ class Job:
 
 
 def user_from(file_name: str) -> str | None:
-    """Login name in a log's file name, None where the name does not follow Darshan's pattern."""
+    r"""Login name in a log's file name, None where the name does not follow Darshan's pattern; bytes that are no UTF-8 as `\xff`."""
     match = _FILE_NAME.fullmatch(file_name)
-    return match["user"] if match else None
+    return _text(os.fsencode(match["user"])) if match else None
 
 
 def _text(data: bytes) -> str:

@@ -219,7 +219,7 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     assert 1 == result.returncode
     *bars, told = result.stderr.splitlines()
     assert told.startswith(f"The disk that holds {warehouse}")
-    assert told.endswith(" is full: free some space and sweep again, what was published stays.")
+    assert told.endswith(" is full: free some space and try again, what was published stays.")
     assert all("━" in line for line in bars)
     assert before == state(warehouse)
 

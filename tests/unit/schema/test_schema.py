@@ -5,7 +5,7 @@ import re
 import pyarrow as pa
 import pytest
 
-from iomine.schema import FIELDS, TABLES, Kind, field, table
+from iomine.schema import FIELDS, TABLES, Kind, Privacy, field, table
 from iomine.schema.counters import COUNTERS, columns_of, field_of
 from iomine.schema.registry import arrow_schema
 
@@ -39,6 +39,14 @@ def test_each_field_says_what_it_is(name: str) -> None:
     assert entry.name == name
     assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
     assert re.fullmatch(r"[A-Za-z0-9].*\.", entry.about)
+
+
+@pytest.mark.parametrize("name", sorted(FIELDS))
+def test_each_text_and_id_has_a_decision_on_privacy(name: str) -> None:
+    """What may name people or places says what an anonymised export makes of it; a new column cannot be forgotten."""
+    entry = field(name)
+    if entry.kind in {Kind.TEXT, Kind.LABEL, Kind.TEXTS, Kind.ID}:
+        assert isinstance(entry.privacy, Privacy)
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

@@ -106,6 +106,7 @@ def test_mounts_without_a_path_are_left_out(read) -> None:
         ("1977553-17460120447186390966.darshan", None),
         ("_sim_id77_11-14-100-5.darshan", None),
         ("alice_sim_id77_11-14-100-5.darshan.gz", None),
+        ("al\udcffice_sim_id77_11-14-100-5_1.darshan", "al\\xffice"),
     ],
 )
 def test_user_from_file_name(file_name: str, user: str | None, read) -> None:

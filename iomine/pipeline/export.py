@@ -1,0 +1,175 @@
+"""Copies what a warehouse holds into a folder that can be given away, with pseudonyms if asked for.
+
+The copy is Parquet files and a file of views over them that moves with them. It is made beside its place, from the last
+committed sweep, file by file, and gets its name when it is whole.
+"""
+
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine import __version__
+from iomine.errors import UsageError
+from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, rows_of
+from iomine.lake.files import new_file_path
+from iomine.pipeline import progress
+from iomine.pipeline.pseudonyms import Pseudonyms
+from iomine.schema import TABLES
+from iomine.triggers.registry import reference_table
+from iomine.views.catalog import build_catalog
+from iomine.views.query import open_catalog
+
+_README: Final = """\
+A copy of a warehouse of iomine: views in iomine.duckdb over the Parquet files in lake/. Keep both together.
+
+The views name the files from this folder, so that it can be moved. Start a DuckDB client (1.4 or newer) here, or tell it:
+
+    SET file_search_path = '/where/this/folder/is';
+
+`iomine sql --warehouse /where/this/folder/is` needs neither. The tables view_dictionary and data_dictionary say what is
+in the views and their columns.
+"""
+_PSEUDONYMS: Final = """
+Names of people, jobs, hosts, accounts and files, and numbers that stand for them, are pseudonyms: the same name has the
+same pseudonym in all exports whose table _meta has this key_id. Times, sizes and counts are as they were.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was copied.
+
+    Attributes:
+        nights: partitions.
+        logs: logs.
+        rows: rows of all tables.
+        size_bytes: size of all files.
+    """
+
+    nights: int
+    logs: int
+    rows: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is to be copied.
+
+    Attributes:
+        since: the first night, None for all.
+        cluster: only rows of this machine, None for all. Rejects are of none, and stay behind.
+
+    Raises:
+        UsageError: no machine can be called so.
+    """
+
+    since: date | None = None
+    cluster: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None:
+            check_cluster(self.cluster)
+
+    def takes(self, file: LakeFile) -> bool:
+        """Whether rows of a file are to be copied."""
+        if file.night is None:
+            return self.cluster is None or "cluster" in TABLES[file.table].columns
+        return self.cluster in {None, file.cluster} and (self.since is None or file.night >= self.since)
+
+    def rows(self, file: LakeFile, rows: pa.Table) -> pa.Table:
+        """Rows of a file that are to be copied; those of tables without nights have the time of their sweep."""
+        if file.night is not None:
+            return rows
+        if self.cluster is not None:
+            rows = rows.filter(pc.equal(rows["cluster"], self.cluster))
+        if self.since is None:
+            return rows
+        moment = rows["at" if "at" in rows.column_names else "end_at"]
+        return rows.filter(pc.greater_equal(moment, pa.scalar(datetime.combine(self.since, time(), UTC), moment.type)))
+
+
+def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudonyms | None = None) -> Exported:
+    """Copies what the last committed sweep published; the warehouse is only read, and may be swept meanwhile.
+
+    Args:
+        warehouse: what to copy.
+        out: a folder that is not there yet.
+        choice: which rows.
+        pseudonyms: for what tells of people and places, None to leave it as it is.
+
+    Raises:
+        UsageError: the folder is there, or there is nothing to copy.
+        WarehouseError: there is no warehouse, or files cannot be read or written.
+    """
+    open_catalog(warehouse.database).close()
+    with faults_told(warehouse.root):
+        lake = warehouse.lake
+        files = [file for file in lake.files(lake.pins()) if file.table in TABLES and choice.takes(file)]
+    if not any(file.night for file in files):
+        raise UsageError(f"{warehouse.root} has no such nights: ask for others with --since or --cluster.")
+    with _appearing(out) as folder:
+        copies = list(_copies(files, folder / "lake", choice, pseudonyms))
+        _describe(folder, copies, pseudonyms)
+    return Exported(
+        nights=len({(copy.cluster, copy.night) for copy in copies if copy.night}),
+        logs=sum(copy.row_count for copy in copies if copy.table == "log"),
+        rows=sum(copy.row_count for copy in copies),
+        size_bytes=sum(copy.size_bytes for copy in copies),
+    )
+
+
+@contextmanager
+def _appearing(out: Path) -> Iterator[Path]:
+    """A folder that gets its name when all went well, and is removed otherwise."""
+    out = out.absolute()
+    check_place(out)
+    if "," in str(out):
+        raise UsageError(f"{out} has a comma in it, which DuckDB's search path takes for its end: give another folder.")
+    if out.exists():
+        raise UsageError(f"{out} is there already: name a folder that is not.")
+    folder = out.with_name(f".{out.name}-{uuid.uuid4().hex}")
+    try:
+        with faults_told(out):
+            folder.mkdir(parents=True)
+            yield folder
+            folder.rename(out)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copies(files: list[LakeFile], root: Path, choice: Choice, pseudonyms: Pseudonyms | None) -> Iterator[LakeFile]:
+    for done, file in enumerate(files, start=1):
+        yield _copy(file, root, choice, pseudonyms)
+        progress.tell("export", done, len(files))
+
+
+def _copy(file: LakeFile, root: Path, choice: Choice, pseudonyms: Pseudonyms | None) -> LakeFile:
+    # A name of its own, so that files of two copies are never taken for each other.
+    path = new_file_path(root, file.table, file.cluster, file.night)
+    if pseudonyms is None and file.night is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return replace(file, path=Path(shutil.copyfile(file.path, path)))
+    with ParquetSink(file.table, path) as sink:
+        for rows in rows_of(file.table, file.path):
+            chosen = choice.rows(file, rows)
+            sink.write(chosen if pseudonyms is None else pseudonyms.rows(chosen))
+    return sink.lake_file(file.cluster, file.night)
+
+
+def _describe(folder: Path, copies: Iterable[LakeFile], pseudonyms: Pseudonyms | None) -> None:
+    """Adds the views, and says how to open them."""
+    paths: dict[str, list[str]] = {}
+    for copy in copies:
+        paths.setdefault(copy.table, []).append(str(copy.path))
+    meta = {"iomine_version": __version__} | ({} if pseudonyms is None else {"key_id": pseudonyms.key_id})
+    build_catalog(folder / "iomine.duckdb", paths, {"triggers": reference_table()}, meta, moves=True)
+    (folder / "README.txt").write_text(_README + ("" if pseudonyms is None else _PSEUDONYMS), encoding="utf-8")
