@@ -1,0 +1,245 @@
+-- Questions that admins ask, by what they ask for. `python tests/cookbook.py` answers them and writes docs/cookbook.md.
+
+-- # Who
+
+-- ## Who loses most in requests that findings are about, and does it grow?
+SELECT "user", app, account, log_count, finding_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours,
+    round(cost_change_ratio, 2) AS cost_change_ratio
+FROM worst_offenders
+WHERE cost_core_seconds > 0
+ORDER BY cost_core_seconds DESC
+LIMIT 5;
+
+-- ## Which projects lose most?
+SELECT account, log_count, finding_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours, round(io_ratio, 3) AS io_ratio
+FROM offenders
+WHERE grouped_by = 'account'
+ORDER BY cost_core_seconds DESC NULLS LAST
+LIMIT 5;
+
+-- ## Which applications spend most time in I/O, whoever runs them?
+SELECT application, user_count, log_count, round(io_core_seconds / 3600, 2) AS io_core_hours, round(io_ratio, 3) AS io_ratio
+FROM applications
+ORDER BY io_core_seconds DESC
+LIMIT 5;
+
+-- ## Who has had the same finding on most nights?
+SELECT "user", app, code, night_count, run_night_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours
+FROM repeat_offenders
+ORDER BY night_count DESC, cost_core_seconds DESC
+LIMIT 5;
+
+-- ## What is wrong with one user's jobs?
+SELECT code, finding_count, app_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours, last_night
+FROM findings_by_user
+WHERE "user" = (SELECT "user" FROM worst_offenders ORDER BY cost_core_seconds DESC NULLS LAST LIMIT 1)
+ORDER BY cost_core_seconds DESC NULLS LAST;
+
+-- ## Who has become worse since the week before?
+SELECT "user", app, round(preceding_cost_core_seconds / 3600, 2) AS before_core_hours, round(recent_cost_core_seconds / 3600, 2) AS core_hours,
+    round(cost_change_ratio, 1) AS cost_change_ratio
+FROM worst_offenders
+WHERE cost_change_ratio > 1.5
+ORDER BY recent_cost_core_seconds - preceding_cost_core_seconds DESC
+LIMIT 5;
+
+-- ## Who writes small files, and where?
+SELECT "user", app, mount, written_file_count, small_written_file_count, round(small_written_file_ratio, 2) AS small_ratio
+FROM small_file_producers
+ORDER BY small_written_file_count DESC
+LIMIT 5;
+
+-- ## Who writes data that nobody reads?
+SELECT "user", mount, unread_file_count, round(unread_bytes / 1e9, 1) AS unread_gb, round(unread_ratio, 2) AS unread_ratio
+FROM unread_data
+ORDER BY unread_bytes DESC
+LIMIT 5;
+
+-- ## Who is beating up the metadata servers?
+SELECT target, begin_at, "user", round(user_ratio, 2) AS user_ratio, round(server_slowdown_ratio, 1) AS slowdown, slowed_job_count
+FROM mdt_storms
+LIMIT 5;
+
+-- ## Who heats which OST?
+SELECT target, begin_at, "user", round(user_ratio, 2) AS user_ratio, round(server_slowdown_ratio, 1) AS slowdown, slowed_job_count
+FROM ost_hotspots
+LIMIT 5;
+
+-- ## Who suffers from whom?
+SELECT "user", neighbour, slowest_kind, sum(log_count)::BIGINT AS log_count, round(sum(lost_service_seconds), 1) AS lost_service_seconds
+FROM neighbours
+GROUP BY ALL
+ORDER BY lost_service_seconds DESC
+LIMIT 5;
+
+-- # What
+
+-- ## What is wrong most often, and what costs most?
+SELECT code, title, finding_count, user_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours
+FROM findings_by_trigger
+ORDER BY cost_core_seconds DESC NULLS LAST
+LIMIT 6;
+
+-- ## What is the costliest finding, and what should be changed?
+SELECT "user", code, left(finding, 60) AS finding, left(advice, 60) AS advice
+FROM findings
+ORDER BY cost_core_seconds DESC
+LIMIT 1;
+
+-- ## What could be found if the bars were lower: which logs missed one by little?
+SELECT code, count(*) AS log_count, round(min(bar), 3) AS bar, round(max(value), 3) AS most
+FROM verdicts
+WHERE ruleset = 'iomine' AND state = 'clear' AND bar > 0 AND value BETWEEN bar * 0.8 AND bar
+GROUP BY code
+ORDER BY log_count DESC, code
+LIMIT 5;
+
+-- ## What can logs not tell?
+SELECT code, count(*) FILTER (WHERE state = 'unknown') AS unknown_count, round(avg((state = 'unknown')::INTEGER), 2) AS unknown_ratio
+FROM verdicts
+WHERE ruleset = 'iomine'
+GROUP BY code
+ORDER BY unknown_count DESC, code
+LIMIT 5;
+
+-- ## Which file systems are used, and how?
+SELECT mount, fs_type, sum(log_count)::BIGINT AS log_count, sum(file_count)::BIGINT AS file_count,
+    round(sum(read_bytes::DOUBLE) / 1e9) AS read_gb, round(sum(write_bytes::DOUBLE) / 1e9) AS write_gb,
+    round(sum(meta_core_seconds) / sum(io_core_seconds), 2) AS meta_ratio
+FROM mount_usage
+GROUP BY ALL
+ORDER BY log_count DESC;
+
+-- ## Which files are read by most jobs?
+SELECT files.path, count(DISTINCT job_id) AS job_count, count(DISTINCT "user") AS user_count, round(sum(files.read_bytes::DOUBLE) / 1e9, 2) AS read_gb
+FROM files
+JOIN logs USING (cluster, night, log_id)
+WHERE files.read_bytes > 0
+GROUP BY files.path
+ORDER BY job_count DESC, files.path
+LIMIT 5;
+
+-- ## Which runs have an I/O period, and which?
+SELECT "user", app, log_id, round(period_seconds, 1) AS period_seconds, round(period_confidence_ratio, 2) AS confidence
+FROM period
+JOIN logs USING (cluster, night, log_id)
+WHERE period_seconds IS NOT NULL AND layer = 'posix'
+ORDER BY confidence DESC, log_id
+LIMIT 5;
+
+-- ## Which input could not be read, and why?
+SELECT parse_filename(path) AS file, stage, reason
+FROM rejects
+ORDER BY path
+LIMIT 5;
+
+-- # When
+
+-- ## How were the last nights?
+SELECT night, log_count, round(io_core_seconds / 3600, 1) AS io_core_hours, round(io_ratio, 3) AS io_ratio, finding_count,
+    round(cost_core_seconds / 3600, 2) AS cost_core_hours
+FROM trends
+WHERE log_count > 0
+ORDER BY night DESC
+LIMIT 7;
+
+-- ## When was the file system slow?
+SELECT night, filesystem, ost_count, round(write_bytes / 1e9) AS write_gb, mdt_rpc_count, round(ost_max_over_mean_ratio, 2) AS busiest_over_mean
+FROM filesystem_days
+ORDER BY mdt_rpc_count DESC
+LIMIT 5;
+
+-- ## Since when is an application slower, and by how much?
+SELECT "user", application, date_trunc('minute', since_at) AS since_at, round(io_slowdown_ratio, 1) AS io_slowdown_ratio, log_count,
+    round(all_lost_core_seconds / 3600, 2) AS lost_core_hours
+FROM regressions
+WHERE regression_kind = 'step' AND is_regression
+ORDER BY all_lost_core_seconds DESC
+LIMIT 5;
+
+-- ## At which hour of the day is most written?
+SELECT hour(end_at AT TIME ZONE 'UTC') AS hour_utc, count(*) AS log_count, round(sum(write_bytes::DOUBLE) / 1e9) AS write_gb
+FROM logs
+GROUP BY ALL
+ORDER BY write_gb DESC
+LIMIT 3;
+
+-- # How much
+
+-- ## What share of the machine's time goes into I/O, and into findings?
+SELECT round(sum(run_core_seconds) / 3600) AS core_hours, round(sum(io_core_seconds) / sum(run_core_seconds), 4) AS io_ratio,
+    round(sum(cost_core_seconds) / sum(io_core_seconds), 4) AS cost_ratio
+FROM trends;
+
+-- ## How much of the machine has logs at all?
+SELECT round(sum(logged_node_hours) / sum(node_hours), 3) AS logged_ratio, sum(job_count)::BIGINT AS job_count,
+    sum(logged_job_count)::BIGINT AS logged_job_count, sum(jobless_log_count)::BIGINT AS jobless_log_count
+FROM coverage;
+
+-- ## How large are jobs, and how much of their time is I/O?
+SELECT CASE WHEN nprocs < 16 THEN 'under 16' WHEN nprocs < 128 THEN '16 to 127' WHEN nprocs < 1024 THEN '128 to 1,023' ELSE '1,024 and more' END AS processes,
+    count(*) AS log_count, round(median(io_ratio), 4) AS median_io_ratio, round(sum(io_core_seconds) / 3600, 1) AS io_core_hours
+FROM logs
+GROUP BY ALL
+ORDER BY min(nprocs);
+
+-- ## How much would the worst ten users gain if nothing of what is found were lost?
+SELECT count(*) AS user_count, round(sum(cost_core_seconds) / 3600, 1) AS cost_core_hours, round(sum(cost_core_seconds) / any_value(total), 2) AS share_of_all
+FROM (
+    SELECT *, (SELECT sum(cost_core_seconds) FROM trends) AS total
+    FROM offenders
+    WHERE grouped_by = 'user'
+    ORDER BY cost_core_seconds DESC NULLS LAST
+    LIMIT 10
+);
+
+-- # Compared with what
+
+-- ## Did advice work?
+SELECT "user", application, code, outcome, told_night, before_count, later_count, round(saved_core_seconds / 3600, 2) AS saved_core_hours
+FROM advice_outcomes
+WHERE outcome = 'gone'
+ORDER BY saved_core_seconds DESC NULLS LAST
+LIMIT 5;
+
+-- ## What did users do with what they were told?
+SELECT outcome, count(*) AS finding_count, round(sum(saved_core_seconds) / 3600, 2) AS saved_core_hours
+FROM advice_outcomes
+GROUP BY ALL
+ORDER BY finding_count DESC;
+
+-- ## Whose fault was it that runs were slow?
+SELECT weather_verdict, count(*) AS log_count, round(median(weather_slowdown_ratio), 2) AS median_slowdown
+FROM job_weather
+GROUP BY ALL
+ORDER BY log_count DESC;
+
+-- ## Which runs may their users complain about?
+SELECT "user", app, log_id, weather_verdict, neighbour, round(weather_slowdown_ratio, 1) AS slowdown
+FROM job_weather
+WHERE weather_verdict IN ('system', 'neighbour')
+ORDER BY lost_service_seconds DESC
+LIMIT 5;
+
+-- ## Which single runs took far longer than their lineage usually does?
+SELECT "user", application, log_id, round(io_slowdown_ratio, 1) AS io_slowdown_ratio, weather_verdict
+FROM regressions
+WHERE regression_kind = 'run'
+ORDER BY lost_core_seconds DESC
+LIMIT 5;
+
+-- ## How do this week's findings compare with those of the week before?
+SELECT code, preceding_finding_count, recent_finding_count
+FROM findings_by_trigger
+ORDER BY abs(recent_finding_count - preceding_finding_count) DESC, code
+LIMIT 5;
+
+-- ## Does the same program take as long with as many bytes, for everybody?
+SELECT application, count(*) AS lineage_count, round(min(usual_bytes_per_core_second) / 1e6, 1) AS slowest_mb_per_core_second,
+    round(max(usual_bytes_per_core_second) / 1e6, 1) AS fastest_mb_per_core_second
+FROM lineages
+WHERE log_count >= 5 AND usual_moved_bytes > 1e6
+GROUP BY application
+HAVING count(*) > 1
+ORDER BY fastest_mb_per_core_second / slowest_mb_per_core_second DESC
+LIMIT 5;
