@@ -145,12 +145,12 @@ def page(counted: Counts) -> str:
         "A run is slow where the median rate of runs alike (application, direction, file or file per process, file system, "
         f"processes and size) is at least {_SLOW} times its own; verdicts do not know that. It was under high load where others "
         f"moved less in {_HIGH:.0%} of the runs of the 30 days before, by the tables, run by run; verdicts only see ten minutes, "
-        "in which other runs of the same job lie too. `unclear` are the first weeks of a file system, and runs of which LMT lacks "
-        "samples."
+        "in which other runs of the same job lie too. `unclear` are the first weeks of a file system, and runs of which LMT "
+        "lacks samples."
     )
     told = (
-        f"`system` is {lift(counted, [LOADED], (LOAD, FULL)):.1f} times as frequent for runs that were slow under high load as for "
-        f"those that were not slow, and {lift(counted, [LOADED, SLOW], (LOAD, FULL)):.1f} times for all slow ones: "
+        f"`system` is {lift(counted, [LOADED], (LOAD, FULL)):.1f} times as frequent for runs that were slow under high load as "
+        f"for those that were not slow, and {lift(counted, [LOADED, SLOW], (LOAD, FULL)):.1f} times for all slow ones: "
         f"{lift(counted, [LOADED, SLOW], [LOAD]):.1f} times by load, and {lift(counted, [LOADED, SLOW], [FULL]):.1f} times by "
         "fullness."
     )
@@ -163,7 +163,7 @@ def page(counted: Counts) -> str:
         "",
         terms,
         "",
-        "| runs | " + " | ".join(VERDICTS) + " | share of `system` where it is clear |",
+        "| runs | " + " | ".join(VERDICTS) + " | share of system where it is clear |",
         "| --- |" + " --- |" * (len(VERDICTS) + 1),
         *(_row(counted, kind) for kind in (LOADED, SLOW, REST)),
         "",

@@ -20,18 +20,17 @@ from iomine.views.query import ask
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
 USUAL_NIGHTS: Final = 30
-# How full OSTs are changes in days, and where they are mounted hardly ever.
-_FULL_NIGHTS: Final = 7
+# Where file systems are mounted hardly ever changes.
+_MOUNTED_NIGHTS: Final = 7
 _OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "file_name")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
     "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
-    "traffic_slot": {"server_interval": 0, "target_fullness": _FULL_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
+    "traffic_slot": {"server_interval": 0, "target_fullness": _MOUNTED_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
     "weather": {
         **dict.fromkeys(("server_slot", "traffic_slot"), USUAL_NIGHTS),
-        "target_fullness": _FULL_NIGHTS,
-        **dict.fromkeys(("log", "phase", "ost_io"), 0),
+        **dict.fromkeys(("log", "phase", "ost_io", "target_fullness"), 0),
     },
 }
 _ORDER: Final = {

@@ -1,5 +1,5 @@
 -- ---
--- about = "What others moved on a log's OSTs meanwhile, or where no layout tells these on all of its file system, and how full those were."
+-- about = "What others moved on a log's OSTs meanwhile, or where these are not known on all of its file system, and how full they were."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.ost_io", "core.traffic_slot", "core.target_fullness"]
 -- ---
@@ -20,7 +20,7 @@ run AS (
     FROM core.traffic_slot
     WHERE owner <> ''
 ),
--- An index tells OSTs apart on one file system only.
+-- An index tells OSTs apart on one file system only. Who uses many OSTs meets with what the file system does as a whole.
 one AS (
     SELECT cluster, log_id
     FROM run
@@ -33,13 +33,14 @@ ost AS (
     SEMI JOIN one USING (cluster, log_id)
     WHERE ost_id IS NOT NULL AND moved_bytes > 0
     GROUP BY cluster, log_id, ost_id
+    QUALIFY COUNT(*) OVER (PARTITION BY cluster, log_id) <= 16
 ),
 used AS (
     SELECT
-        cluster, night, log_id, end_at, filesystem, COALESCE(ost_id, -1) AS ost_id, begin_at,
+        cluster, night, log_id, filesystem, COALESCE(ost_id, -1) AS ost_id, begin_at,
         CASE WHEN ost_id IS NULL THEN who ELSE log_id END AS who, moved_bytes * COALESCE(part, 1) AS moved_bytes, seconds
     FROM run
-    JOIN (SELECT cluster, night, log_id, end_at FROM core.log) AS log USING (cluster, log_id)
+    JOIN (SELECT cluster, night, log_id FROM core.log) AS log USING (cluster, log_id)
     LEFT JOIN ost USING (cluster, log_id)
 ),
 own AS (
@@ -59,49 +60,41 @@ met AS (
     JOIN load USING (cluster, filesystem, ost_id, begin_at)
     GROUP BY cluster, filesystem, ost_id, begin_at, who, rate
 ),
+-- How many slots of the place have a lower rate; at the same rate, slots stand behind what is asked of them.
 ranked AS (
-    SELECT cluster, filesystem, ost_id, rate, COUNT(*) OVER (PARTITION BY cluster, filesystem, ost_id ORDER BY rate) AS less_count
-    FROM load
+    SELECT
+        *, SUM(is_slot) OVER (place ORDER BY others_rate, is_slot ROWS UNBOUNDED PRECEDING) AS less_count,
+        SUM(is_slot) OVER place AS slot_count
+    FROM (
+        SELECT cluster, filesystem, ost_id, rate AS others_rate, 1 AS is_slot
+        FROM load
+        UNION ALL BY NAME
+        SELECT *, 0 AS is_slot
+        FROM met
+        SEMI JOIN used USING (cluster, filesystem, ost_id, begin_at, who)
+    )
+    WINDOW place AS (PARTITION BY cluster, filesystem, ost_id)
 ),
-known AS (
-    SELECT cluster, filesystem, ost_id, COUNT(*) AS slot_count
-    FROM load
-    GROUP BY ALL
-),
-asked AS (
-    SELECT met.*, COALESCE(less_count, 0) AS less_count
-    FROM (SELECT * FROM met SEMI JOIN used USING (cluster, filesystem, ost_id, begin_at, who)) AS met
-    ASOF LEFT JOIN ranked
-        ON met.cluster = ranked.cluster AND met.filesystem = ranked.filesystem AND met.ost_id = ranked.ost_id
-        AND met.others_rate > ranked.rate
-),
--- Others moved less in slots in which all did, and in those in which all did not for what was the user's own.
+-- Others moved less in these, and in those in which all did not for what was the user's own.
 stood AS (
     SELECT
-        cluster, filesystem, ost_id, asked.begin_at, who, asked.rate, asked.own_rate,
-        less_count + COUNT(*) FILTER (past.others_rate < asked.others_rate AND past.rate >= asked.others_rate) AS others_less_count
-    FROM asked
+        cluster, filesystem, ost_id, ranked.begin_at, who, ranked.rate, ranked.own_rate, slot_count,
+        less_count + COUNT(*) FILTER (past.others_rate < ranked.others_rate AND past.rate >= ranked.others_rate) AS others_less_count
+    FROM ranked
     JOIN met AS past USING (cluster, filesystem, ost_id, who)
-    GROUP BY cluster, filesystem, ost_id, asked.begin_at, who, asked.rate, asked.own_rate, less_count
+    WHERE is_slot = 0
+    GROUP BY cluster, filesystem, ost_id, ranked.begin_at, who, ranked.rate, ranked.own_rate, slot_count, less_count
 ),
 target AS (
     SELECT
-        cluster, regexp_extract(target, '^(.*)-OST', 1) AS filesystem, sampled_at, used_bytes / total_bytes AS full_ratio,
+        cluster, night, regexp_extract(target, '^(.*)-OST', 1) AS filesystem, used_bytes / total_bytes AS full_ratio,
         unnest([-1, TRY_CAST('0x' || regexp_extract(target, 'OST([0-9a-fA-F]{4})', 1) AS BIGINT)]) AS ost_id
     FROM core.target_fullness
     WHERE total_bytes > 0 AND target_kind = 'ost'
 ),
 fullness AS (
-    SELECT cluster, filesystem, ost_id, sampled_at, MAX(full_ratio) AS full_ratio
+    SELECT cluster, night, filesystem, ost_id, MAX(full_ratio) AS full_ratio
     FROM target
-    GROUP BY ALL
-),
-fullest AS (
-    SELECT place.cluster, log_id, MAX(full_ratio) AS fullest_ratio
-    FROM (SELECT DISTINCT cluster, log_id, end_at, filesystem, ost_id FROM used) AS place
-    ASOF JOIN fullness
-        ON place.cluster = fullness.cluster AND place.filesystem = fullness.filesystem AND place.ost_id = fullness.ost_id
-        AND end_at >= sampled_at
     GROUP BY ALL
 )
 SELECT
@@ -110,9 +103,8 @@ SELECT
     -- Half of its slots and OSTs were at least as loaded: one burst of its own, or one quiet OST, does not count. Among fewer
     -- than 30 slots the top 5 % are chance.
     MEDIAN(100 * others_less_count / slot_count) FILTER (slot_count >= 30) AS load_percentile,
-    MAX(fullest_ratio) AS fullest_ratio, night, cluster
+    MAX(full_ratio) AS fullest_ratio, night, cluster
 FROM used
 LEFT JOIN stood USING (cluster, filesystem, ost_id, begin_at, who)
-LEFT JOIN known USING (cluster, filesystem, ost_id)
-LEFT JOIN fullest USING (cluster, log_id)
+LEFT JOIN fullness USING (cluster, night, filesystem, ost_id)
 GROUP BY log_id, night, cluster

@@ -1,4 +1,4 @@
-"""Runs of a public year that were slow under high load are blamed on the system more often than others; the page says how much."""
+"""Runs of a public year that were slow under high load are blamed on the system more often than others, as the page says."""
 
 import re
 from collections import Counter
