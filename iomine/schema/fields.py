@@ -634,7 +634,10 @@ _LINEAGES = {
     **_fields(
         Kind.LABEL,
         regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
-        outcome="What became of a finding that was told: gone, reduced, still there, or unknown where later runs are too few.",
+        outcome=(
+            "What became of a finding that was told: gone, reduced, still there, worse where it is gone but I/O takes longer for "
+            "its bytes, or unknown where later runs are too few."
+        ),
     ),
     **_fields(
         Kind.INTEGER,
