@@ -183,10 +183,10 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
     """The text of docs/lineage_truth.md."""
     total = {name: sum(getattr(row, name) for row in rows) for name in Found.__slots__}
     about = (
-        f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, one application writes in pieces of 64 KiB from "
-        "a moment on, and the user of another follows advice, after which rank 0 no longer writes for all; a link is slow for a day, "
-        "an OST and an MDT for hours. Servers are not asked, so no weather excuses anything, and findings are told however little "
-        "they cost."
+        f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, one application writes in pieces of 64 KiB "
+        "from a moment on, and the user of another follows advice, after which rank 0 no longer writes for all; a link is slow "
+        "for a day, an OST and an MDT for hours. Servers are not asked, so no weather excuses anything, and findings are told "
+        "however little they cost."
     )
     lines = [
         "# How often lineages are told right, and what changed in them",
@@ -197,14 +197,15 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         "",
         about,
         "",
-        f"- **Lineages**: {_ratio(total['whole'], total['lineages'])} of the applications that a user ran more than once came out as",
-        "  one lineage each, with no other runs in it.",
+        f"- **Lineages**: {_ratio(total['whole'], total['lineages'])} of the applications that a user ran more than once",
+        "  came out as one lineage each, with no other runs in it.",
         "- **Regressions** (steps in `regressions`, since the first slow run but for two): recall",
         f"  {_ratio(total['regressions'], len(rows))}, precision {_ratio(total['regressions'], total['steps'])}.",
-        f"- **Advice that was followed** (`gone` in `advice_outcomes`): something had been told to {total['told']} of {len(rows)};",
-        f"  recall {_ratio(total['followed'], total['told'])}, precision {_ratio(total['followed'], total['gone'])}.",
+        f"- **Advice that was followed** (`gone` in `advice_outcomes`): something had been told to",
+        f"  {total['told']} of {len(rows)}; recall {_ratio(total['followed'], total['told'])},",
+        f"  precision {_ratio(total['followed'], total['gone'])}.",
         "",
-        "| seed | lineages | whole | slow runs | regression found | steps listed | follower told | found | lineages with something gone |",
+        "| seed | lineages | whole | slow runs | regression found | steps listed | follower told | found | with something gone |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     cells = [[str(getattr(row, name)) for name in Found.__slots__] for row in rows]

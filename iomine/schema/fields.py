@@ -656,7 +656,7 @@ _LINEAGES = {
     ),
     **_fields(
         Kind.FLAG,
-        is_regression="True where the runs themselves are slower, as far as is known: false where a neighbour or the system is why.",
+        is_regression="True where the runs themselves are slower, as far as is known; false where others or the system are why.",
     ),
     **_fields(
         Kind.DATE,
@@ -690,7 +690,7 @@ _LINEAGES = {
     **_fields(
         Kind.RATIO,
         io_slowdown_ratio=(
-            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; of a step, the median."
+            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; median of a step."
         ),
     ),
 }
