@@ -201,7 +201,7 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         "  came out as one lineage each, with no other runs in it.",
         "- **Regressions** (steps in `regressions`, since the first slow run but for two): recall",
         f"  {_ratio(total['regressions'], len(rows))}, precision {_ratio(total['regressions'], total['steps'])}.",
-        f"- **Advice that was followed** (`gone` in `advice_outcomes`): something had been told to",
+        "- **Advice that was followed** (`gone` in `advice_outcomes`): something had been told to",
         f"  {total['told']} of {len(rows)}; recall {_ratio(total['followed'], total['told'])},",
         f"  precision {_ratio(total['followed'], total['gone'])}.",
         "",
