@@ -834,7 +834,10 @@ _LINEAGES = {
         Kind.LABEL,
         Privacy.OPEN,
         regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
-        outcome="What became of a finding that was told: gone, reduced, still there, or unknown where later runs are too few.",
+        outcome=(
+            "What became of a finding that was told: gone, reduced, still there, worse where it is gone but I/O takes longer for "
+            "its bytes, or unknown where later runs are too few."
+        ),
     ),
     **_fields(
         Kind.INTEGER,
@@ -852,7 +855,7 @@ _LINEAGES = {
     ),
     **_fields(
         Kind.FLAG,
-        is_regression="True where the runs themselves are slower, as far as is known: false where a neighbour or the system is why.",
+        is_regression="True where the runs themselves are slower, as far as is known; false where others or the system are why.",
     ),
     **_fields(
         Kind.DATE,
@@ -886,7 +889,7 @@ _LINEAGES = {
     **_fields(
         Kind.RATIO,
         io_slowdown_ratio=(
-            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; of a step, the median."
+            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; median of a step."
         ),
     ),
 }

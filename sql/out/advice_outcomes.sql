@@ -1,5 +1,5 @@
 -- ---
--- about = "What became of findings since the night on which they were first told: gone, reduced or still there in later runs of the lineage."
+-- about = "What became of findings since the night on which they were first told: gone, reduced, still there or worse in later runs of the lineage."
 -- grain = ["cluster", "lineage_id", "code"]
 -- reads = ["main.findings", "main.logs", "main.verdicts"]
 -- ---
@@ -14,10 +14,15 @@ WITH told AS (
 run AS (
     SELECT
         cluster, lineage_id, code, told_night, night, night > told_night AS is_later, state = 'fired' AS is_fired,
-        CASE WHEN is_fired THEN cost_core_seconds ELSE 0 END AS cost,
+        CASE WHEN is_fired THEN cost_core_seconds ELSE 0 END AS cost, pace,
         row_number() OVER (PARTITION BY cluster, lineage_id, code ORDER BY night, start_at, log_id) AS number
     FROM told
-    JOIN (SELECT cluster, night, log_id, lineage_id, start_at FROM main.logs) USING (cluster, lineage_id)
+    JOIN (
+        SELECT
+            cluster, night, log_id, lineage_id, start_at,
+            io_core_seconds / CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS pace
+        FROM main.logs
+    ) USING (cluster, lineage_id)
     JOIN main.verdicts USING (cluster, night, log_id, code)
     WHERE ruleset = 'iomine' AND state IN ('fired', 'clear')
 ),
@@ -34,6 +39,7 @@ summed AS (
         MIN(night) FILTER (is_later AND number > last_fired) AS clear_night,
         COUNT(*) FILTER (number <= last_fired) AS until_count, COUNT(*) FILTER (is_fired) AS fired_count,
         AVG(cost) FILTER (number <= last_fired) AS until_cost,
+        MEDIAN(pace) FILTER (number > last_fired) / NULLIF(MEDIAN(pace) FILTER (number <= last_fired), 0) AS pace_ratio,
         AVG(cost) FILTER (NOT is_later) AS before_cost, AVG(cost) FILTER (is_later) AS later_cost,
         MEDIAN(cost) FILTER (NOT is_later AND is_fired) AS before_usual_cost,
         MEDIAN(cost) FILTER (is_later AND is_fired) AS later_usual_cost
@@ -46,7 +52,8 @@ judged AS (
         CASE
             WHEN later_count < 3 THEN 'unknown'
             -- Fewer firings must not come by chance, in one case of a hundred, as often as it fired before.
-            WHEN clear_since_count >= 3 AND (1 - fired_count / (until_count + 1)) ** clear_since_count <= 0.01 THEN 'gone'
+            WHEN clear_since_count >= 3 AND (1 - fired_count / (until_count + 1)) ** clear_since_count <= 0.01
+            THEN CASE WHEN pace_ratio >= 1.5 THEN 'worse' ELSE 'gone' END
             WHEN later_fired_count / later_count <= 0.5 * before_fired_count / before_count
                 AND likely * later_count - later_fired_count >= 2.33 * sqrt(later_count * likely * (1 - likely))
             THEN 'reduced'
@@ -57,13 +64,14 @@ judged AS (
 )
 SELECT
     lineage_id, "user", uid, application, code, outcome, told_night,
-    CASE WHEN outcome = 'gone' THEN clear_night END AS clear_night,
+    CASE WHEN outcome IN ('gone', 'worse') THEN clear_night END AS clear_night,
     before_count, before_fired_count, later_count, later_fired_count, clear_since_count,
     before_cost AS before_core_seconds, later_cost AS later_core_seconds,
     CASE outcome
         WHEN 'gone' THEN until_cost * clear_since_count
         WHEN 'reduced' THEN GREATEST(0, before_cost - later_cost) * later_count
-        WHEN 'still there' THEN 0
+        WHEN 'unknown' THEN NULL
+        ELSE 0
     END AS saved_core_seconds,
     cluster
 FROM judged

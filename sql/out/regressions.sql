@@ -32,7 +32,7 @@ parted AS (
 place AS (
     SELECT
         cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before,
-        2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.05 AS is_parted
+        2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.1 AS is_parted
     FROM parted
     WHERE number BETWEEN 3 AND run_count - 3
     GROUP BY ALL

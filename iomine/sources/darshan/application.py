@@ -30,9 +30,9 @@ def _starters(text: str) -> dict[str, _Starter]:
 _WRAPPERS: Final = _starters("""
     srun | -A --account -p --partition -w --nodelist -x --exclude -J --job-name -o --output -e --error -i --input -D --chdir \
  -C --constraint -q --qos -m --distribution -d --dependency --mpi --export --gres --cpu-bind --gpu-bind --mem-bind --reservation
-    mpirun, mpiexec, mpiexec.hydra, mpiexec.mpich, orterun, prun, mpiexec_mpt | -host --host -H -hosts --hosts -hostfile --hostfile \
- -machinefile --machinefile -f -x -genv:2 -env:2 -genvlist -envlist -mca:2 --mca:2 -wd -wdir --wdir --map-by -map-by --bind-to \
- -bind-to --rank-by -rank-by --cpu-bind --mem-bind --env -launcher -bootstrap -iface -outfile-pattern
+    mpirun, mpiexec, mpiexec.hydra, mpiexec.mpich, orterun, prun, mpiexec_mpt | -host --host -H -hosts --hosts -hostfile \
+ --hostfile -machinefile --machinefile -f -x -genv:2 -env:2 -genvlist -envlist -mca:2 --mca:2 -wd -wdir --wdir --map-by \
+ -map-by --bind-to -bind-to --rank-by -rank-by --cpu-bind --mem-bind --env -launcher -bootstrap -iface -outfile-pattern
     aprun | -cc -e -L -q -r
     jsrun | -b --bind -d --launch_distribution -E --env -o -e -l
     flux run, flux submit, flux mini run | --env --output -o --setopt --job-name
