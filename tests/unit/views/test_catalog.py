@@ -167,7 +167,7 @@ def test_a_reader_keeps_the_catalog_that_it_opened(tmp_path: Path):
 def test_any_client_can_open_it_from_anywhere(tmp_path: Path, write_rows):
     """A plain DuckDB in another working directory reads the views, also attached under another name."""
     database = tmp_path / "iomine.duckdb"
-    build_catalog(database, {"log": [write_rows("log", [{"log_id": "a"}])]}, {}, {})
+    build_catalog(database, {"app_night": [write_rows("app_night", [{"app": "a", "log_count": 1}])]}, {}, {})
     program = """if True:
         import duckdb, sys
         con = duckdb.connect()
