@@ -32,6 +32,8 @@ from iomine.views.catalog import build_catalog
 from iomine.views.model import find_views
 from iomine.views.query import ask
 
+# A sweep of everything that a site has takes its time on a busy machine.
+pytestmark = pytest.mark.timeout(900)
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 # What a name may be made of; what stands between, such as slashes, cuts texts into names.
 _SIGN = r"[\w.+%~@-]"
@@ -73,6 +75,13 @@ def anonymised(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory) -
         return out
 
     return made
+
+
+@pytest.fixture(scope="module")
+def copied(warehouse: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Exported]:
+    """An export with names as they are, and what was said of it."""
+    out = tmp_path_factory.mktemp("copied") / "out"
+    return out, export(warehouse, out, Choice())
 
 
 @pytest.fixture(scope="module")
@@ -146,24 +155,17 @@ def test_the_same_key_gives_the_same(given: Path, anonymised: Callable[[bytes], 
     assert column(given, key_id) == column(again, key_id)
 
 
-def test_another_key_gives_nothing_in_common(warehouse: Warehouse, given: Path, anonymised: Callable[[bytes], Path]):
+def test_another_key_gives_nothing_in_common(copied: tuple[Path, Exported], given: Path, anonymised: Callable[[bytes], Path]):
     """What is replaced is replaced by other values under another key, to the last part of a path."""
     other = anonymised(OTHER_KEY)
     here, there, before = (
         {part for text in texts(out) for part in (text, *re.findall(r"[a-z]{20}|\d{10,}", text))}
-        for out in (given, other, plain(warehouse, given.parent / "plain"))
+        for out in (given, other, copied[0])
     )
     assert len(here - before) > 1000
     assert set() == (here - before) & there
     key_id = "SELECT value FROM _meta WHERE key = 'key_id'"
     assert column(given, key_id) != column(other, key_id)
-
-
-def plain(warehouse: Warehouse, out: Path) -> Path:
-    """An export with names as they are."""
-    if not out.exists():
-        export(warehouse, out, Choice())
-    return out
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -235,10 +237,9 @@ def test_findings_keep_their_numbers(given: Path, warehouse: Warehouse):
     assert renamed > 20
 
 
-def test_a_plain_export_is_the_warehouse(warehouse: Warehouse, tmp_path: Path):
+def test_a_plain_export_is_the_warehouse(warehouse: Warehouse, copied: tuple[Path, Exported]):
     """Without a key every row of every table is as in the warehouse."""
-    out = tmp_path / "out"
-    done = export(warehouse, out, Choice())
+    out, done = copied
     assert state(warehouse.root) == state(out)
     counts = [column(out, f"SELECT count(*) FROM lake.{table}")[0] for table in TABLES]
     size = sum(path.stat().st_size for path in (out / "lake").rglob("*.parquet"))
@@ -247,10 +248,9 @@ def test_a_plain_export_is_the_warehouse(warehouse: Warehouse, tmp_path: Path):
     assert nights <= done.nights
 
 
-def test_an_export_can_be_moved(warehouse: Warehouse, tmp_path: Path):
+def test_an_export_can_be_moved(warehouse: Warehouse, copied: tuple[Path, Exported], tmp_path: Path):
     """A plain DuckDB opens it from within its folder, or from anywhere once told where it is; the program needs neither."""
-    export(warehouse, tmp_path / "out", Choice())
-    moved = shutil.move(tmp_path / "out", tmp_path / "an 'other' place")
+    moved = shutil.copytree(copied[0], tmp_path / "an 'other' place")
     expected = column(warehouse.root, "SELECT count(*) FROM logs")
     assert expected == column(moved, "SELECT count(*) FROM logs")
     program = """if True:
@@ -307,11 +307,11 @@ def test_where_there_is_no_warehouse(tmp_path: Path):
         export(Warehouse(tmp_path / "none"), tmp_path / "out", Choice())
 
 
-def test_answers_cannot_leave_the_export(warehouse: Warehouse, tmp_path: Path):
+def test_answers_cannot_leave_the_export(copied: tuple[Path, Exported], tmp_path: Path):
     """Questions to an export read its files and no others, however their paths are written."""
-    out = plain(warehouse, tmp_path / "out")
+    out, _ = copied
     (tmp_path / "secret.csv").write_text("secret\n")
-    for path in (tmp_path / "secret.csv", out / "lake" / ".." / ".." / "secret.csv", "lake/../../secret.csv"):
+    for path in (tmp_path / "secret.csv", out / "lake" / ".." / "iomine.duckdb", "lake/../../secret.csv"):
         with pytest.raises(UsageError, match="Permission Error"):
             ask(out / "iomine.duckdb", f"SELECT * FROM read_csv('{path}')")
 
