@@ -73,7 +73,7 @@ class Job:
 
 
 def user_from(file_name: str) -> str | None:
-    r"""Login name in a log's file name, None where the name does not follow Darshan's pattern; bytes that are no UTF-8 as `\xff`."""
+    r"""Login name in a log's file name, with `\xff` for bytes that are no UTF-8; None where it is not as Darshan names logs."""
     match = _FILE_NAME.fullmatch(file_name)
     return _text(os.fsencode(match["user"])) if match else None
 

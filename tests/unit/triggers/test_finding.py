@@ -2,12 +2,22 @@
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from iomine.triggers.finding import Slot, filled_sql, parts
+from iomine.schema import FIELDS, Kind
+from iomine.triggers import TRIGGERS
+from iomine.triggers.finding import Slot, filled_sql, parts, quoted, renamed
+
+TEMPLATES = sorted({text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)})
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
+    lambda name: name != "unknown"
+)
+NUMBERS = st.one_of(st.none(), st.integers(-(10**12), 10**12), st.floats(allow_nan=True))
 
 
 def _filled(template: str, **metrics: str) -> str:
-    columns = ", ".join(f"{value} AS {name}" for name, value in metrics.items())
+    columns = ", ".join(f"{value} AS {name}" for name, value in (metrics or {"nothing": "0"}).items())
     with duckdb.connect() as connection:
         return connection.execute(f"SELECT {filled_sql(template)} FROM (SELECT {columns})").fetchone()[0]
 
@@ -83,3 +93,30 @@ def test_slots_that_sql_cannot_fill_are_refused(template: str) -> None:
 def test_texts_stand_as_they_are(value: str, expected: str) -> None:
     """A path is shown as it is, whatever is in it, and one that is not known says so."""
     assert expected == _filled("In {small_read_path}.", small_read_path=value)
+
+
+def _metrics(template: str, name: str, number: float | None) -> dict[str, str]:
+    """What a template asks for, each text one name and each number one number."""
+    slots = {part.metric for part in parts(template) if isinstance(part, Slot)}
+    shown = "NULL" if number is None else f"{str(number)!r}"
+    texts = {metric for metric in slots if FIELDS[metric].kind is Kind.TEXT}
+    return {metric: quoted(name) if metric in texts else f"try_cast({shown} AS {_type(metric)})" for metric in sorted(slots)}
+
+
+def _type(metric: str) -> str:
+    return "DOUBLE" if FIELDS[metric].unit in {"s", "core s"} or FIELDS[metric].kind in {Kind.RATIO, Kind.NUMBER} else "BIGINT"
+
+
+@given(st.sampled_from(TEMPLATES), NAMES, NAMES, NUMBERS)
+def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: str, other: str, number: float | None) -> None:
+    """A sentence with other names in it is the one that would have been written of those names, whatever is in a name."""
+    before, after = (_filled(template, **_metrics(template, each, number)) for each in (name, other))
+    assert after == renamed(template, before, lambda *_: other)
+
+
+def test_what_a_template_does_not_give_is_told_apart() -> None:
+    """Nothing is changed in a sentence that was written otherwise, since nobody knows where the names in it are."""
+    template = "{read_count} reads of {reread_path}."
+    assert renamed(template, "7 writes of /home/ann.", lambda *_: "x") is None
+    assert renamed(template, "seven reads of /home/ann.", lambda *_: "x") is None
+    assert "7 reads of unknown." == renamed(template, "7 reads of unknown.", lambda *_: "x")
