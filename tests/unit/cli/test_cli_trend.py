@@ -99,8 +99,8 @@ def test_trend_of_nothing_is_empty(iomine, warehouse: Path) -> None:
 
 def test_trend_knows_its_triggers(iomine, nights: Path) -> None:
     """A code that no trigger has is misuse, with the nearest that one has."""
-    answer = iomine("trend", "--code", "POSIX-1O1", "--warehouse", nights)
-    assert (2, "There is no trigger POSIX-1O1: did you mean POSIX-101?\n") == (answer.exit_code, answer.stderr)
+    answer = iomine("trend", "--code", "STDIO-1O1", "--warehouse", nights)
+    assert (2, "There is no trigger STDIO-1O1: did you mean STDIO-101?\n") == (answer.exit_code, answer.stderr)
 
 
 def _changes(iomine, nights: Path, *arguments: object) -> set[tuple[object, ...]]:
