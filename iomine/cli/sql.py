@@ -39,7 +39,9 @@ def command(
 ) -> None:
     """Ask the warehouse a question in SQL.
 
-    The views logs, files, findings, worst_offenders and more answer; the table data_dictionary says what is in them.
+    The views logs, files, findings, worst_offenders and more answer; the table data_dictionary says what is in them. At the
+    prompt a statement ends with a semicolon or an empty line; .tables lists the views, .schema VIEW explains one, and .help
+    says more.
     """
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask

@@ -26,7 +26,7 @@ from results import Result
 
 from iomine.views.query import ask
 
-_IOMINE: Final = (sys.executable, "-c", "from iomine.cli import main; main()")
+IOMINE: Final = (sys.executable, "-c", "from iomine.cli import main; main()")
 _SMALLEST: Final = 100
 # Below so many logs, what a sweep costs anyway outweighs what its logs cost.
 _FIRST_FITTED: Final = 1000
@@ -105,7 +105,7 @@ def simulated(cache: Path, logs: int) -> Path:
         unfinished = cache / f"simulated-{logs}.tmp"
         shutil.rmtree(unfinished, ignore_errors=True)
         subprocess.run(
-            [*_IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", "1"], check=True, stdout=subprocess.DEVNULL
+            [*IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", "1"], check=True, stdout=subprocess.DEVNULL
         )
         unfinished.rename(out)
     return out / "darshan"
@@ -116,7 +116,7 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
         warehouse = Path(folder) / "warehouse"
         start = time.perf_counter()
         sweep = subprocess.Popen(
-            [*_IOMINE, "sweep", night, "--json", "--warehouse", warehouse, "--workers", str(workers)],
+            [*IOMINE, "sweep", night, "--json", "--warehouse", warehouse, "--workers", str(workers)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,

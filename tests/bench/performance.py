@@ -23,6 +23,7 @@ from typing import Any, Final
 
 import part_drishti
 import part_judge
+import part_load
 import part_reader
 import part_sweeps
 import part_traces
@@ -57,13 +58,17 @@ class Part:
     sizes: tuple[str, ...] = ()
 
 
+def _sweeps_and_readers(options: Options) -> list[Result]:
+    return [*part_sweeps.measured(options), *part_load.measured(options)]
+
+
 PARTS: Final = {
     "reader": Part("Reading", part_reader.measured),
     "judge": Part("Judging", part_judge.measured, ("night", "history")),
     "drishti": Part("Verdicts", part_drishti.measured),
     "traces": Part("Traces", part_traces.measured, ("requests",)),
     "views": Part("Views", part_views.measured, ("year",)),
-    "sweeps": Part("Sweeps", part_sweeps.measured, ("largest", "shared_night")),
+    "sweeps": Part("Sweeps", _sweeps_and_readers, ("largest", "shared_night")),
 }
 
 

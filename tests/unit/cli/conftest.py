@@ -67,6 +67,6 @@ def _written(folder: Path, name: str, rows: Rows) -> list[str]:
         place = folder / f"cluster={keys['cluster']}" / f"night={keys['night']}" if TABLES[name].partitioned else folder
         place.mkdir(parents=True, exist_ok=True)
         values = {column: row.get(column) for column in TABLES[name].columns}
-        pq.write_table(pa.Table.from_pylist([values], schema=arrow_schema(name)), place / f"{number}.parquet")
-        files.append(str(place / f"{number}.parquet"))
+        pq.write_table(pa.Table.from_pylist([values], schema=arrow_schema(name)), place / f"{number:04}.parquet")
+        files.append(str(place / f"{number:04}.parquet"))
     return files

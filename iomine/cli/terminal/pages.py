@@ -1,0 +1,305 @@
+"""Pages of `iomine show`, drawn with rich: a log with all that is known of it, or a job with its logs."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Literal
+
+import typer
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from iomine.cli.terminal.sparks import spark
+from iomine.cli.terminal.text import visible, width
+from iomine.units import human_bytes, human_seconds
+
+Row = Mapping[str, Any]
+Parts = Mapping[str, Sequence[Row]]
+
+_HOUR: Final = 3600
+_LONGEST: Final = 300
+_LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
+
+
+def draw(kind: str, parts: Parts) -> None:
+    """Write the page of a log or of a job to stdout.
+
+    Args:
+        kind: `log` or `job`.
+        parts: rows of each part, as the queries of `iomine.views.one_log` give them.
+    """
+    console = Console(file=sys.stdout, highlight=False, width=width())
+    with console.capture() as page:
+        for piece in _PAGES[kind](parts):
+            console.print(piece)
+    # rich fills lines up with spaces.
+    typer.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
+
+
+def _log_page(parts: Parts) -> Iterator[RenderableType]:
+    (log,) = parts["log"]
+    yield _title(f"{log['app'] or 'unnamed program'}  {log['log_id']}")
+    yield _pairs(_head(log))
+    yield from _weather(parts["weather"])
+    yield from _findings(parts["findings"], log)
+    yield from _not_assessed(parts)
+    yield from _section("Layers", _LAYERS, parts["layers"])
+    yield from _section(_most("Phases", parts["phases"], "io_phase_count"), _PHASES, parts["phases"])
+    yield from _section(_most("Files", parts["files"], "file_count"), _FILES, parts["files"])
+    yield from _section(_most("OSTs", parts["osts"], "ost_count"), _OSTS, parts["osts"])
+    yield from _history(parts["history"])
+
+
+def _job_page(parts: Parts) -> Iterator[RenderableType]:
+    for job in parts["job"]:
+        yield _title(f"job {job['shown_job_id'] or job['job_id']}  {job['job_name'] or ''}".rstrip())
+        yield _pairs(_job_head(job))
+    logs = parts["logs"]
+    if not parts["job"]:
+        yield _title(f"job {logs[0]['job_id']}")
+        yield _indented("No accounting that was swept tells of it.")
+    yield from _section(_counted(len(logs), "log"), _LOGS, logs)
+    yield _indented(f"iomine show {logs[0]['log_id']} shows the first of them." if logs else "No log of it was swept.")
+
+
+_PAGES: Final[dict[str, Callable[[Parts], Iterator[RenderableType]]]] = {"log": _log_page, "job": _job_page}
+
+
+def _head(log: Row) -> Iterator[tuple[str, str]]:
+    yield "who", _joined(log["user"] or f"uid {log['uid']}", _named("account", log["account"]))
+    yield "what", _short(log["exe"]) or "unknown"
+    yield "job", _joined(log["job_id"] or "none", log["job_name"], log["job_state"], _named("partition", log["partition"]))
+    yield "when", _joined(_span(log), _seconds(log["run_seconds"]))
+    yield "where", _joined(log["cluster"], _counted(log["host_count"], "host"))
+    yield "ranks", _joined(f"{log['nprocs'] or 0:,}", _node_hours(log["node_count"], log["run_seconds"]))
+    yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]))
+    yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"
+    yield "Darshan", _joined(log["darshan_version"], "records are missing" if log["is_partial"] else "", log["doubt"])
+    yield "log", _short(log["path"])
+
+
+def _job_head(job: Row) -> Iterator[tuple[str, str]]:
+    yield "who", _joined(job["user"] or f"uid {job['uid']}", _named("account", job["account"]))
+    yield "state", _joined(job["job_state"], _named("exit", job["exit_code"]), _named("partition", job["partition"]))
+    yield "when", _joined(_span(job), _seconds(job["run_seconds"]))
+    yield "where", _joined(job["cluster"], _counted(job["node_count"], "node"), _counted(job["core_count"], "core"))
+    yield "node-hours", "unknown" if job["node_hours"] is None else f"{job['node_hours']:,.1f}"
+    yield "moved", f"read {_bytes(job['read_bytes'])}, written {_bytes(job['write_bytes'])}"
+
+
+def _weather(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    yield _heading("Weather")
+    for row in rows:
+        yield _indented(f"{row['weather_verdict']}: {row['weather_rule']}")
+        if row["weather_slowdown_ratio"] is not None:
+            yield _indented(f"Servers made its I/O {row['weather_slowdown_ratio']:.2f} times as long as usual.")
+        if row["weather_verdict"] == "neighbour":
+            yield _indented(f"The neighbour is {_short(row['neighbour'])}, with {_ratio(row['neighbour_ratio'])} of the load.")
+    if not rows:
+        yield _indented("unknown: no statistics of servers were swept for this night.")
+
+
+def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
+    yield _heading(f"{_counted(len(rows), 'finding')}, the costliest first" if rows else "No findings")
+    for row in rows:
+        yield Text.assemble(
+            "  ", (row["code"], _LEVELS.get(row["level"], "")), f"  {row['title'] or ''}  ", (_cost(row, log), "bold")
+        )
+        yield _indented(row["finding"], 4)
+        yield _indented(f"Change: {row['advice']}", 4)
+        if row["evidence"]:
+            yield _indented(f"Known from: {row['evidence']}", 4)
+    if rows:
+        yield _indented(f"iomine explain {rows[0]['code']} says more of the first.")
+
+
+def _not_assessed(parts: Parts) -> Iterator[RenderableType]:
+    if not parts["unknown"] and not parts["modules"]:
+        return
+    yield _heading("What could not be assessed")
+    for row in parts["unknown"]:
+        yield _indented(f"{', '.join(row['codes'])}: needs {row['needs'] or 'a trigger that is no more'}")
+    for row in parts["modules"]:
+        why = row["reason"] or ("records are missing" if row["is_partial"] else "")
+        yield _indented(f"Module {row['module']} is {row['state']}{f': {why}' if why else ''}")
+
+
+def _history(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    yield from _section("History: latest runs of this user, program and number of ranks", _RUNS, rows)
+    if len(rows) > 1:
+        ratios = [row["io_ratio"] for row in reversed(rows)]
+        yield _indented(f"share of I/O, oldest first: {spark(ratios, len(ratios))}")
+
+
+# Its head, what it shows of a row, and how it stands; folded is what may be long.
+Column = tuple[str, Callable[[Row], str], Literal["left", "right", "fold"]]
+
+
+def _section(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[RenderableType]:
+    if not rows:
+        return
+    yield _heading(title)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
+    for name, _, side in columns:
+        table.add_column(
+            name,
+            justify="right" if side == "right" else "left",
+            overflow="fold",
+            no_wrap=side != "fold",
+            min_width=10 if side == "fold" else None,
+        )
+    for row in rows:
+        table.add_row(*(Text(shown(row)) for _, shown, _ in columns))
+    yield Padding(table, (0, 0, 0, 2))
+
+
+def _of(name: str, shown: Callable[[Any], str]) -> Callable[[Row], str]:
+    return lambda row: shown(row[name])
+
+
+def _count(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def _bytes(value: int | None) -> str:
+    return "?" if value is None else human_bytes(value)
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
+
+def _seconds(value: float | None) -> str:
+    return "?" if value is None else human_seconds(value)
+
+
+def _ratio(value: float | None) -> str:
+    return "?" if value is None else f"{value:.1%}"
+
+
+def _core_time(seconds: float | None) -> str:
+    if seconds is None:
+        return "?"
+    return f"{seconds / _HOUR:,.1f} core-h" if seconds >= _HOUR else f"{seconds:,.1f} core-s"
+
+
+def _short(text: str | None) -> str:
+    """What a user wrote, in one line that cannot steer the terminal, and not for ever."""
+    shown = visible(text or "")
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+
+
+def _time(value: datetime | None) -> str:
+    return "?" if value is None else f"{value:%Y-%m-%d %H:%M}"
+
+
+_MOVED: Final[tuple[Column, ...]] = (
+    ("read", _of("read_bytes", _bytes), "right"),
+    ("written", _of("write_bytes", _bytes), "right"),
+)
+_LAYERS: Final[tuple[Column, ...]] = (
+    ("layer", _of("layer", str), "left"),
+    ("files", _of("file_count", _count), "right"),
+    *_MOVED,
+    ("reads", _of("read_count", _count), "right"),
+    ("writes", _of("write_count", _count), "right"),
+    ("in reads", _of("read_seconds", _core_time), "right"),
+    ("in writes", _of("write_seconds", _core_time), "right"),
+    ("in metadata", _of("meta_seconds", _core_time), "right"),
+)
+_PHASES: Final[tuple[Column, ...]] = (
+    ("phase", _of("phase", _count), "right"),
+    ("from", _of("start_seconds", _seconds), "right"),
+    ("for", lambda row: _seconds(row["end_seconds"] - row["start_seconds"]), "right"),
+    *_MOVED,
+    ("ranks", _of("rank_count", _count), "right"),
+    ("slowest rank", _of("slowest_rank", _count), "right"),
+    ("stragglers", _of("straggler_count", _count), "right"),
+)
+_FILES: Final[tuple[Column, ...]] = (
+    *_MOVED,
+    ("in metadata", _of("meta_seconds", _core_time), "right"),
+    ("ranks", _of("rank_count", _count), "right"),
+    ("on", _of("fs_type", _short), "left"),
+    ("path", _of("path", _short), "fold"),
+)
+_OSTS: Final[tuple[Column, ...]] = (
+    ("OST", lambda row: _short(row["reason"]) or "?" if row["ost_id"] is None else f"{row['ost_id']}", "fold"),
+    *_MOVED,
+    ("in requests", _of("request_seconds", _core_time), "right"),
+    ("known from", _of("evidence", _short), "left"),
+)
+_RUN: Final[tuple[Column, ...]] = (
+    ("start (UTC)", _of("start_at", _time), "left"),
+    ("run", _of("run_seconds", _seconds), "right"),
+    ("I/O", _of("io_ratio", _ratio), "right"),
+    ("moved", lambda row: _bytes(_sum(row["read_bytes"], row["write_bytes"])), "right"),
+    ("findings", _of("finding_count", _count), "right"),
+)
+_RUNS: Final[tuple[Column, ...]] = (("log", _of("log_id", str), "fold"), *_RUN)
+_LOGS: Final[tuple[Column, ...]] = (
+    ("log", _of("log_id", str), "left"),
+    ("program", _of("app", _short), "fold"),
+    ("ranks", _of("nprocs", _count), "right"),
+    *_RUN,
+)
+
+
+def _cost(row: Row, log: Row) -> str:
+    cost, whole = row["cost_core_seconds"], log["io_core_seconds"]
+    if cost is None:
+        return ""
+    return _core_time(cost) + (f", {cost / whole:.0%} of its I/O" if whole else "")
+
+
+def _most(title: str, rows: Sequence[Row], total: str) -> str:
+    count = rows[0][total] if rows else 0
+    return f"{title}: the {len(rows)} that moved most of {count:,}" if count > len(rows) else title
+
+
+def _span(row: Row) -> str:
+    return f"{_time(row['start_at'])} to {_time(row['end_at'])} UTC"
+
+
+def _share(ratio: float | None, of: str) -> str:
+    return "share unknown" if ratio is None else f"{ratio:.1%} {of}"
+
+
+def _node_hours(node_count: int | None, seconds: float | None) -> str:
+    return "" if not node_count or seconds is None else f"{node_count * seconds / _HOUR:,.1f} node-hours on {node_count:,} nodes"
+
+
+def _counted(count: int | None, what: str) -> str:
+    return "" if count is None else f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _named(name: str, value: str | None) -> str:
+    return f"{name} {value}" if value else ""
+
+
+def _joined(*texts: str | None) -> str:
+    return ", ".join(_short(text) for text in texts if text) or "unknown"
+
+
+def _title(text: str) -> Text:
+    return Text(f"\n{_short(text)}", style="bold")
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{_short(text)}", style="bold cyan")
+
+
+def _indented(text: str, by: int = 2) -> Padding:
+    return Padding(Text(visible(text)), (0, 0, 0, by))
+
+
+def _pairs(pairs: Iterator[tuple[str, str]]) -> Padding:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(name, Text(value))
+    return Padding(grid, (0, 0, 0, 2))

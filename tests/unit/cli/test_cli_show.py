@@ -1,0 +1,236 @@
+"""`iomine show`."""
+
+import datetime as dt
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iomine.cli.terminal.sparks import spark
+from iomine.sources.darshan import identify
+
+UTC = dt.UTC
+NIGHT = dt.date(2024, 4, 18)
+HOSTILE = "a'b\";\n\x1b[31m<script>{{ x }}\u202e[bold]"
+
+
+def _log(log_id: str, **values: object) -> dict[str, object]:
+    usual = {
+        "job_id": "4711",
+        "user": "ann",
+        "uid": 7,
+        "app": "solver",
+        "exe": "/opt/solver --fast",
+        "nprocs": 4,
+        "start_at": dt.datetime(2024, 4, 18, 1, tzinfo=UTC),
+        "end_at": dt.datetime(2024, 4, 18, 2, tzinfo=UTC),
+        "run_seconds": 3600.0,
+        "io_core_seconds": 3600.0,
+        "read_bytes": 2**20,
+        "write_bytes": 2**30,
+        "darshan_version": "3.4.4",
+        "is_partial": False,
+        "path": f"/logs/{log_id}.darshan",
+    }
+    return usual | {"log_id": log_id} | values
+
+
+def _verdict(log_id: str, code: str, state: str, **values: object) -> dict[str, object]:
+    return {"log_id": log_id, "ruleset": "iomine", "code": code, "level": "high", "state": state} | values
+
+
+@pytest.fixture
+def warehouse(warehouse_of) -> Path:
+    """Two logs of a job that accounting knows, an older run of the same program, and a log of another machine."""
+    return warehouse_of(
+        log=[
+            _log("abcd000000000001"),
+            _log("abcd000000000002", start_at=dt.datetime(2024, 4, 18, 3, tzinfo=UTC), app="post"),
+            _log("beef000000000003", job_id="4700", start_at=dt.datetime(2024, 4, 1, tzinfo=UTC), night=dt.date(2024, 4, 1)),
+            _log("cafe000000000004", cluster="red", job_id="99", user=HOSTILE, app=HOSTILE, exe=HOSTILE * 200, path=HOSTILE),
+        ],
+        job=[{"job_id": "4711", "shown_job_id": "4711_3", "job_name": "run", "account": "phys", "job_state": "COMPLETED",
+              "node_count": 2, "run_seconds": 7200.0, "user": "ann", "end_at": dt.datetime(2024, 4, 18, 4, tzinfo=UTC)}],
+        verdict=[
+            _verdict("abcd000000000001", "POSIX-101", "fired", cost_core_seconds=360.0, finding="Small.", advice="Buffer."),
+            _verdict("abcd000000000001", "POSIX-301", "fired", cost_core_seconds=1800.0, finding="Opens.", advice="Open less."),
+            _verdict("abcd000000000001", "POSIX-102", "clear"),
+            _verdict("abcd000000000001", "MPIIO-101", "unknown"),
+            _verdict("cafe000000000004", "POSIX-101", "fired", cost_core_seconds=9.0, finding=HOSTILE, advice=HOSTILE),
+        ],
+        module=[
+            {"log_id": "abcd000000000001", "module": "MPI-IO", "state": "unsound", "is_partial": False, "reason": "Cut off."}
+        ],
+        posix_file=[
+            {"log_id": "abcd000000000001", "file_id": 5, "rank": -1, "read_bytes": 2**20, "write_bytes": 2**30, "read_count": 8,
+             "write_count": 16, "read_seconds": 1.0, "write_seconds": 2.0, "meta_seconds": 3.0},
+        ],
+        file_name=[
+            {"log_id": "abcd000000000001", "file_id": 5, "path": "/scratch/out.h5", "mount": "/scratch", "fs_type": "lustre"}
+        ],
+        phase=[
+            {"log_id": "abcd000000000001", "layer": layer, "phase": 1, "start_seconds": 60.0, "end_seconds": 90.0,
+             "read_bytes": 2**20, "write_bytes": 2**30, "rank_count": 4, "slowest_rank": 3, "straggler_count": 1}
+            for layer in ("posix", "all")
+        ],
+        ost_io=[
+            {"log_id": "abcd000000000001", "layer": "posix", "op": "write", "ost_id": 6, "evidence": "trace",
+             "moved_bytes": 2**30, "request_seconds": 2.0},
+            {"log_id": "abcd000000000001", "layer": "posix", "op": "read", "reason": "no layout", "moved_bytes": 2**20},
+        ],
+        log_weather_profile=[
+            {"log_id": "abcd000000000001", "weather_verdict": "system", "weather_rule": "Slow.", "weather_slowdown_ratio": 2.5}
+        ],
+    )  # fmt: skip
+
+
+def _page(iomine, warehouse: Path, *arguments: object) -> str:
+    answer = iomine("show", *arguments, "--warehouse", warehouse)
+    assert (0, "") == (answer.exit_code, answer.stderr)
+    return answer.stdout
+
+
+def _facts(iomine, warehouse: Path, *arguments: object) -> dict[str, list[dict[str, object]]]:
+    return json.loads(_page(iomine, warehouse, *arguments, "--json"))
+
+
+def test_page_tells_all_of_a_log(iomine, warehouse: Path) -> None:
+    """Who, what, when, where, how much; findings by cost; what is not known and why; weather, layers, phases, files, OSTs."""
+    page = " ".join(_page(iomine, warehouse, "abcd000000000001").split())
+    told = (
+        "solver abcd000000000001 who ann, account phys what /opt/solver --fast job 4711, run, COMPLETED",
+        "when 2024-04-18 01:00 to 2024-04-18 02:00 UTC, 1 h 00 min where blue ranks 4, 2.0 node-hours on 2 nodes",
+        "I/O 25.0% of the run, 1.0 core-h moved read 1.0 MiB, written 1.0 GiB Darshan 3.4.4",
+        "Weather system: Slow. Servers made its I/O 2.50 times as long as usual.",
+        "2 findings, the costliest first POSIX-301",
+        "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",
+        "MPIIO-101: needs the MPI-IO module, whole Module MPI-IO is unsound: Cut off.",
+        "posix 1 1.0 MiB 1.0 GiB 8 16 1.0 core-s 2.0 core-s 3.0 core-s",
+        "1 1 min 00 s 30.0 s 1.0 MiB 1.0 GiB 4 3 1",
+        "1.0 MiB 1.0 GiB 3.0 core-s 4 lustre /scratch/out.h5",
+        "6 0 B 1.0 GiB 2.0 core-s trace no layout 1.0 MiB 0 B ?",
+        "abcd000000000001 2024-04-18 01:00 1 h 00 min 25.0% 1.0 GiB 2 beef000000000003 2024-04-01 00:00",
+    )
+    assert [text for text in told if text not in page] == []
+
+
+def test_log_without_anything_has_a_page(iomine, warehouse_of) -> None:
+    """Where nothing is known the page says so, and nothing is made up."""
+    warehouse = warehouse_of(log=[{"log_id": "abcd000000000001"}])
+    page = " ".join(_page(iomine, warehouse, "abcd").split())
+    assert "unnamed program abcd000000000001" in page
+    assert "I/O share unknown, ? moved read ?, written ?" in page
+    assert "No findings" in page
+
+
+def test_machines_get_the_same_in_json(iomine, warehouse: Path) -> None:
+    """The parts of the page are the keys of one object, their rows the views' own."""
+    facts = _facts(iomine, warehouse, "abcd000000000001")
+    assert ["POSIX-301", "POSIX-101"] == [row["code"] for row in facts["findings"]]
+    assert [{"needs": "the MPI-IO module, whole", "codes": ["MPIIO-101"]}] == facts["unknown"]
+    assert [("phys", 2)] == [(row["account"], row["node_count"]) for row in facts["log"]]
+    assert ["abcd000000000001", "beef000000000003"] == [row["log_id"] for row in facts["history"]]
+
+
+@pytest.mark.parametrize("name", ["beef000000000003", "BEEF000000000003", "beef", "/logs/beef000000000003.darshan",
+                                  "beef000000000003.darshan"])  # fmt: skip
+def test_log_is_found_by_what_people_have(iomine, warehouse: Path, name: str) -> None:
+    """An id, its beginning, and the path or name of the file that was swept all mean the log."""
+    assert ["beef000000000003"] == [row["log_id"] for row in _facts(iomine, warehouse, name)["log"]]
+
+
+def test_log_is_found_by_its_file(iomine, warehouse_of, tmp_path: Path) -> None:
+    """A file is known by its bytes, wherever it lies now; one that was not swept is told so."""
+    known, new = tmp_path / "moved.darshan", tmp_path / "4711"
+    known.write_bytes(b"some log")
+    new.write_bytes(b"another")
+    warehouse = warehouse_of(log=[_log(identify(known).log_id)])
+    assert [identify(known).log_id] == [row["log_id"] for row in _facts(iomine, warehouse, known)["log"]]
+    answer = iomine("show", new, "--warehouse", warehouse)
+    assert (2, f"The warehouse does not hold {new}: sweep it first, or name another with --warehouse.\n") == (
+        answer.exit_code, answer.stderr,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["4711", "4711_3"])
+def test_job_is_shown_with_its_logs(iomine, warehouse: Path, name: str) -> None:
+    """A job's page has what the scheduler says, and its logs in the order of time."""
+    page = " ".join(_page(iomine, warehouse, name).split())
+    told = (
+        "job 4711_3 run who ann, account phys state COMPLETED",
+        "where blue, 2 nodes node-hours 4.0",
+        "2 logs",
+        "abcd000000000001 solver 4",
+    )
+    assert [text for text in told if text not in page] == []
+    assert ["abcd000000000001", "abcd000000000002"] == [row["log_id"] for row in _facts(iomine, warehouse, name)["logs"]]
+
+
+def test_job_that_no_accounting_tells_of_has_its_logs(iomine, warehouse: Path) -> None:
+    """Logs know their job's id, and that is enough for a page."""
+    page = _page(iomine, warehouse, "4700")
+    assert "job 4700\n  No accounting that was swept tells of it.\n\n1 log\n" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("abcd", "abcd may be log abcd000000000001 on blue or log abcd000000000002 on blue: give more of it.\n"),
+        ("4712", "There is no log or job 4712: near it are 4711.\n"),
+        ("abc", 'There is no log or job abc: `iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.\n'),
+        ("x" * 5000, None),
+        ("", None),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is_near(iomine, warehouse: Path, name: str, told: str | None) -> None:
+    """An id that means nothing, or several logs, is misuse, told in one sentence."""
+    answer = iomine("show", name, "--warehouse", warehouse)
+    assert (2, "", 1) == (answer.exit_code, answer.stdout, answer.stderr.count("\n"))
+    assert told in {None, answer.stderr}
+
+
+def test_cluster_tells_alike_apart(iomine, warehouse_of) -> None:
+    """One job id on two machines is asked back, and answered with --cluster."""
+    warehouse = warehouse_of(log=[_log("a" * 16), _log("b" * 16, cluster="red")])
+    answer = iomine("show", "4711", "--warehouse", warehouse)
+    assert answer.stderr.endswith("name the machine with --cluster.\n")
+    assert ["b" * 16] == [row["log_id"] for row in _facts(iomine, warehouse, "4711", "--cluster", "red")["logs"]]
+
+
+@pytest.mark.parametrize("name", ["cafe", "99"])
+def test_nothing_in_a_log_steers_the_terminal(iomine, warehouse: Path, name: str) -> None:
+    """Escapes, line breaks and marks of direction are shown as what they are, markup as text; JSON has them whole."""
+    page = _page(iomine, warehouse, name)
+    assert [] == [sign for sign in set(page) - {"\n"} if not sign.isprintable()]
+    shown = r"a'b';\n\x1b[31m<script>{{ x }}\u202e[bold]".replace("b'", 'b"')
+    assert name == "99" or shown in page
+    assert len(page) < 8000
+    facts = _facts(iomine, warehouse, name)
+    assert HOSTILE in {row["app"] for row in facts.get("log", facts.get("logs"))}
+
+
+@given(st.lists(st.none() | st.floats(0, 1e12), max_size=200), st.integers(1, 80))
+def test_bars_stand_for_their_values(values: list[float | None], width: int) -> None:
+    """There are never more bars than fit, a higher value never has a lower bar, and unknown ones have none."""
+    line = spark(values, width)
+    assert len(line) <= width
+    if len(values) <= width:
+        assert len(line) == len(values)
+        known = sorted((value, bar) for value, bar in zip(values, line, strict=True) if value is not None)
+        assert [bar for _, bar in known] == sorted(bar for _, bar in known)
+        assert [bar for value, bar in zip(values, line, strict=True) if value is None] == [" "] * values.count(None)
+        assert not known or not known[-1][0] or known[-1][1] == "█"
+
+
+def test_bars_need_no_highest_value() -> None:
+    """Nights that are all zero have bars of no height; none at all have none."""
+    assert ("▁▁", "", " ") == (spark([0, 0.0], 9), spark([], 9), spark([None], 9))
+
+
+def test_the_command_of_the_page_works(iomine, warehouse: Path) -> None:
+    """The command at the end of a job's page shows its first log."""
+    (log_id,) = re.findall(r"iomine show (\w+) shows", _page(iomine, warehouse, "4711"))
+    assert ["abcd000000000001"] == [row["log_id"] for row in _facts(iomine, warehouse, log_id)["log"]]
