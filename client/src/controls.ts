@@ -37,6 +37,7 @@ export class Controls {
   private readonly problem = element("p", { class: "problem", role: "alert" });
   private readonly status = element("p", { class: "status", role: "status" });
   private readonly summary = element("div", { class: "summary" });
+  private readonly wholes = element("div", { class: "summary" });
   private readonly listed = element("details", { class: "rows" }, element("summary", {}, "Rows in sight"));
   private readonly colour: HTMLLabelElement;
 
@@ -61,6 +62,7 @@ export class Controls {
       this.stage,
       this.status,
       this.summary,
+      this.wholes,
       this.listed,
       element("details", { class: "keys" }, element("summary", {}, "Mouse and keys"), table("", ["", ""], KEYS)),
     ];
@@ -68,7 +70,9 @@ export class Controls {
   }
 
   /** Takes on what was chosen. */
-  update(chosen: Chosen, view: View): void {
+  update(chosen: Chosen, view: View, wholes: HTMLTableElement[]): void {
+    this.stage.hidden = view.lanes.rows.length === 0;
+    this.wholes.replaceChildren(...wholes);
     for (const [name, tab] of this.tabs) tab.setAttribute("aria-pressed", String(name === chosen.view));
     this.hint.textContent = VIEWS[chosen.view][1];
     this.colour.hidden = chosen.view !== "offsets" && chosen.view !== "osts";
@@ -81,8 +85,8 @@ export class Controls {
     this.status.textContent = text;
   }
 
-  summarise(wholes: HTMLTableElement[], inSight: HTMLTableElement): void {
-    this.summary.replaceChildren(inSight, ...wholes);
+  summarise(tables: HTMLTableElement[]): void {
+    this.summary.replaceChildren(...tables);
     this.list();
   }
 

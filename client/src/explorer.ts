@@ -27,6 +27,8 @@ export interface Chosen {
 }
 
 const ALL_FILES = UNKNOWN;
+/** While somebody zooms, numbers would only flicker. */
+const TELL_AFTER_MS = 120;
 
 export class Explorer {
   private readonly chosen: Chosen = { view: "operations", isBySize: false, file: ALL_FILES, ranks: undefined, highlight: undefined };
@@ -40,7 +42,9 @@ export class Explorer {
   view: View | undefined;
   private table: TableSource | undefined;
   private palette: Palette;
+  private colours: Uint8Array = new Uint8Array();
   private picked: Place | undefined;
+  private telling: number | undefined;
 
   constructor(
     section: HTMLElement,
@@ -99,7 +103,7 @@ export class Explorer {
   }
 
   /** Shows the stretch of a phase, of all ranks. */
-  async showPhase(from: number, to: number): Promise<void> {
+  private async showPhase(from: number, to: number): Promise<void> {
     this.stretches.delete("time rank");
     await this.choose({ view: "operations" });
     const slack = 0.02 * (to - from);
@@ -118,7 +122,7 @@ export class Explorer {
     this.stretches.set(axesOf(view), domains.within(domain, view.x, view.axis));
     this.point(undefined);
     this.picture.move(this.domain);
-    this.tell();
+    this.tellSoon();
     void this.load();
   }
 
@@ -175,42 +179,51 @@ export class Explorer {
     this.picked = undefined;
     this.tip.hide();
     const { lanes, rows } = this.view;
-    const shares = this.chosen.view === "offsets" ? new Float32Array(lanes.rows.length).fill(1) : Float32Array.from(lanes.rows, (row) => rows.share[row]!);
-    this.picture.show({ ...this.view, palette: this.palette, colours: this.colours(this.view), shares }, this.domain);
-    this.controls.update(this.chosen, this.view);
+    const shares = new Float32Array(lanes.rows.length).fill(1);
+    if (view.x.kind === "time") lanes.rows.forEach((row, place) => (shares[place] = rows.share[row]!));
+    this.colours = this.coloured(this.view);
+    this.controls.update(this.chosen, this.view, this.wholes(this.view));
+    this.picture.show({ ...this.view, palette: this.palette, colours: this.colours, shares }, this.domain);
     this.tell();
   }
 
   /** Colour of each place. */
-  private colours({ rows, lanes }: View): Uint8Array {
+  private coloured({ rows, lanes }: View): Uint8Array {
     const { file, highlight, ranks, isBySize } = this.chosen;
     const faded = this.palette.colours.length - 1;
     const isWanted = highlight && isHighlighted(highlight, rows, this.about);
     const inRanks = ranks && new Set(ranks);
-    return Uint8Array.from(lanes.rows, (row) => {
+    const colourOf = (row: number): number => {
       if (file !== ALL_FILES && rows.file[row] !== file) return HIDDEN;
       if (inRanks && rows.rank[row] !== UNKNOWN && !inRanks.has(rows.rank[row]!)) return HIDDEN;
       if (isWanted && !isWanted(row)) return faded;
       return isBySize ? sizeClass(rows.requestBytes(row)) : rows.op[row]!;
-    });
+    };
+    const colours = new Uint8Array(lanes.rows.length);
+    lanes.rows.forEach((row, place) => (colours[place] = colourOf(row)));
+    return colours;
   }
 
-  /** Says in words and numbers what is in sight. */
+  /** Says in words and numbers what is in sight, once it stands still. */
+  private tellSoon(): void {
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.tell(), TELL_AFTER_MS);
+  }
+
   private tell(): void {
-    const { view, table } = this;
+    const { view } = this;
     if (!view) return;
-    const sight = told.inSight(view, this.picture, this.palette, (row) => this.colourName(row));
-    this.controls.say(told.sentence(sight, view, this.domain, this.about, table, this.picture.plotWidth));
-    this.controls.summarise(
-      this.chosen.view === "osts" ? [told.ostTable(this.about)] : this.chosen.view === "phases" ? [told.phaseTable(view, this.about, this)] : [],
-      told.groupTable(sight, this.palette),
-    );
+    const sums = told.inSight(view, this.picture, this.palette, this.colours);
+    const { from, to } = this.domain;
+    this.controls.say(told.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
+    this.controls.summarise(this.chosen.view === "phases" ? [] : [told.sumTable(sums, this.palette)]);
   }
 
-  private colourName(row: number): string {
-    return this.chosen.isBySize
-      ? this.palette.colours[sizeClass(this.view!.rows.requestBytes(row))]!.name
-      : this.about.ops[this.view!.rows.op[row]!]!;
+  /** Tables about the whole run. */
+  private wholes(view: View): HTMLTableElement[] {
+    if (this.chosen.view === "osts") return [told.ostTable(this.about)];
+    if (this.chosen.view === "phases") return [told.phaseTable(view, this.about, (from, to) => void this.showPhase(from, to))];
+    return [];
   }
 
   private hover(px: number, py: number): void {

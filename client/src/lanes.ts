@@ -30,8 +30,8 @@ export class Lanes {
    */
   constructor(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array, ends: Float64Array) {
     this.rows = ordered(facetCount, facetOf, laneOf, begins);
-    this.begins = Float64Array.from(this.rows, (row) => begins[row]!);
-    this.ends = Float64Array.from(this.rows, (row) => ends[row]!);
+    this.begins = taken(begins, this.rows);
+    this.ends = taken(ends, this.rows);
     this.reach = new Float64Array(this.rows.length);
     this.furthest = new Float64Array(Math.ceil(this.rows.length / BLOCK)).fill(-Infinity);
     const found = Array.from({ length: facetCount }, () => ({ values: [] as number[], firsts: [] as number[] }));
@@ -92,12 +92,21 @@ export class Lanes {
 
 /** Rows in order of facet, lane and begin. */
 function ordered(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array): Uint32Array {
-  const kept = Uint32Array.from(begins.keys()).filter((row) => facetOf[row]! < facetCount);
+  let count = 0;
+  const all = new Uint32Array(begins.length);
+  for (let row = 0; row < begins.length; row++) if (facetOf[row]! < facetCount) all[count++] = row;
+  const kept = all.subarray(0, count);
   const compare = (a: number, b: number): number =>
     facetOf[a]! - facetOf[b]! || laneOf[a]! - laneOf[b]! || begins[a]! - begins[b]!;
   // Tables of ranks come in order.
   for (let at = 1; at < kept.length; at++) if (compare(kept[at - 1]!, kept[at]!) > 0) return kept.sort(compare);
   return kept;
+}
+
+function taken(values: Float64Array, rows: Uint32Array): Float64Array {
+  const found = new Float64Array(rows.length);
+  for (let place = 0; place < rows.length; place++) found[place] = values[rows[place]!]!;
+  return found;
 }
 
 /** The first place whose value is not below x. */

@@ -108,8 +108,8 @@ export class Rows {
   constructor(columns: Columns, tickSeconds: number) {
     const count = columns.start_ticks.length;
     this.count = count;
-    this.layer = Uint8Array.from(columns.layer);
-    this.op = Uint8Array.from(columns.op);
+    this.layer = new Uint8Array(columns.layer);
+    this.op = new Uint8Array(columns.op);
     this.rank = integers(columns.rank, count);
     this.host = integers(columns.host, count);
     this.file = integers(columns.file_id, count);
@@ -136,9 +136,9 @@ export class Rows {
 }
 
 function integers(values: ArrayLike<number> | undefined, count: number): Int32Array {
-  return values ? Int32Array.from(values) : new Int32Array(count).fill(UNKNOWN);
+  return values ? new Int32Array(values) : new Int32Array(count).fill(UNKNOWN);
 }
 
 function numbers(values: ArrayLike<number> | undefined, count: number, otherwise: number): Float64Array {
-  return values ? Float64Array.from(values) : new Float64Array(count).fill(otherwise);
+  return values ? new Float64Array(values) : new Float64Array(count).fill(otherwise);
 }

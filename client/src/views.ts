@@ -13,6 +13,11 @@ export interface View {
   axis: LaneAxis;
   x: XAxis;
   fields: Field[];
+  /** What a row is, in the plural, and how many there are in all. */
+  noun: string;
+  total: number;
+  /** What to say where there is no row. */
+  none: string;
 }
 
 const NO_FACET = 255;
@@ -33,11 +38,16 @@ function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; fac
   return { facetOf: keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
 }
 
+function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "noun" | "total"> {
+  return { rows, fields: requestFields(rows, about), noun: "requests", total: about.request_count };
+}
+
 /** Requests of each rank over time, MPI-IO above POSIX. */
 export function ranksOverTime(rows: Rows, about: About): View {
   const { facetOf, facets } = faceted(rows.layer, about.layers.map(layerName));
   const lanes = new Lanes(facets.length, facetOf, rows.rank, rows.start, rows.end);
-  return { rows, lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), fields: requestFields(rows, about) };
+  const none = "The trace holds no requests.";
+  return { ...requestsOf(rows, about), lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), none };
 }
 
 /** The same with other ranks in sight. */
@@ -56,7 +66,8 @@ export function offsets(rows: Rows, about: About): View {
   const lanes = new Lanes(facets.length, facetOf, isByRank ? rows.rank : rows.file, rows.offset, ends);
   const axis = isByRank ? rankAxis(about, undefined) : new LaneAxis("file", about.files.length, undefined, about.files);
   const to = ends.reduce((highest, end) => Math.max(highest, end), 1);
-  return { rows, lanes, facets, axis, x: { kind: "offset", title: "offset in the file", from: 0, to, least: 64 }, fields: requestFields(rows, about) };
+  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, least: 64 };
+  return { ...requestsOf(rows, about), lanes, facets, axis, x, none: "The trace does not tell where in their files requests lie." };
 }
 
 /** Requests by the OST that holds their first byte. */
@@ -65,7 +76,8 @@ export function ostsOverTime(rows: Rows, about: About): View {
   const lanes = new Lanes(1, Uint8Array.from(facetOf), rows.ost, rows.start, rows.end);
   const { values } = lanes.facets[0]!;
   const facets = ["POSIX requests, by the OST that holds their first byte"];
-  return { rows, lanes, facets, axis: new LaneAxis("OST", values.length, values), x: timeAxis(about), fields: requestFields(rows, about) };
+  const axis = new LaneAxis("OST", values.length, values);
+  return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), none: "The OST of no request is known." };
 }
 
 /** Phases of each layer, and of all together. */
@@ -81,14 +93,16 @@ export function phases(about: About): View {
       start_ticks: at((phase) => phase.start_seconds),
       seconds: at((phase) => phase.end_seconds - phase.start_seconds),
       rank: at((phase) => phase.slowest_rank ?? UNKNOWN),
-      request_count: at((phase) => phase.request_count ?? 0),
       moved_bytes: at((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
     },
     1,
   );
   const lanes = new Lanes(1, new Uint8Array(rows.count), Int32Array.from(rows.layer), rows.start, rows.end);
   const axis = new LaneAxis("layer", names.length, undefined, names.map(layerName));
-  return { rows, lanes, facets: ["Phases, coloured by what most bytes were moved for"], axis, x: timeAxis(about), fields: phaseFields(about) };
+  return {
+    ...{ rows, lanes, axis, facets: ["Phases, coloured by what moved most bytes"], x: timeAxis(about), fields: phaseFields(about) },
+    ...{ noun: "phases", total: about.phases.length, none: "The log has no phases." },
+  };
 }
 
 function phaseFields(about: About): Field[] {
