@@ -134,8 +134,8 @@ export class Controls {
     return element(
       "span",
       { class: "buttons" },
-      button("+", "Zoom in", () => explorer.zoomBy(0.5)),
-      button("−", "Zoom out", () => explorer.zoomBy(2)),
+      button("+", "Zoom in", () => explorer.zoom(0.5)),
+      button("−", "Zoom out", () => explorer.zoom(2)),
       button("All", "Show all of it", () => explorer.reset()),
       button("Save picture", "Save what is in sight as PNG", () => explorer.savePicture()),
       button("Save rows", "Save the rows in sight as CSV", () => explorer.saveRows()),

@@ -57,8 +57,9 @@ export class Explorer {
     this.picture = new Picture(this.controls.canvas);
     this.tip = new Tip(this.controls.tip);
     listen(this.picture, {
-      zoom: (factor, x) => this.move(domains.zoomedX(this.domain, factor, x)),
-      zoomLanes: (factor, position) => this.move(domains.zoomedLanes(this.domain, factor, position)),
+      zoom: (factor, x) => this.zoom(factor, x),
+      zoomLanes: (factor, position = (this.domain.top + this.domain.bottom) / 2) =>
+        this.move(domains.zoomedLanes(this.domain, factor, position)),
       pan: (x, lanes) => this.pan(x, lanes),
       brush: (from, to, top, bottom) => this.move({ from, to, top: top ?? this.domain.top, bottom: bottom ?? this.domain.bottom }),
       reset: () => this.reset(),
@@ -82,9 +83,9 @@ export class Explorer {
     if (this.view) this.move(domains.whole(this.view.x, this.view.axis));
   }
 
-  zoomBy(factor: number): void {
-    const { from, to } = this.domain;
-    this.move(domains.zoomedX(this.domain, factor, (from + to) / 2));
+  /** Closer, or further, about a point along x or the middle. */
+  zoom(factor: number, x = (this.domain.from + this.domain.to) / 2): void {
+    this.move(domains.zoomedX(this.domain, factor, x));
   }
 
   savePicture(): void {

@@ -25,12 +25,14 @@ export function seconds(value: number): string {
 }
 
 /**
- * A time since the start of the run, with as many decimals as tell two times `step` apart: `75.25 s`, and from ten
- * minutes on `12:05.5` or `3:20:00`.
+ * A time since the start of the run, with as many decimals as tell two times `step` apart: `75.25 s`, and after ten
+ * minutes `12:05.5` or `3:20:00`.
  */
 export function clock(value: number, step: number): string {
   const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 6);
-  if (value < 10 * MINUTE) return `${value.toFixed(decimals)} s`;
+  // Rounded before it is taken apart, so that no minute has sixty seconds.
+  value = Number(value.toFixed(decimals));
+  if (value <= 10 * MINUTE) return `${value.toFixed(decimals)} s`;
   const hours = Math.floor(value / HOUR);
   const minutes = Math.floor((value - hours * HOUR) / MINUTE);
   const rest = (value - hours * HOUR - minutes * MINUTE).toFixed(decimals).padStart(decimals > 0 ? decimals + 3 : 2, "0");

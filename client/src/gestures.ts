@@ -3,8 +3,9 @@
 import type { Brush, Picture } from "./picture";
 
 export interface Moves {
-  zoom(factor: number, x: number): void;
-  zoomLanes(factor: number, position: number): void;
+  /** About a point, or the middle. */
+  zoom(factor: number, x?: number): void;
+  zoomLanes(factor: number, position?: number): void;
   /** By parts of what is in sight. */
   pan(x: number, lanes: number): void;
   brush(from: number, to: number, top: number | undefined, bottom: number | undefined): void;
@@ -87,7 +88,7 @@ export function listen(picture: Picture, moves: Moves): void {
     { passive: false },
   );
   canvas.addEventListener("keydown", (event) => {
-    const act = keyed(event.key, picture, moves);
+    const act = keyed(event.key, moves);
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     act();
@@ -95,15 +96,13 @@ export function listen(picture: Picture, moves: Moves): void {
 }
 
 /** What a key does. */
-function keyed(key: string, picture: Picture, moves: Moves): (() => void) | undefined {
-  const middle = (): { x: number; position: number } =>
-    picture.locate(picture.canvas.clientWidth / 2, (picture.top(0) + picture.lower(0)) / 2);
+function keyed(key: string, moves: Moves): (() => void) | undefined {
   const keys: Record<string, () => void> = {
-    "+": () => moves.zoom(KEY_FACTOR, middle().x),
-    "=": () => moves.zoom(KEY_FACTOR, middle().x),
-    "-": () => moves.zoom(1 / KEY_FACTOR, middle().x),
-    "]": () => moves.zoomLanes(KEY_FACTOR, middle().position),
-    "[": () => moves.zoomLanes(1 / KEY_FACTOR, middle().position),
+    "+": () => moves.zoom(KEY_FACTOR),
+    "=": () => moves.zoom(KEY_FACTOR),
+    "-": () => moves.zoom(1 / KEY_FACTOR),
+    "]": () => moves.zoomLanes(KEY_FACTOR),
+    "[": () => moves.zoomLanes(1 / KEY_FACTOR),
     ArrowLeft: () => moves.pan(-KEY_PAN, 0),
     ArrowRight: () => moves.pan(KEY_PAN, 0),
     ArrowUp: () => moves.pan(0, -1),

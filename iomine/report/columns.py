@@ -1,9 +1,9 @@
 """Rows of a trace as a page reads them: small Parquet of whole numbers and floats, in order of layer, rank and start.
 
 Names become numbers of lists that the page holds once. Starts become whole ticks, which lie so close together in this
-order that they take a byte or two each: a tick is a microsecond, which is as fine as Darshan's clock is read, and in runs of more
-than 35 minutes the 2**31th part of the run, rounded up to a microsecond times a power of two. Durations are floats of 32 bits: they
-are right to the seventh digit.
+order that they take a byte or two each. A tick is a microsecond, and in runs of more than 35 minutes twice as long, or four
+times, or as often as it must be doubled so that 31 bits hold the run's. Durations are floats of 32 bits: right to the
+seventh digit.
 """
 
 import math
@@ -72,7 +72,8 @@ def _numbers(column: pa.ChunkedArray, names: Sequence[Any]) -> npt.NDArray[np.in
     coded = column.combine_chunks().dictionary_encode()
     number_of = {name: number for number, name in enumerate(names)}
     numbers = np.array([*(number_of.get(name, len(names)) for name in coded.dictionary.to_pylist()), _UNKNOWN], np.int32)
-    return numbers[pc.fill_null(coded.indices, len(numbers) - 1).to_numpy()]
+    found: npt.NDArray[np.int32] = numbers[pc.fill_null(coded.indices, len(numbers) - 1).to_numpy()]
+    return found
 
 
 def _within(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
