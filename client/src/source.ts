@@ -44,8 +44,8 @@ export async function columnsOf(file: ArrayBuffer): Promise<Columns> {
     compressors: COMPRESSORS,
     onChunk({ columnName, columnData, rowStart }) {
       const column = columns[columnName]!;
-      const values = columnData as ArrayLike<number | bigint>;
-      for (let at = 0; at < values.length; at++) column[rowStart + at] = Number(values[at]);
+      if (typeof columnData[0] === "bigint") columnData = Float64Array.from(columnData as ArrayLike<bigint>, Number);
+      column.set(columnData as ArrayLike<number>, rowStart);
     },
   });
   return columns as unknown as Columns;

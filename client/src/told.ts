@@ -16,6 +16,7 @@ export interface Sums {
   requests: number;
   bytes: number;
   seconds: number;
+  /** Seconds of the longest request; not a number where requests are merged. */
   longest: number;
 }
 
@@ -29,7 +30,8 @@ export function inSight({ rows, lanes, facets }: View, picture: Picture, palette
     sum.requests += rows.requests[row]!;
     sum.bytes += rows.bytes[row]!;
     sum.seconds += seconds;
-    if (seconds > sum.longest) sum.longest = seconds;
+    // Of merged requests only the sum is known. Once not a number, it stays so.
+    sum.longest = Math.max(sum.longest, rows.requests[row]! > 1 ? NaN : seconds);
   });
   return sums.flat().filter(({ requests }) => requests > 0);
 }
@@ -53,7 +55,7 @@ export function sentence(sums: Sums[], view: View, domain: Domain, source: Table
 
 export function sumTable(sums: Sums[], palette: Palette): HTMLTableElement {
   const rows = sums.map(({ facet, colour, requests, bytes, seconds, longest }) => [
-    ...[facet, colour, format.whole(requests), format.bytes(bytes), format.seconds(seconds), format.seconds(longest)],
+    ...[facet, colour, format.whole(requests), format.bytes(bytes), format.seconds(seconds), known(Number.isNaN(longest) ? null : longest, format.seconds)],
   ]);
   return table("What is in sight", ["", palette.title, "Requests", "Bytes", "Time in requests", "Longest"], rows);
 }

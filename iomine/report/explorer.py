@@ -8,13 +8,16 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from iomine.report.trace import Trace
+from iomine.report.trace import Table, Trace
 
 _NAME: Final = "trace"
+# A third more as text: such a page is still sent by mail.
+_MOST_EMBEDDED_BYTES: Final = 2_000_000
 _PAGE: Final = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -41,12 +44,14 @@ def asset(name: str) -> str:
 
 
 def embedded(trace: Trace) -> str:
-    """The explorer's section of a page, with all of its data."""
+    """The explorer's section of a page, with its data; of levels of detail, as fine ones as a page can hold."""
+    tables = _light(trace.tables)
     blocks = [
         f'<script type="application/octet-stream" id="{_NAME}-{number}">{base64.b64encode(table.parquet).decode()}</script>'
-        for number, table in enumerate(trace.tables)
+        for number, table in enumerate(tables)
     ]
-    return "\n".join([*blocks, _section(trace, [{"block": f"{_NAME}-{number}"} for number in range(len(trace.tables))])])
+    places = [{"block": f"{_NAME}-{number}"} for number in range(len(tables))]
+    return "\n".join([*blocks, _section(trace, tables, places)])
 
 
 def beside(trace: Trace, folder: Path) -> str:
@@ -59,7 +64,7 @@ def beside(trace: Trace, folder: Path) -> str:
         path = folder / f"{_NAME}-{number}.parquet"
         path.write_bytes(table.parquet)
         places.append({"href": path.name})
-    return _section(trace, places)
+    return _section(trace, trace.tables, places)
 
 
 def standalone_page(trace: Trace, title: str) -> str:
@@ -82,13 +87,24 @@ def write_page(trace: Trace, title: str, folder: Path) -> Path:
     return page
 
 
-def _section(trace: Trace, places: list[dict[str, str]]) -> str:
-    tables: list[dict[str, Any]] = [
+def _light(tables: Sequence[Table]) -> list[Table]:
+    """The coarsest table of each kind, and finer ones as far as a page that is sent around may hold them."""
+    kept, seen, held_bytes = [], set(), 0
+    for table in sorted(tables, key=lambda table: -table.tolerance):
+        if table.by not in seen or held_bytes + len(table.parquet) <= _MOST_EMBEDDED_BYTES:
+            kept.append(table)
+            held_bytes += len(table.parquet)
+        seen.add(table.by)
+    return kept
+
+
+def _section(trace: Trace, tables: Sequence[Table], places: Sequence[Mapping[str, str]]) -> str:
+    told: list[dict[str, Any]] = [
         {"by": table.by, "tolerance": table.tolerance, "rows": table.row_count, **place}
-        for table, place in zip(trace.tables, places, strict=True)
+        for table, place in zip(tables, places, strict=True)
     ]
     # Whatever a path holds, it does not end the block.
-    about = json.dumps({**trace.about, "tables": tables}, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    about = json.dumps({**trace.about, "tables": told}, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'<script type="application/json" id="{_NAME}">{about}</script>\n'
         f'<section class="explorer" data-trace="{_NAME}" aria-label="Trace explorer"></section>'
