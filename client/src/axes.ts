@@ -83,5 +83,5 @@ function exactBytes(at: number, step: number): string {
   const unit = Math.max(Math.floor(Math.log2(Math.max(at, 1)) / 10), 0);
   const name = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]!;
   const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step / 1024 ** unit)), 0), 6);
-  return `${Number((at / 1024 ** unit).toFixed(decimals)).toLocaleString("en-US", { maximumFractionDigits: 6 })} ${name}`;
+  return `${Number((at / 1024 ** unit).toFixed(decimals))} ${name}`;
 }

@@ -10,9 +10,11 @@ export function bytes(count: number): string {
   return `${digits(count / 1024 ** unit)} ${BYTE_UNITS[unit]}`;
 }
 
-/** A whole number with separators. */
+/** A whole number with separators. (The browser's own way takes a tenth of a second when it is first asked.) */
 export function whole(count: number): string {
-  return count.toLocaleString("en-US", { maximumFractionDigits: 0 });
+  return Math.round(count)
+    .toFixed()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A duration in the unit that suits it: 0.0021 is `2.1 ms`. */

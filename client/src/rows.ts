@@ -79,7 +79,9 @@ export interface Columns {
   host?: ArrayLike<number>;
   file_id?: ArrayLike<number>;
   ost_id?: ArrayLike<number>;
-  offset_bytes?: ArrayLike<number>;
+  /** Offsets are so many times 2^31, and so many bytes more; where the first is negative, they are not known. */
+  offset_high?: ArrayLike<number>;
+  offset_low?: ArrayLike<number>;
   length_bytes?: ArrayLike<number>;
   request_count?: ArrayLike<number>;
   moved_bytes?: ArrayLike<number>;
@@ -114,14 +116,16 @@ export class Rows {
     this.host = integers(columns.host, count);
     this.file = integers(columns.file_id, count);
     this.ost = integers(columns.ost_id, count);
-    this.offset = numbers(columns.offset_bytes, count, UNKNOWN);
+    this.offset = new Float64Array(count).fill(UNKNOWN);
     this.length = numbers(columns.length_bytes, count, UNKNOWN);
     this.requests = numbers(columns.request_count, count, 1);
     this.bytes = columns.moved_bytes ? numbers(columns.moved_bytes, count, 0) : this.length;
     this.start = new Float64Array(count);
     this.end = new Float64Array(count);
     this.share = new Float32Array(count).fill(1);
+    const { offset_high: high, offset_low: low } = columns;
     for (let row = 0; row < count; row++) {
+      if (high && low && high[row]! >= 0) this.offset[row] = high[row]! * 2 ** 31 + low[row]!;
       const lasts = columns.seconds[row]!;
       this.start[row] = columns.start_ticks[row]! * tickSeconds;
       this.end[row] = this.start[row]! + lasts;

@@ -32,7 +32,7 @@ async function fetched(href: string): Promise<ArrayBuffer> {
   return answer.arrayBuffer();
 }
 
-/** Columns of a Parquet file. Whole numbers of 64 bits become doubles, which hold them exactly up to 2^53. */
+/** Columns of a Parquet file, all of which are numbers. */
 export async function columnsOf(file: ArrayBuffer): Promise<Columns> {
   const metadata = parquetMetadata(file);
   const count = Number(metadata.num_rows);
@@ -44,7 +44,6 @@ export async function columnsOf(file: ArrayBuffer): Promise<Columns> {
     compressors: COMPRESSORS,
     onChunk({ columnName, columnData, rowStart }) {
       const column = columns[columnName]!;
-      if (typeof columnData[0] === "bigint") columnData = Float64Array.from(columnData as ArrayLike<bigint>, Number);
       column.set(columnData as ArrayLike<number>, rowStart);
     },
   });

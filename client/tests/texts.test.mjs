@@ -8,6 +8,7 @@ import * as format from "../src/format.ts";
 import { parseRanks } from "../src/select.ts";
 
 test("numbers have the unit that suits them", () => {
+  assert.deepEqual([0, 999, 1000, 1234567, 2 ** 53].map(format.whole), ["0", "999", "1,000", "1,234,567", "9,007,199,254,740,992"]);
   const told = [0, 1, 1023, 1536, 2 ** 20, 10.26 * 2 ** 30, 2 ** 60].map(format.bytes);
   assert.deepEqual(told, ["0 B", "1 B", "1023 B", "1.5 KiB", "1 MiB", "10.3 GiB", "1 EiB"]);
   const lasted = [0, 2.5e-6, 0.0021, 0.67, 75, 150, 7199, 7300].map(format.seconds);

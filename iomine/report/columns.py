@@ -22,14 +22,13 @@ _UNKNOWN: Final = -1
 # Columns that hold as many different numbers as rows; the others are dictionaries.
 _ENCODINGS: Final = {
     "start_ticks": "DELTA_BINARY_PACKED",
-    "offset_bytes": "DELTA_BINARY_PACKED",
+    "offset_low": "DELTA_BINARY_PACKED",
     "seconds": "BYTE_STREAM_SPLIT",
     "busy_seconds": "BYTE_STREAM_SPLIT",
 }
 _COMPRESSION_LEVEL: Final = 9
-_ROW_GROUP: Final = 65_536
 # Columns that are taken as they are.
-_WHOLE: Final = {"rank": pa.int32(), "ost_id": pa.int32(), "request_count": pa.int32(), "offset_bytes": pa.int64()}
+_WHOLE: Final = {"rank": pa.int32(), "ost_id": pa.int32(), "request_count": pa.int32()}
 _BYTES: Final = ("length_bytes", "moved_bytes")
 
 Names = Mapping[str, Sequence[Any]]
@@ -60,6 +59,8 @@ def page_parquet(rows: pa.Table, names: Names, tick: float) -> bytes:
             found[name] = pa.array(_numbers(column, names[name]))
         elif name in _WHOLE:
             found[name] = pc.fill_null(_within(column, _WHOLE[name]), _UNKNOWN)
+        elif name == "offset_bytes":
+            found |= _halves(column)
         elif name in _BYTES:
             found[name] = pc.fill_null(column.cast(pa.float64(), safe=False), _UNKNOWN)
         elif name == "busy_seconds":
@@ -74,6 +75,16 @@ def _numbers(column: pa.ChunkedArray, names: Sequence[Any]) -> npt.NDArray[np.in
     numbers = np.array([*(number_of.get(name, len(names)) for name in coded.dictionary.to_pylist()), _UNKNOWN], np.int32)
     found: npt.NDArray[np.int32] = numbers[pc.fill_null(coded.indices, len(numbers) - 1).to_numpy()]
     return found
+
+
+def _halves(offsets: pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Offsets as multiples of 2**31 and the rest, as browsers take long to read whole numbers of 64 bits."""
+    is_sound = pc.and_(pc.greater_equal(offsets, 0), pc.less(offsets, 2**62))
+    sound = pc.fill_null(pc.if_else(is_sound, offsets, None), -(2**31)).to_numpy()
+    return {
+        "offset_high": pa.array((sound >> 31).astype(np.int32)),
+        "offset_low": pa.array((sound & _MOST_TICKS).astype(np.int32)),
+    }
 
 
 def _within(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
@@ -93,7 +104,7 @@ def _written(columns: Mapping[str, pa.Array]) -> bytes:
         compression_level=_COMPRESSION_LEVEL,
         use_dictionary=[name for name in columns if name not in _ENCODINGS],
         column_encoding={name: encoding for name, encoding in _ENCODINGS.items() if name in columns},
-        row_group_size=_ROW_GROUP,
+        write_statistics=False,
         store_schema=False,
     )
     return bytes(sink.getvalue())

@@ -65,7 +65,8 @@ def test_names_become_numbers_and_what_is_not_known_minus_one(rows):
             "op": NAMES["op"].index(op),
             "file_id": number_of[file],
             "rank": rank if 0 <= rank < 2**31 else -1,
-            "offset_bytes": -1 if offset is None else offset,
+            "offset_high": -1 if offset is None else offset >> 31,
+            "offset_low": 0 if offset is None else offset & 2**31 - 1,
             "length_bytes": float(length),
         }
         for _, _, op, file, rank, offset, length in rows

@@ -57,7 +57,7 @@ def test_requests_are_in_the_page_one_by_one(made):
     found = [
         (
             *(layers[row["layer"]], row["rank"], round(row["start_ticks"] * trace.about["tick_seconds"], 6), ops[row["op"]]),
-            *(row["offset_bytes"], row["length_bytes"], row["ost_id"]),
+            *(row["offset_high"] * 2**31 + row["offset_low"], row["length_bytes"], row["ost_id"]),
             *(trace.about["hosts"][row["host"]], trace.about["files"][row["file_id"]]),
         )
         for row in _rows(table)
