@@ -82,6 +82,7 @@ export function xTicks(axis: XAxis, from: number, to: number, most: number): Tic
 function exactBytes(at: number, step: number): string {
   const unit = Math.max(Math.floor(Math.log2(Math.max(at, 1)) / 10), 0);
   const name = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]!;
-  const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step / 1024 ** unit)), 0), 6);
+  // Each halving of the unit takes one digit more.
+  const decimals = Math.min(Math.max(Math.ceil(-Math.log2(step / 1024 ** unit)), 0), 6);
   return `${Number((at / 1024 ** unit).toFixed(decimals))} ${name}`;
 }

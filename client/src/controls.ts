@@ -2,7 +2,7 @@
 
 import { button, choice, element, table } from "./dom";
 import type { Chosen, Explorer } from "./explorer";
-import { type About, UNKNOWN } from "./rows";
+import { type About, type Highlight, UNKNOWN } from "./rows";
 import { parseRanks } from "./select";
 import type { View } from "./views";
 
@@ -40,11 +40,20 @@ export class Controls {
   private readonly wholes = element("div", { class: "summary" });
   private readonly listed = element("details", { class: "rows" }, element("summary", {}, "Rows in sight"));
   private readonly colour: HTMLLabelElement;
+  private readonly highlight: HTMLSelectElement;
+  private readonly highlights: Highlight[];
 
   constructor(
     about: About,
     private readonly explorer: Explorer,
   ) {
+    const highlight = choice(
+      "Highlight",
+      [["", "nothing"], ...about.highlights.map(({ code, text }, at): [string, string] => [String(at), `${code}: ${text}`])],
+      (value) => void explorer.choose({ highlight: value === "" ? undefined : about.highlights[Number(value)] }),
+    );
+    this.highlight = highlight.select;
+    this.highlights = about.highlights;
     this.tip.hidden = true;
     this.tabs = new Map(
       Object.entries(VIEWS)
@@ -56,7 +65,7 @@ export class Controls {
     this.elements = [
       element("div", { class: "tabs", role: "group", "aria-label": "Views" }, ...this.tabs.values()),
       this.hint,
-      element("div", { class: "controls" }, ...this.choices(about), this.colour, this.buttons()),
+      element("div", { class: "controls" }, ...this.choices(about), highlight.box, this.colour, this.buttons()),
       this.problem,
       this.finding,
       this.stage,
@@ -76,6 +85,7 @@ export class Controls {
     for (const [name, tab] of this.tabs) tab.setAttribute("aria-pressed", String(name === chosen.view));
     this.hint.textContent = VIEWS[chosen.view][1];
     this.colour.hidden = chosen.view !== "offsets" && chosen.view !== "osts";
+    this.highlight.value = chosen.highlight ? String(this.highlights.indexOf(chosen.highlight)) : "";
     this.finding.textContent = chosen.highlight ? `${chosen.highlight.code}: ${chosen.highlight.text}` : "";
     const along = view.x.kind === "time" ? "time" : "offset";
     this.canvas.setAttribute("aria-label", `${VIEWS[chosen.view][1]} Picture of ${view.axis.name} by ${along}; the tables below say it in numbers.`);
@@ -108,11 +118,6 @@ export class Controls {
       [[String(UNKNOWN), "all files"], ...about.files.map((name, at): [string, string] => [String(at), name])],
       (value) => void explorer.choose({ file: Number(value) }),
     );
-    const highlights = choice(
-      "Highlight",
-      [["", "nothing"], ...about.highlights.map(({ code, text }, at): [string, string] => [String(at), `${code}: ${text}`])],
-      (value) => void explorer.choose({ highlight: value === "" ? undefined : about.highlights[Number(value)] }),
-    );
     const ranks = element("input", { type: "text", placeholder: "all, or 0-15, 32", size: "14", spellcheck: "false" });
     ranks.addEventListener("change", () => {
       try {
@@ -122,11 +127,7 @@ export class Controls {
         this.problem.textContent = (error as Error).message;
       }
     });
-    return [
-      ...(about.files.length > 1 ? [files.box] : []),
-      element("label", {}, "Ranks ", ranks),
-      ...(about.highlights.length ? [highlights.box] : []),
-    ];
+    return [...(about.files.length > 1 ? [files.box] : []), element("label", {}, "Ranks ", ranks)];
   }
 
   private buttons(): HTMLElement {

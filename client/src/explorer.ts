@@ -79,6 +79,12 @@ export class Explorer {
     await this.load();
   }
 
+  /** Highlights what a finding is about, if it names requests. */
+  async showFinding(code: string): Promise<void> {
+    const highlight = this.about.highlights.find((found) => found.code === code);
+    if (highlight) await this.choose({ highlight });
+  }
+
   reset(): void {
     if (this.view) this.move(domains.whole(this.view.x, this.view.axis));
   }

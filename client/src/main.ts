@@ -9,6 +9,11 @@ function begin(): void {
     void explorer.choose({}).then(() => {
       section.dataset["ready"] = String(Math.round(performance.now()));
     });
+    // Anywhere in the page, what names a finding shows it.
+    document.addEventListener("click", (event) => {
+      const code = (event.target as Element).closest<HTMLElement>("[data-highlight]")?.dataset["highlight"];
+      if (code !== undefined) void explorer.showFinding(code);
+    });
   }
 }
 

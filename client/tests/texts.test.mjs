@@ -33,6 +33,10 @@ test("ticks are round in the unit that is shown, and as many as there is room fo
     xTicks(axis, 0, 4.1 * 2 ** 30, 5).map(({ label }) => label),
     ["0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB"],
   );
+  assert.deepEqual(
+    xTicks(axis, 2 ** 30, 1.5 * 2 ** 30, 4).map(({ label }) => label),
+    ["1 GiB", "1.125 GiB", "1.25 GiB", "1.375 GiB", "1.5 GiB"],
+  );
   const lanes = new LaneAxis("rank", 2 ** 31);
   assert.deepEqual(lanes.ticks(2 ** 30, 2 ** 30 + 4, 8), [0, 1, 2, 3].map((at) => 2 ** 30 + at));
   assert.ok(lanes.ticks(0, 2 ** 31, 8).length <= 8);

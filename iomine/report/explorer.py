@@ -44,7 +44,10 @@ def asset(name: str) -> str:
 
 
 def embedded(trace: Trace) -> str:
-    """The explorer's section of a page, with its data; of levels of detail, as fine ones as a page can hold."""
+    """The explorer's section of a page, with its data; of levels of detail, as fine ones as a page can hold.
+
+    A click on anything in the page with `data-highlight="CODE"` highlights what that finding is about.
+    """
     tables = _light(trace.tables)
     blocks = [
         f'<script type="application/octet-stream" id="{_NAME}-{number}">{base64.b64encode(table.parquet).decode()}</script>'

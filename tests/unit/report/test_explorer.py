@@ -186,6 +186,14 @@ def test_highlight_counts_what_its_finding_is_about(page, made):
         assert str(_count(made[0], f"layer = '{layer}' AND NOT ({wanted})")) == told[name_, "not highlighted"]
 
 
+def test_what_names_a_finding_in_the_page_shows_it(page):
+    """A click on an element of the page that names a finding is as good as choosing it."""
+    page.page.evaluate("document.querySelector('h1').dataset.highlight = 'P06'")
+    page.page.click("h1")
+    assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
+    assert "0" == page.page.get_by_label("Highlight").input_value()
+
+
 def test_files_and_ranks_are_chosen(page, made):
     """One file, or some ranks, are counted as SQL counts them; ranks that are none are told so."""
     total = _count(made[0], "true")
