@@ -19,10 +19,16 @@ def wheel(tmp_path_factory):
     return next(out.glob("*.whl"))
 
 
-def test_wheel_carries_sql_and_flows(wheel):
-    """Every view and every flow of the checkout is in the wheel."""
+def test_wheel_carries_sql_flows_and_the_client(wheel):
+    """Every view, every flow and what pages are made with is in the wheel, the licences of the bundle included."""
     packed = set(zipfile.ZipFile(wheel).namelist())
-    expected = {f"iomine/{path.relative_to(REPO)}" for folder in ("sql", "flows") for path in (REPO / folder).rglob("*.*")}
+    folders = (REPO / "sql", REPO / "flows", REPO / "iomine" / "report" / "assets")
+    expected = {
+        f"iomine/{path.relative_to(REPO)}".replace("iomine/iomine/", "iomine/")
+        for folder in folders
+        for path in folder.rglob("*.*")
+    }
+    assert "iomine/report/assets/LICENSES.txt" in expected
     assert {name for name in expected if "__pycache__" not in name} <= packed
 
 

@@ -1,0 +1,88 @@
+/** Axes: what lies along them, and where their ticks are. */
+
+import { ticks } from "d3-array";
+import * as format from "./format";
+
+/** Lanes from top to bottom: all numbers from 0 on, or some. */
+export class LaneAxis {
+  /**
+   * @param name what a lane is, such as `rank`
+   * @param count how many lanes there are
+   * @param values their numbers, ascending; all from 0 on where left out
+   * @param labels their names, where these are not their numbers
+   */
+  constructor(
+    readonly name: string,
+    readonly count: number,
+    private readonly values?: Int32Array,
+    private readonly labels?: string[],
+  ) {}
+
+  /** Number of the lane at a position. */
+  value(position: number): number {
+    return this.values ? this.values[position]! : position;
+  }
+
+  label(position: number): string {
+    const value = this.value(position);
+    return this.labels ? this.labels[value]! : String(value);
+  }
+
+  /** Position of each of some lanes, -1 of those that the axis lacks. */
+  positions(values: Int32Array): Int32Array {
+    const { values: own, count } = this;
+    if (!own) return values.map((value) => (value >= 0 && value < count ? value : -1));
+    const position = new Map(Array.from(own, (value, at) => [value, at]));
+    return values.map((value) => position.get(value) ?? -1);
+  }
+
+  /** Positions to label, at least so many lanes apart. */
+  ticks(top: number, bottom: number, most: number): number[] {
+    const step = Math.max(Math.ceil((bottom - top) / Math.max(most, 1)), 1);
+    const round = step <= 1 ? 1 : 2 ** Math.ceil(Math.log2(step));
+    const first = Math.ceil(top / round);
+    return Array.from({ length: Math.ceil(bottom / round) - first }, (_, at) => (first + at) * round);
+  }
+}
+
+/** What lies along x: time, or bytes of a file. */
+export interface XAxis {
+  kind: "time" | "offset";
+  title: string;
+  from: number;
+  to: number;
+  /** The shortest stretch that can be looked at. */
+  least: number;
+}
+
+export interface Tick {
+  at: number;
+  label: string;
+}
+
+/** Ticks along x. */
+export function xTicks(axis: XAxis, from: number, to: number, most: number): Tick[] {
+  if (axis.kind === "time") {
+    const found = ticks(from, to, most);
+    const step = found.length > 1 ? found[1]! - found[0]! : to - from;
+    return found.map((at) => ({ at, label: format.clock(at, step) }));
+  }
+  // Round in binary units, so that the ticks are MiB and not millions.
+  const unit = 1024 ** Math.max(Math.floor(Math.log2(Math.max(to, 1)) / 10), 0);
+  const step = 2 ** Math.ceil(Math.log2((to - from) / unit / Math.max(most, 1)));
+  const first = Math.ceil(from / unit / step);
+  const count = Math.floor(to / unit / step) - first + 1;
+  return Array.from({ length: Math.max(count, 0) }, (_, at) => (first + at) * step * unit).map((at) => ({
+    at,
+    label: exactBytes(at, step * unit),
+  }));
+}
+
+/** Bytes with as many digits as tell ticks apart. */
+function exactBytes(at: number, step: number): string {
+  const unit = Math.max(Math.floor(Math.log2(Math.max(at, 1)) / 10), 0);
+  const name = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][unit]!;
+  // Each halving of the unit takes one digit more.
+  const decimals = Math.min(Math.max(Math.ceil(-Math.log2(step / 1024 ** unit)), 0), 6);
+  return `${Number((at / 1024 ** unit).toFixed(decimals))} ${name}`;
+}

@@ -1,0 +1,145 @@
+/** What stands around the picture: tabs, choices, buttons, and what is told in words. */
+
+import { button, choice, element, table } from "./dom";
+import type { Chosen, Explorer } from "./explorer";
+import { type About, type Highlight, UNKNOWN } from "./rows";
+import { parseRanks } from "./select";
+import type { View } from "./views";
+
+const VIEWS = {
+  operations: ["Operations", "Reads and writes of each rank over time."],
+  sizes: ["Transfer sizes", "The same requests, coloured by how many bytes they move: the darker, the smaller."],
+  offsets: ["Offsets", "Where in their files requests lie."],
+  osts: ["OSTs", "Which OST requests go to, over time, and what each moved."],
+  phases: ["Phases", "Stretches of time in which there is I/O, with the fastest and the slowest rank of each."],
+} as const;
+
+export type ViewName = keyof typeof VIEWS;
+
+const ROWS_LISTED = 200;
+const KEYS = [
+  ["Drag", "look closer at a stretch of time, or of time and ranks"],
+  ["Shift and drag, arrow keys", "move along"],
+  ["Wheel, + and −", "zoom in time, while the picture has the focus; anywhere with Ctrl"],
+  ["Shift and wheel, ] and [", "zoom in ranks"],
+  ["n, p", "point at the next request, or the one before"],
+  ["Double click, 0", "all of it"],
+];
+
+export class Controls {
+  readonly canvas = element("canvas", { tabindex: "0", role: "img" });
+  readonly tip = element("div", { class: "tip", role: "status" });
+  readonly stage = element("div", { class: "stage" }, this.canvas, this.tip);
+  readonly elements: HTMLElement[];
+  private readonly tabs: Map<string, HTMLButtonElement>;
+  private readonly hint = element("p", { class: "hint" });
+  private readonly finding = element("p", { class: "finding" });
+  private readonly problem = element("p", { class: "problem", role: "alert" });
+  private readonly status = element("p", { class: "status", role: "status" });
+  private readonly summary = element("div", { class: "summary" });
+  private readonly wholes = element("div", { class: "summary" });
+  private readonly listed = element("details", { class: "rows" }, element("summary", {}, "Rows in sight"));
+  private readonly colour: HTMLLabelElement;
+  private readonly highlight: HTMLSelectElement;
+  private readonly highlights: Highlight[];
+
+  constructor(
+    about: About,
+    private readonly explorer: Explorer,
+  ) {
+    const highlight = choice(
+      "Highlight",
+      [["", "nothing"], ...about.highlights.map(({ code, text }, at): [string, string] => [String(at), `${code}: ${text}`])],
+      (value) => void explorer.choose({ highlight: value === "" ? undefined : about.highlights[Number(value)] }),
+    );
+    this.highlight = highlight.select;
+    this.highlights = about.highlights;
+    this.tip.hidden = true;
+    this.tabs = new Map(
+      Object.entries(VIEWS)
+        .filter(([name]) => (name === "osts" ? about.osts.length : name === "phases" ? about.phases.length : true))
+        .map(([name, [text, hint]]) => [name, button(text, hint, () => void explorer.choose({ view: name as ViewName }))]),
+    );
+    const colour = choice("Colour by", [["op", "operation"], ["size", "transfer size"]], (value) => void explorer.choose({ isBySize: value === "size" }));
+    this.colour = colour.box;
+    this.elements = [
+      element("div", { class: "tabs", role: "group", "aria-label": "Views" }, ...this.tabs.values()),
+      this.hint,
+      element("div", { class: "controls" }, ...this.choices(about), highlight.box, this.colour, this.buttons()),
+      this.problem,
+      this.finding,
+      this.stage,
+      this.status,
+      this.summary,
+      this.wholes,
+      this.listed,
+      element("details", { class: "keys" }, element("summary", {}, "Mouse and keys"), table("", ["", ""], KEYS)),
+    ];
+    this.listed.addEventListener("toggle", () => this.list());
+  }
+
+  /** Takes on what was chosen. */
+  update(chosen: Chosen, view: View, wholes: HTMLTableElement[]): void {
+    this.stage.hidden = view.lanes.rows.length === 0;
+    this.wholes.replaceChildren(...wholes);
+    for (const [name, tab] of this.tabs) tab.setAttribute("aria-pressed", String(name === chosen.view));
+    this.hint.textContent = VIEWS[chosen.view][1];
+    this.colour.hidden = chosen.view !== "offsets" && chosen.view !== "osts";
+    this.highlight.value = chosen.highlight ? String(this.highlights.indexOf(chosen.highlight)) : "";
+    this.finding.textContent = chosen.highlight ? `${chosen.highlight.code}: ${chosen.highlight.text}` : "";
+    const along = view.x.kind === "time" ? "time" : "offset";
+    this.canvas.setAttribute("aria-label", `${VIEWS[chosen.view][1]} Picture of ${view.axis.name} by ${along}; the tables below say it in numbers.`);
+  }
+
+  say(text: string): void {
+    this.status.textContent = text;
+  }
+
+  summarise(tables: HTMLTableElement[]): void {
+    this.summary.replaceChildren(...tables);
+    this.list();
+  }
+
+  /** Lists rows in sight, where somebody wants to see them. */
+  private list(): void {
+    this.listed.querySelector("div")?.remove();
+    const { view } = this.explorer;
+    if (!this.listed.open || !view) return;
+    const rows = this.explorer.rowsInSight();
+    const caption = rows.length > ROWS_LISTED ? `The first ${ROWS_LISTED} of ${rows.length} rows; Save rows gives all` : `${rows.length} rows`;
+    const cells = rows.slice(0, ROWS_LISTED).map((row) => view.fields.map(({ shown }) => shown(row)));
+    this.listed.append(element("div", {}, table(caption, view.fields.map(({ label }) => label), cells)));
+  }
+
+  private choices(about: About): HTMLElement[] {
+    const { explorer } = this;
+    const files = choice(
+      "File",
+      [[String(UNKNOWN), "all files"], ...about.files.map((name, at): [string, string] => [String(at), name])],
+      (value) => void explorer.choose({ file: Number(value) }),
+    );
+    const ranks = element("input", { type: "text", placeholder: "all, or 0-15, 32", size: "14", spellcheck: "false" });
+    ranks.addEventListener("change", () => {
+      try {
+        void explorer.choose({ ranks: parseRanks(ranks.value, about.rank_count) });
+        this.problem.textContent = "";
+      } catch (error) {
+        this.problem.textContent = (error as Error).message;
+      }
+    });
+    return [...(about.files.length > 1 ? [files.box] : []), element("label", {}, "Ranks ", ranks)];
+  }
+
+  private buttons(): HTMLElement {
+    const { explorer } = this;
+    return element(
+      "span",
+      { class: "buttons" },
+      button("+", "Zoom in", () => explorer.zoom(0.5)),
+      button("−", "Zoom out", () => explorer.zoom(2)),
+      button("All", "Show all of it", () => explorer.reset()),
+      button("Save picture", "Save what is in sight as PNG", () => explorer.savePicture()),
+      button("Save rows", "Save the rows in sight as CSV", () => explorer.saveRows()),
+    );
+  }
+}

@@ -1,0 +1,266 @@
+/** The explorer: what a section of a page shows of a trace, and what a person can change about it. */
+
+import { Controls, type ViewName } from "./controls";
+import * as domains from "./domain";
+import { csv } from "./fields";
+import { listen } from "./gestures";
+import { Levels } from "./levels";
+import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
+import { Picture, type Place } from "./picture";
+import type { Domain } from "./raster";
+import { type About, type Highlight, type Rows, type TableSource, UNKNOWN } from "./rows";
+import { isHighlighted } from "./select";
+import { save } from "./dom";
+import { Tip } from "./tip";
+import * as told from "./told";
+import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
+
+/** What a person has chosen. */
+export interface Chosen {
+  view: ViewName;
+  /** Whether colours tell sizes; otherwise they tell operations. */
+  isBySize: boolean;
+  /** Number of a file, or all. */
+  file: number;
+  ranks: Int32Array | undefined;
+  highlight: Highlight | undefined;
+}
+
+const ALL_FILES = UNKNOWN;
+/** While somebody zooms, numbers would only flicker. */
+const TELL_AFTER_MS = 120;
+
+export class Explorer {
+  private readonly chosen: Chosen = { view: "operations", isBySize: false, file: ALL_FILES, ranks: undefined, highlight: undefined };
+  private readonly levels: Levels;
+  private readonly controls: Controls;
+  private readonly picture: Picture;
+  private readonly tip: Tip;
+  private readonly views = new Map<Rows, Map<string, View>>();
+  /** Stretch in sight of each pair of axes. */
+  private readonly stretches = new Map<string, Domain>();
+  view: View | undefined;
+  private table: TableSource | undefined;
+  private palette: Palette;
+  private colours: Uint8Array = new Uint8Array();
+  private picked: Place | undefined;
+  private telling: number | undefined;
+
+  constructor(
+    section: HTMLElement,
+    private readonly about: About,
+  ) {
+    this.levels = new Levels(about);
+    this.palette = operationPalette(about.ops);
+    this.controls = new Controls(about, this);
+    section.replaceChildren(...this.controls.elements);
+    this.picture = new Picture(this.controls.canvas);
+    this.tip = new Tip(this.controls.tip);
+    listen(this.picture, {
+      zoom: (factor, x) => this.zoom(factor, x),
+      zoomLanes: (factor, position = (this.domain.top + this.domain.bottom) / 2) =>
+        this.move(domains.zoomedLanes(this.domain, factor, position)),
+      pan: (x, lanes) => this.pan(x, lanes),
+      brush: (from, to, top, bottom) => this.move({ from, to, top: top ?? this.domain.top, bottom: bottom ?? this.domain.bottom }),
+      reset: () => this.reset(),
+      hover: (px, py) => this.hover(px, py),
+      leave: () => this.point(undefined),
+      step: (by) => this.step(by),
+    });
+    new ResizeObserver(() => this.resize()).observe(this.controls.stage);
+  }
+
+  /** Takes on what was chosen, and shows it. */
+  async choose(changes: Partial<Chosen>): Promise<void> {
+    Object.assign(this.chosen, changes);
+    if (changes.view) this.chosen.isBySize = changes.view === "sizes";
+    if (changes.ranks !== undefined || "ranks" in changes) this.forgetRanks();
+    this.table = undefined;
+    await this.load();
+  }
+
+  /** Highlights what a finding is about, if it names requests. */
+  async showFinding(code: string): Promise<void> {
+    const highlight = this.about.highlights.find((found) => found.code === code);
+    if (highlight) await this.choose({ highlight });
+  }
+
+  reset(): void {
+    if (this.view) this.move(domains.whole(this.view.x, this.view.axis));
+  }
+
+  /** Closer, or further, about a point along x or the middle. */
+  zoom(factor: number, x = (this.domain.from + this.domain.to) / 2): void {
+    this.move(domains.zoomedX(this.domain, factor, x));
+  }
+
+  savePicture(): void {
+    this.controls.canvas.toBlob((blob) => blob && save(`${this.chosen.view}.png`, blob));
+  }
+
+  saveRows(): void {
+    if (this.view) save(`${this.chosen.view}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
+  }
+
+  /** Rows in sight, as the table and the file list them. */
+  rowsInSight(): number[] {
+    const found: number[] = [];
+    this.picture.each((place) => found.push(this.view!.lanes.rows[place]!));
+    return found;
+  }
+
+  /** Shows the stretch of a phase, of all ranks. */
+  private async showPhase(from: number, to: number): Promise<void> {
+    this.stretches.delete("time rank");
+    await this.choose({ view: "operations" });
+    const slack = 0.02 * (to - from);
+    this.move({ ...this.domain, from: from - slack, to: to + slack });
+  }
+
+  private get domain(): Domain {
+    const { view } = this;
+    if (!view) return { from: 0, to: 1, top: 0, bottom: 1 };
+    return this.stretches.get(axesOf(view)) ?? domains.whole(view.x, view.axis);
+  }
+
+  private move(domain: Domain): void {
+    const { view } = this;
+    if (!view) return;
+    this.stretches.set(axesOf(view), domains.within(domain, view.x, view.axis));
+    this.point(undefined);
+    this.picture.move(this.domain);
+    this.tellSoon();
+    void this.load();
+  }
+
+  private pan(x: number, lanes: number): void {
+    const { from, to, top, bottom } = this.domain;
+    const step = Math.max(Math.round((bottom - top) * 0.2), 1);
+    this.move(domains.moved(this.domain, x * (to - from), Math.abs(lanes) === 1 ? lanes * step : lanes));
+  }
+
+  private forgetRanks(): void {
+    for (const axes of [...this.stretches.keys()].filter((key) => key.endsWith(" rank"))) this.stretches.delete(axes);
+  }
+
+  /** Reads the table that suits what is in sight, and draws from it. */
+  private async load(): Promise<void> {
+    const { view: name, file, ranks } = this.chosen;
+    if (name === "phases") return this.show(this.kept(undefined, name), undefined);
+    const by = name === "offsets" ? "offset" : name === "osts" ? "ost" : "rank";
+    const tables = this.levels.tables(by, file !== ALL_FILES || (ranks !== undefined && by !== "rank"));
+    const pixelSeconds = name === "offsets" ? 0 : this.pixelSeconds(name);
+    const table = this.levels.choice(tables, pixelSeconds);
+    if (!table) return this.controls.say("This trace is too long for the page to hold its requests one by one, which this view needs.");
+    if (table === this.table) return;
+    this.table = table;
+    try {
+      const rows = await this.levels.rows(table);
+      if (table === this.table) this.show(this.kept(rows, name), table);
+    } catch (error) {
+      this.controls.say(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  private pixelSeconds(name: ViewName): number {
+    const lanes = name === "osts" ? "OST" : "rank";
+    const { from, to } = this.stretches.get(`time ${lanes}`) ?? { from: 0, to: this.about.run_seconds };
+    return (to - from) / this.picture.plotWidth;
+  }
+
+  /** A view of some rows, which is made once. */
+  private kept(rows: Rows | undefined, name: ViewName): View {
+    if (!rows) return phases(this.about);
+    const kind = name === "sizes" ? "operations" : name;
+    let views = this.views.get(rows);
+    if (!views) this.views.set(rows, (views = new Map()));
+    let view = views.get(kind);
+    if (!view) views.set(kind, (view = { operations: ranksOverTime, offsets, osts: ostsOverTime }[kind as "operations"](rows, this.about)));
+    return view;
+  }
+
+  private show(view: View, table: TableSource | undefined): void {
+    this.table = table;
+    this.view = withRanks(view, this.about, this.chosen.ranks);
+    this.palette = this.chosen.isBySize && table ? sizePalette() : operationPalette(this.about.ops);
+    this.picked = undefined;
+    this.tip.hide();
+    const { lanes, rows } = this.view;
+    const shares = new Float32Array(lanes.rows.length).fill(1);
+    if (view.x.kind === "time") lanes.rows.forEach((row, place) => (shares[place] = rows.share[row]!));
+    this.colours = this.coloured(this.view);
+    this.controls.update(this.chosen, this.view, this.wholes(this.view));
+    this.picture.show({ ...this.view, palette: this.palette, colours: this.colours, shares }, this.domain);
+    this.tell();
+  }
+
+  /** Colour of each place. */
+  private coloured({ rows, lanes }: View): Uint8Array {
+    const { file, highlight, ranks, isBySize } = this.chosen;
+    const faded = this.palette.colours.length - 1;
+    const isWanted = highlight && isHighlighted(highlight, rows, this.about);
+    const inRanks = ranks && new Set(ranks);
+    const colourOf = (row: number): number => {
+      if (file !== ALL_FILES && rows.file[row] !== file) return HIDDEN;
+      if (inRanks && rows.rank[row] !== UNKNOWN && !inRanks.has(rows.rank[row]!)) return HIDDEN;
+      if (isWanted && !isWanted(row)) return faded;
+      return isBySize ? sizeClass(rows.requestBytes(row)) : rows.op[row]!;
+    };
+    const colours = new Uint8Array(lanes.rows.length);
+    lanes.rows.forEach((row, place) => (colours[place] = colourOf(row)));
+    return colours;
+  }
+
+  /** Says in words and numbers what is in sight, once it stands still. */
+  private tellSoon(): void {
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.tell(), TELL_AFTER_MS);
+  }
+
+  private tell(): void {
+    const { view } = this;
+    if (!view) return;
+    const sums = told.inSight(view, this.picture, this.palette, this.colours);
+    const { from, to } = this.domain;
+    this.controls.say(told.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
+    this.controls.summarise(this.chosen.view === "phases" ? [] : [told.sumTable(sums, this.palette)]);
+  }
+
+  /** Tables about the whole run. */
+  private wholes(view: View): HTMLTableElement[] {
+    if (this.chosen.view === "osts") return [told.ostTable(this.about)];
+    if (this.chosen.view === "phases") return [told.phaseTable(view, this.about, (from, to) => void this.showPhase(from, to))];
+    return [];
+  }
+
+  private hover(px: number, py: number): void {
+    this.point(this.picture.pick(px, py), { x: px, y: py });
+  }
+
+  private point(place: Place | undefined, at?: { x: number; y: number }): void {
+    this.picked = place;
+    if (!place || !this.view) return this.tip.hide();
+    const row = this.view.lanes.rows[place.place]!;
+    const lines = this.view.fields.map(({ label, shown }): [string, string] => [label, shown(row)]);
+    this.tip.show(lines, at ?? this.picture.pointOf(place), this.controls.canvas.clientWidth);
+  }
+
+  /** Points at the next request, or the one before, of those in sight. */
+  private step(by: 1 | -1): void {
+    const places: Place[] = [];
+    this.picture.each((place, facet) => places.push({ facet, place }));
+    const at = places.findIndex(({ facet, place }) => facet === this.picked?.facet && place === this.picked.place);
+    const next = at < 0 ? 0 : at + by;
+    if (places[next]) this.point(places[next]);
+  }
+
+  private resize(): void {
+    this.picture.layOut();
+    this.picture.draw();
+    void this.load();
+  }
+}
+
+function axesOf(view: View): string {
+  return `${view.x.kind} ${view.axis.name}`;
+}

@@ -1,0 +1,80 @@
+/** What there is to say of a row, once for the pointer, the table, and the file of rows. */
+
+import * as format from "./format";
+import { type About, type Rows, UNKNOWN } from "./rows";
+
+export interface Field {
+  /** Name of the column in CSV, as in the lake. */
+  name: string;
+  label: string;
+  value: (row: number) => number | string;
+  shown: (row: number) => string;
+}
+
+const LAYER_NAMES: Record<string, string> = { mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO", all: "all" };
+
+/** A layer as people call it. */
+export function layerName(layer: string): string {
+  return LAYER_NAMES[layer] ?? layer;
+}
+
+/** Fields of requests, of which those are left out that a table does not know. */
+export function requestFields(rows: Rows, about: About): Field[] {
+  const isMerged = rows.requests.some((count) => count !== 1);
+  const known = (column: ArrayLike<number>): boolean => Array.prototype.some.call(column, (value) => value !== UNKNOWN);
+  const text = (name: string, label: string, value: (row: number) => string, shown = value): Field => ({ name, label, value, shown });
+  const number = (name: string, label: string, column: ArrayLike<number>, shown: (value: number) => string): Field => ({
+    name,
+    label,
+    value: (row) => (column[row] === UNKNOWN ? "" : column[row]!),
+    shown: (row) => (column[row] === UNKNOWN ? "not known" : shown(column[row]!)),
+  });
+  const named = (name: string, label: string, column: ArrayLike<number>, names: string[]): Field =>
+    text(name, label, (row) => names[column[row]!] ?? "");
+  return [
+    ...(known(rows.rank) ? [number("rank", "Rank", rows.rank, String)] : []),
+    ...(known(rows.host) ? [named("host", "Host", rows.host, about.hosts)] : []),
+    text("layer", "Layer", (row) => about.layers[rows.layer[row]!]!, (row) => layerName(about.layers[rows.layer[row]!]!)),
+    named("op", "Operation", rows.op, about.ops),
+    ...(isMerged ? [number("request_count", "Requests", rows.requests, format.whole)] : []),
+    number("moved_bytes", isMerged ? "Bytes moved" : "Size", rows.bytes, (value) => `${format.bytes(value)} (${format.whole(value)} B)`),
+    ...(known(rows.offset) ? [number("offset_bytes", "Offset", rows.offset, (value) => `${format.bytes(value)} (${format.whole(value)} B)`)] : []),
+    {
+      name: "duration_seconds",
+      label: "Duration",
+      value: (row) => round(rows.end[row]! - rows.start[row]!),
+      shown: (row) => format.seconds(rows.end[row]! - rows.start[row]!),
+    },
+    time("start_seconds", "Start", rows.start),
+    time("end_seconds", "End", rows.end),
+    ...(isMerged ? [number("busy_ratio", "Busy for", rows.share, (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of that`)] : []),
+    ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, String)] : []),
+    ...(known(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
+  ];
+}
+
+function time(name: string, label: string, column: Float64Array): Field {
+  return {
+    name,
+    label,
+    value: (row) => round(column[row]!),
+    shown: (row) => `${column[row]!.toFixed(6).replace(/0{1,3}$/, "")} s`,
+  };
+}
+
+/** A time without the digits that its resolution does not have. */
+function round(value: number): number {
+  return Number(value.toFixed(9));
+}
+
+/** Rows as CSV; texts that a spreadsheet would take for a formula are quoted with an apostrophe. */
+export function csv(fields: Field[], rows: number[]): string {
+  const cell = (value: number | string): string => {
+    if (typeof value === "number") return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ value }) => cell(value(row))))]
+    .map((cells) => `${cells.join(",")}\r\n`)
+    .join("");
+}

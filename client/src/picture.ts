@@ -1,0 +1,308 @@
+/** A view drawn on one canvas: its facets above each other on shared axes, with a legend, so that it can be saved whole. */
+
+import { type LaneAxis, type XAxis, xTicks } from "./axes";
+import type { Lanes } from "./lanes";
+import { HIDDEN, type Palette } from "./palette";
+import { type Domain, Raster } from "./raster";
+
+const LEFT = 76;
+const RIGHT = 16;
+const TITLE = 24;
+const BOTTOM = 44;
+const LEGEND_LINE = 20;
+const LANE = 22;
+const LEAST_FACET = 66;
+const FONT = "12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
+const INK = "#1f2933";
+const QUIET = "#52606d";
+const GRID = "#e4e7eb";
+const FRAME = "#9aa5b1";
+const BRUSH = "rgba(31, 41, 51, 0.12)";
+/** So many pixels beside a request the pointer is still on it. */
+const SLACK = 3;
+
+/** All that a picture needs to know. */
+export interface Drawing {
+  lanes: Lanes;
+  facets: string[];
+  axis: LaneAxis;
+  x: XAxis;
+  palette: Palette;
+  /** Colour and share of each place of the lanes. */
+  colours: Uint8Array;
+  shares: Float32Array;
+}
+
+/** What is being brushed, on the canvas. */
+export interface Brush {
+  left: number;
+  right: number;
+  upper: number;
+  lower: number;
+}
+
+export interface Place {
+  facet: number;
+  place: number;
+}
+
+export class Picture {
+  private drawing: Drawing | undefined;
+  private domain: Domain = { from: 0, to: 1, top: 0, bottom: 1 };
+  private positions: Int32Array[] = [];
+  private rasters: Raster[] = [];
+  private readonly strip = document.createElement("canvas");
+  private width = 0;
+  private legendLines = 1;
+  private facetHeight = 0;
+
+  constructor(readonly canvas: HTMLCanvasElement) {}
+
+  /** Pixels along x. */
+  get plotWidth(): number {
+    return Math.max(this.width - LEFT - RIGHT, 1);
+  }
+
+  /** Shows something else on the same canvas. */
+  show(drawing: Drawing, domain: Domain): void {
+    this.drawing = drawing;
+    this.domain = domain;
+    this.positions = drawing.lanes.facets.map(({ values }) => drawing.axis.positions(values));
+    this.layOut();
+    this.draw();
+  }
+
+  /** Shows another stretch. */
+  move(domain: Domain): void {
+    this.domain = domain;
+    this.draw();
+  }
+
+  /** Takes on the width of the page. */
+  layOut(): void {
+    const { drawing } = this;
+    if (!drawing) return;
+    this.width = Math.max(Math.floor(this.canvas.parentElement!.clientWidth), 320);
+    const most = drawing.facets.length > 1 ? 250 : 420;
+    this.facetHeight = Math.min(Math.max(drawing.axis.count * LANE, LEAST_FACET), most);
+    const context = this.context();
+    this.legendLines = this.legend(context, drawing.palette, false);
+    const height = this.top(drawing.facets.length) - TITLE + BOTTOM;
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${height}px`;
+    context.scale(ratio, ratio);
+    this.rasters = [];
+  }
+
+  /** Where a point of the canvas lies: x and position of the lane, and in which facet; within the frame where it is not. */
+  locate(px: number, py: number): { x: number; position: number; facet: number } {
+    const { domain } = this;
+    const count = this.drawing?.facets.length ?? 1;
+    const step = this.facetHeight + TITLE;
+    const facet = Math.min(Math.max(Math.floor((py - this.top(0) + TITLE) / step), 0), count - 1);
+    const part = Math.min(Math.max((py - this.top(facet)) / this.facetHeight, 0), 1);
+    return {
+      x: domain.from + (Math.min(Math.max(px - LEFT, 0), this.plotWidth) / this.plotWidth) * (domain.to - domain.from),
+      position: Math.min(domain.top + part * (domain.bottom - domain.top), domain.bottom - 1e-6),
+      facet,
+    };
+  }
+
+  /** What is at a point of the canvas. */
+  pick(px: number, py: number): Place | undefined {
+    const { drawing, domain } = this;
+    if (!drawing || px < LEFT - SLACK || px > LEFT + this.plotWidth + SLACK) return undefined;
+    const { x, position, facet } = this.locate(px, py);
+    const lanesPerPixel = (domain.bottom - domain.top) / this.facetHeight;
+    const top = Math.floor(position - Math.max(lanesPerPixel - 1, 0) / 2);
+    const bottom = Math.max(Math.floor(position + Math.max(lanesPerPixel - 1, 0) / 2), top);
+    const slack = (SLACK * (domain.to - domain.from)) / this.plotWidth;
+    const { firsts } = drawing.lanes.facets[facet]!;
+    const isShown = (place: number): boolean => drawing.colours[place] !== HIDDEN;
+    for (let lane = 0; lane + 1 < firsts.length; lane++) {
+      const at = this.positions[facet]![lane]!;
+      if (at < top || at > bottom) continue;
+      const place = drawing.lanes.nearest(firsts[lane]!, firsts[lane + 1]!, x, slack, isShown);
+      if (place >= 0) return { facet, place };
+    }
+    return undefined;
+  }
+
+  /** Calls back for each place in sight. */
+  each(found: (place: number, facet: number) => void): void {
+    const { drawing, domain } = this;
+    if (!drawing) return;
+    drawing.lanes.facets.forEach(({ firsts }, facet) => {
+      for (let lane = 0; lane + 1 < firsts.length; lane++) {
+        const at = this.positions[facet]![lane]!;
+        if (at < domain.top || at >= domain.bottom) continue;
+        const [first, last] = drawing.lanes.window(firsts[lane]!, firsts[lane + 1]!, domain.from, domain.to);
+        for (let place = first; place < last; place++) {
+          if (drawing.lanes.ends[place]! >= domain.from && drawing.colours[place] !== HIDDEN) found(place, facet);
+        }
+      }
+    });
+  }
+
+  /** Draws all, and what is being brushed, between two points of the canvas. */
+  draw(brush?: Brush): void {
+    const { drawing } = this;
+    if (!drawing) return;
+    const context = this.context();
+    context.fillStyle = "#ffffff";
+    context.fillRect(0, 0, this.width, this.top(drawing.facets.length) + BOTTOM);
+    this.legend(context, drawing.palette, true);
+    const ticks = xTicks(drawing.x, this.domain.from, this.domain.to, Math.floor(this.plotWidth / 110));
+    drawing.facets.forEach((title, facet) => this.drawFacet(context, drawing, title, facet, ticks.map(({ at }) => at)));
+    this.drawXAxis(context, drawing, ticks);
+    if (brush) {
+      context.fillStyle = BRUSH;
+      context.fillRect(brush.left, brush.upper, brush.right - brush.left, brush.lower - brush.upper);
+      context.strokeStyle = INK;
+      context.strokeRect(brush.left + 0.5, brush.upper + 0.5, brush.right - brush.left - 1, brush.lower - brush.upper - 1);
+    }
+  }
+
+  /** Upper edge of a facet's frame. */
+  top(facet: number): number {
+    return this.legendLines * LEGEND_LINE + 6 + TITLE + facet * (this.facetHeight + TITLE);
+  }
+
+  /** Lower edge of a facet's frame. */
+  lower(facet: number): number {
+    return this.top(facet) + this.facetHeight;
+  }
+
+  /** Where a point of the data lies on the canvas. */
+  pointOf({ facet, place }: Place): { x: number; y: number } {
+    const { drawing, domain } = this;
+    const { firsts } = drawing!.lanes.facets[facet]!;
+    let lane = 0;
+    while (firsts[lane + 1]! <= place) lane++;
+    const middle = (drawing!.lanes.begins[place]! + drawing!.lanes.ends[place]!) / 2;
+    const x = ((middle - domain.from) / (domain.to - domain.from)) * this.plotWidth;
+    const y = ((this.positions[facet]![lane]! + 0.5 - domain.top) / (domain.bottom - domain.top)) * this.facetHeight;
+    return { x: LEFT + Math.min(Math.max(x, 0), this.plotWidth), y: this.top(facet) + y };
+  }
+
+  private context(): CanvasRenderingContext2D {
+    const context = this.canvas.getContext("2d")!;
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.lineWidth = 1;
+    return context;
+  }
+
+  private drawFacet(context: CanvasRenderingContext2D, drawing: Drawing, title: string, facet: number, xs: number[]): void {
+    const { domain, facetHeight: height, plotWidth: width } = this;
+    const top = this.top(facet);
+    context.textAlign = "left";
+    context.fillStyle = INK;
+    context.font = `600 ${FONT}`;
+    context.fillText(title, LEFT, top - TITLE / 2 + 1);
+    context.font = FONT;
+    context.strokeStyle = GRID;
+    context.beginPath();
+    for (const at of xs) {
+      const x = Math.round(LEFT + ((at - domain.from) / (domain.to - domain.from)) * width) + 0.5;
+      context.moveTo(x, top);
+      context.lineTo(x, top + height);
+    }
+    context.stroke();
+    this.drawRows(context, drawing, facet, top);
+    this.drawLaneAxis(context, drawing.axis, top);
+    context.strokeStyle = FRAME;
+    context.strokeRect(LEFT - 0.5, top - 0.5, width + 1, height + 1);
+  }
+
+  private drawRows(context: CanvasRenderingContext2D, drawing: Drawing, facet: number, top: number): void {
+    const { domain, facetHeight: height, plotWidth } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const width = Math.round(plotWidth * ratio);
+    const lines = Math.max(Math.min(domain.bottom - domain.top, Math.round(height * ratio)), 1);
+    let raster = this.rasters[facet];
+    if (!raster || raster.width !== width || raster.lines !== lines) raster = this.rasters[facet] = new Raster(width, lines);
+    const pixels = raster.paint({ ...drawing, facet, positions: this.positions[facet]! }, domain);
+    this.strip.width = width;
+    this.strip.height = lines;
+    const image = new ImageData(new Uint8ClampedArray(pixels.buffer), width, lines);
+    this.strip.getContext("2d")!.putImageData(image, 0, 0);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.strip, LEFT, top, plotWidth, height);
+    const laneHeight = height / (domain.bottom - domain.top);
+    if (laneHeight < 5) return;
+    // Lanes that are thick enough are set apart.
+    context.fillStyle = "#ffffff";
+    for (let lane = 1; lane < lines; lane++) context.fillRect(LEFT, Math.round(top + lane * laneHeight) - 0.5, plotWidth, 1);
+  }
+
+  private drawLaneAxis(context: CanvasRenderingContext2D, axis: LaneAxis, top: number): void {
+    const { domain, facetHeight: height } = this;
+    context.textAlign = "right";
+    context.fillStyle = QUIET;
+    const laneHeight = height / (domain.bottom - domain.top);
+    for (const position of axis.ticks(domain.top, domain.bottom, Math.floor(height / 16))) {
+      const y = top + (position + 0.5 - domain.top) * laneHeight;
+      context.fillText(fitted(context, axis.label(position), LEFT - 26), LEFT - 6, Math.max(y, top + 6));
+    }
+    context.save();
+    context.translate(12, top + height / 2);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "center";
+    context.fillText(axis.name, 0, 0);
+    context.restore();
+  }
+
+  private drawXAxis(context: CanvasRenderingContext2D, drawing: Drawing, ticks: { at: number; label: string }[]): void {
+    const { domain, plotWidth: width } = this;
+    const bottom = this.lower(drawing.facets.length - 1);
+    context.fillStyle = QUIET;
+    for (const { at, label } of ticks) {
+      const x = LEFT + ((at - domain.from) / (domain.to - domain.from)) * width;
+      const half = context.measureText(label).width / 2;
+      context.textAlign = "center";
+      context.fillText(label, Math.min(Math.max(x, LEFT + half - 20), LEFT + width - half + RIGHT - 2), bottom + 14);
+    }
+    context.textAlign = "center";
+    context.fillText(drawing.x.title, LEFT + width / 2, bottom + 33);
+  }
+
+  /** Draws the legend, or only tells how many lines it takes. */
+  private legend(context: CanvasRenderingContext2D, palette: Palette, isDrawn: boolean): number {
+    const used = new Set(this.drawing?.colours);
+    let x = LEFT;
+    let line = 0;
+    context.textAlign = "left";
+    const put = (text: string, css?: string): void => {
+      const width = context.measureText(text).width + (css ? 34 : 14);
+      if (x > LEFT && x + width > this.width - RIGHT + 14) {
+        line++;
+        x = LEFT;
+      }
+      const y = line * LEGEND_LINE + 12;
+      if (isDrawn && css) {
+        context.fillStyle = css;
+        context.fillRect(x, y - 6, 12, 12);
+      }
+      context.fillStyle = INK;
+      if (isDrawn) context.fillText(text, css ? x + 18 : x, y);
+      x += width;
+    };
+    put(`${palette.title}:`);
+    palette.colours.forEach(({ name, css, isBehind }, at) => {
+      if (!isBehind || used.has(at)) put(name, css);
+    });
+    return line + 1;
+  }
+}
+
+/** A text cut so that it is at most so wide. */
+function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
+  if (context.measureText(text).width <= width) return text;
+  let length = text.length;
+  while (length > 1 && context.measureText(`…${text.slice(-length)}`).width > width) length--;
+  return `…${text.slice(-length)}`;
+}

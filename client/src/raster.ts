@@ -1,0 +1,122 @@
+/**
+ * Intervals to pixels: how much of each pixel's time there is a request of which colour.
+ *
+ * Each interval adds to the differences between neighbouring pixels, four numbers however long it is, and one pass over
+ * the pixels sums these up. A pixel shows the colour that fills most of it; one that is touched at all is never blank.
+ */
+
+import type { Lanes } from "./lanes";
+import { type Palette, SHADES } from "./palette";
+
+export interface Scene {
+  lanes: Lanes;
+  facet: number;
+  /** Position on the axis of each lane of the facet, -1 where it is not shown. */
+  positions: Int32Array;
+  /** Colour of each place of the lanes, `HIDDEN` where it is not shown. */
+  colours: Uint8Array;
+  /** Share of each place's interval that counts. */
+  shares: Float32Array;
+  palette: Palette;
+}
+
+export interface Domain {
+  from: number;
+  to: number;
+  /** Positions on the axis of lanes, the last exclusive. */
+  top: number;
+  bottom: number;
+}
+
+export class Raster {
+  readonly pixels: Uint32Array<ArrayBuffer>;
+  private readonly stride: number;
+  private readonly touches: Int32Array;
+  private readonly cover: Float32Array;
+  private readonly best: Float32Array;
+  private readonly isUsed: Uint8Array;
+
+  constructor(
+    readonly width: number,
+    readonly lines: number,
+  ) {
+    // An interval may end on the right edge, and what it adds lies one pixel further.
+    this.stride = width + 2;
+    this.pixels = new Uint32Array(width * lines);
+    this.touches = new Int32Array(this.stride * lines);
+    this.cover = new Float32Array(this.stride * lines);
+    this.best = new Float32Array(width * lines);
+    this.isUsed = new Uint8Array(lines);
+  }
+
+  /** Pixels of a scene, line by line; those that no request touches are transparent. */
+  paint(scene: Scene, domain: Domain): Uint32Array<ArrayBuffer> {
+    this.pixels.fill(0);
+    this.best.fill(0);
+    const lanesPerLine = Math.max((domain.bottom - domain.top) / this.lines, 1);
+    scene.palette.colours.forEach(({ shades, isBehind }, colour) => {
+      if (this.add(scene, domain, colour)) this.merge(shades, isBehind, 1 / lanesPerLine);
+    });
+    return this.pixels;
+  }
+
+  /** Adds the intervals of one colour; says whether there are any. */
+  private add(scene: Scene, domain: Domain, colour: number): boolean {
+    const { lanes, positions, colours, shares } = scene;
+    const { values, firsts } = lanes.facets[scene.facet]!;
+    const scale = this.width / (domain.to - domain.from);
+    const linesPerLane = this.lines / (domain.bottom - domain.top);
+    let isAny = false;
+    for (let lane = 0; lane < values.length; lane++) {
+      const position = positions[lane]!;
+      if (position < domain.top || position >= domain.bottom) continue;
+      const line = Math.floor((position - domain.top) * linesPerLane + 1e-9);
+      const [first, last] = lanes.window(firsts[lane]!, firsts[lane + 1]!, domain.from, domain.to);
+      for (let place = first; place < last; place++) {
+        if (colours[place] !== colour) continue;
+        const begin = Math.max((lanes.begins[place]! - domain.from) * scale, 0);
+        const end = Math.min((lanes.ends[place]! - domain.from) * scale, this.width);
+        if (end < 0 || begin >= this.width) continue;
+        this.addInterval(line * this.stride, begin, end, shares[place]!);
+        this.isUsed[line] = 1;
+        isAny = true;
+      }
+    }
+    return isAny;
+  }
+
+  private addInterval(line: number, begin: number, end: number, share: number): void {
+    const left = Math.floor(begin);
+    const right = Math.floor(end);
+    const { touches, cover } = this;
+    touches[line + left]!++;
+    touches[line + right + 1]!--;
+    cover[line + left]! += share * (1 - (begin - left));
+    cover[line + left + 1]! += share * (begin - left);
+    cover[line + right]! -= share * (1 - (end - right));
+    cover[line + right + 1]! -= share * (end - right);
+  }
+
+  /** Sums up what one colour added, paints it where it fills more than those before, and clears it. */
+  private merge(shades: Uint32Array, isBehind: boolean, weight: number): void {
+    const { pixels, best, touches, cover, stride, width } = this;
+    for (let line = 0; line < this.lines; line++) {
+      if (!this.isUsed[line]) continue;
+      let touching = 0;
+      let covered = 0;
+      for (let x = 0; x < width; x++) {
+        touching += touches[line * stride + x]!;
+        covered += cover[line * stride + x]!;
+        if (touching === 0) continue;
+        const filled = Math.min(Math.max(covered * weight, 1e-6), 1);
+        const pixel = line * width + x;
+        if (isBehind ? best[pixel] !== 0 : filled <= best[pixel]!) continue;
+        best[pixel] = filled;
+        pixels[pixel] = shades[Math.round(filled * (SHADES - 1))]!;
+      }
+      touches.fill(0, line * stride, (line + 1) * stride);
+      cover.fill(0, line * stride, (line + 1) * stride);
+      this.isUsed[line] = 0;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+/** Rows of a trace as typed arrays: requests, or several requests that a picture shows as one. */
+
+/** What is in the page about the trace beside its rows; `iomine/report/trace.py` writes it. */
+export interface About {
+  run_seconds: number;
+  rank_count: number;
+  /** Times of starts are whole multiples of it. */
+  tick_seconds: number;
+  request_count: number;
+  layers: string[];
+  ops: string[];
+  files: string[];
+  hosts: string[];
+  tables: TableSource[];
+  phases: Phase[];
+  osts: OstUse[];
+  highlights: Highlight[];
+}
+
+/** A Parquet table of rows: in the page, or in a file beside it. */
+export interface TableSource {
+  /** What its rows are told apart by beside time. */
+  by: "rank" | "offset" | "ost";
+  /** Gaps up to which requests are one row, in seconds, or bytes for `offset`; 0 where each has a row of its own. */
+  tolerance: number;
+  rows: number;
+  block?: string;
+  href?: string;
+}
+
+export interface Phase {
+  layer: string;
+  phase: number;
+  start_seconds: number;
+  end_seconds: number;
+  read_bytes: number | null;
+  write_bytes: number | null;
+  request_count: number | null;
+  rank_count: number | null;
+  fastest_rank: number | null;
+  slowest_rank: number | null;
+  fastest_rank_seconds: number | null;
+  slowest_rank_seconds: number | null;
+  straggler_count: number | null;
+}
+
+/** What one OST moved in one direction, each byte counted once. */
+export interface OstUse {
+  ost_id: number | null;
+  op: string;
+  request_count: number | null;
+  moved_bytes: number | null;
+  reason: string | null;
+}
+
+/** Requests that a finding is about: those that all its conditions hold for. */
+export interface Highlight {
+  code: string;
+  text: string;
+  layers?: string[];
+  ops?: string[];
+  ranks?: number[];
+  ost_ids?: number[];
+  files?: number[];
+  length_bytes_below?: number;
+  seconds_from?: number;
+}
+
+/** Number of what is not known of a row. */
+export const UNKNOWN = -1;
+
+/** Columns as the Parquet files have them; one that a file lacks is not known of any row. */
+export interface Columns {
+  layer: ArrayLike<number>;
+  op: ArrayLike<number>;
+  start_ticks: ArrayLike<number>;
+  seconds: ArrayLike<number>;
+  rank?: ArrayLike<number>;
+  host?: ArrayLike<number>;
+  file_id?: ArrayLike<number>;
+  ost_id?: ArrayLike<number>;
+  /** Offsets are so many times 2^31, and so many bytes more; where the first is negative, they are not known. */
+  offset_high?: ArrayLike<number>;
+  offset_low?: ArrayLike<number>;
+  length_bytes?: ArrayLike<number>;
+  request_count?: ArrayLike<number>;
+  moved_bytes?: ArrayLike<number>;
+  busy_seconds?: ArrayLike<number>;
+}
+
+export class Rows {
+  readonly count: number;
+  readonly layer: Uint8Array;
+  readonly op: Uint8Array;
+  readonly rank: Int32Array;
+  readonly host: Int32Array;
+  readonly file: Int32Array;
+  readonly ost: Int32Array;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly offset: Float64Array;
+  /** Bytes from the first to the last that the row touches. */
+  readonly length: Float64Array;
+  readonly requests: Float64Array;
+  /** Bytes moved. */
+  readonly bytes: Float64Array;
+  /** Share of the time from start to end in which there is a request. */
+  readonly share: Float32Array;
+
+  constructor(columns: Columns, tickSeconds: number) {
+    const count = columns.start_ticks.length;
+    this.count = count;
+    this.layer = new Uint8Array(columns.layer);
+    this.op = new Uint8Array(columns.op);
+    this.rank = integers(columns.rank, count);
+    this.host = integers(columns.host, count);
+    this.file = integers(columns.file_id, count);
+    this.ost = integers(columns.ost_id, count);
+    this.offset = new Float64Array(count).fill(UNKNOWN);
+    this.length = numbers(columns.length_bytes, count, UNKNOWN);
+    this.requests = numbers(columns.request_count, count, 1);
+    this.bytes = columns.moved_bytes ? numbers(columns.moved_bytes, count, 0) : this.length;
+    this.start = new Float64Array(count);
+    this.end = new Float64Array(count);
+    this.share = new Float32Array(count).fill(1);
+    const { offset_high: high, offset_low: low } = columns;
+    for (let row = 0; row < count; row++) {
+      if (high && low && high[row]! >= 0) this.offset[row] = high[row]! * 2 ** 31 + low[row]!;
+      const lasts = columns.seconds[row]!;
+      this.start[row] = columns.start_ticks[row]! * tickSeconds;
+      this.end[row] = this.start[row]! + lasts;
+      if (columns.busy_seconds && lasts > 0) this.share[row] = Math.min(columns.busy_seconds[row]! / lasts, 1);
+    }
+  }
+
+  /** Bytes of a request of the row, the mean where there are several. */
+  requestBytes(row: number): number {
+    return this.bytes[row]! / this.requests[row]!;
+  }
+}
+
+function integers(values: ArrayLike<number> | undefined, count: number): Int32Array {
+  return values ? new Int32Array(values) : new Int32Array(count).fill(UNKNOWN);
+}
+
+function numbers(values: ArrayLike<number> | undefined, count: number, otherwise: number): Float64Array {
+  return values ? new Float64Array(values) : new Float64Array(count).fill(otherwise);
+}

@@ -1,0 +1,43 @@
+/** Which rows are in sight, and which a finding is about. */
+
+import type { About, Highlight, Rows } from "./rows";
+import { UNKNOWN } from "./rows";
+
+export type Test = (row: number) => boolean;
+
+/** Tells the rows that a finding is about; what a row does not know does not speak against it. */
+export function isHighlighted(highlight: Highlight, rows: Rows, about: About): Test {
+  const tests: Test[] = [];
+  const among = (column: ArrayLike<number>, wanted: number[] | undefined): void => {
+    if (!wanted) return;
+    const set = new Set(wanted);
+    tests.push((row) => column[row] === UNKNOWN || set.has(column[row]!));
+  };
+  among(rows.layer, highlight.layers?.map((layer) => about.layers.indexOf(layer)));
+  among(rows.op, highlight.ops?.map((op) => about.ops.indexOf(op)));
+  among(rows.rank, highlight.ranks);
+  among(rows.ost, highlight.ost_ids);
+  among(rows.file, highlight.files);
+  const { length_bytes_below: bound, seconds_from: least } = highlight;
+  if (bound !== undefined) tests.push((row) => rows.requestBytes(row) < bound);
+  if (least !== undefined) tests.push((row) => ((rows.end[row]! - rows.start[row]!) * rows.share[row]!) / rows.requests[row]! >= least);
+  return (row) => tests.every((test) => test(row));
+}
+
+/**
+ * Ranks as people write them: `0-3, 8` is 0, 1, 2, 3 and 8. Undefined where the text is empty; an error where it makes no
+ * sense.
+ */
+export function parseRanks(text: string, rankCount: number): Int32Array | undefined {
+  if (!text.trim()) return undefined;
+  const found = new Set<number>();
+  for (const part of text.split(",")) {
+    const match = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part);
+    if (!match) throw new Error(`Write ranks as 0-15, 32: “${part.trim()}” is none.`);
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
+    if (first > last || last >= rankCount) throw new Error(`Ranks go from 0 to ${rankCount - 1}: there is no “${part.trim()}”.`);
+    for (let rank = first; rank <= last; rank++) found.add(rank);
+  }
+  return Int32Array.from(found).sort();
+}

@@ -1,0 +1,93 @@
+/** A view in words and tables: for those who cannot see it, and for all who want numbers. */
+
+import { button, element, table } from "./dom";
+import { layerName } from "./fields";
+import * as format from "./format";
+import type { Palette } from "./palette";
+import type { Picture } from "./picture";
+import type { Domain } from "./raster";
+import type { About, OstUse, TableSource } from "./rows";
+import type { View } from "./views";
+
+/** Sums over the rows of a facet that have one colour. */
+export interface Sums {
+  facet: string;
+  colour: string;
+  requests: number;
+  bytes: number;
+  seconds: number;
+  /** Seconds of the longest request; not a number where requests are merged. */
+  longest: number;
+}
+
+/** Sums over what is in sight. */
+export function inSight({ rows, lanes, facets }: View, picture: Picture, palette: Palette, colours: Uint8Array): Sums[] {
+  const sums = facets.map((facet) => palette.colours.map(({ name }): Sums => ({ facet, colour: name, requests: 0, bytes: 0, seconds: 0, longest: 0 })));
+  picture.each((place, facet) => {
+    const row = lanes.rows[place]!;
+    const sum = sums[facet]![colours[place]!]!;
+    const seconds = (rows.end[row]! - rows.start[row]!) * rows.share[row]!;
+    sum.requests += rows.requests[row]!;
+    sum.bytes += rows.bytes[row]!;
+    sum.seconds += seconds;
+    // Of merged requests only the sum is known. Once not a number, it stays so.
+    sum.longest = Math.max(sum.longest, rows.requests[row]! > 1 ? NaN : seconds);
+  });
+  return sums.flat().filter(({ requests }) => requests > 0);
+}
+
+/** What is in sight, and how fine it is. */
+export function sentence(sums: Sums[], view: View, domain: Domain, source: TableSource | undefined, pixel: number): string {
+  const { axis, x, noun, total } = view;
+  if (!view.lanes.rows.length) return view.none;
+  const count = sums.reduce((sum, { requests }) => sum + requests, 0);
+  const step = (domain.to - domain.from) / 1000;
+  const shown = x.kind === "time" ? (at: number): string => format.clock(at, step) : format.bytes;
+  const [first, last] = [axis.label(domain.top), axis.label(domain.bottom - 1)];
+  const laneCount = domain.bottom - domain.top;
+  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} to ${last})`;
+  const told = `In sight: ${format.whole(count)} of ${format.whole(total)} ${noun}, from ${shown(domain.from)} to ${shown(domain.to)}, ${lanes}.`;
+  const tolerance = source?.tolerance ?? 0;
+  if (tolerance === 0 || x.kind !== "time") return told;
+  const finest = tolerance > pixel ? " The page holds nothing finer of this trace." : "";
+  return `${told} Requests of a rank less than ${format.seconds(tolerance)} apart are drawn as one.${finest}`;
+}
+
+export function sumTable(sums: Sums[], palette: Palette): HTMLTableElement {
+  const rows = sums.map(({ facet, colour, requests, bytes, seconds, longest }) => [
+    ...[facet, colour, format.whole(requests), format.bytes(bytes), format.seconds(seconds), known(Number.isNaN(longest) ? null : longest, format.seconds)],
+  ]);
+  return table("What is in sight", ["", palette.title, "Requests", "Bytes", "Time in requests", "Longest"], rows);
+}
+
+/** What each OST moved in the whole run. */
+export function ostTable(about: About): HTMLTableElement {
+  const most = Math.max(...about.osts.map(({ moved_bytes }) => moved_bytes ?? 0), 1);
+  const uses = new Map<string, OstUse[]>();
+  for (const use of about.osts) {
+    const name = use.ost_id === null ? `not known: ${use.reason ?? "the log does not tell"}` : String(use.ost_id);
+    uses.set(name, [...(uses.get(name) ?? []), use]);
+  }
+  const cells = (use: OstUse | undefined): (string | Node)[] => {
+    if (!use) return ["", "", ""];
+    const bar = element("span", { class: `bar ${use.op}` });
+    bar.style.width = `${(100 * (use.moved_bytes ?? 0)) / most}%`;
+    return [known(use.request_count, format.whole), known(use.moved_bytes, format.bytes), bar];
+  };
+  const rows = [...uses].map(([name, found]) => [name, ...about.ops.flatMap((op) => cells(found.find((use) => use.op === op)))]);
+  const head = about.ops.flatMap((op) => [`Requests, ${op}`, `Bytes, ${op}`, ""]);
+  return table("What each OST moved in the whole run, each byte counted once", ["OST", ...head], rows);
+}
+
+/** All phases, each with a button that shows it. */
+export function phaseTable(view: View, about: About, show: (from: number, to: number) => void): HTMLTableElement {
+  const rows = about.phases.map((phase, row) => [
+    ...view.fields.map(({ shown }) => shown(row)),
+    button("Show", `Show the requests of phase ${phase.phase} of ${layerName(phase.layer)}`, () => show(phase.start_seconds, phase.end_seconds)),
+  ]);
+  return table("Phases", [...view.fields.map(({ label }) => label), ""], rows);
+}
+
+function known(value: number | null, shown: (value: number) => string): string {
+  return value === null ? "not known" : shown(value);
+}

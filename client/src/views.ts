@@ -1,0 +1,140 @@
+/** What can be looked at: which lanes there are, what lies along x, and what each row says. */
+
+import { LaneAxis, type XAxis } from "./axes";
+import { type Field, layerName, requestFields } from "./fields";
+import * as format from "./format";
+import { Lanes } from "./lanes";
+import { type About, type Phase, Rows, UNKNOWN } from "./rows";
+
+export interface View {
+  rows: Rows;
+  lanes: Lanes;
+  facets: string[];
+  axis: LaneAxis;
+  x: XAxis;
+  fields: Field[];
+  /** What a row is, in the plural, and how many there are in all. */
+  noun: string;
+  total: number;
+  /** What to say where there is no row. */
+  none: string;
+}
+
+const NO_FACET = 255;
+
+function timeAxis(about: About): XAxis {
+  return { kind: "time", title: "time since the start of the run", from: 0, to: about.run_seconds, least: 20 * about.tick_seconds };
+}
+
+function rankAxis(about: About, ranks: Int32Array | undefined): LaneAxis {
+  return new LaneAxis("rank", ranks ? ranks.length : about.rank_count, ranks);
+}
+
+/** Lanes of rows in facets by two columns, of which only pairs that have rows get a facet. */
+function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; facets: string[] } {
+  const used = [...new Set(keyOf)].filter((key) => key !== NO_FACET).sort((a, b) => a - b);
+  const facet = new Uint8Array(256).fill(NO_FACET);
+  used.forEach((key, at) => (facet[key] = at));
+  return { facetOf: keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
+}
+
+function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "noun" | "total"> {
+  return { rows, fields: requestFields(rows, about), noun: "requests", total: about.request_count };
+}
+
+/** Requests of each rank over time, MPI-IO above POSIX. */
+export function ranksOverTime(rows: Rows, about: About): View {
+  const { facetOf, facets } = faceted(rows.layer, about.layers.map(layerName));
+  const lanes = new Lanes(facets.length, facetOf, rows.rank, rows.start, rows.end);
+  const none = "The trace holds no requests.";
+  return { ...requestsOf(rows, about), lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), none };
+}
+
+/** The same with other ranks in sight. */
+export function withRanks(view: View, about: About, ranks: Int32Array | undefined): View {
+  return view.axis.name === "rank" ? { ...view, axis: rankAxis(about, ranks) } : view;
+}
+
+/** Where in their files requests lie, by rank, or by file where ranks are not told apart. */
+export function offsets(rows: Rows, about: About): View {
+  const names = about.layers.flatMap((layer) => about.ops.map((op) => `${layerName(layer)}, ${op}`));
+  const isKnown = (row: number): boolean => rows.offset[row] !== UNKNOWN;
+  const keyOf = rows.layer.map((layer, row) => (isKnown(row) ? layer * about.ops.length + rows.op[row]! : NO_FACET));
+  const { facetOf, facets } = faceted(keyOf, names);
+  const ends = rows.offset.map((offset, row) => offset + rows.length[row]!);
+  const isByRank = rows.rank.some((rank) => rank !== UNKNOWN);
+  const lanes = new Lanes(facets.length, facetOf, isByRank ? rows.rank : rows.file, rows.offset, ends);
+  const axis = isByRank ? rankAxis(about, undefined) : new LaneAxis("file", about.files.length, undefined, about.files);
+  const to = ends.reduce((highest, end) => Math.max(highest, end), 1);
+  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, least: 64 };
+  return { ...requestsOf(rows, about), lanes, facets, axis, x, none: "The trace does not tell where in their files requests lie." };
+}
+
+/** Requests by the OST that holds their first byte. */
+export function ostsOverTime(rows: Rows, about: About): View {
+  const facetOf = rows.ost.map((ost) => (ost === UNKNOWN ? NO_FACET : 0));
+  const lanes = new Lanes(1, Uint8Array.from(facetOf), rows.ost, rows.start, rows.end);
+  const { values } = lanes.facets[0]!;
+  const facets = ["POSIX requests, by the OST that holds their first byte"];
+  const axis = new LaneAxis("OST", values.length, values);
+  return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), none: "The OST of no request is known." };
+}
+
+/** Phases of each layer, and of all together. */
+export function phases(about: About): View {
+  const names = [...new Set(about.phases.map(({ layer }) => layer))];
+  const at = (value: (phase: Phase) => number): Float64Array => Float64Array.from(about.phases, value);
+  const read = about.ops.indexOf("read");
+  const write = about.ops.indexOf("write");
+  const rows = new Rows(
+    {
+      layer: at(({ layer }) => names.indexOf(layer)),
+      op: at((phase) => ((phase.read_bytes ?? 0) > (phase.write_bytes ?? 0) ? read : write)),
+      start_ticks: at((phase) => phase.start_seconds),
+      seconds: at((phase) => phase.end_seconds - phase.start_seconds),
+      rank: at((phase) => phase.slowest_rank ?? UNKNOWN),
+      moved_bytes: at((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
+    },
+    1,
+  );
+  const lanes = new Lanes(1, new Uint8Array(rows.count), Int32Array.from(rows.layer), rows.start, rows.end);
+  const axis = new LaneAxis("layer", names.length, undefined, names.map(layerName));
+  return {
+    ...{ rows, lanes, axis, facets: ["Phases, coloured by what moved most bytes"], x: timeAxis(about), fields: phaseFields(about) },
+    ...{ noun: "phases", total: about.phases.length, none: "The log has no phases." },
+  };
+}
+
+function phaseFields(about: About): Field[] {
+  const field = (
+    name: string,
+    label: string,
+    value: (phase: Phase) => number | string | null,
+    shown: (value: number) => string = String,
+  ): Field => ({
+    name,
+    label,
+    value: (row) => value(about.phases[row]!) ?? "",
+    shown: (row) => {
+      const found = value(about.phases[row]!);
+      return found === null ? "not known" : typeof found === "number" ? shown(found) : found;
+    },
+  });
+  const at = (value: number): string => `${value.toFixed(3)} s`;
+  return [
+    field("layer", "Layer", ({ layer }) => layerName(layer)),
+    field("phase", "Phase", ({ phase }) => phase),
+    field("start_seconds", "Start", (phase) => phase.start_seconds, at),
+    field("end_seconds", "End", (phase) => phase.end_seconds, at),
+    field("duration_seconds", "Duration", (phase) => phase.end_seconds - phase.start_seconds, format.seconds),
+    field("read_bytes", "Read", (phase) => phase.read_bytes, format.bytes),
+    field("write_bytes", "Written", (phase) => phase.write_bytes, format.bytes),
+    field("request_count", "Requests", (phase) => phase.request_count, format.whole),
+    field("rank_count", "Ranks", (phase) => phase.rank_count, format.whole),
+    field("fastest_rank", "Fastest rank", (phase) => phase.fastest_rank),
+    field("fastest_rank_seconds", "its time in requests", (phase) => phase.fastest_rank_seconds, format.seconds),
+    field("slowest_rank", "Slowest rank", (phase) => phase.slowest_rank),
+    field("slowest_rank_seconds", "its time in requests", (phase) => phase.slowest_rank_seconds, format.seconds),
+    field("straggler_count", "Stragglers", (phase) => phase.straggler_count, format.whole),
+  ];
+}

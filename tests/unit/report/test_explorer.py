@@ -1,0 +1,323 @@
+"""The explorer in a browser: what it shows is what the same questions in SQL are answered."""
+
+import csv
+import re
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from browser import Page, chromium
+from one_log import catalog_of
+from shared import NOT_HERE, SHARED_DATA
+
+from iomine.report import trace as trace_room
+from iomine.report.explorer import standalone_page, write_page
+from iomine.report.trace import Highlight, trace_of
+from iomine.views.query import ask
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
+from writing import Blueprint, Module, Segment, dxt_record, job, lustre_v2_record, name, write
+
+RANKS = 4
+STEPS = 40
+PATHS = {5: "/scratch/</script><script>alert(1)</script>{{ 7*7 }}\"'\n.dat", 6: "/scratch/=evil\u202efdp.dat"}
+REAL = (
+    "jeanbez_8_benchmark_parallel_id45195555_8-6-50011-11681279140261054765_1628283217",
+    "jlbez_IO_test5.Linux_id1797024_12-1-78642-14680324743816948210_159",
+)
+SMALL = Highlight(code="P06", text='Small <b>writes</b> of "rank" 1 & 2.', ranks=[1, 2], ops=["write"], length_bytes_below=2000)
+
+
+def _record(rank: int, file: int, layer: str) -> bytes:
+    """Requests of a rank: one each two seconds and a half, of growing size, writes in turns with reads on file 5."""
+    requests = [
+        Segment(
+            rank * 10**7 + step * 4096, 100 * (step + 1), 2.5 * step + 0.1 * rank, 2.5 * step + 0.1 * rank + 0.25 * (step % 7)
+        )
+        for step in range(STEPS)
+        if layer == "posix" or step % 4 == 0
+    ]
+    reads = requests[1::2] if file == 5 else []
+    return dxt_record("<", requests[0::2], reads, id_=file, rank=rank, host=f"node{rank // 2}".encode())
+
+
+def _log(path: Path) -> None:
+    def records(layer: str) -> list[bytes]:
+        return [_record(rank, file, layer) for rank in range(RANKS) for file in PATHS]
+
+    path.write_bytes(
+        write(
+            Blueprint(
+                {
+                    "LUSTRE": Module(2, [lustre_v2_record("<", [range(3, 6)])]),
+                    "DXT_POSIX": Module(1, records("posix")),
+                    "DXT_MPIIO": Module(2, records("mpiio")),
+                },
+                names=b"".join(name("<", id_, text.encode()) for id_, text in PATHS.items()),
+                job=job(nprocs=RANKS),
+            )
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A catalog of a made log, the log's id, and a page of it in one file."""
+    folder = tmp_path_factory.mktemp("made")
+    _log(folder / "made.darshan")
+    database, log_id = catalog_of(folder / "made.darshan", folder)
+    page = folder / "page.html"
+    page.write_text(standalone_page(trace_of(database, log_id, [SMALL]), "A <made> log"), encoding="utf-8")
+    return database, page
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser, made):
+    with Page(browser, made[1].as_uri()) as found:
+        yield found
+
+
+def _count(database: Path, condition: str) -> int:
+    return ask(database, f"SELECT count(*) AS n FROM segments WHERE {condition}")["n"][0].as_py()
+
+
+def _in_sight(count: int, total: int) -> str:
+    return f"In sight: {count:,} of {total:,} requests"
+
+
+def test_whole_trace_is_told_as_sql_tells_it(page, made):
+    """Opened from a file, the page says how many requests of each layer and direction there are, and of how many bytes."""
+    rows = ask(
+        made[0],
+        "SELECT layer, op, count(*) AS requests, sum(length_bytes) AS bytes FROM segments GROUP BY ALL ORDER BY layer, op",
+    ).to_pylist()
+    assert page.status.startswith(_in_sight(sum(row["requests"] for row in rows), sum(row["requests"] for row in rows)))
+    names = {"mpiio": "MPI-IO", "posix": "POSIX"}
+    expected = [(names[row["layer"]], row["op"], f"{row['requests']:,}") for row in rows]
+    assert expected == [tuple(cells[:3]) for cells in page.table("What is in sight")]
+
+
+def test_keys_zoom_and_pan_to_what_sql_counts(page, made):
+    """Zoomed to the middle half of the run and moved on by a fifth of it, the page counts the requests there."""
+    total = _count(made[0], "true")
+    page.press("+")
+    assert page.status.startswith(_in_sight(_count(made[0], "start_seconds <= 75 AND end_seconds >= 25"), total))
+    page.press("ArrowRight")
+    assert page.status.startswith(_in_sight(_count(made[0], "start_seconds <= 85 AND end_seconds >= 35"), total))
+    page.press("0", "]", "]")
+    assert page.status.startswith(_in_sight(_count(made[0], "rank = 2"), total))
+    page.press("Home")
+    assert page.status.startswith(_in_sight(total, total))
+
+
+def test_brush_looks_closer_and_all_goes_back(page, made):
+    """A drag shows the stretch between its ends, of the ranks that it covers; a button goes back."""
+    total = _count(made[0], "true")
+    box = page.page.locator("canvas").bounding_box()
+    page.page.mouse.move(box["x"] + 300, box["y"] + 60)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 500, box["y"] + 90)
+    page.page.mouse.up()
+    status = page.status
+    assert re.search(r"\b[123] ranks|rank \d", status)
+    rows = list(csv.DictReader(page.saved("Save rows", made[1].parent).open(newline="")))
+    assert status.startswith(_in_sight(len(rows), total))
+    page.page.get_by_role("button", name="All", exact=True).click()
+    assert page.status.startswith(_in_sight(total, total))
+
+
+def test_every_tip_is_a_request_of_the_log(page, made):
+    """Wherever the pointer is on something, that is a traced request, with its rank, host, size, offset and times."""
+    known = {
+        (
+            row["rank"],
+            row["host"],
+            row["layer"],
+            row["op"],
+            row["length_bytes"],
+            row["offset_bytes"],
+            round(row["start_seconds"], 6),
+        )
+        for row in ask(made[0], "SELECT * FROM segments").to_pylist()
+    }
+    layers = {"MPI-IO": "mpiio", "POSIX": "posix"}
+    box = page.page.locator("canvas").bounding_box()
+    seen = set()
+    for y in range(60, int(box["height"]) - 50, 12):
+        for x in range(90, 1180, 45):
+            page.page.mouse.move(box["x"] + x, box["y"] + y)
+            if tip := page.tip():
+                size, offset = (int(tip[label].split("(")[1].split()[0].replace(",", "")) for label in ("Size", "Offset"))
+                start = float(tip["Start"].split()[0])
+                seen.add((int(tip["Rank"]), tip["Host"], layers[tip["Layer"]], tip["Operation"], size, offset, round(start, 6)))
+    assert len(seen) > 40
+    assert {row[2] for row in seen} == {"mpiio", "posix"}
+    assert seen <= known
+
+
+def test_keys_point_at_one_request_after_another(page):
+    """Without a pointer, n and p go through the requests in sight."""
+    page.press("n")
+    first = page.tip()
+    page.press("n")
+    second = page.tip()
+    page.press("p")
+    assert {} != first != second != {}
+    assert first == page.tip()
+
+
+def test_highlight_counts_what_its_finding_is_about(page, made):
+    """What a finding is about keeps its colour and its count; the rest fades."""
+    page.page.get_by_label("Highlight").select_option(label=f"P06: {SMALL.text}")
+    assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
+    wanted = "rank IN (1, 2) AND op = 'write' AND length_bytes < 2000"
+    told = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
+    for layer, name_ in (("mpiio", "MPI-IO"), ("posix", "POSIX")):
+        assert str(_count(made[0], f"layer = '{layer}' AND {wanted}")) == told[name_, "write"]
+        assert str(_count(made[0], f"layer = '{layer}' AND NOT ({wanted})")) == told[name_, "not highlighted"]
+
+
+def test_what_names_a_finding_in_the_page_shows_it(page):
+    """A click on an element of the page that names a finding is as good as choosing it."""
+    page.page.evaluate("document.querySelector('h1').dataset.highlight = 'P06'")
+    page.page.click("h1")
+    assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
+    assert "0" == page.page.get_by_label("Highlight").input_value()
+
+
+def test_files_and_ranks_are_chosen(page, made):
+    """One file, or some ranks, are counted as SQL counts them; ranks that are none are told so."""
+    total = _count(made[0], "true")
+    page.page.get_by_label("File").select_option("1")
+    files = ask(made[0], "SELECT file_id FROM core.file_access GROUP BY 1 ORDER BY sum(moved_bytes) DESC")["file_id"].to_pylist()
+    assert page.status.startswith(_in_sight(_count(made[0], f"file_id = {files[1]}"), total))
+    page.page.get_by_label("File").select_option("-1")
+    page.page.get_by_label("Ranks").fill("0, 2-3")
+    page.page.get_by_label("Ranks").press("Enter")
+    assert page.status.startswith(_in_sight(_count(made[0], "rank IN (0, 2, 3)"), total))
+    page.page.get_by_label("Ranks").fill("4")
+    page.page.get_by_label("Ranks").press("Enter")
+    assert "Ranks go from 0 to 3: there is no “4”." == page.page.inner_text("p.problem")
+
+
+def test_sizes_and_offsets_and_osts_are_told_as_sql_tells_them(page, made):
+    """The other views count the same requests: by class of size, by offset, and by OST with each byte once."""
+    page.view("Transfer sizes")
+    page.page.wait_for_timeout(300)
+    told = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
+    between = "layer = 'posix' AND length_bytes > 100 AND length_bytes <= 1024"
+    assert str(_count(made[0], between)) == told["POSIX", "to 1 KiB"]
+    page.view("Offsets")
+    page.press("+")
+    highest = ask(made[0], "SELECT max(offset_bytes + length_bytes) AS most FROM segments")["most"][0].as_py()
+    inside = f"offset_bytes <= {0.75 * highest} AND offset_bytes + length_bytes >= {0.25 * highest}"
+    assert page.status.startswith(_in_sight(_count(made[0], inside), _count(made[0], "true")))
+    page.view("OSTs")
+    assert page.status.startswith(_in_sight(_count(made[0], "ost IS NOT NULL"), _count(made[0], "true")))
+    rows = ask(made[0], "SELECT * FROM ost_io WHERE layer = 'posix' AND ost_id IS NOT NULL ORDER BY ost_id, op").to_pylist()
+    told = {cells[0]: cells for cells in page.table("What each OST moved") if not cells[0].startswith("not known")}
+    assert {str(row["ost_id"]) for row in rows} == set(told)
+    for row in rows:
+        assert f"{row['request_count']:,}" == told[str(row["ost_id"])][1 if row["op"] == "read" else 4]
+
+
+def test_phases_have_their_fastest_and_slowest_rank(page, made):
+    """The table of phases is that of the view, and a button shows a phase's requests."""
+    rows = ask(made[0], "SELECT * FROM phases ORDER BY layer, phase").to_pylist()
+    page.view("Phases")
+    told = page.table("Phases")
+    assert [(str(row["phase"]), str(row["fastest_rank"]), str(row["slowest_rank"])) for row in rows] == [
+        (cells[1], cells[9], cells[11]) for cells in told
+    ]
+    page.page.get_by_role("button", name="Show", exact=True).first.click()
+    first = rows[0]
+    slack = 0.02 * (first["end_seconds"] - first["start_seconds"])
+    inside = f"start_seconds <= {first['end_seconds'] + slack} AND end_seconds >= {first['start_seconds'] - slack}"
+    assert page.status.startswith(_in_sight(_count(made[0], inside), _count(made[0], "true")))
+
+
+def test_names_are_text_wherever_they_stand(page, made):
+    """A path full of markup is shown, and is not run; in a spreadsheet it is no formula."""
+    options = page.page.get_by_label("File").locator("option").all_text_contents()
+    assert set(PATHS.values()) <= set(options)
+    assert "A <made> log" == page.page.inner_text("h1")
+    rows = list(csv.DictReader(page.saved("Save rows", made[1].parent).open(newline="", encoding="utf-8")))
+    assert set(PATHS.values()) == {row["file"] for row in rows}
+
+
+def test_picture_is_saved_as_png(page, made):
+    """The picture that is saved is a PNG of what is on the page."""
+    saved = page.saved("Save picture", made[1].parent)
+    assert saved.read_bytes().startswith(b"\x89PNG")
+    assert "operations.png" == saved.name
+
+
+def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
+    """Of a trace that is too long a page has levels of detail, which hold as many requests, and says what it cannot show."""
+    requests = [Segment(4096 * number, 4096, 0.015 * number, 0.015 * number + 0.01) for number in range(6000)]
+    records = [dxt_record("<", requests, id_=id_, rank=rank) for id_ in PATHS for rank in range(2)]
+    log = tmp_path / "long.darshan"
+    log.write_bytes(write(Blueprint({"DXT_POSIX": Module(1, records)}, job=job(nprocs=2))))
+    database, log_id = catalog_of(log, tmp_path)
+    monkeypatch.setattr(trace_room, "_MOST_REQUESTS", 10)
+    (tmp_path / "page.html").write_text(standalone_page(trace_of(database, log_id), "levels"), encoding="utf-8")
+    with Page(browser, (tmp_path / "page.html").as_uri()) as page:
+        assert page.status.startswith(_in_sight(24_000, 24_000))
+        assert "apart are drawn as one." in page.status
+        assert {"POSIX": "24,000"} == {cells[0]: cells[2] for cells in page.table("What is in sight")}
+        page.press("n")
+        assert ("write", "100 % of that") == (page.tip()["Operation"], page.tip()["Busy for"])
+        page.press(*["+"] * 8)
+        assert "The page holds nothing finer of this trace." in page.status
+        page.page.get_by_label("File").select_option("1")
+        assert "This trace is too long for the page to hold its requests one by one, which this view needs." == page.status
+
+
+def test_data_beside_the_page_come_over_http(browser, made, tmp_path):
+    """On a web server, the page reads its data from beside it."""
+    database, _ = made
+    write_page(trace_of(database, _log_id(database)), "beside", tmp_path)
+    handler = partial(_Quiet, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        total = _count(database, "true")
+        with Page(browser, f"http://127.0.0.1:{server.server_port}/index.html") as page:
+            assert page.status.startswith(_in_sight(total, total))
+        server.shutdown()
+
+
+@pytest.mark.parametrize("stem", REAL)
+def test_real_traces_are_told_as_sql_tells_them(browser, tmp_path, stem):
+    """Logs that come with DXT Explorer: requests of each layer and direction, and bytes of OSTs that count each byte once."""
+    log = SHARED_DATA / "darshan" / "dxt-explorer" / f"{stem}.darshan"
+    if not log.exists():
+        pytest.skip(NOT_HERE)
+    database, log_id = catalog_of(log, tmp_path)
+    trace = trace_of(database, log_id)
+    (tmp_path / "page.html").write_text(standalone_page(trace, stem), encoding="utf-8")
+    rows = ask(
+        database, "SELECT layer, op, count(*) AS n, sum(length_bytes) AS bytes FROM segments GROUP BY ALL ORDER BY ALL"
+    ).to_pylist()
+    with Page(browser, (tmp_path / "page.html").as_uri()) as page:
+        assert [f"{row['n']:,}" for row in rows] == [cells[2] for cells in page.table("What is in sight")]
+        page.view("OSTs")
+        assert len({use["ost_id"] for use in trace.about["osts"]}) == len(page.table("What each OST moved"))
+    assert sum(row["bytes"] for row in rows if row["layer"] == "posix") == sum(use["moved_bytes"] for use in trace.about["osts"])
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+def _log_id(database: Path) -> str:
+    return ask(database, "SELECT log_id FROM logs")["log_id"][0].as_py()
