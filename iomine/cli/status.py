@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
-from iomine.cli.terminal.text import visible
+from iomine.units import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa

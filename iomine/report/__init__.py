@@ -1,0 +1,1 @@
+"""Pages for people: views in, bytes out."""
