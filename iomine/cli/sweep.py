@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
+from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
         )
     for reason, count in list(summary.reasons.items())[:_SHOWN_REASONS]:
         typer.echo(f"  {count:,} rejected: {reason}")
+    for fault in summary.unreported[:_SHOWN_REASONS]:
+        say(fault)
     if not summary.found:
         typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"

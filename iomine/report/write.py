@@ -21,11 +21,13 @@ class Written:
         log_id: whose.
         page: where it lies.
         is_new: whether it says anything else than before.
+        fault: why it could not be written, empty where it was.
     """
 
     log_id: str
     page: Path
     is_new: bool
+    fault: str = ""
 
 
 def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[Written]:
@@ -37,7 +39,14 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
         folder: gets `<log_id>.html` and `<log_id>.json` of each.
     """
     for facts in gather(ask, places):
-        yield _write_report(facts, folder)
+        try:
+            yield _write_report(facts, folder)
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001  what one hostile log holds must not keep others from their reports
+            log_id = facts.log["log_id"]
+            fault = f"The report of log {log_id} cannot be written: {type(error).__name__}: {error}"
+            yield Written(log_id, folder / f"{log_id}.html", is_new=False, fault=fault)
 
 
 def write_shared(folder: Path) -> None:
