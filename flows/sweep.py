@@ -66,6 +66,12 @@ def publish(sweep: Sweep) -> Summary:
     return sweep.publish()
 
 
+@_retried
+def report(sweep: Sweep) -> Summary:
+    """Write the reports of logs with findings."""
+    return sweep.report()
+
+
 @flow(name="sweep", persist_result=False)
 def sweep(
     paths: list[Path],
@@ -108,7 +114,8 @@ def _stages(settings: Settings) -> Summary:
         merge(begun)
         judge(begun)
         commit(begun)
-        summary = publish(begun)
+        publish(begun)
+        summary = report(begun)
     _tell(summary, settings.warehouse)
     return summary
 
@@ -124,6 +131,7 @@ def _tell(summary: Summary, warehouse: Path) -> None:
                 ("known", summary.known),
                 ("rejected", summary.rejected),
                 ("findings", summary.findings),
+                ("reports written anew", summary.reports),
             )
         ],
         description=f"Sweep {summary.sweep_id}",

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers and texts as people read them."""
 
 import re
 from typing import Final
@@ -47,3 +47,10 @@ def human_seconds(seconds: float) -> str:
     if seconds < 2 * _DAY:
         return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:02.0f} min"
     return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:02.0f} h"
+
+
+def visible(text: str) -> str:
+    """The text in one line: control characters and other invisible ones become escapes, as in Python's source."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)

@@ -29,9 +29,9 @@ _INTRO: Final = f"""\
 
 <!-- Written by tests/cookbook.py out of docs/cookbook.sql. -->
 
-Questions that admins ask, each with its query and the answer of a simulated facility ({_LOGS:,} logs in {_DAYS} days). The queries work
-in `iomine sql`, and in any client that opens `iomine.duckdb` ([how](clients.md)). [The views](views.md) says what columns mean. Costs are
-core-hours that ranks spent in the requests that findings are about ([what that claims](cost.md)).
+Questions that admins ask, each with its query and the answer of a simulated facility ({_LOGS:,} logs in {_DAYS} days). The
+queries work in `iomine sql`, and in any client that opens `iomine.duckdb` ([how](clients.md)). [The views](views.md) says what
+columns mean. Costs are core-hours that ranks spent in the requests that findings are about ([what that claims](cost.md)).
 """
 
 

@@ -24,7 +24,7 @@ from iomine.triggers import TRIGGERS
 room.site_triggers = lambda _warehouse: {"P05": TRIGGERS["P05"]}
 """
 IOMINE_BY_ONE = (sys.executable, "-c", f"{BY_ONE}\nfrom iomine.cli import main; main()")
-STAGES = ("find", "identify", "read", "merge", "judge", "commit", "publish")
+STAGES = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
 # What differs from one sweep to the next though it says the same.
 _PASSING = {"reject": 'EXCLUDE ("at")', "source_file": 'EXCLUDE ("at")'}
 

@@ -17,9 +17,8 @@ from typing import Final, Literal
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
-from iomine.cli.terminal.text import visible
 from iomine.errors import IomineError
-from iomine.units import GIB, human_bytes
+from iomine.units import GIB, human_bytes, visible
 
 # A night of a large centre is a few GiB; below this the next sweep may well end in the middle.
 _SPACE_TO_WORK: Final = 10 * GIB

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse
-from iomine.cli.terminal.text import say, visible
+from iomine.cli.terminal.text import say
+from iomine.units import visible
 
 
 def command(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
-from iomine.cli.terminal.text import json_line, visible
+from iomine.cli.terminal.text import json_line
+from iomine.units import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
-from iomine.cli.terminal.text import json_line, visible
+from iomine.cli.terminal.text import json_line, say
 from iomine.errors import UsageError
+from iomine.units import visible
 
 if TYPE_CHECKING:
     from iomine.lake import Warehouse as Folder
@@ -136,6 +137,8 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
         )
     for reason, count in list(summary.reasons.items())[:_SHOWN_REASONS]:
         typer.echo(visible(f"  {count:,} rejected: {reason}"))
+    for fault in summary.unreported[:_SHOWN_REASONS]:
+        say(fault)
     if not summary.found:
         typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"

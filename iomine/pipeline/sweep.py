@@ -1,6 +1,6 @@
 """One sweep from paths to published views, stage by stage.
 
-    find → identify → read → merge → judge → commit → publish
+    find → identify → read → merge → judge → commit → publish → report
 
 Nothing that readers see changes before `publish`, and nothing that the next sweep builds on before the last line of
 `commit`. Each stage may be run again: what it writes has new names every time.
@@ -12,7 +12,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,7 @@ from iomine.pipeline.find import Candidate, find, is_visible, shown
 from iomine.pipeline.judge import judge, replaced, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
+from iomine.pipeline.reports import note_due, report_due
 from iomine.pipeline.retention import expired, site_retention
 from iomine.pipeline.rollups import KNOWN, known_logs
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
@@ -95,6 +96,8 @@ class Summary:
         nights: nights that got logs.
         findings: findings about the logs of those nights.
         seconds: how long it took.
+        reports: reports that say anything else than before.
+        unreported: why other reports could not be written.
     """
 
     sweep_id: str
@@ -106,6 +109,8 @@ class Summary:
     nights: tuple[date, ...]
     findings: int
     seconds: float
+    reports: int = 0
+    unreported: tuple[str, ...] = ()
 
 
 class Sweep:
@@ -317,6 +322,7 @@ class Sweep:
         there = replaced(lake.files(lake.pins()), new)
         past = self._past(there)
         new += known_logs(self._staging, there, {(cluster, night) for table, night in past if table == "log"})
+        note_due(self._warehouse, {(file.cluster, file.night) for file in self._judged if file.cluster and file.night})
         for table in sorted({file.table for file in new} | {table for table, _ in past}):
             files = [file for file in new if file.table == table and (table, file.night) not in past]
             lake.commit(table, files, self.id, [(cluster, night) for name, night in past if name == table])
@@ -347,6 +353,14 @@ class Sweep:
     def publish(self) -> Summary:
         """Shows readers the new state, all tables at once."""
         publish(self._warehouse, self._triggers.values())
+        return self._summary()
+
+    def report(self) -> Summary:
+        """Writes the reports of logs that have findings, where they say anything else than before."""
+        reported = report_due(self._warehouse, self._hired)
+        return replace(self._summary(), reports=reported.new_count, unreported=reported.faults)
+
+    def _summary(self) -> Summary:
         return Summary(
             sweep_id=self.id,
             found=len(self._looked_at),

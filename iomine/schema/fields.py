@@ -511,6 +511,14 @@ _VERDICTS = {
     **_fields(
         Kind.SECONDS,
         meta_seconds_per_rank="Time in metadata calls, averaged over the ranks of the run.",
+        slowest_io_seconds=(
+            "I/O time of the slowest rank: of shared records together, and of the rank with the slowest files of its own; "
+            "Darshan's agg_time_by_slowest."
+        ),
+    ),
+    **_fields(
+        Kind.NUMBER,
+        moved_bytes_per_second="Bytes moved, over the I/O time of the slowest rank: Darshan's agg_perf_by_slowest.",
     ),
     **_fields(
         Kind.RATIO,

@@ -6,21 +6,21 @@
 WITH record AS (
     SELECT
         cluster, night, log_id, file_id, rank, is_shared,
-        read_bytes, write_bytes, read_count, write_count, meta_seconds,
-        read_seconds + write_seconds + meta_seconds AS seconds, max_read_offset_bytes, max_write_offset_bytes
+        read_bytes, write_bytes, read_count, write_count, read_seconds, write_seconds, meta_seconds,
+        max_read_offset_bytes, max_write_offset_bytes
     FROM core.posix_file
     UNION ALL
     SELECT
         cluster, night, log_id, file_id, rank, is_shared,
-        read_bytes, write_bytes, read_count, write_count, meta_seconds,
-        read_seconds + write_seconds + meta_seconds AS seconds, max_read_offset_bytes, max_write_offset_bytes
+        read_bytes, write_bytes, read_count, write_count, read_seconds, write_seconds, meta_seconds,
+        max_read_offset_bytes, max_write_offset_bytes
     FROM core.stdio_file
     UNION ALL
     SELECT
         cluster, night, log_id, file_id, rank, is_shared,
         -- Unlike non-blocking requests, indexed ones are not among the plain ones.
-        read_bytes, write_bytes, read_count::HUGEINT + readx_count, write_count::HUGEINT + writex_count, meta_seconds,
-        read_seconds + write_seconds + meta_seconds AS seconds, NULL AS max_read_offset_bytes, NULL AS max_write_offset_bytes
+        read_bytes, write_bytes, read_count::HUGEINT + readx_count, write_count::HUGEINT + writex_count,
+        read_seconds, write_seconds, meta_seconds, NULL AS max_read_offset_bytes, NULL AS max_write_offset_bytes
     FROM core.dfs_file
 ),
 per_file AS (
@@ -32,8 +32,8 @@ per_file AS (
         TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
         TRY_CAST(SUM(read_count) AS BIGINT) AS read_count,
         TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
-        SUM(meta_seconds) AS meta_seconds,
-        SUM(seconds) AS io_core_seconds,
+        SUM(read_seconds) AS read_seconds, SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
+        SUM(read_seconds + write_seconds + meta_seconds) AS io_core_seconds,
         TRY_CAST(GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS BIGINT) AS extent_bytes
     FROM record
     GROUP BY ALL
@@ -47,7 +47,7 @@ SELECT
     counted.log_id, counted.file_id, file_name.path, file_name.mount, file_name.fs_type,
     -- A run of one process can leave a shared record too.
     rank_count > 1 AS is_shared,
-    rank_count, read_bytes, write_bytes, read_count, write_count, meta_seconds, io_core_seconds, extent_bytes,
-    counted.night, counted.cluster
+    rank_count, read_bytes, write_bytes, read_count, write_count,
+    read_seconds, write_seconds, meta_seconds, io_core_seconds, extent_bytes, counted.night, counted.cluster
 FROM counted
 LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)

@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 
 from iomine.cli.options import Format
 from iomine.cli.terminal.grids import draw, lay_out
-from iomine.cli.terminal.text import json_line, visible
+from iomine.cli.terminal.text import json_line
 from iomine.errors import IomineError, UsageError
+from iomine.units import visible
 
 # From here on, tenths are all that anyone reads.
 _LARGE: Final = 1000

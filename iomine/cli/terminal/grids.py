@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from iomine.cli.terminal.text import say, visible
+from iomine.cli.terminal.text import say
+from iomine.units import visible
 
 _WIDEST: Final = 60
 # Of which one is the divider that the table draws itself.

@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from iomine.cli.terminal.sparks import spark
-from iomine.cli.terminal.text import visible, width
-from iomine.units import human_bytes, human_seconds
+from iomine.cli.terminal.text import width
+from iomine.units import human_bytes, human_seconds, visible
 
 Row = Mapping[str, Any]
 Parts = Mapping[str, Sequence[Row]]

@@ -5,12 +5,7 @@ import shutil
 
 import typer
 
-
-def visible(text: str) -> str:
-    """The text in one line: control characters and other invisible ones become escapes, as in Python's source."""
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+from iomine.units import visible
 
 
 def width() -> int:

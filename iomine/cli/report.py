@@ -1,0 +1,80 @@
+"""`iomine report`: the page of a log, or of each log of a job."""
+# ruff: noqa: PLC0415
+
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
+from iomine.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from iomine.report.facts import Place
+
+_PLACES = "SELECT cluster, night, log_id FROM core.log WHERE log_id = $1 OR job_id = $1 ORDER BY start_at, log_id"
+_LISTED = 5
+
+
+def command(
+    log_or_job: Annotated[str, typer.Argument(help="Id of a log, or of a job, which may have many logs.")],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write there.", show_default="reports in the warehouse")
+    ] = None,
+    standalone: Annotated[
+        Path | None, typer.Option("--standalone", metavar="FILE", help="Write one file that needs no other, to send or to keep.")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Write the report of a log: what is wrong with it, what that cost, and what to change.
+
+    Prints where it is. Sweeps write those of all logs with findings.
+    """
+    if out is not None and standalone is not None:
+        raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
+    from iomine.report.facts import gather
+    from iomine.report.write import write_reports, write_shared, write_standalone
+    from iomine.views.query import answer, open_catalog
+
+    with open_catalog(database_of(warehouse)) as con, _faults_told():
+        places = _places(answer(con, _PLACES, [log_or_job]), log_or_job)
+        ask = partial(answer, con)
+        if standalone is not None:
+            _check_alone(places, log_or_job)
+            write_standalone(next(gather(ask, places)), standalone)
+            typer.echo(standalone)
+            return
+        folder = out or warehouse / "reports"
+        write_shared(folder)
+        for written in write_reports(ask, places, folder):
+            typer.echo(written.page)
+
+
+def _places(answer: "pa.Table", asked: str) -> "list[Place]":
+    from iomine.report.facts import Place
+
+    places = [Place(**row) for row in answer.to_pylist()]
+    if not places:
+        raise UsageError(f"No log and no job is called {asked}: the view logs has log_id and job_id of all.")
+    return places
+
+
+def _check_alone(places: "list[Place]", asked: str) -> None:
+    if len(places) > 1:
+        listed = ", ".join(place.log_id for place in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
+        raise UsageError(f"Job {asked} has {len(places):,} logs, and one file holds one: name one of {listed}.")
+
+
+@contextmanager
+def _faults_told() -> "Iterator[None]":
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error

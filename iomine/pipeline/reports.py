@@ -1,0 +1,120 @@
+"""Reports of the logs that a sweep has judged, written once its verdicts are published.
+
+Nights whose reports are due are noted before they are committed, so that a sweep which follows one that died writes what
+that one did not. A report that would say the same again is left alone, so the note may name more than has changed.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from iomine.lake import Warehouse, faults_told
+from iomine.pipeline import progress
+from iomine.pipeline.cluster import Workers, map_unordered
+from iomine.report.facts import Place
+from iomine.report.write import write_reports, write_shared
+from iomine.triggers.finding import quoted
+from iomine.units import GIB
+from iomine.views.query import Limits, answer, ask, open_catalog
+
+_FOLDER: Final = "reports"
+_DUE: Final = "due.json"
+# Of a report among others; a worker's questions cost the same for one log as for hundreds.
+_PIECE: Final = 500
+_LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
+
+Partition = tuple[str, date]
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What became of the reports of some logs.
+
+    Attributes:
+        count: how many logs.
+        new_count: how many of their reports say anything else than before.
+        faults: why others could not be written.
+    """
+
+    count: int
+    new_count: int
+    faults: tuple[str, ...]
+
+
+def note_due(warehouse: Warehouse, partitions: Iterable[Partition]) -> None:
+    """Notes that the reports of logs of these nights may have to be written, besides those noted before."""
+    noted = sorted({*due(warehouse), *partitions})
+    folder = warehouse.root / _FOLDER
+    with faults_told(warehouse.root):
+        folder.mkdir(exist_ok=True)
+        beside = folder / f".{_DUE}"
+        beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in noted]), encoding="utf-8")
+        beside.replace(folder / _DUE)
+
+
+def due(warehouse: Warehouse) -> list[Partition]:
+    """Nights whose reports may have to be written."""
+    note = warehouse.root / _FOLDER / _DUE
+    if not note.exists():
+        return []
+    with faults_told(warehouse.root):
+        return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(note.read_text(encoding="utf-8"))]
+
+
+def report_due(warehouse: Warehouse, workers: Callable[[], Workers]) -> Reported:
+    """Writes the reports that are due, and strikes the note.
+
+    Args:
+        warehouse: as published.
+        workers: gives the workers, asked for when there is work for them.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+        WorkersError: workers were lost.
+    """
+    folder = warehouse.root / _FOLDER
+    places = _places(warehouse, due(warehouse))
+    faults: list[str] = []
+    new = done = 0
+    if places:
+        with faults_told(warehouse.root):
+            write_shared(folder)
+        pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
+        for piece, (of_piece, told) in map_unordered(workers(), report_piece, pieces, warehouse.database, folder):
+            new += of_piece
+            faults += told
+            done += len(piece)
+            progress.tell("report", done, len(places))
+    (folder / _DUE).unlink(missing_ok=True)
+    return Reported(len(places), new, tuple(faults))
+
+
+def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple[int, list[str]]:
+    """Writes the reports of some logs; returns how many say anything else than before, and what went wrong.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+    """
+    with faults_told(folder), open_catalog(database, _LIMITS) as con:
+        written = list(write_reports(partial(answer, con), places, folder))
+    return sum(each.is_new for each in written), [each.fault for each in written if each.fault]
+
+
+def _places(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[Place]:
+    """Logs of these nights that have findings, or had some when their report was written."""
+    if not partitions:
+        return []
+    nights = ", ".join(f"({quoted(cluster)}, DATE {quoted(night.isoformat())})" for cluster, night in partitions)
+    first, last = (quoted(edge(night for _, night in partitions).isoformat()) for edge in (min, max))
+    # Values are quoted; only a range spares DuckDB the files of other nights.
+    where = f"night BETWEEN DATE {first} AND DATE {last} AND (cluster, night) IN ({nights})"
+    sql = f"SELECT cluster, night, log_id, true AS is_told FROM findings WHERE {where} UNION ALL "  # noqa: S608
+    sql += f"SELECT cluster, night, log_id, false FROM core.log WHERE {where}"  # noqa: S608
+    there = {path.stem for path in (warehouse.root / _FOLDER).glob("*.html")}
+    rows = ask(warehouse.database, sql).to_pylist()
+    shown = (row for row in rows if row["is_told"] or row["log_id"] in there)
+    return sorted({Place(row["cluster"], row["night"], row["log_id"]) for row in shown})

@@ -1,0 +1,240 @@
+"""What reports say, gathered for many logs at once: a question costs the same for one log as for hundreds."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from itertools import groupby
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine.report import questions
+from iomine.triggers import TRIGGERS
+from iomine.triggers.finding import quoted
+
+_TOLD: Final = ("high", "warn")
+_AT_ONCE: Final = 1000
+# What is asked for where nothing is known.
+_JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
+_WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "neighbour", "neighbour_ratio")
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+
+class Ask(Protocol):
+    """Answers a question to the warehouse."""
+
+    def __call__(self, sql: str) -> pa.Table:
+        """The answer to one query."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where the rows of a log lie."""
+
+    cluster: str
+    night: date
+    log_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Bytes by time and rank.
+
+    Attributes:
+        source: `heatmap` or `trace`.
+        seconds: the time that the columns divide evenly, from the start of the run on.
+        read: bytes read, a row for neighbouring ranks from 0 on.
+        write: bytes written, as `read`.
+    """
+
+    source: str
+    seconds: float
+    read: npt.NDArray[np.float64]
+    write: npt.NDArray[np.float64]
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of one log. Rows are those of the views, the most important first.
+
+    Attributes:
+        log: its row of `logs`.
+        job: what accounting knows of its job.
+        findings: verdicts that are worth telling, each with `metrics`; the costliest first.
+        notes: other fired verdicts.
+        unknown: verdicts that could not be reached.
+        weather: whose fault it was.
+        modules: its modules.
+        layers: totals by layer.
+        sizes: numbers of requests by size, by layer.
+        files: files that took most time, each with the totals of all.
+        osts: OSTs that got most bytes, and what is known of none.
+        phases: longest phases.
+        hints: metadata entries.
+        history: runs of the same user and program up to this one.
+        grid: when which ranks moved how much.
+    """
+
+    log: Row
+    job: Row = field(default_factory=lambda: dict.fromkeys(_JOB))
+    findings: Rows = field(default_factory=list)
+    notes: Rows = field(default_factory=list)
+    unknown: Rows = field(default_factory=list)
+    weather: Row = field(default_factory=lambda: dict.fromkeys(_WEATHER))
+    modules: Rows = field(default_factory=list)
+    layers: Rows = field(default_factory=list)
+    sizes: Rows = field(default_factory=list)
+    files: Rows = field(default_factory=list)
+    osts: Rows = field(default_factory=list)
+    phases: Rows = field(default_factory=list)
+    hints: Rows = field(default_factory=list)
+    history: Rows = field(default_factory=list)
+    grid: Grid | None = None
+
+
+def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
+    """The facts of logs, in the order of clusters, nights and ids.
+
+    Args:
+        ask: answers queries over the published views.
+        places: where the logs lie; those that are not there are left out.
+    """
+    for cluster, of_cluster in groupby(sorted(set(places)), key=lambda place: place.cluster):
+        logs = list(of_cluster)
+        for first in range(0, len(logs), _AT_ONCE):
+            yield from _gathered(ask, cluster, logs[first : first + _AT_ONCE])
+
+
+def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts]:
+    wanted = ", ".join(quoted(place.log_id) for place in places)
+    where = _where(cluster, places, wanted)
+
+    def rows(question: str) -> dict[str, Rows]:
+        return _by(ask(question.format(where=where)), "log_id")
+
+    facts = {log_id: Facts(log) for log_id, (log,) in rows(questions.LOGS).items()}
+    history = _history_where(cluster, places)
+    for name, question in _LISTS.items():
+        for log_id, found in rows(question).items():
+            setattr(facts[log_id], name, found)
+    for log_id, (weather,) in rows(questions.WEATHER).items():
+        facts[log_id].weather = weather
+    earlier = _by(ask(questions.HISTORY.format(where=where, wanted=wanted, history=history)), "of_log_id")
+    for log_id, runs in earlier.items():
+        facts[log_id].history = runs
+    for of_log in facts.values():
+        of_log.sizes = [_sized(row) for row in of_log.sizes]
+    _add_verdicts(facts, rows)
+    _add_jobs(facts, ask, history)
+    for log_id, grid in _grids(ask(questions.GRID.format(where=where))):
+        facts[log_id].grid = grid
+    yield from (facts[place.log_id] for place in places if place.log_id in facts)
+
+
+_LISTS: Final = {
+    "modules": questions.MODULES,
+    "layers": questions.LAYERS,
+    "sizes": questions.SIZES,
+    "files": questions.FILES,
+    "osts": questions.OSTS,
+    "phases": questions.PHASES,
+    "hints": questions.HINTS,
+}
+
+
+def _sized(row: Row) -> Row:
+    counts = [value for name, value in row.items() if name.endswith("_count") and value]
+    return row | {"log_request_count": sum(counts), "most_count": max(counts, default=0)}
+
+
+def _where(cluster: str, places: Sequence[Place], wanted: str) -> str:
+    nights = [place.night for place in places]
+    ids = [place.log_id for place in places]
+    # Ranges spare DuckDB files and row groups, a list of values does so only where no view joins.
+    ranges = f"{_nights(min(nights), max(nights))} AND log_id BETWEEN {quoted(min(ids))} AND {quoted(max(ids))}"
+    return f"cluster = {quoted(cluster)} AND {ranges} AND log_id IN ({wanted})"
+
+
+def _history_where(cluster: str, places: Sequence[Place]) -> str:
+    nights = [place.night for place in places]
+    # A job ends after its runs, and its log may have ended before midnight.
+    first, last = min(nights) - timedelta(days=questions.HISTORY_DAYS), max(nights) + timedelta(days=1)
+    return f"cluster = {quoted(cluster)} AND {_nights(first, last)}"
+
+
+def _nights(first: date, last: date) -> str:
+    return f"night BETWEEN DATE {quoted(first.isoformat())} AND DATE {quoted(last.isoformat())}"
+
+
+def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
+    """Rows by their value of a column; what is no number is None."""
+    found: dict[str, Rows] = defaultdict(list)
+    columns = [_plain(column) for column in answer.columns]
+    for owner, values in zip(answer[key].to_pylist(), zip(*columns, strict=True), strict=True):
+        found[owner].append(dict(zip(answer.column_names, values, strict=True)))
+    return found
+
+
+def _plain(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_finite(column), column, None)
+    return list(column.to_pylist())
+
+
+def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
+    codes = set()
+    for log_id, verdicts in rows(questions.VERDICTS).items():
+        of_log = facts[log_id]
+        of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
+        fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
+        of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
+        of_log.notes = [verdict for verdict in fired if verdict["level"] not in _TOLD]
+        codes |= {verdict["code"] for verdict in of_log.findings}
+    metrics = {view: rows(question) for view, question in _metric_questions(codes).items()}
+    for log_id, of_log in facts.items():
+        for finding in of_log.findings:
+            trigger = TRIGGERS.get(finding["code"])
+            values = metrics[trigger.view].get(log_id) if trigger else None
+            finding["metrics"] = {name: values[0][name] for name in trigger.metrics} if trigger and values else {}
+
+
+def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
+    metrics: dict[str, dict[str, None]] = defaultdict(dict)
+    for code in sorted(codes & TRIGGERS.keys()):
+        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].metrics)
+    # Views and columns are triggers' own names, which their model has checked.
+    return {
+        view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {{where}}"  # noqa: S608
+        for view, names in metrics.items()
+    }
+
+
+def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: str) -> None:
+    jobs = {of_log.log["job_id"] for of_log in facts.values() if of_log.log["job_id"]}
+    if not jobs:
+        return
+    listed = ", ".join(quoted(job_id) for job_id in sorted(jobs))
+    found = _by(ask(questions.JOBS.format(history=history, jobs=listed)), "job_id")
+    for of_log in facts.values():
+        of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
+
+
+def _grids(cells: pa.Table) -> Iterator[tuple[str, Grid]]:
+    ids = cells["log_id"].to_pylist()
+    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "source"}}
+    start = 0
+    for log_id, group in groupby(ids):
+        end = start + sum(1 for _ in group)
+        part = slice(start, end)
+        shape = int(columns["grid_rows"][start]), int(columns["grid_columns"][start])
+        place = columns["grid_row"][part], columns["grid_column"][part]
+        read, write = np.zeros(shape), np.zeros(shape)
+        read[place], write[place] = columns["read_bytes"][part], columns["write_bytes"][part]
+        yield log_id, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
+        start = end

@@ -1,0 +1,304 @@
+"""A log's facts as a page: HTML for people, JSON for programs.
+
+Whatever a log says is text: Jinja escapes it, signs that cannot be seen become escapes, directions of writing end where a name
+ends, and long names are cut. No page holds a script, and its policy forbids any.
+"""
+
+import base64
+import datetime as dt
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from iomine import __version__
+from iomine.report.facts import Facts, Row
+from iomine.report.pictures import bar, run_picture, tenths
+from iomine.schema import field
+from iomine.schema.fields import Kind
+from iomine.triggers import MANUALS, Trigger
+from iomine.triggers.finding import Slot, parts
+from iomine.units import human_bytes, human_seconds, visible
+
+TRIGGERS_PAGE: Final = "triggers.html"
+_NONE: Final = "\N{EN DASH}"
+_CUT: Final = 110
+# What is longer is whole in the JSON only.
+_WHOLE: Final = 1000
+_NOT_YOU: Final = {
+    "system": "Not you: the file system was slow",
+    "neighbour": "Not you: a neighbour kept the file system busy",
+}
+_SIZES: Final = {
+    "0_100": "up to 100 B",
+    "100_1k": "to 1 KiB",
+    "1k_10k": "to 10 KiB",
+    "10k_100k": "to 100 KiB",
+    "100k_1m": "to 1 MiB",
+    "1m_4m": "to 4 MiB",
+    "4m_10m": "to 10 MiB",
+    "10m_100m": "to 100 MiB",
+    "100m_1g": "to 1 GiB",
+    "1g_plus": "above 1 GiB",
+}
+_TENTH: Final = 0.1
+_HUNDRED: Final = 100
+LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
+
+
+def style() -> str:
+    """The style sheet of all pages."""
+    return (files("iomine.report") / "templates" / "report.css").read_text(encoding="utf-8")
+
+
+@cache
+def style_name() -> str:
+    """The name of the style sheet's file, another whenever it changes."""
+    return f"report-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
+
+
+def page(facts: Facts, *, standalone: bool = False) -> str:
+    """The page of a log.
+
+    Args:
+        facts: what is known of the log.
+        standalone: whether the page is to need no other file.
+    """
+    shared: dict[str, Any] = {"is_standalone": standalone, **_head(standalone=standalone)}
+    return _environment().get_template("report.html.j2").render(**_view(facts), **shared)
+
+
+def triggers_page() -> str:
+    """The page of all triggers that reports link to."""
+    manuals = [page for page in MANUALS.values() if page.trigger.ruleset == "iomine"]
+    return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head(standalone=False))
+
+
+def as_json(facts: Facts) -> bytes:
+    """All facts but the picture, for programs; the same facts give the same bytes."""
+    told = {
+        "iomine": __version__,
+        "style": style_name(),
+        **{each.name: getattr(facts, each.name) for each in fields(facts)},
+        "grid": facts.grid and tenths(facts.grid),
+    }
+    return json.dumps(told, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
+def _head(*, standalone: bool) -> dict[str, Any]:
+    if not standalone:
+        return {"style_link": f"assets/{style_name()}", "style_text": "", "style_policy": "'self'"}
+    digest = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
+    return {"style_link": "", "style_text": Markup(style()), "style_policy": Markup(f"'sha256-{digest}'")}  # noqa: S704  ours
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("iomine.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= _FILTERS
+    environment.globals |= _GLOBALS
+    return environment
+
+
+def name(text: object) -> Markup:
+    """A name that a log gives: apart from the text around it, in one line, and where it is long cut in the middle."""
+    if text is None or text == "":
+        return escape(_NONE)
+    whole = visible(str(text))
+    if len(whole) <= _CUT:
+        return Markup("<bdi>{}</bdi>").format(whole)
+    cut = Markup('<details class="long"><summary><bdi>{}</bdi></summary><bdi>{}</bdi></details>')
+    return cut.format(plain(text), plain(text, _WHOLE))
+
+
+def label(text: object) -> Markup:
+    """A name in the middle of a sentence, with the whole of a long one as a hint."""
+    whole = plain(text, _WHOLE)
+    if len(whole) <= _CUT:
+        return Markup("<bdi>{}</bdi>").format(whole)
+    return Markup('<bdi title="{}">{}</bdi>').format(whole, plain(text))
+
+
+def plain(text: object, most: int = _CUT) -> str:
+    """A name in a few signs, all of which can be seen."""
+    whole = visible(str(text))
+    return whole if len(whole) <= most else f"{whole[: most // 2]}…{whole[-most // 2 :]}"
+
+
+def sentence(text: str | None) -> Markup:
+    """A sentence that may hold names from a log."""
+    return Markup("<bdi>{}</bdi>").format(plain(text or "", _WHOLE))
+
+
+def _bytes(count: float | None) -> str:
+    return _NONE if count is None else human_bytes(count)
+
+
+def _speed(count: float | None) -> str:
+    return _NONE if count is None else f"{human_bytes(count)}/s"
+
+
+def _seconds(seconds: float | None) -> str:
+    if seconds is None:
+        return _NONE
+    return human_seconds(seconds) if abs(seconds) >= 1 or not seconds else f"{seconds:.2g} s"
+
+
+def _count(count: float | None) -> str:
+    return _NONE if count is None else f"{count:,.0f}"
+
+
+def _percent(ratio: float | None) -> str:
+    if ratio is None:
+        return _NONE
+    return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
+
+
+def _moment(at: dt.datetime | None) -> str:
+    return _NONE if at is None else f"{at:%Y-%m-%d %H:%M}"
+
+
+def _sizes(row: Row, op: str, size: str) -> float:
+    return row[f"{op}_size_{size}_count"] or 0.0
+
+
+def _bins(row: Row) -> list[tuple[str, str]]:
+    """Sizes from the smallest that there are requests of to the largest."""
+    used = [number for number, size in enumerate(_SIZES) if _sizes(row, "read", size) or _sizes(row, "write", size)]
+    return list(_SIZES.items())[used[0] : used[-1] + 1]
+
+
+def _view(facts: Facts) -> dict[str, Any]:
+    """What the template shows, put in words."""
+    log, job = facts.log, facts.job
+    nodes = job["node_count"]
+    modules = {row["module"]: row for row in facts.modules}
+    return {
+        "log": log,
+        "job": job,
+        "node_hours": nodes * log["run_seconds"] / 3600 if nodes and log["run_seconds"] else None,
+        "core_hours": log["run_core_seconds"] / 3600 if log["run_core_seconds"] else None,
+        "findings": [_finding(finding, log["run_core_seconds"]) for finding in facts.findings],
+        "notes": [verdict | {"title": _title(verdict["code"])} for verdict in facts.notes],
+        "unknown": _unknown(facts),
+        "not_you": _NOT_YOU.get(facts.weather["weather_verdict"]),
+        "weather": facts.weather,
+        "modules": modules,
+        "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
+        "facts": facts,
+        "has_trace": any(module.startswith("DXT") for module in modules),
+    }
+
+
+def _title(code: str) -> str:
+    return MANUALS[code].title if code in MANUALS else code
+
+
+def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
+    cost = verdict["cost_core_seconds"]
+    trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
+    return verdict | {
+        "title": _title(verdict["code"]),
+        "cost_ratio": cost / run_core_seconds if cost is not None and run_core_seconds else None,
+        "numbers": _numbers(trigger, verdict) if trigger else [],
+        "snippets": trigger.snippets if trigger else (),
+    }
+
+
+def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, str]]:
+    """Value, meaning and bar of each metric."""
+    percents = {
+        part.metric
+        for text in (trigger.finding, trigger.advice)
+        for part in parts(text)
+        if isinstance(part, Slot) and "%" in part.spec
+    }
+    first = trigger.all_of[0].metric
+    found = []
+    for metric, value in verdict["metrics"].items():
+        if metric == trigger.evidence or value is None:
+            continue
+        bar_text = f"fires above {_shown(metric, verdict['bar'], percents)}" if metric == first else ""
+        found.append((_shown(metric, value, percents), field(metric).about, bar_text))
+    return found
+
+
+def _shown(metric: str, value: object, percents: set[str]) -> Markup | str:
+    kind = field(metric).kind
+    match value:
+        case str() | list():
+            return name(value if isinstance(value, str) else ", ".join(map(str, value)))
+        case int() | float() if metric in percents:
+            return _percent(value)
+        case int() | float() if kind in _WORDED:
+            return _WORDED[kind](value)
+        case int():
+            return f"{value:,}"
+        case _:
+            return _digits(value)
+
+
+def _digits(value: object) -> str:
+    """About three digits."""
+    return f"{value:,.0f}" if isinstance(value, float) and abs(value) >= _HUNDRED else f"{value:.3g}"
+
+
+_WORDED: Final[dict[Kind, Callable[[float], str]]] = {
+    Kind.BYTES: _bytes,
+    Kind.SECONDS: _seconds,
+    Kind.CORE_SECONDS: lambda value: f"{_digits(value)} core-seconds",
+}
+
+
+def _unknown(facts: Facts) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Questions without an answer, by what would answer them."""
+    by_need: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for verdict in sorted(facts.unknown, key=lambda verdict: str(verdict["code"])):
+        manual = MANUALS.get(verdict["code"])
+        by_need[manual.trigger.needs if manual else "a trigger that is no more"].append(
+            (verdict["code"], _title(verdict["code"]))
+        )
+    return sorted(by_need.items(), key=lambda item: -len(item[1]))
+
+
+_FILTERS: Final[dict[str, Callable[..., object]]] = {
+    "name": name,
+    "label": label,
+    "plain": plain,
+    "sentence": sentence,
+    "bytes": _bytes,
+    "seconds": _seconds,
+    "count": _count,
+    "percent": _percent,
+    "moment": _moment,
+    "speed": _speed,
+    "sizes": _sizes,
+    "bins": _bins,
+}
+_GLOBALS: Final[dict[str, object]] = {
+    "bar": bar,
+    "run_picture": run_picture,
+    "tenths": tenths,
+    "layers": LAYERS,
+    "triggers_page": TRIGGERS_PAGE,
+    "version": __version__,
+    "none": _NONE,
+}

@@ -1,0 +1,178 @@
+"""Pictures in pages: SVG as text, and grids as small PNGs within it, both made in less than a millisecond.
+
+Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people tell apart. Text and lines
+take their colours from the style sheet, so that pictures follow the page into the dark.
+"""
+
+import base64
+import math
+import struct
+import zlib
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from markupsafe import Markup
+
+from iomine.report.facts import Grid
+from iomine.units import human_bytes, human_seconds
+
+_WIDTH: Final = 960
+_LEFT: Final = 84
+_RIGHT: Final = 12
+_ROW: Final = 4
+_LEAST_HEIGHT: Final = 36
+_GAP: Final = 30
+_SRGB_KNEE: Final = 0.0031308
+_TICKS: Final = 6
+_STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
+
+
+def _palette() -> npt.NDArray[np.uint8]:
+    """256 colours in OKLab on a line from blue to pale yellow, lightness rising evenly; the first stands for nothing."""
+    part = np.linspace(0, 1, 255)[:, None]
+    lab = (1 - part) * [0.36, -0.02, -0.14] + part * [0.97, -0.03, 0.12]
+    # Björn Ottosson's matrices from OKLab to linear sRGB.
+    cone = (
+        lab @ np.array([[1, 1, 1], [0.3963377774, -0.1055613458, -0.0894841775], [0.2158037573, -0.0638541728, -1.2914855480]])
+    ) ** 3
+    linear = cone @ np.array(
+        [
+            [4.0767416621, -1.2684380046, -0.0041960863],
+            [-3.3077115913, 2.6097574011, -0.7034186147],
+            [0.2309699292, -0.3413193965, 1.7076147010],
+        ]
+    )
+    linear = linear.clip(0, 1)
+    srgb = np.where(linear <= _SRGB_KNEE, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return np.vstack([[[16, 18, 27]], (srgb * 255).round()]).astype(np.uint8)
+
+
+PALETTE: Final = _palette()
+
+
+def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE) -> bytes:
+    """A PNG of indices into a palette.
+
+    Args:
+        cells: rows from the top.
+        palette: up to 256 colours as red, green and blue.
+    """
+    height, width = cells.shape
+    lines = np.zeros((height, width + 1), np.uint8)
+    lines[:, 1:] = cells
+    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"PLTE", palette.tobytes()), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+
+
+def heat(amounts: npt.NDArray[np.float64], most: float) -> npt.NDArray[np.uint8]:
+    """Indices into the palette by the logarithm of amounts: 0 for nothing, 255 for the most."""
+    least = max(1.0, most / 1e6)
+    scaled = np.log(np.maximum(amounts, least) / least) / max(math.log(most / least), 1e-9)
+    return np.where(amounts > 0, 1 + np.round(254 * scaled.clip(0, 1)), 0).astype(np.uint8)
+
+
+def run_picture(grid: Grid, rank_count: int) -> Markup:
+    """Bytes by time and rank: a panel for reads and one for writes, those without any left out."""
+    panels = [(name, amounts) for name, amounts in (("read", grid.read), ("written", grid.write)) if amounts.any()]
+    most = max(float(amounts.max()) for _, amounts in panels)
+    height = max(_LEAST_HEIGHT, grid.read.shape[0] * _ROW)
+    parts: list[str] = []
+    top = 20
+    for name, amounts in panels:
+        parts += _panel(name, png(heat(amounts, most)), top, height, rank_count)
+        top += height + _GAP
+    parts += _time_axis(grid.seconds, top - _GAP)
+    parts += _legend(most, top + 22)
+    label = f"Bytes {' and '.join(name for name, _ in panels)} by time and rank; the table below has the same in ten steps."
+    return Markup(  # noqa: S704  numbers and words of ours
+        f'<svg class="run" viewBox="0 0 {_WIDTH} {top + 44}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def _panel(name: str, image: bytes, top: float, height: float, rank_count: int) -> list[str]:
+    width = _WIDTH - _LEFT - _RIGHT
+    last = f'<text x="{_LEFT - 6}" y="{top + height}" text-anchor="end">rank {rank_count - 1:,}</text>' if rank_count > 1 else ""
+    return [
+        f'<text class="panel" x="{_LEFT}" y="{top - 6}">Bytes {name}</text>',
+        f'<text x="{_LEFT - 6}" y="{top + 10}" text-anchor="end">rank 0</text>{last}',
+        _image(image, top, width, height),
+    ]
+
+
+def _image(image: bytes, top: float, width: float, height: float) -> str:
+    uri = base64.b64encode(image).decode()
+    place = f'x="{_LEFT}" y="{top}" width="{width}" height="{height}"'
+    return f'<image class="cells" {place} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/>'
+
+
+def _time_axis(seconds: float, top: float) -> list[str]:
+    width = _WIDTH - _LEFT - _RIGHT
+    step = _step(seconds)
+    ticks = [step * number for number in range(int(seconds / step) + 1)]
+    parts = []
+    for tick in ticks:
+        x = _LEFT + width * tick / seconds
+        anchor = "start" if tick == 0 else "middle" if x < _WIDTH - 40 else "end"
+        parts.append(
+            f'<path d="M{x:.1f} {top}v5"/><text x="{x:.1f}" y="{top + 18}" text-anchor="{anchor}">{_moment(tick, step)}</text>'
+        )
+    return parts
+
+
+def _moment(seconds: float, step: float) -> str:
+    return (
+        f"{seconds:.3g} s"
+        if step < 1
+        else human_seconds(seconds).replace(".0 s", " s").replace(" 00 s", "").replace(" 00 min", "")
+    )
+
+
+def _step(seconds: float) -> float:
+    """The least of steps that people count time in that gives few ticks."""
+    wanted = seconds / _TICKS
+    if wanted < 1:
+        power = 10.0 ** math.floor(math.log10(max(wanted, 1e-9)))
+        return next(power * part for part in (1, 2, 5, 10) if power * part >= wanted)
+    days = math.ceil(wanted / _STEPS[-1]) * _STEPS[-1]
+    return next((step for step in _STEPS if step >= wanted), days)
+
+
+def _legend(most: float, top: float) -> list[str]:
+    least = human_bytes(max(1.0, most / 1e6))
+    return [
+        _image(png(np.arange(1, 256, dtype=np.uint8)[None, :]), top, 160, 10),
+        f'<text x="{_LEFT - 6}" y="{top + 9}" text-anchor="end">{least}</text>',
+        f'<text x="{_LEFT + 166}" y="{top + 9}">{human_bytes(most)} in a cell; dark is none</text>',
+    ]
+
+
+def bar(part: float | None, whole: float | None, kind: str = "") -> Markup:
+    """A bar as long as the part is of the whole, for people who see it; the number stands beside it."""
+    if not part or not whole or not math.isfinite(part / whole):
+        return Markup("")
+    width = 100 * min(1.0, max(0.0, part / whole))
+    return Markup(  # noqa: S704  a number, and a word of ours
+        f'<svg class="bar {kind}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{max(width, 0.8):.1f}" height="8"/></svg>'
+    )
+
+
+def tenths(grid: Grid) -> list[dict[str, float]]:
+    """Bytes in ten equal parts of the picture's time: what the picture shows, to be read."""
+    columns = grid.read.shape[1]
+    edges = [columns * part // 10 for part in range(11)]
+    return [
+        {
+            "start_seconds": grid.seconds * first / columns,
+            "end_seconds": grid.seconds * behind / columns,
+            "read_bytes": float(grid.read[:, first:behind].sum()),
+            "write_bytes": float(grid.write[:, first:behind].sum()),
+        }
+        for first, behind in pairwise(edges)
+        if behind > first
+    ]

@@ -1,0 +1,66 @@
+-- ---
+-- about = "What a log did in one layer as a whole, and how fast that was by Darshan's estimate, which waits for the slowest rank."
+-- grain = ["log_id", "layer"]
+-- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file"]
+-- ---
+WITH record AS (
+    SELECT
+        'posix' AS layer, cluster, night, log_id, file_id, rank, read_bytes, write_bytes, read_count::HUGEINT AS read_count,
+        write_count::HUGEINT AS write_count, read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.posix_file
+    UNION ALL
+    SELECT
+        'mpiio', cluster, night, log_id, file_id, rank, read_bytes, write_bytes,
+        indep_read_count::HUGEINT + coll_read_count + split_read_count + nb_read_count,
+        indep_write_count::HUGEINT + coll_write_count + split_write_count + nb_write_count,
+        read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.mpiio_file
+    UNION ALL
+    SELECT
+        'stdio', cluster, night, log_id, file_id, rank, read_bytes, write_bytes, read_count, write_count,
+        read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.stdio_file
+    UNION ALL
+    SELECT
+        'dfs', cluster, night, log_id, file_id, rank, read_bytes, write_bytes, read_count::HUGEINT + readx_count,
+        write_count::HUGEINT + writex_count, read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.dfs_file
+),
+per_rank AS (
+    SELECT
+        layer, cluster, night, log_id, rank,
+        SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
+        SUM(read_count) AS read_count, SUM(write_count) AS write_count, SUM(read_seconds) AS read_seconds,
+        SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
+        -- Of a shared record Darshan knows the slowest rank's time. Ranks that have files of their own wait for none but the slowest.
+        SUM(
+            CASE WHEN rank = -1
+                THEN slowest_rank_seconds
+                ELSE COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0)
+            END
+        ) AS io_seconds
+    FROM record
+    GROUP BY ALL
+),
+counted AS (
+    SELECT layer, cluster, night, log_id, COUNT(DISTINCT file_id) AS file_count
+    FROM record
+    GROUP BY ALL
+),
+per_log AS (
+    SELECT
+        layer, cluster, night, log_id,
+        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+        TRY_CAST(SUM(read_count) AS BIGINT) AS read_count, TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
+        SUM(read_seconds) AS read_core_seconds, SUM(write_seconds) AS write_core_seconds, SUM(meta_seconds) AS meta_core_seconds,
+        COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
+            AS slowest_io_seconds
+    FROM per_rank
+    GROUP BY ALL
+)
+SELECT
+    log_id, layer, file_count, read_bytes, write_bytes, read_count, write_count,
+    read_core_seconds, write_core_seconds, meta_core_seconds, slowest_io_seconds,
+    (read_bytes::DOUBLE + write_bytes) / NULLIF(slowest_io_seconds, 0) AS moved_bytes_per_second, night, cluster
+FROM per_log
+JOIN counted USING (layer, cluster, night, log_id)

@@ -1,0 +1,67 @@
+"""Reports that sweeps write."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import darshan
+import pytest
+from sweeping import STAGES, column, run
+
+from iomine.lake import Warehouse
+from iomine.pipeline import sweep as sweep_room
+from iomine.pipeline.rejudge import rejudge
+from iomine.pipeline.reports import due, note_due
+from iomine.pipeline.sweep import Settings, Sweep
+from iomine.triggers import TRIGGERS, Above
+
+CODE = "POSIX-101"
+
+
+@pytest.fixture
+def settings(tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A sweep of PyDarshan's own logs, judged by one trigger that some of them fire."""
+    logs = Path(darshan.__file__).parent / "examples" / "example_logs"
+    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: {CODE: TRIGGERS[CODE]})
+    return Settings((logs,), tmp_path / "warehouse", scheduler=scheduler)
+
+
+def reports(settings: Settings) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (settings.warehouse / "reports").iterdir() if path.is_file()}
+
+
+def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(settings: Settings) -> None:
+    """Nights are noted before they are committed. Each link of `findings` leads to an anchor; a third sweep touches nothing."""
+    with Sweep(settings) as died:
+        for stage in STAGES[:-1]:
+            getattr(died, stage)()
+    assert due(died._warehouse)
+    summary = run(settings)
+    links = column(settings.warehouse, "SELECT report FROM findings")
+    assert links
+    assert (summary.ingested, summary.reports, summary.unreported) == (0, len(links), ())
+    for link in links:
+        path, _, code = link.partition("#")
+        assert f'id="{code}"' in (settings.warehouse / path).read_text()
+        assert (settings.warehouse / path).with_suffix(".json").exists()
+    assert due(died._warehouse) == []
+    before = reports(settings)
+    assert len(before) == 2 * len(links) + 1  # the triggers' page
+    note_due(died._warehouse, [("default", night) for night in column(settings.warehouse, "SELECT DISTINCT night FROM logs")])
+    assert run(settings).reports == 0
+    assert before == {name: at for name, at in reports(settings).items() if name != "triggers.html"} | {
+        "triggers.html": before["triggers.html"]
+    }
+
+
+def test_page_stays_where_a_log_has_no_findings_any_more(settings: Settings) -> None:
+    """Mails link to it: it says what holds now."""
+    run(settings)
+    page = settings.warehouse / column(settings.warehouse, "SELECT report FROM findings")[0].partition("#")[0]
+    assert f'id="{CODE}"' in page.read_text()
+    never = replace(TRIGGERS[CODE], all_of=(Above("small_read_ratio", 2.0, why="Nothing is above it."),))
+    rejudge(Warehouse(settings.warehouse), {CODE: never}, None)
+    note_due(
+        Warehouse(settings.warehouse), [("default", night) for night in column(settings.warehouse, "SELECT night FROM logs")]
+    )
+    assert run(settings).reports > 0
+    assert f'id="{CODE}"' not in page.read_text()
