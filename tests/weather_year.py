@@ -123,13 +123,13 @@ def total(counted: Counts, kinds: Iterable[str], verdicts: Iterable[str]) -> int
     return sum(count for (_, *rest), count in counted.items() if tuple(rest) in wanted)
 
 
-def lift(counted: Counts, kinds: Sequence[str], verdicts: Sequence[str]) -> float:
+def lift(counted: Counts, kinds: Iterable[str], verdicts: Iterable[str]) -> float:
     """How many times as often runs of some kinds get one of some verdicts as runs that were not slow, of those that are clear."""
     some, rest = (_ratio(counted, each, verdicts) for each in (kinds, [REST]))
     return some / rest
 
 
-def _ratio(counted: Counts, kinds: Sequence[str], verdicts: Sequence[str]) -> float:
+def _ratio(counted: Counts, kinds: Iterable[str], verdicts: Iterable[str]) -> float:
     return total(counted, kinds, verdicts) / total(counted, kinds, (LOAD, FULL, APPLICATION))
 
 
@@ -148,11 +148,12 @@ def page(counted: Counts) -> str:
         "in which other runs of the same job lie too. `unclear` are the first weeks of a file system, and runs of which LMT "
         "lacks samples."
     )
+    slow, system = [LOADED, SLOW], (LOAD, FULL)
     told = (
-        f"`system` is {lift(counted, [LOADED], (LOAD, FULL)):.1f} times as frequent for runs that were slow under high load as "
-        f"for those that were not slow, and {lift(counted, [LOADED, SLOW], (LOAD, FULL)):.1f} times for all slow ones: "
-        f"{lift(counted, [LOADED, SLOW], [LOAD]):.1f} times by load, and {lift(counted, [LOADED, SLOW], [FULL]):.1f} times by "
-        "fullness."
+        f"`system` is {lift(counted, [LOADED], system):.1f} times as frequent for runs that were slow under high load as for "
+        f"those that were not slow, by load alone {lift(counted, [LOADED], [LOAD]):.1f} times. Of all slow runs "
+        f"{_ratio(counted, slow, system):.0%} get it, {lift(counted, slow, system):.1f} times as many as of the rest: "
+        f"{lift(counted, slow, [LOAD]):.1f} times by load, and {lift(counted, slow, [FULL]):.1f} times by fullness."
     )
     lines = [
         "# What slow runs of a year met with",

@@ -38,6 +38,8 @@ def test_the_page_follows_from_its_counts():
     assert page(counts_of_page()) == PAGE.read_text()
 
 
+# Some hundred queries, each of which is planned anew.
+@pytest.mark.timeout(900)
 def test_a_month_is_worked_out_as_the_page_shows():
     """The last month's runs, put through the queries anew, get the verdicts that the page counts."""
     if not YEAR.exists():
