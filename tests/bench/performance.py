@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import part_drishti
-import part_explorer
 import part_judge
 import part_reader
 import part_sweeps
@@ -63,7 +62,6 @@ PARTS: Final = {
     "judge": Part("Judging", part_judge.measured, ("night", "history")),
     "drishti": Part("Verdicts", part_drishti.measured),
     "traces": Part("Traces", part_traces.measured, ("requests",)),
-    "explorer": Part("The trace explorer", part_explorer.measured, ("requests",)),
     "views": Part("Views", part_views.measured, ("year",)),
     "sweeps": Part("Sweeps", part_sweeps.measured, ("largest", "shared_night")),
 }
