@@ -1,5 +1,7 @@
 """How soon the trace explorer draws, how fast it redraws, and how large its page is, of ever longer traces.
 
+    python tests/bench/part_explorer.py [requests of the longest trace]
+
 A page in one file is opened from the file system in headless Chromium, and zoomed and panned by keys. Times are on the clock:
 from the start of the navigation until the picture stands, and from a key to the end of the drawing that it asks for.
 """
@@ -11,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from long_trace import write_long_trace
-from options import Options
-from results import Result
+from results import HEAD, Result, lines
 
 from iomine.report.explorer import standalone_page
 from iomine.report.trace import trace_of
@@ -38,17 +39,17 @@ _REDRAWS = """keys => {
 }"""
 
 
-def measured(options: Options) -> list[Result]:
-    """Traces of 10^5 requests and more."""
-    with tempfile.TemporaryDirectory(dir=options.cache) as folder:
-        return list(_traces(options, Path(folder)))
+def measured(most_requests: int, rounds: int = 3) -> list[Result]:
+    """Traces of 10^5 requests and more, by powers of ten."""
+    with tempfile.TemporaryDirectory() as folder:
+        return list(_traces(Path(folder), most_requests, rounds))
 
 
-def _traces(options: Options, folder: Path) -> Iterator[Result]:
+def _traces(folder: Path, most_requests: int, rounds: int) -> Iterator[Result]:
     size = _SMALLEST
-    while size <= options.requests:
+    while size <= most_requests:
         page = _page(folder / str(size), size)
-        firsts, redraws = _timed(page, options.rounds)
+        firsts, redraws = _timed(page, rounds)
         is_whole = size == _SMALLEST
         what = f"{size:,} requests"
         yield Result(what=f"page of {what}", ours=page.stat().st_size, unit="B", most=_MOST_BYTES[is_whole])
@@ -80,3 +81,8 @@ def _timed(page: Path, rounds: int) -> tuple[list[float], list[float]]:
             firsts.append(float(tab.get_attribute("section", "data-ready")) / 1000)
             redraws += [milliseconds / 1000 for milliseconds in tab.evaluate(_REDRAWS, _KEYS)]
     return firsts[1:], redraws[len(_KEYS) :]
+
+
+if __name__ == "__main__":
+    found = measured(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    sys.stdout.write("\n".join([*lines([HEAD, *(row.cells for row in found)]), ""]))
