@@ -74,6 +74,8 @@ def write_standalone(facts: Facts, file: Path) -> None:
 
 
 def _replace(target: Path, content: bytes) -> None:
+    if target.exists() and target.read_bytes() == content:
+        return
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
         beside.write_bytes(content)

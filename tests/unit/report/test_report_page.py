@@ -1,0 +1,293 @@
+"""Reports of made-up logs: hostile ones, odd ones and huge ones, each on a page that can be read."""
+
+import datetime as dt
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from iomine.report.facts import Facts, Place, gather
+from iomine.report.page import as_json, page
+from iomine.report.pictures import PALETTE, heat, png
+from iomine.schema import TABLES
+from iomine.schema.registry import arrow_schema
+from iomine.views.catalog import build_catalog
+from iomine.views.query import answer, open_catalog
+
+NIGHT = dt.date(2024, 4, 18)
+LOG_ID = "00c6ed035d2e00af"
+START = dt.datetime(2024, 4, 18, 12, tzinfo=dt.UTC)
+LOG = {
+    "log_id": LOG_ID, "job_id": "42", "uid": 1000, "user": "ada", "exe": "/sw/bin/wave -n 3", "app": "wave", "nprocs": 4,
+    "start_at": START, "end_at": START + dt.timedelta(seconds=60), "run_seconds": 60.0, "format_version": "3.41",
+    "darshan_version": "3.4.4", "is_partial": False, "doubt": "", "read_bytes": 0, "write_bytes": 0, "read_count": 0,
+    "write_count": 0, "io_core_seconds": 0.0, "path": "/logs/wave.darshan", "size_bytes": 1000,
+}  # fmt: skip
+VERDICT = {
+    "log_id": LOG_ID, "ruleset": "iomine", "code": "POSIX-102", "level": "high", "state": "fired", "value": 0.5, "bar": 0.1,
+    "trigger_version": "2", "evidence": "bins", "finding": "Half were small.", "advice": "Write more at once.",
+    "cost_core_seconds": 12.5,
+}  # fmt: skip
+Rows = Sequence[Mapping[str, object]]
+# What reports ask, which is little of all that a catalog holds.
+ASKED = {
+    *("main.logs", "main.findings", "main.log_layers", "main.files", "main.ost_io", "main.phases"),
+    *("core.log", "core.verdict", "core.log_weather_profile", "core.module", "core.posix_file", "core.mpiio_file"),
+    *("core.lustre_component", "core.metadata", "core.job", "core.heatmap_rank", "core.rank_detail", "core.log_requests"),
+}
+# Tags that are never closed, and those that may not stand within a paragraph.
+VOID = {"meta", "link", "rect", "image", "path"}
+BLOCKS = {"details", "div", "dl", "table", "section", "p", "ul", "pre"}
+HOSTILE = {
+    "tag": "<script>alert(1)</script>",
+    "quotes": "\"' onmouseover='alert(1)' x=\"",
+    "closing": "</script></title></style>-->",
+    "jinja": "{{ 7 * 7 }}{% raw %}",
+    "lines": "a\nb\r\n\tc\0",
+    "right to left": "\u202egpj.exe\u2066 \u05e9\u05dc\u05d5\u05dd",
+    "4 KB": "<b>" + "x" * 4096,
+}
+
+
+class Outline(HTMLParser):
+    """What a browser would make of a page: tags that nest, and the texts between them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self.tags: set[str] = set()
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        """A tag begins: it holds no script and no style, and no block stands in a paragraph."""
+        self.tags.add(tag)
+        values = dict(attrs)
+        assert not [name for name in values if name.startswith("on") or name == "style"]
+        assert tag not in BLOCKS or "p" not in self.open
+        if "id" in values:
+            self.ids.append(values["id"])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        """The tag ends that was begun last."""
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data) -> None:
+        """What people read."""
+        self.text += data
+
+
+@pytest.fixture
+def facts_of(tmp_path: Path) -> Callable[..., Facts]:
+    """The facts of the log, out of a warehouse of the given rows; columns left out are NULL."""
+
+    def made(**tables: Rows | pa.Table) -> Facts:
+        files = {name: [_written(tmp_path / "lake" / name, name, rows)] for name, rows in ({"log": [LOG]} | tables).items()}
+        build_catalog(tmp_path / "iomine.duckdb", files, {}, {}, ASKED)
+        with open_catalog(tmp_path / "iomine.duckdb") as con:
+            (facts,) = gather(partial(answer, con), [Place("blue", NIGHT, LOG_ID)])
+        return facts
+
+    return made
+
+
+def _written(folder: Path, name: str, rows: Rows | pa.Table) -> str:
+    path = folder / "cluster=blue" / f"night={NIGHT}" / "part-0.parquet"
+    path.parent.mkdir(parents=True)
+    if not isinstance(rows, pa.Table):
+        full = [{column: row.get(column) for column in TABLES[name].columns} for row in rows]
+        rows = pa.Table.from_pylist(full, schema=arrow_schema(name))
+    pq.write_table(rows, path)
+    return str(path)
+
+
+def of_log(name: str, count: int, **columns: object) -> pa.Table:
+    """So many rows of the log; columns are arrays or one value for all, and those left out are NULL."""
+    arrays = []
+    for each in arrow_schema(name):
+        value = {"log_id": LOG_ID, **columns}.get(each.name)
+        array = pa.array(value, each.type) if isinstance(value, (np.ndarray, list)) else pa.array([value] * count, each.type)
+        arrays.append(array)
+    return pa.table(arrays, schema=arrow_schema(name))
+
+
+def posix(count: int, **columns: object) -> pa.Table:
+    times = dict.fromkeys(("read_seconds", "write_seconds", "meta_seconds"), 0.5)
+    moved = {"read_bytes": 0, "write_bytes": 1024, "read_count": 0, "write_count": 2, "write_size_100_1k_count": 2}
+    return of_log("posix_file", count, **times, **moved, **columns)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callable[..., Facts]) -> None:
+    """Whatever a log says in its names adds no tag, runs nothing, turns no line around and stays small."""
+    whose = {"exe": text, "app": text, "user": text, "job_id": text, "path": text, "doubt": text, "darshan_version": text}
+    facts = facts_of(
+        log=[LOG | whose],
+        verdict=[VERDICT | {"finding": f"Most in {text}.", "advice": f"Change {text}.", "evidence": text}],
+        log_requests=[{"log_id": LOG_ID, "small_write_path": text, "small_write_ratio": 0.5, "is_complete": True}],
+        posix_file=posix(1, file_id=1, rank=0),
+        file_name=[{"log_id": LOG_ID, "file_id": 1, "path": text, "mount": text, "fs_type": text}],
+        metadata=[{"log_id": LOG_ID, "key": text, "entry": text}],
+        module=[{"log_id": LOG_ID, "module": text, "state": "unsound", "reason": text, "is_partial": True}],
+    )
+    for html in (page(facts), page(facts, standalone=True)):
+        outline = Outline(html)
+        assert "script" not in outline.tags
+        assert "b" not in outline.tags
+        assert not re.search("[\0\x08\u202a-\u202e\u2066-\u2069]", html)
+        assert re.findall("[\\w<>.*]+", text)[0][:8] in outline.text
+        assert len(html) < 100_000
+    assert json.loads(as_json(facts))["log"]["exe"] == text
+
+
+def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_of: Callable[..., Facts]) -> None:
+    """The costliest finding is first, and each says what it found, what to change, its numbers and how it is done."""
+    cheap = VERDICT | {"code": "POSIX-101", "cost_core_seconds": 2.0, "finding": "Reads too."}
+    weather = {
+        "log_id": LOG_ID,
+        "weather_verdict": "system",
+        "weather_rule": "The servers were slow.",
+        "weather_slowdown_ratio": 3.0,
+    }
+    metrics = {"log_id": LOG_ID, "small_write_ratio": 0.5, "small_write_count": 5000, "is_complete": True}
+    html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[weather], log_requests=[metrics]))
+    assert html.index('<article id="POSIX-102"') < html.index('<article id="POSIX-101"')
+    outline = Outline(html)
+    for said in (
+        "Half were small.",
+        "Write more at once.",
+        "5,000",
+        "50%",
+        "fires above 10%",
+        "setvbuf",
+        "Not you: the file system",
+    ):
+        assert said in outline.text
+    assert 'href="triggers.html#POSIX-102"' in html
+    assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_unanswered_questions_are_told_with_what_would_answer_them(facts_of: Callable[..., Facts]) -> None:
+    """A trigger that could not be assessed is neither fired nor silent."""
+    text = Outline(page(facts_of(verdict=[VERDICT | {"code": "PHASE-102", "state": "unknown", "finding": None}]))).text
+    assert "PHASE-102" in text
+    assert "DXT_ENABLE_IO_TRACE" in text
+    assert "could not be answered" in text
+
+
+def test_log_without_any_io_says_so(facts_of: Callable[..., Facts]) -> None:
+    """With no records at all each part of the page says that there is nothing, and why."""
+    text = Outline(page(facts_of())).text
+    for said in (
+        "Nothing here is worth telling",
+        "did no I/O that Darshan saw",
+        "not traced",
+        "no Lustre records",
+        "No earlier run",
+    ):
+        assert said in text
+
+
+def test_log_without_posix_or_heat_map_says_what_is_missing(facts_of: Callable[..., Facts]) -> None:
+    """A log of stdio alone has totals and files, no sizes, and no picture for want of a heat map and of a trace."""
+    facts = facts_of(
+        stdio_file=of_log("stdio_file", 1, file_id=1, rank=0, write_bytes=10, write_count=1, read_bytes=0, read_count=0)
+    )
+    text = Outline(page(facts)).text
+    for said in ("STDIO", "stdio keeps none", "neither a heat map"):
+        assert said in text
+
+
+def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[..., Facts]) -> None:
+    """Neighbouring ranks share a row of the picture, which loses no byte, and the page stays small."""
+    ranks, bins = 100_000, 20
+    moved = [[1024] * bins] * ranks
+    lanes = of_log(
+        "heatmap_rank", ranks, file_id=1, layer="posix", rank=np.arange(ranks), bin_seconds=3.0, bin_count=bins,
+        read_bins=[[0] * bins] * ranks, write_bins=moved,
+    )  # fmt: skip
+    facts = facts_of(
+        log=[LOG | {"nprocs": ranks}], heatmap_rank=lanes, posix_file=posix(1, file_id=1, rank=-1, slowest_rank_seconds=9.0)
+    )
+    assert facts.grid is not None
+    assert facts.grid.write.shape == (64, bins)
+    assert facts.grid.write.sum() == ranks * bins * 1024
+    html = page(facts)
+    assert "rank 99,999" in html
+    assert len(html) < 100_000
+
+
+def test_hundred_thousand_files_are_a_short_table_with_the_rest_told(facts_of: Callable[..., Facts]) -> None:
+    """The files that took most time are shown, and the table says how many others there are and what they moved."""
+    count = 100_000
+    facts = facts_of(posix_file=posix(count, file_id=np.arange(count), rank=0))
+    html = page(facts)
+    assert "99,980 more files, not shown" in html
+    assert "The 20 files of 100,000" in html
+    assert len(html) < 100_000
+
+
+def test_one_rank_without_heat_map_has_the_picture_of_its_trace(facts_of: Callable[..., Facts]) -> None:
+    """A request's bytes are spread over its time: half of the run in half of the picture."""
+    detail = {
+        "log_id": LOG_ID, "layer": "posix", "detail_level": 1, "tolerance_seconds": 0.01, "rank": 0, "op": "write",
+        "start_seconds": 0.0, "end_seconds": 29.99, "request_count": 1, "moved_bytes": 1000, "small_count": 1,
+    }  # fmt: skip
+    facts = facts_of(
+        log=[LOG | {"nprocs": 1}], rank_detail=[detail], module=[{"log_id": LOG_ID, "module": "DXT_POSIX", "state": "read"}]
+    )
+    assert facts.grid is not None
+    assert facts.grid.source == "trace"
+    assert [1000.0, 0.0] == [round(half.sum(), 6) for half in np.split(facts.grid.write, 2, axis=1)]
+    assert "SELECT * FROM segments" in page(facts)
+
+
+def test_history_is_of_the_same_user_and_program_up_to_the_run(facts_of: Callable[..., Facts]) -> None:
+    """Earlier runs come before it, those of others and later ones are left out, and only runs with findings are linked."""
+
+    def run(log_id: str, hours: int, **others: object) -> dict[str, object]:
+        return LOG | {"log_id": log_id, "start_at": START + dt.timedelta(hours=hours)} | others
+
+    logs = [run("late", 1), run("b", -1), run("a", -2), LOG, run("other", -3, uid=1), run("another", -3, app="x")]
+    facts = facts_of(log=logs, verdict=[VERDICT | {"log_id": "a"}])
+    assert ["a", "b", LOG_ID] == [row["log_id"] for row in facts.history]
+    html = page(facts)
+    assert 'href="a.html"' in html
+    assert 'href="b.html"' not in html
+
+
+def test_same_facts_give_the_same_bytes(facts_of: Callable[..., Facts]) -> None:
+    """What tells whether a report must be written anew depends on nothing but what it says."""
+    facts = facts_of(verdict=[VERDICT])
+    assert as_json(facts) == as_json(facts)
+    assert page(facts) == page(facts)
+
+
+def test_palette_rises_in_luminance() -> None:
+    """More is lighter, so that the picture is read without telling colours apart; steps of one are rounded to bytes."""
+    linear = np.where(PALETTE <= 10, PALETTE / 255 / 12.92, ((PALETTE / 255 + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ [0.2126, 0.7152, 0.0722]
+    assert (np.diff(luminance[::4]) > 0).all()
+    assert luminance[-1] > 0.8
+
+
+def test_png_holds_the_cells() -> None:
+    """The image data are the indices, a filter byte before each row; nothing is 0, and more is more."""
+    cells = heat(np.array([[0.0, 1.0], [1e3, 1e6]]), 1e6)
+    assert [[0, 1], [128, 255]] == cells.tolist()
+    data = png(cells)
+    start = data.index(b"IDAT") + 4
+    assert bytes([0, 0, 1, 0, 128, 255]) == zlib.decompress(data[start : data.index(b"IEND") - 8])
