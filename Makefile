@@ -52,7 +52,7 @@ lint: $(READY_TO_TEST)
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 docs: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py
