@@ -33,9 +33,10 @@ def command(
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Write the report of a log: what is wrong with it, what that cost, and what to change.
+    """Write the report of a log, or of each log of a job.
 
-    Prints where it is. Sweeps write those of all logs with findings.
+    It says what is wrong, what that cost and what to change. Where it lies is printed. Sweeps write those of all logs with
+    findings.
     """
     if out is not None and standalone is not None:
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")

@@ -1,4 +1,4 @@
-"""How fast the published views answer: for one night and for a year of a million logs, as DuckDB itself reports.
+"""How fast the published views answer: for one night and for a year of a million logs, as DuckDB itself reports; and reports.
 
 A simulated night is read and judged as a sweep does it, with all its tables, and linked under 365 nights: a year of the same
 night, which lies in memory after a first run. Each view is asked for a hash over all of its columns, so that nothing can be
@@ -19,6 +19,7 @@ import duckdb
 from history import make_history, nights
 from night import CLUSTER, files_of_logs
 from options import Options
+from part_reports import reports
 from part_sweeps import simulated
 from results import Result
 
@@ -76,11 +77,11 @@ class Profile:
 
 
 def measured(options: Options) -> list[Result]:
-    """Every view that has nights, and the worst offenders."""
+    """Every view that has nights, the worst offenders, and reports."""
     with TemporaryDirectory(dir=options.cache) as folder:
         night = _night(options, Path(folder))
         database = make_history(_NIGHTS, night, Path(folder))
-        return list(_answers(database, options))
+        return [*_answers(database, options), *reports(database)]
 
 
 def _night(options: Options, folder: Path) -> list[LakeFile]:

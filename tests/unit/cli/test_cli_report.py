@@ -1,0 +1,45 @@
+"""`iomine report`: which logs it takes, and where pages go."""
+
+from pathlib import Path
+
+import pytest
+
+LOGS = [
+    {"log_id": log_id, "job_id": job_id, "uid": 1, "user": "ada", "app": "wave", "nprocs": 1, "run_seconds": 1.0}
+    for log_id, job_id in (("aa", "1"), ("bb", "2"), ("cc", "2"))
+]
+
+
+@pytest.mark.parametrize(("asked", "written"), [("aa", ["aa"]), ("2", ["bb", "cc"])])
+def test_pages_of_a_log_or_of_all_logs_of_a_job(asked: str, written: list[str], iomine, warehouse_of, tmp_path: Path) -> None:
+    """Each log gets a page and a JSON, beside what all share, and where the pages are goes to stdout."""
+    out = tmp_path / "out"
+    answer = iomine("report", asked, "--warehouse", warehouse_of(log=LOGS), "--out", out)
+    assert [str(out / f"{log_id}.html") for log_id in written] == answer.stdout.split()
+    expected = {f"{log_id}.{ending}" for log_id in written for ending in ("html", "json")} | {"assets", "triggers.html"}
+    assert expected == {path.name for path in out.iterdir()}
+
+
+def test_standalone_page_needs_no_other_file(iomine, warehouse_of, tmp_path: Path) -> None:
+    """It holds its style, and links to nothing."""
+    file = tmp_path / "wave.html"
+    answer = iomine("report", "1", "--warehouse", warehouse_of(log=LOGS), "--standalone", file)
+    assert answer.stdout.split() == [str(file)]
+    html = file.read_text()
+    assert "<style>" in html
+    assert "stylesheet" not in html
+    assert "triggers.html" not in html
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("zz",), "No log and no job is called zz"),
+        (("2", "--standalone", "x.html"), "Job 2 has 2 logs, and one file holds one: name one of bb, cc."),
+        (("aa", "--standalone", "x.html", "--out", "y"), "leave one of them out"),
+    ],
+)
+def test_misuse_is_one_sentence(arguments: tuple[str, ...], said: str, iomine, warehouse_of) -> None:
+    """What cannot be reported is told with what to do, and the command ends with 2."""
+    answer = iomine("report", *arguments, "--warehouse", warehouse_of(log=LOGS))
+    assert (2, True) == (answer.exit_code, said in answer.stderr)
