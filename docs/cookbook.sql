@@ -198,8 +198,8 @@ FROM (
 -- ## Did advice work?
 SELECT "user", application, code, outcome, told_night, before_count, later_count, round(saved_core_seconds / 3600, 2) AS saved_core_hours
 FROM advice_outcomes
-WHERE outcome = 'gone'
-ORDER BY saved_core_seconds DESC NULLS LAST
+WHERE outcome <> 'unknown'
+ORDER BY saved_core_seconds DESC NULLS LAST, "user", application, code
 LIMIT 5;
 
 -- ## What did users do with what they were told?
