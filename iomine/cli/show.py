@@ -34,7 +34,7 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show all that is known of one log: findings, what could not be assessed, weather, phases, files, OSTs, history.
+    """Show all that is known of one log, or the logs of a job.
 
     Of a job it shows what the scheduler says, and its logs.
     """

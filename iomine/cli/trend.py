@@ -55,7 +55,7 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show how nights follow each other: logs, share of I/O, findings and what they cost.
+    """Show what nights were like, one after the other.
 
     Of one trigger it shows on how many logs it fired, was clear or could not be assessed. Below a table stand its columns
     as bars, from zero to the highest; a night without logs is a gap.

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -164,7 +165,9 @@ class Reader:
             self._child.wait()
             for pipe in (self._child.stdin, self._child.stdout, self._stderr):
                 if pipe is not None:
-                    pipe.close()
+                    # What a child that is gone was not told any more is lost with it.
+                    with suppress(BrokenPipeError):
+                        pipe.close()
             self._child = None
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:

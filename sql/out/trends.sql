@@ -21,7 +21,7 @@ WITH of_logs AS (
 ),
 -- What could not be read has no night; and the same file is rejected again by each sweep that comes by.
 of_sweeps AS (
-    SELECT cluster, (start_at AT TIME ZONE 'UTC')::DATE AS night, arg_max(rejected_count, start_at) AS rejected_count
+    SELECT cluster, (start_at AT TIME ZONE 'UTC')::DATE AS night, arg_max(rejected_count, start_at ORDER BY sweep_id) AS rejected_count
     FROM core.sweep
     GROUP BY ALL
 )

@@ -26,6 +26,8 @@ def iomine(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs a command line; strings in, exit status and both streams out."""
     monkeypatch.delenv("IOMINE_WAREHOUSE", raising=False)
     monkeypatch.delenv("IOMINE_DEBUG", raising=False)
+    # However wide the terminal is that tests are started from.
+    monkeypatch.setenv("COLUMNS", "100")
 
     def run(*arguments: str | Path, stdin: str | bytes | None = None, **environment: str) -> Result:
         return CliRunner().invoke(build_app(), [str(argument) for argument in arguments], input=stdin, env=environment)

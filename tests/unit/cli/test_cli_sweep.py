@@ -276,7 +276,7 @@ def test_every_log_that_pydarshan_reads_is_ingested(whole):
 
 @pytest.mark.cluster
 def test_prefect_tells_what_the_sweep_did(whole):
-    """One flow run of seven tasks, however many logs there were, and the summary as an artifact."""
+    """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
     warehouse, result = whole
     told = json.loads(result.stdout)
     with closing(sqlite3.connect(warehouse / "prefect" / "prefect.db")) as connection:
@@ -285,7 +285,7 @@ def test_prefect_tells_what_the_sweep_did(whole):
         artifacts = dict(connection.execute("SELECT key, data FROM artifact"))
 
     assert [("COMPLETED", "{}")] == runs
-    assert [(7, 7, "COMPLETED")] == tasks
+    assert [(8, 8, "COMPLETED")] == tasks
     assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
     summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
     assert {key: told[key] for key in ("found", "ingested", "known", "rejected", "findings")} == summary

@@ -186,6 +186,10 @@ def test_views_cannot_steer_a_terminal(site: Path, view: str, terminal):
         ("judge", "--compare", "--set", "POSIX-101.small_read_ratio=1", "--format", "json"),
         ("doctor",),
         ("explain",),
+        ("trend",),
+        ("trend", "--format", "json"),
+        ("compare", "1970-01-01", "2100-01-01"),
+        ("compare", "1970-01-01..2100-01-01", "1970-01-01", "--by", "user"),
     ],
     ids=" ".join,
 )
@@ -200,9 +204,18 @@ def test_commands_cannot_be_steered(site: Path, terminal, arguments: tuple[str, 
     assert [1] == column(site, "SELECT count(*) FROM logs")
 
 
+def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: Path):
+    """What is shown of a log, and where its report lies, is told in visible signs."""
+    (log_id,) = column(site, "SELECT log_id FROM logs")
+    for arguments in (("show", log_id), ("show", log_id, "--json"), ("report", log_id, "--out", tmp_path / "reports")):
+        shown = terminal(*arguments, "--warehouse", site)
+        assert shown
+        assert not CONTROLS.search(shown)
+
+
 def test_no_command_is_left_out():
     """Whoever adds a command that shows what inputs say adds it here."""
-    seen = {"sql", "worst", "status", "judge", "doctor", "explain", "export"}
+    seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 

@@ -341,7 +341,7 @@ def test_a_death_before_the_views_are_swapped_is_taken_up(sweep_up, warehouse, r
     before = state(warehouse)
     with monkeypatch.context() as patched:
 
-        def die(_warehouse):
+        def die(*_):
             raise KilledError
 
         patched.setattr(sweep_room, "publish", die)

@@ -172,7 +172,7 @@ def test_any_client_can_open_it_from_anywhere(tmp_path: Path, write_rows):
         import duckdb, sys
         con = duckdb.connect()
         con.execute(f"ATTACH '{sys.argv[1]}' AS other (READ_ONLY)")
-        print(con.sql("SELECT log_id, tags FROM other.logs, duckdb_databases() WHERE database_name = 'other'"))
+        print(con.sql("SELECT log_count, tags FROM other.worst_offenders, duckdb_databases() WHERE database_name = 'other'"))
     """
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
