@@ -190,3 +190,17 @@ def test_nights_that_are_none_are_misuse(iomine, nights: Path, before: str, afte
     """What cannot be compared is told in one sentence, with what could be."""
     answer = iomine("compare", before, after, "--warehouse", nights)
     assert (2, "", told) == (answer.exit_code, answer.stdout, answer.stderr)
+
+
+@pytest.mark.parametrize("by", ["finding", "user", "app"])
+def test_names_cannot_steer_a_terminal(iomine, warehouse_of, by: str) -> None:
+    """What users call themselves and their programs is shown in visible signs."""
+    hostile = "a\x1b[31m\n\u202e<b>'\";"
+    warehouse = warehouse_of(
+        log=[_log(f"{number}1", night, hostile, app=hostile) for number, night in enumerate((FIRST, LAST))],
+        verdict=[_verdict("01", FIRST, "POSIX-101", 9.0), _verdict("11", LAST, "POSIX-101", 1.0)],
+    )
+    answer = iomine("compare", str(FIRST), str(LAST), "--by", by, "--warehouse", warehouse)
+    assert 0 == answer.exit_code
+    assert r"a\x1b[31m\n\u202e<b>" in answer.stdout
+    assert not {"\x1b", "\u202e"} & set(answer.stdout)
