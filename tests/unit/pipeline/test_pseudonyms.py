@@ -87,7 +87,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, path: str, why: str):
         ("path", "home/ann", f"{NAME}/{NAME}"),
         ("path", "/gpfs17/home", f"/{NAME}/{NAME}"),
         ("path", "/scratch//ann/../bob/./x.ann", f"/scratch//{NAME}/../{NAME}/./{NAME}"),
-        ("path", "/work/.h5", f"/work/{NAME}"),
+        ("path", "/scratch/.h5", f"/scratch/{NAME}"),
         ("path", "<STDOUT>", "<STDOUT>"),
         ("mount", "/", "/"),
         ("app", "wrf.exe", rf"{NAME}\.exe"),
