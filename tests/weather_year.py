@@ -86,7 +86,7 @@ def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
         when = {"begin_at": start, "interval_seconds": run["fs_seconds"], "source_kind": "lmt"}
         yield "server_interval", counted | when | {"moved_bytes": int(run["fs_bytes"]), "quality": "sound"}
     if run["fullest_ost_ratio"] is not None:
-        full = {"total_bytes": 10**6, "used_bytes": round(run["fullest_ost_ratio"] * 10**6)}
+        full = {"capacity_bytes": 10**6, "used_bytes": round(run["fullest_ost_ratio"] * 10**6)}
         where = {"target": f"{file_system}-OST0000", "target_kind": "ost", "mount": f"/{file_system}"}
         yield "target_fullness", {"sampled_at": start} | where | full
 

@@ -2,7 +2,7 @@
 
 A pseudonym is an HMAC-SHA256 under a key that the site keeps: the same name has the same one wherever it stands, another
 key gives others, and without the key no list of names helps. What a column holds stands with its field
-(`schema/fields.py`); here is what becomes of it, an Arrow column at a time. Empty texts and NULL stay as they are.
+(`schema/fields`); here is what becomes of it, an Arrow column at a time. Empty texts and NULL stay as they are.
 """
 
 import hmac

@@ -2,7 +2,9 @@
 
 import importlib
 import pkgutil
+from collections import Counter
 from functools import cache
+from types import ModuleType
 from typing import Final
 
 import pyarrow as pa
@@ -15,20 +17,21 @@ from iomine.schema.table import Table
 
 
 def _all_fields() -> dict[str, Field]:
-    found: dict[str, Field] = {}
-    for group in vars(fields).values():
-        if isinstance(group, dict):
-            found |= {name: field for name, field in group.items() if isinstance(field, Field)}
+    groups = [group for module in _modules(fields) for group in vars(module).values() if isinstance(group, dict)]
+    written = [field for group in [*groups, APMPI_FIELDS] for field in group.values() if isinstance(field, Field)]
+    if twice := [name for name, times in Counter(field.name for field in written).items() if times > 1]:
+        raise ValueError(f"A word has one meaning, and {', '.join(twice)} has two.")
     words = {word for counters in COUNTERS.values() for word in counters.integers + counters.floats}
-    for word in words | set(LUSTRE_COMPONENT):
-        counted = field_of(word)
-        found.setdefault(counted.name, counted)
-    return found | APMPI_FIELDS
+    counted = map(field_of, words | set(LUSTRE_COMPONENT))
+    return {field.name: field for field in [*counted, *written]}
 
 
 def _all_tables() -> dict[str, Table]:
-    modules = [importlib.import_module(f"{tables.__name__}.{info.name}") for info in pkgutil.iter_modules(tables.__path__)]
-    return {table.name: table for module in modules for table in vars(module).values() if isinstance(table, Table)}
+    return {table.name: table for module in _modules(tables) for table in vars(module).values() if isinstance(table, Table)}
+
+
+def _modules(room: ModuleType) -> list[ModuleType]:
+    return [importlib.import_module(f"{room.__name__}.{info.name}") for info in pkgutil.iter_modules(room.__path__)]
 
 
 FIELDS: Final[dict[str, Field]] = _all_fields()

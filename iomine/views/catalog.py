@@ -211,7 +211,7 @@ def _describe(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
 
 def _entry(view: View, column: str, kind: str) -> tuple[str, str, str, str, str]:
     if column not in FIELDS:
-        raise ViewError(f"{view.path} has a column {column}, which is not in iomine/schema/fields.py.")
+        raise ViewError(f"{view.path} has a column {column}, which is not in iomine/schema/fields.")
     return shown_name(view), column, kind, field(column).unit, field(column).about
 
 

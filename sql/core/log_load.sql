@@ -87,10 +87,10 @@ stood AS (
 ),
 target AS (
     SELECT
-        cluster, night, regexp_extract(target, '^(.*)-OST', 1) AS filesystem, used_bytes / total_bytes AS full_ratio,
+        cluster, night, regexp_extract(target, '^(.*)-OST', 1) AS filesystem, used_bytes / capacity_bytes AS full_ratio,
         unnest([-1, TRY_CAST('0x' || regexp_extract(target, 'OST([0-9a-fA-F]{4})', 1) AS BIGINT)]) AS ost_id
     FROM core.target_fullness
-    WHERE total_bytes > 0 AND target_kind = 'ost'
+    WHERE capacity_bytes > 0 AND target_kind = 'ost'
 ),
 fullness AS (
     SELECT cluster, night, filesystem, ost_id, MAX(full_ratio) AS full_ratio

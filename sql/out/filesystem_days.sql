@@ -15,9 +15,9 @@ WITH per_target AS (
     QUALIFY row_number() OVER (PARTITION BY cluster, night, target ORDER BY source_kind) = 1
 ),
 full_targets AS (
-    SELECT cluster, night, regexp_extract(target, '^(.*)-(OST|MDT)', 1) AS filesystem, MAX(used_bytes / total_bytes) AS fullest_ratio
+    SELECT cluster, night, regexp_extract(target, '^(.*)-(OST|MDT)', 1) AS filesystem, MAX(used_bytes / capacity_bytes) AS fullest_ratio
     FROM core.target_fullness
-    WHERE total_bytes > 0 AND target_kind = 'ost'
+    WHERE capacity_bytes > 0 AND target_kind = 'ost'
     GROUP BY ALL
 )
 SELECT

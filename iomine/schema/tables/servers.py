@@ -26,7 +26,7 @@ LUSTRE_RATE = Table(
 TARGET_FULLNESS = Table(
     "target_fullness",
     "How full a target was.",
-    ("sampled_at", "target", "target_kind", "mount", "total_bytes", "used_bytes", "free_bytes"),
+    ("sampled_at", "target", "target_kind", "mount", "capacity_bytes", "used_bytes", "free_bytes"),
 )
 SOURCE_FILE = Table(
     "source_file",

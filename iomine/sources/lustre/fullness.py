@@ -26,7 +26,7 @@ _SECOND: Final = 1_000_000
 _NAMES: Final = LETTERS + DIGITS
 _BEGIN: Final = r"^BEGIN (?P<seconds>[0-9]{1,10})\s*$"
 _ROW: Final = (
-    r"^(?P<target>[A-Za-z0-9_.-]+?)(?:_UUID)?\s+(?P<total>[0-9]{1,15})\s+(?P<used>[0-9]{1,15})\s+(?P<free>[0-9]{1,15})"
+    r"^(?P<target>[A-Za-z0-9_.-]+?)(?:_UUID)?\s+(?P<capacity>[0-9]{1,15})\s+(?P<used>[0-9]{1,15})\s+(?P<free>[0-9]{1,15})"
     r"\s+[0-9]+%\s+(?P<mount>[^\n]*)\[(?P<kind>OST|MDT):[0-9]+\][^\n]*\n?$"
 )
 _BETWEEN: Final = r"^\s*$|^UUID +1K-blocks |^filesystem[ _]summary:"
@@ -66,7 +66,7 @@ def read_fullness(source: Input) -> Readings:
 
 
 def _columns(words: Any) -> dict[str, Any]:  # noqa: ANN401
-    sizes = {f"{what}_bytes": pc.multiply(numbers(words[what], pa.int64()), KIB) for what in ("total", "used", "free")}
+    sizes = {f"{what}_bytes": pc.multiply(numbers(words[what], pa.int64()), KIB) for what in ("capacity", "used", "free")}
     return sizes | {
         "target": labels(words["target"]),
         "target_kind": labels(words["kind"], lambda kind: kind.decode().lower()),

@@ -24,7 +24,7 @@ def test_one_snapshot() -> None:
         "target": "snx11035-OST000a",
         "target_kind": "ost",
         "mount": "/scratch2",
-        "total_bytes": 90767651352 * 1024,
+        "capacity_bytes": 90767651352 * 1024,
         "used_bytes": 68046786932 * 1024,
         "free_bytes": 21769522164 * 1024,
     } == next(row for row in found if row["target"] == "snx11035-OST000a")
@@ -42,7 +42,7 @@ def test_many_snapshots() -> None:
     found = got.tables["target_fullness"]
     lines = [line.split() for line in data.splitlines() if "[OST:" in line or "[MDT:" in line]
     assert [sum(int(line[column]) for line in lines) * 1024 for column in (1, 2, 3)] == [
-        sum(found[name].to_pylist()) for name in ("total_bytes", "used_bytes", "free_bytes")
+        sum(found[name].to_pylist()) for name in ("capacity_bytes", "used_bytes", "free_bytes")
     ]
     begins = [int(line.split()[1]) for line in data.splitlines() if line.startswith("BEGIN")]
     assert [datetime.fromtimestamp(begin, UTC) for begin in begins] == sorted(set(found["sampled_at"].to_pylist()))

@@ -1,0 +1,99 @@
+"""What a column is: its kind, which fixes the Arrow type and the unit, and what it may tell of people and places."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple
+
+import pyarrow as pa
+
+
+class _Kind(NamedTuple):
+    """What a kind of column holds; the label keeps kinds of equal type and unit apart."""
+
+    label: str
+    type: pa.DataType
+    unit: str
+
+
+class Kind(_Kind, Enum):
+    """What a column holds: its Arrow type and its unit."""
+
+    ID = ("id", pa.int64(), "")
+    TEXT = ("text", pa.string(), "")
+    # A few texts over and over: an index into them is smaller in memory and faster to write.
+    LABEL = ("label", pa.dictionary(pa.int32(), pa.string()), "")
+    INTEGER = ("integer", pa.int64(), "")
+    COUNT = ("count", pa.int64(), "count")
+    BYTES = ("bytes", pa.int64(), "bytes")
+    SECONDS = ("seconds", pa.float64(), "s")
+    CORE_SECONDS = ("core_seconds", pa.float64(), "core s")
+    RATIO = ("ratio", pa.float64(), "")
+    NUMBER = ("number", pa.float64(), "")
+    FLAG = ("flag", pa.bool_(), "")
+    TIME = ("time", pa.timestamp("us", tz="UTC"), "UTC")
+    DATE = ("date", pa.date32(), "UTC")
+    INTEGERS = ("integers", pa.list_(pa.int64()), "")
+    TEXTS = ("texts", pa.list_(pa.string()), "")
+
+
+class Privacy(Enum):
+    """What a column may tell of people and places, and so what an anonymised export makes of it."""
+
+    # Words of this program, of Darshan, or of servers, which no user chooses: they stay.
+    OPEN = auto()
+    # Words of other programs, which text that went astray may stand in place of: those that everybody knows stay.
+    TERM = auto()
+    # Names that a site gives: users, accounts, hosts, queues.
+    NAME = auto()
+    # Names and texts of anybody's making.
+    WORD = auto()
+    # Paths: each part is a word.
+    PATH = auto()
+    # A command line: words and paths.
+    COMMAND = auto()
+    # MPI-IO hints and the like: `name=value;name=value`.
+    HINTS = auto()
+    # Ids of jobs as text, and names in their place: views tell them apart by their digits.
+    JOB = auto()
+    # Storage targets: views tell file system and index from `scratch-OST001a`.
+    TARGET = auto()
+    # Sentences of this program, with names filled in.
+    SENTENCE = auto()
+    # Digests of files in hex: whoever has the file finds it by them.
+    DIGEST = auto()
+    # Numbers that name something.
+    NUMBER = auto()
+    # Darshan's record ids, which are hashes of paths, so that whoever guesses a path can check it.
+    FILE_ID = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column, wherever it appears.
+
+    Attributes:
+        name: the word, the same in every table and view.
+        kind: Arrow type and unit.
+        about: one sentence for the data dictionary.
+        privacy: what it may tell of people and places; None for measures, which tell nothing.
+    """
+
+    name: str
+    kind: Kind
+    about: str
+    privacy: Privacy | None = None
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type."""
+        return self.kind.type
+
+    @property
+    def unit(self) -> str:
+        """The unit, empty where there is none."""
+        return self.kind.unit
+
+
+def defined(kind: Kind, privacy: Privacy | None = None, /, **about: str) -> dict[str, Field]:
+    """Columns of one kind: a sentence by name."""
+    return {name: Field(name, kind, sentence, privacy) for name, sentence in about.items()}

@@ -1,0 +1,220 @@
+"""What logs say of themselves, and sweeps of logs."""
+
+from iomine.schema.fields.kinds import Kind, Privacy, defined
+
+LOGS = {
+    **defined(
+        Kind.TEXT,
+        Privacy.OPEN,
+        cluster="Name of the machine that the log came from, as given to the sweep.",
+        format_version="Version of the log file format.",
+        module="Name of a Darshan module.",
+        state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear or unknown.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.TERM,
+        darshan_version="Version of the Darshan library that wrote the log.",
+        fs_type="Type of the file system mounted there.",
+        key="Name of a metadata entry or hint.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.NAME,
+        user="Login name, from the log's file name where it follows Darshan's pattern, otherwise empty.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.WORD,
+        pool="UUID of the DAOS pool, in hex.",
+        container="UUID of the DAOS container, in hex.",
+        pool_name="Name of the OST pool, empty without one.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.PATH,
+        app="Program name: the last part of the executable's path, without arguments.",
+        application=(
+            "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
+            "version, date and hash."
+        ),
+        path="Path of the file, as the program or the sweep named it.",
+        mount="Mount point, the longest that is a prefix of the path.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.COMMAND,
+        exe="Command line of the program, as Darshan kept it (cut at about 3 KB by Darshan).",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.HINTS,
+        entry="Value of a metadata entry or hint.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.JOB,
+        job_id="The scheduler's job id, as text; one job may hold many logs.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.SENTENCE,
+        doubt="Why the log's header is not to be trusted, empty where it is sound.",
+        reason="Why, in a sentence that a person understands.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.DIGEST,
+        log_id="First 16 hex digits of the SHA-256 of the log file's bytes.",
+        lineage_id="Id of runs of the same: of a user's application at one scale, that move data the same ways.",
+    ),
+    **defined(
+        Kind.LABEL,
+        Privacy.OPEN,
+        layer="Layer of the I/O stack: posix, mpiio, stdio.",
+        op="Direction of a request: read or write.",
+        io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
+    ),
+    **defined(
+        Kind.LABEL,
+        Privacy.NAME,
+        host="Name of the compute node.",
+    ),
+    **defined(
+        Kind.ID,
+        Privacy.NUMBER,
+        uid="Numeric user id.",
+        thread_id="Id of the thread that issued the request, where the trace carries one.",
+        oid_hi="High half of the DAOS object id, its bits read as a signed number.",
+        oid_lo="Low half of the DAOS object id, its bits read as a signed number.",
+    ),
+    **defined(
+        Kind.ID,
+        Privacy.FILE_ID,
+        file_id="Darshan's record id of the file or object: a 64-bit hash, its bits read as a signed number.",
+        parent_file_id="Record id of the file that holds the dataset or variable, as file_id.",
+    ),
+    **defined(
+        Kind.DATE,
+        night="UTC date on which the log ended; the partition key of the lake.",
+        first_night="First night with a log.",
+        last_night="Last night with a log.",
+    ),
+    **defined(
+        Kind.TIME,
+        start_at="Start of the run.",
+        end_at="End of the run.",
+        at="Time of the event.",
+    ),
+    **defined(
+        Kind.INTEGER,
+        rank="MPI rank; -1 is Darshan's shared record, which sums or reduces over all ranks.",
+        nprocs="Number of processes of the run.",
+        module_version="Version of the module's record layout.",
+        component="Index of the layout component of the file, from 0.",
+    ),
+    **defined(
+        Kind.FLAG,
+        is_partial="True where Darshan ran out of memory for records, so that some are missing.",
+        is_shared="True where all ranks share one record of the file; of a whole file, where more than one rank touched it.",
+        is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
+        is_complete="True where nothing that the answer needs is missing from the log.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        run_seconds="Length of the run, from start to end.",
+        start_seconds="Start, in seconds since the start of the run.",
+        end_seconds="End, in seconds since the start of the run.",
+        bin_seconds="Width of a heat map's time bin.",
+    ),
+    **defined(
+        Kind.INTEGERS,
+        ost_ids="Indices of the OSTs that the component is striped over, in stripe order.",
+        read_bins="Bytes read in each time bin.",
+        write_bins="Bytes written in each time bin.",
+        server_histogram="Requests by MDHIM server.",
+    ),
+    **defined(
+        Kind.CORE_SECONDS,
+        io_core_seconds=(
+            "Time that ranks spent in reads, writes and metadata calls of POSIX, STDIO and DFS, summed over ranks; "
+            "in a view of one module, of that module alone."
+        ),
+        run_core_seconds="Length of the run times its processes.",
+        cost_core_seconds=(
+            "Time that ranks spent in the requests that a finding is about, summed over ranks; "
+            "where findings are added up, of each log at most its I/O time."
+        ),
+    ),
+    **defined(
+        Kind.BYTES,
+        size_bytes="Size of the file on disk.",
+        region_bytes="Compressed size of the module's region in the log.",
+        offset_bytes="Where in the file the request starts.",
+        length_bytes="Length of the request.",
+    ),
+    **defined(
+        Kind.COUNT,
+        record_count="Number of records.",
+        log_count="Number of logs.",
+        file_count="Number of files.",
+        rank_count="Number of ranks that touched the file: of a shared record all of the run.",
+        finding_count="Number of findings.",
+        bin_count="Number of time bins.",
+        fs_ost_count="OSTs of the whole file system, where the log says so (Lustre records of version 1).",
+        fs_mdt_count="MDTs of the whole file system, where the log says so (Lustre records of version 1).",
+    ),
+}
+
+SWEEPS = {
+    **defined(
+        Kind.TEXT,
+        Privacy.OPEN,
+        sweep_id="Identifier of one run of the sweep.",
+        stage="Where reading ended: find, identify or read.",
+        reader_version="Version of iomine that decided.",
+        table_versions="Delta version of every table as of this sweep, as JSON.",
+        table_name="Name of a table or view.",
+        column_name="Name of a column.",
+        type="SQL type.",
+        unit="Unit of measure.",
+        about="Meaning, in one sentence.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.DIGEST,
+        sha256="SHA-256 of the file's bytes in hex, empty where they could not be read.",
+    ),
+    **defined(
+        Kind.TEXTS,
+        Privacy.PATH,
+        paths="Paths that the sweep was given.",
+    ),
+    **defined(
+        Kind.FLAG,
+        is_final="True where the bytes themselves are at fault, so that reading them again is in vain.",
+    ),
+    **defined(
+        Kind.COUNT,
+        found_count="Candidates found.",
+        ingested_count="Logs read and committed.",
+        known_count="Candidates whose bytes were in the lake already.",
+        rejected_count="Candidates that could not be read.",
+    ),
+}
+
+METADATA = {
+    **defined(
+        Kind.COUNT,
+        meta_call_count="Opens, stats and renames of POSIX and opens of STDIO.",
+    ),
+    **defined(
+        Kind.RATIO,
+        meta_call_ratio="Share of metadata calls among metadata calls, reads and writes.",
+    ),
+    **defined(
+        Kind.NUMBER,
+        meta_calls_per_second="Metadata calls for each second from the first open to the last close.",
+    ),
+    **defined(Kind.TEXT, Privacy.PATH, longest_meta_path="File whose metadata calls took most time."),
+}

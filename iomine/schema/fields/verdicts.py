@@ -1,0 +1,163 @@
+"""Verdicts, findings, and what follows from them for users, applications and lineages."""
+
+from iomine.schema.fields.kinds import Kind, Privacy, defined
+
+VERDICTS = {
+    **defined(
+        Kind.TEXT,
+        Privacy.OPEN,
+        ruleset="Name of the set of triggers.",
+        code="Code of the trigger.",
+        level="Weight of the trigger: high, warn, info or ok.",
+        trigger_version="Version of the trigger that gave the verdict.",
+        title="What a trigger looks for, in one sentence.",
+        view_name="View that holds a trigger's metrics.",
+        report="Link to the log's report, relative to the warehouse.",
+        evidence="What the numbers were worked out from, such as trace, records or heatmap.",
+        needs="What input answers the question, and how to get it.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.SENTENCE,
+        finding="What was found, in a sentence with the log's own numbers.",
+        advice="What to change.",
+    ),
+    **defined(
+        Kind.NUMBER,
+        value="Value of the trigger's first metric for this log.",
+        bar="The bar that the value was held against.",
+    ),
+    **defined(
+        Kind.COUNT,
+        small_read_count="Reads below the size that counts as small; in records and ruleset drishti, of 1 MiB or less.",
+        small_write_count="Writes below the size that counts as small; in records and ruleset drishti, of 1 MiB or less.",
+    ),
+    **defined(
+        Kind.CORE_SECONDS,
+        read_core_seconds="Time that ranks spent in reads, summed over ranks.",
+        write_core_seconds="Time that ranks spent in writes, summed over ranks.",
+        meta_core_seconds="Time that ranks spent in metadata calls, summed over ranks.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        meta_seconds_per_rank="Time in metadata calls, averaged over the ranks of the run.",
+        slowest_io_seconds=(
+            "I/O time of the slowest rank: of shared records together, and of the rank with the slowest files of its own; "
+            "Darshan's agg_time_by_slowest."
+        ),
+    ),
+    **defined(
+        Kind.NUMBER,
+        moved_bytes_per_second="Bytes moved, over the I/O time of the slowest rank: Darshan's agg_perf_by_slowest.",
+    ),
+    **defined(
+        Kind.RATIO,
+        small_read_ratio="Share of reads that were small.",
+        small_write_ratio="Share of writes that were small.",
+        meta_ratio="Share of the I/O time spent in metadata calls.",
+        io_ratio="Share of the run's core-seconds spent in I/O.",
+    ),
+}
+
+OFFENDERS = {
+    **defined(Kind.TEXT, Privacy.OPEN, grouped_by="What the row sums up: a user, app, account, or user and app."),
+    **defined(
+        Kind.COUNT,
+        finding_log_count="Logs with a finding.",
+        user_count="Users.",
+        app_count="Programs.",
+        night_count="Nights.",
+        run_night_count="Nights with logs.",
+        recent_finding_count="Findings of the last seven nights of the machine.",
+        preceding_finding_count="Findings of the seven nights before the last seven.",
+        written_file_count="Files written to.",
+        small_written_file_count="Files written to, of which less than 1 MiB was touched.",
+        unread_file_count="Files written to, of which no log read anything.",
+    ),
+    **defined(
+        Kind.CORE_SECONDS,
+        timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
+        recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine.",
+        preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven.",
+        small_written_core_seconds="I/O time of files written to, of which less than 1 MiB was touched.",
+    ),
+    **defined(
+        Kind.RATIO,
+        cost_change_ratio="Cost of the last seven nights over that of the seven before; empty where that is none.",
+        cost_ratio="Share of the I/O time that findings cost.",
+        finding_log_ratio="Share of logs with a finding.",
+        repeat_ratio="Share of the nights with logs that have the finding.",
+        small_written_file_ratio="Share of small files among those written to.",
+        unread_ratio="Share of the bytes written that lie in files of which no log read anything.",
+    ),
+    **defined(
+        Kind.BYTES,
+        extent_bytes="Where the last byte that POSIX or stdio touched in the file ends.",
+        unread_bytes="Bytes written to files of which no log read anything.",
+    ),
+}
+
+LINEAGES = {
+    **defined(
+        Kind.LABEL,
+        Privacy.OPEN,
+        regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
+        outcome=(
+            "What became of a finding that was told: gone, reduced, still there, worse where it is gone but I/O takes longer for "
+            "its bytes, or unknown where later runs are too few."
+        ),
+    ),
+    **defined(
+        Kind.INTEGER,
+        least_nprocs="Fewest processes of a run.",
+        most_nprocs="Most processes of a run.",
+    ),
+    **defined(
+        Kind.COUNT,
+        lineage_count="Number of lineages.",
+        before_count="Runs that could be assessed up to the night on which the finding was told.",
+        before_fired_count="Of these, runs in which the trigger fired.",
+        later_count="Runs that could be assessed after that night.",
+        later_fired_count="Of these, runs in which the trigger fired.",
+        clear_since_count="Runs after that night that are clear, since the trigger last fired.",
+    ),
+    **defined(
+        Kind.FLAG,
+        is_regression="True where the runs themselves are slower, as far as is known; false where others or the system are why.",
+    ),
+    **defined(
+        Kind.DATE,
+        told_night="First night on which the finding was published for the lineage.",
+        clear_night="Night of the first run after the trigger last fired.",
+    ),
+    **defined(
+        Kind.TIME,
+        since_at="Start of the first run that is slower.",
+    ),
+    **defined(
+        Kind.CORE_SECONDS,
+        usual_io_core_seconds="Median of the I/O time of the lineage's runs; of a regression, of those that it is held against.",
+        spread_io_core_seconds="Median absolute deviation of the I/O time.",
+        lost_core_seconds="I/O time of a run beyond what is usual for its bytes; of a step, the median over its runs.",
+        all_lost_core_seconds="I/O time of all these runs beyond what is usual for their bytes.",
+        before_core_seconds="Mean of what the finding cost a run up to the night on which it was told; where clear, nothing.",
+        later_core_seconds="Mean of what the finding cost a run after that night; where clear, nothing.",
+        saved_core_seconds="What the finding would have cost runs since it was gone or reduced, less what it did.",
+    ),
+    **defined(
+        Kind.BYTES,
+        usual_moved_bytes="Median of the bytes read and written.",
+        spread_moved_bytes="Median absolute deviation of the bytes read and written.",
+    ),
+    **defined(
+        Kind.NUMBER,
+        usual_bytes_per_core_second="Median of the bytes moved for each core-second of I/O.",
+        spread_bytes_per_core_second="Median absolute deviation of the bytes moved for each core-second of I/O.",
+    ),
+    **defined(
+        Kind.RATIO,
+        io_slowdown_ratio=(
+            "How many times as long I/O takes as is usual of the lineage, or for each byte if that is less; median of a step."
+        ),
+    ),
+}
