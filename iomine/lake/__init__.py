@@ -1,6 +1,6 @@
 """The lake: Parquet files in Delta tables, replaced partition by partition, all tables of a sweep or none."""
 
-from iomine.lake.files import LakeFile, ParquetSink, merge_files, rows_of, write_file
+from iomine.lake.files import LakeFile, ParquetSink, Partition, merge_files, rows_of, write_file
 from iomine.lake.lake import Lake, Pins
 from iomine.lake.warehouse import Warehouse, check_cluster, check_place, faults_told
 
@@ -8,6 +8,7 @@ __all__ = [
     "Lake",
     "LakeFile",
     "ParquetSink",
+    "Partition",
     "Pins",
     "Warehouse",
     "check_cluster",

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from iomine.lake import Warehouse, faults_told
+from iomine.lake import Partition, Warehouse, faults_told
 from iomine.pipeline import progress
 from iomine.pipeline.cluster import Workers, map_unordered
 from iomine.report.facts import Place
@@ -26,8 +26,6 @@ _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
 _PIECE: Final = 500
 _LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
-
-Partition = tuple[str, date]
 
 
 @dataclass(frozen=True, slots=True)

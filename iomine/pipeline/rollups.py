@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from iomine.lake import LakeFile, merge_files
-from iomine.lake.files import Partition, write_file
+from iomine.lake import LakeFile, Partition, merge_files, write_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.views.catalog import build_catalog

@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from iomine.lake import LakeFile, ParquetSink
+from iomine.lake import LakeFile, ParquetSink, Partition
 from iomine.lake.files import new_file_path
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
@@ -62,10 +62,10 @@ def spans(files: Iterable[LakeFile], logs_at_once: int) -> list[Span]:
         files: of all tables; those of the table `log` count.
         logs_at_once: what a span may hold.
     """
-    counts: Counter[tuple[str, date]] = Counter()
+    counts: Counter[Partition] = Counter()
     for file in files:
-        if file.table == "log" and file.cluster and file.night:
-            counts[file.cluster, file.night] += file.row_count
+        if file.table == "log" and (partition := file.partition):
+            counts[partition] += file.row_count
     found = []
     for cluster, of_cluster in groupby(sorted(counts.items()), key=lambda item: item[0][0]):
         nights: list[date] = []

@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from iomine.lake import LakeFile
+from iomine.lake import LakeFile, Partition
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.views.catalog import build_catalog
@@ -39,8 +39,6 @@ _ORDER: Final = {
     "traffic_slot": ("filesystem", "begin_at"),
     "weather": ("log_id",),
 }
-
-Partition = tuple[str, date]
 
 
 def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
@@ -100,8 +98,8 @@ def _parts(view: str, partition: Partition, files: Iterable[LakeFile]) -> list[S
 def _by_partition(files: Iterable[LakeFile]) -> dict[Partition, list[LakeFile]]:
     found: dict[Partition, list[LakeFile]] = defaultdict(list)
     for file in files:
-        if file.cluster is not None and file.night is not None:
-            found[file.cluster, file.night].append(file)
+        if partition := file.partition:
+            found[partition].append(file)
     return found
 
 
