@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
+from iomine.cli.meant import LogOrJob, meant
+from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, database_of
 from iomine.errors import OutputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
-
     from iomine.report.facts import Place
 
-_PLACES = "SELECT cluster, night, log_id FROM core.log WHERE log_id = $1 OR job_id = $1 ORDER BY start_at, log_id"
 _LISTED = 5
 
 
 def command(
-    log_or_job: Annotated[str, typer.Argument(help="Id of a log, or of a job, which may have many logs.")],
+    what: LogOrJob,
     *,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Write there.", show_default="reports in the warehouse")
@@ -31,6 +29,7 @@ def command(
     standalone: Annotated[
         Path | None, typer.Option("--standalone", metavar="FILE", help="Write one file that needs no other, to send or to keep.")
     ] = None,
+    cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Write the report of a log, or of each log of a job.
@@ -44,11 +43,14 @@ def command(
     from iomine.report.write import write_reports, write_shared, write_standalone
     from iomine.views.query import answer, open_catalog
 
-    with open_catalog(database_of(warehouse)) as con, _faults_told():
-        places = _places(answer(con, _PLACES, [log_or_job]), log_or_job)
+    database = database_of(warehouse)
+    places = meant(database, what, cluster).places(database)
+    if not places:
+        raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
+    with open_catalog(database) as con, _faults_told():
         ask = partial(answer, con)
         if standalone is not None:
-            _check_alone(places, log_or_job)
+            _check_alone(places, what)
             write_standalone(next(gather(ask, places)), standalone)
             typer.echo(standalone)
             return
@@ -56,15 +58,6 @@ def command(
         write_shared(folder)
         for written in write_reports(ask, places, folder):
             typer.echo(written.page)
-
-
-def _places(answer: "pa.Table", asked: str) -> "list[Place]":
-    from iomine.report.facts import Place
-
-    places = [Place(**row) for row in answer.to_pylist()]
-    if not places:
-        raise UsageError(f"No log and no job is called {asked}: the view logs has log_id and job_id of all.")
-    return places
 
 
 def _check_alone(places: "list[Place]", asked: str) -> None:

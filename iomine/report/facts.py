@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.report import questions
-from iomine.triggers import TRIGGERS
+from iomine.triggers import MANUALS, TRIGGERS
 from iomine.triggers.finding import quoted
 
 _TOLD: Final = ("high", "warn")
@@ -64,11 +65,11 @@ class Facts:
     """What is known of one log. Rows are those of the views, the most important first.
 
     Attributes:
-        log: its row of `logs`.
+        log: its row of `logs`, with `host_count` where the hosts of its ranks are known.
         job: what accounting knows of its job.
-        findings: verdicts that are worth telling, each with `metrics`; the costliest first.
-        notes: other fired verdicts.
-        unknown: verdicts that could not be reached.
+        findings: verdicts that are worth telling, each with `title`, what it `needs`, and `metrics`; the costliest first.
+        notes: other fired verdicts, as findings but without `metrics`.
+        unknown: verdicts that could not be reached, as `notes`.
         weather: whose fault it was.
         modules: its modules.
         layers: totals by layer.
@@ -77,7 +78,7 @@ class Facts:
         osts: OSTs that got most bytes, and what is known of none.
         phases: longest phases.
         hints: metadata entries.
-        history: runs of the same user and program up to this one.
+        history: runs of its lineage up to this one.
         grid: when which ranks moved how much.
     """
 
@@ -96,6 +97,13 @@ class Facts:
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
+
+    def unknown_by_need(self) -> list[tuple[str, Rows]]:
+        """What would answer questions that stay open, and these questions; first what would answer most."""
+        by_need: dict[str, Rows] = defaultdict(list)
+        for verdict in sorted(self.unknown, key=itemgetter("code")):
+            by_need[verdict["needs"]].append(verdict)
+        return sorted(by_need.items(), key=lambda item: -len(item[1]))
 
 
 def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
@@ -189,8 +197,9 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
     codes = set()
-    for log_id, verdicts in rows(questions.VERDICTS).items():
+    for log_id, found in rows(questions.VERDICTS).items():
         of_log = facts[log_id]
+        verdicts = [verdict | _words(verdict["code"]) for verdict in found]
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
@@ -202,6 +211,12 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
             trigger = TRIGGERS.get(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
             finding["metrics"] = {name: values[0][name] for name in trigger.metrics} if trigger and values else {}
+
+
+def _words(code: str) -> Row:
+    if code in MANUALS:
+        return {"title": MANUALS[code].title, "needs": MANUALS[code].trigger.needs}
+    return {"title": code, "needs": "a trigger that is no more"}
 
 
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,6 @@ import base64
 import datetime as dt
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
@@ -197,8 +196,8 @@ def _view(facts: Facts) -> dict[str, Any]:
         "node_hours": nodes * log["run_seconds"] / 3600 if nodes and log["run_seconds"] else None,
         "core_hours": log["run_core_seconds"] / 3600 if log["run_core_seconds"] else None,
         "findings": [_finding(finding, log["run_core_seconds"]) for finding in facts.findings],
-        "notes": [verdict | {"title": _title(verdict["code"])} for verdict in facts.notes],
-        "unknown": _unknown(facts),
+        "notes": facts.notes,
+        "unknown": facts.unknown_by_need(),
         "not_you": _NOT_YOU.get(facts.weather["weather_verdict"]),
         "weather": facts.weather,
         "modules": modules,
@@ -208,15 +207,10 @@ def _view(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _title(code: str) -> str:
-    return MANUALS[code].title if code in MANUALS else code
-
-
 def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
     cost = verdict["cost_core_seconds"]
     trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
     return verdict | {
-        "title": _title(verdict["code"]),
         "cost_ratio": cost / run_core_seconds if cost is not None and run_core_seconds else None,
         "numbers": _numbers(trigger, verdict) if trigger else [],
         "snippets": trigger.snippets if trigger else (),
@@ -266,17 +260,6 @@ _WORDED: Final[dict[Kind, Callable[[float], str]]] = {
     Kind.SECONDS: _seconds,
     Kind.CORE_SECONDS: lambda value: f"{_digits(value)} core-seconds",
 }
-
-
-def _unknown(facts: Facts) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Questions without an answer, by what would answer them."""
-    by_need: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for verdict in sorted(facts.unknown, key=lambda verdict: str(verdict["code"])):
-        manual = MANUALS.get(verdict["code"])
-        by_need[manual.trigger.needs if manual else "a trigger that is no more"].append(
-            (verdict["code"], _title(verdict["code"]))
-        )
-    return sorted(by_need.items(), key=lambda item: -len(item[1]))
 
 
 _FILTERS: Final[dict[str, Callable[..., object]]] = {

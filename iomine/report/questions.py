@@ -18,7 +18,11 @@ HISTORY_DAYS: Final = 90
 GRID_ROWS: Final = 64
 GRID_COLUMNS: Final = 200
 
-LOGS: Final = "SELECT * FROM logs WHERE {where}"
+LOGS: Final = """
+SELECT *
+FROM (SELECT * FROM logs WHERE {where}) AS log
+LEFT JOIN (SELECT log_id, count(DISTINCT host) AS host_count FROM core.rank_io WHERE {where} GROUP BY log_id) USING (log_id)
+"""
 
 VERDICTS: Final = """
 SELECT log_id, code, level, state, value, bar, evidence, finding, advice, cost_core_seconds
@@ -84,8 +88,9 @@ OSTS: Final = f"""
 WITH per_ost AS (
     SELECT
         log_id, ost_id, any_value(evidence) AS evidence, any_value(reason) AS reason,
-        sum(moved_bytes::DOUBLE) FILTER (WHERE op = 'read') AS read_bytes,
-        sum(moved_bytes::DOUBLE) FILTER (WHERE op = 'write') AS write_bytes,
+        -- A direction without a row moved nothing; one whose bytes are not known stays so.
+        if(count(*) FILTER (WHERE op = 'read') = 0, 0, sum(moved_bytes::DOUBLE) FILTER (WHERE op = 'read')) AS read_bytes,
+        if(count(*) FILTER (WHERE op = 'write') = 0, 0, sum(moved_bytes::DOUBLE) FILTER (WHERE op = 'write')) AS write_bytes,
         sum(moved_bytes::DOUBLE) AS moved_bytes, sum(request_seconds) AS request_seconds
     FROM ost_io
     WHERE {{where}} AND layer = 'posix'
@@ -118,31 +123,31 @@ ORDER BY key, entry
 
 # {history} is a condition on cluster and night, {wanted} the logs' ids.
 HISTORY: Final = f"""
-WITH wanted AS (SELECT DISTINCT uid, "user", app FROM core.log WHERE {{where}}),
+WITH wanted AS (SELECT DISTINCT lineage_id FROM core.log WHERE {{where}}),
 run AS (
     SELECT
-        log_id, log.uid, log."user", log.app, start_at, nprocs, run_seconds, read_bytes, write_bytes,
+        log_id, lineage_id, start_at, nprocs, run_seconds, read_bytes, write_bytes,
         io_core_seconds / nullif(run_seconds * nprocs, 0) AS io_ratio
-    FROM core.log AS log
-    SEMI JOIN wanted ON log.uid = wanted.uid AND log."user" = wanted."user" AND log.app = wanted.app
+    FROM core.log
+    SEMI JOIN wanted USING (lineage_id)
     WHERE {{history}}
 ),
 told AS (SELECT log_id, count(*) AS finding_count FROM findings WHERE {{history}} GROUP BY ALL),
 numbered AS (
     SELECT
         * REPLACE (coalesce(finding_count, 0) AS finding_count),
-        row_number() OVER (PARTITION BY uid, "user", app ORDER BY start_at, log_id) AS place
+        row_number() OVER (PARTITION BY lineage_id ORDER BY start_at, log_id) AS place
     FROM run
     LEFT JOIN told USING (log_id)
 ),
 shown AS (
-    SELECT log_id AS of_log_id, uid, "user", app, unnest(range(place - {SHOWN_RUNS - 1}, place + 1)) AS place
+    SELECT log_id AS of_log_id, lineage_id, unnest(range(place - {SHOWN_RUNS - 1}, place + 1)) AS place
     FROM numbered
     WHERE log_id IN ({{wanted}})
 )
 SELECT of_log_id, log_id, start_at, nprocs, run_seconds, read_bytes, write_bytes, io_ratio, finding_count
 FROM shown
-JOIN numbered USING (uid, "user", app, place)
+JOIN numbered USING (lineage_id, place)
 ORDER BY place
 """
 

@@ -1,9 +1,9 @@
 """Pages of `iomine show`, drawn with rich: a log with all that is known of it, or a job with its logs."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich import box
@@ -16,65 +16,66 @@ from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
 from iomine.units import human_bytes, human_seconds, visible
 
+if TYPE_CHECKING:
+    from iomine.report.facts import Facts
+
 Row = Mapping[str, Any]
-Parts = Mapping[str, Sequence[Row]]
 
 _HOUR: Final = 3600
 _LONGEST: Final = 300
 _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
 
-def draw(kind: str, parts: Parts) -> None:
-    """Write the page of a log or of a job to stdout.
-
-    Args:
-        kind: `log` or `job`.
-        parts: rows of each part, as the queries of `iomine.views.one_log` give them.
-    """
+def draw(page: Iterable[RenderableType]) -> None:
+    """Write a page to stdout."""
     console = Console(file=sys.stdout, highlight=False, width=width())
-    with console.capture() as page:
-        for piece in _PAGES[kind](parts):
+    with console.capture() as drawn:
+        for piece in page:
             console.print(piece)
     # rich fills lines up with spaces.
-    typer.echo("\n".join(line.rstrip() for line in page.get().splitlines()))
+    typer.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
 
 
-def _log_page(parts: Parts) -> Iterator[RenderableType]:
-    (log,) = parts["log"]
+def log_page(facts: "Facts") -> Iterator[RenderableType]:
+    """All that is known of a log, piece by piece."""
+    log = facts.log
     yield _title(f"{log['app'] or 'unnamed program'}  {log['log_id']}")
-    yield _pairs(_head(log))
-    yield from _weather(parts["weather"])
-    yield from _findings(parts["findings"], log)
-    yield from _not_assessed(parts)
-    yield from _section("Layers", _LAYERS, parts["layers"])
-    yield from _section(_most("Phases", parts["phases"], "io_phase_count"), _PHASES, parts["phases"])
-    yield from _section(_most("Files", parts["files"], "file_count"), _FILES, parts["files"])
-    yield from _section(_most("OSTs", parts["osts"], "ost_count"), _OSTS, parts["osts"])
-    yield from _history(parts["history"])
+    yield _pairs(_head(log, facts.job))
+    yield from _weather(facts.weather)
+    yield from _findings(facts.findings, log)
+    yield from _notes(facts.notes)
+    yield from _not_assessed(facts)
+    yield from _section("Layers", _LAYERS, facts.layers)
+    yield from _section(_most("Phases", "took longest", facts.phases, "log_phase_count"), _PHASES, facts.phases)
+    yield from _section(_most("Files", "took most time", facts.files, "log_file_count"), _FILES, facts.files)
+    yield from _section(_most("OSTs", "moved most", facts.osts, "log_ost_count"), _OSTS, facts.osts)
+    yield from _history(facts.history)
 
 
-def _job_page(parts: Parts) -> Iterator[RenderableType]:
-    for job in parts["job"]:
+def job_page(jobs: Sequence[Row], logs: Sequence[Row]) -> Iterator[RenderableType]:
+    """What the scheduler says of a job, and its logs, piece by piece.
+
+    Args:
+        jobs: rows of the view `jobs`.
+        logs: the job's logs, with what `logs` says and how many findings each has.
+    """
+    for job in jobs:
         yield _title(f"job {job['shown_job_id'] or job['job_id']}  {job['job_name'] or ''}".rstrip())
         yield _pairs(_job_head(job))
-    logs = parts["logs"]
-    if not parts["job"]:
+    if not jobs:
         yield _title(f"job {logs[0]['job_id']}")
         yield _indented("No accounting that was swept tells of it.")
     yield from _section(_counted(len(logs), "log"), _LOGS, logs)
     yield _indented(f"iomine show {logs[0]['log_id']} shows the first of them." if logs else "No log of it was swept.")
 
 
-_PAGES: Final[dict[str, Callable[[Parts], Iterator[RenderableType]]]] = {"log": _log_page, "job": _job_page}
-
-
-def _head(log: Row) -> Iterator[tuple[str, str]]:
-    yield "who", _joined(log["user"] or f"uid {log['uid']}", _named("account", log["account"]))
+def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
+    yield "who", _joined(log["user"] or f"uid {log['uid']}", _named("account", job["account"]))
     yield "what", _short(log["exe"]) or "unknown"
-    yield "job", _joined(log["job_id"] or "none", log["job_name"], log["job_state"], _named("partition", log["partition"]))
+    yield "job", _joined(log["job_id"] or "none", job["job_name"], job["job_state"], _named("partition", job["partition"]))
     yield "when", _joined(_span(log), _seconds(log["run_seconds"]))
     yield "where", _joined(log["cluster"], _counted(log["host_count"], "host"))
-    yield "ranks", _joined(f"{log['nprocs'] or 0:,}", _node_hours(log["node_count"], log["run_seconds"]))
+    yield "ranks", _joined(f"{log['nprocs'] or 0:,}", _node_hours(job["node_count"], log["run_seconds"]))
     yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]))
     yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"
     yield "Darshan", _joined(log["darshan_version"], "records are missing" if log["is_partial"] else "", log["doubt"])
@@ -90,24 +91,24 @@ def _job_head(job: Row) -> Iterator[tuple[str, str]]:
     yield "moved", f"read {_bytes(job['read_bytes'])}, written {_bytes(job['write_bytes'])}"
 
 
-def _weather(rows: Sequence[Row]) -> Iterator[RenderableType]:
+def _weather(weather: Row) -> Iterator[RenderableType]:
     yield _heading("Weather")
-    for row in rows:
-        yield _indented(f"{row['weather_verdict']}: {row['weather_rule']}")
-        if row["weather_slowdown_ratio"] is not None:
-            yield _indented(f"Servers made its I/O {row['weather_slowdown_ratio']:.2f} times as long as usual.")
-        if row["weather_verdict"] == "neighbour":
-            yield _indented(f"The neighbour is {_short(row['neighbour'])}, with {_ratio(row['neighbour_ratio'])} of the load.")
-    if not rows:
+    if weather["weather_verdict"] is None:
         yield _indented("unknown: no statistics of servers were swept for this night.")
+        return
+    yield _indented(f"{weather['weather_verdict']}: {weather['weather_rule']}")
+    if weather["weather_slowdown_ratio"] is not None:
+        yield _indented(f"Servers made its I/O {weather['weather_slowdown_ratio']:.2f} times as long as usual.")
+    if weather["weather_verdict"] == "neighbour":
+        yield _indented(
+            f"The neighbour is {_short(weather['neighbour'])}, with {_ratio(weather['neighbour_ratio'])} of the load."
+        )
 
 
 def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
     yield _heading(f"{_counted(len(rows), 'finding')}, the costliest first" if rows else "No findings")
     for row in rows:
-        yield Text.assemble(
-            "  ", (row["code"], _LEVELS.get(row["level"], "")), f"  {row['title'] or ''}  ", (_cost(row, log), "bold")
-        )
+        yield Text.assemble("  ", (row["code"], _LEVELS.get(row["level"], "")), f"  {row['title']}  ", (_cost(row, log), "bold"))
         yield _indented(row["finding"], 4)
         yield _indented(f"Change: {row['advice']}", 4)
         if row["evidence"]:
@@ -116,21 +117,29 @@ def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
         yield _indented(f"iomine explain {rows[0]['code']} says more of the first.")
 
 
-def _not_assessed(parts: Parts) -> Iterator[RenderableType]:
-    if not parts["unknown"] and not parts["modules"]:
+def _notes(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    if rows:
+        yield _heading("Good to know")
+    for row in rows:
+        yield _indented(f"{row['code']}  {row['finding']}")
+
+
+def _not_assessed(facts: "Facts") -> Iterator[RenderableType]:
+    faulty = [row for row in facts.modules if row["state"] != "read" or row["is_partial"]]
+    if not facts.unknown and not faulty:
         return
     yield _heading("What could not be assessed")
-    for row in parts["unknown"]:
-        yield _indented(f"{', '.join(row['codes'])}: needs {row['needs'] or 'a trigger that is no more'}")
-    for row in parts["modules"]:
+    for needs, verdicts in facts.unknown_by_need():
+        yield _indented(f"{', '.join(verdict['code'] for verdict in verdicts)}: needs {needs}")
+    for row in faulty:
         why = row["reason"] or ("records are missing" if row["is_partial"] else "")
         yield _indented(f"Module {row['module']} is {row['state']}{f': {why}' if why else ''}")
 
 
 def _history(rows: Sequence[Row]) -> Iterator[RenderableType]:
-    yield from _section("History: latest runs of this user, program and number of ranks", _RUNS, rows)
+    yield from _section("History: latest runs of this user and program at this scale", _RUNS, rows)
     if len(rows) > 1:
-        ratios = [row["io_ratio"] for row in reversed(rows)]
+        ratios = [row["io_ratio"] for row in rows]
         yield _indented(f"share of I/O, oldest first: {spark(ratios, len(ratios))}")
 
 
@@ -206,9 +215,10 @@ _LAYERS: Final[tuple[Column, ...]] = (
     *_MOVED,
     ("reads", _of("read_count", _count), "right"),
     ("writes", _of("write_count", _count), "right"),
-    ("in reads", _of("read_seconds", _core_time), "right"),
-    ("in writes", _of("write_seconds", _core_time), "right"),
-    ("in metadata", _of("meta_seconds", _core_time), "right"),
+    ("in reads", _of("read_core_seconds", _core_time), "right"),
+    ("in writes", _of("write_core_seconds", _core_time), "right"),
+    ("in metadata", _of("meta_core_seconds", _core_time), "right"),
+    ("per second", _of("moved_bytes_per_second", _bytes), "right"),
 )
 _PHASES: Final[tuple[Column, ...]] = (
     ("phase", _of("phase", _count), "right"),
@@ -221,7 +231,7 @@ _PHASES: Final[tuple[Column, ...]] = (
 )
 _FILES: Final[tuple[Column, ...]] = (
     *_MOVED,
-    ("in metadata", _of("meta_seconds", _core_time), "right"),
+    ("in I/O", _of("io_seconds", _core_time), "right"),
     ("ranks", _of("rank_count", _count), "right"),
     ("on", _of("fs_type", _short), "left"),
     ("path", _of("path", _short), "fold"),
@@ -255,9 +265,9 @@ def _cost(row: Row, log: Row) -> str:
     return _core_time(cost) + (f", {cost / whole:.0%} of its I/O" if whole else "")
 
 
-def _most(title: str, rows: Sequence[Row], total: str) -> str:
+def _most(title: str, most: str, rows: Sequence[Row], total: str) -> str:
     count = rows[0][total] if rows else 0
-    return f"{title}: the {len(rows)} that moved most of {count:,}" if count > len(rows) else title
+    return f"{title}: the {len(rows)} of {count:,} that {most}" if count > len(rows) else title
 
 
 def _span(row: Row) -> str:

@@ -34,7 +34,7 @@ def test_standalone_page_needs_no_other_file(iomine, warehouse_of, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("zz",), "No log and no job is called zz"),
+        (("zz",), "There is no log or job zz"),
         (("2", "--standalone", "x.html"), "Job 2 has 2 logs, and one file holds one: name one of bb, cc."),
         (("aa", "--standalone", "x.html", "--out", "y"), "leave one of them out"),
     ],

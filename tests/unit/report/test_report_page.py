@@ -41,7 +41,8 @@ Rows = Sequence[Mapping[str, object]]
 ASKED = {
     *("main.logs", "main.findings", "main.log_layers", "main.files", "main.ost_io", "main.phases"),
     *("core.log", "core.verdict", "core.log_weather_profile", "core.module", "core.posix_file", "core.mpiio_file"),
-    *("core.lustre_component", "core.metadata", "core.job", "core.heatmap_rank", "core.rank_detail", "core.log_requests"),
+    *("core.lustre_component", "core.metadata", "core.job", "core.heatmap_rank", "core.rank_detail", "core.rank_io",
+      "core.log_requests"),
 }
 # Tags that are never closed, and those that may not stand within a paragraph.
 VOID = {"meta", "link", "rect", "image", "path"}
@@ -255,13 +256,13 @@ def test_one_rank_without_heat_map_has_the_picture_of_its_trace(facts_of: Callab
     assert "SELECT * FROM segments" in page(facts)
 
 
-def test_history_is_of_the_same_user_and_program_up_to_the_run(facts_of: Callable[..., Facts]) -> None:
+def test_history_is_of_the_lineage_up_to_the_run(facts_of: Callable[..., Facts]) -> None:
     """Earlier runs come before it, those of others and later ones are left out, and only runs with findings are linked."""
 
-    def run(log_id: str, hours: int, **others: object) -> dict[str, object]:
-        return LOG | {"log_id": log_id, "start_at": START + dt.timedelta(hours=hours)} | others
+    def run(log_id: str, hours: int, lineage_id: str = "1f") -> dict[str, object]:
+        return LOG | {"log_id": log_id, "start_at": START + dt.timedelta(hours=hours), "lineage_id": lineage_id}
 
-    logs = [run("late", 1), run("b", -1), run("a", -2), LOG, run("other", -3, uid=1), run("another", -3, app="x")]
+    logs = [run("late", 1), run("b", -1), run("a", -2), run(LOG_ID, 0), run("other", -3, "2f")]
     facts = facts_of(log=logs, verdict=[VERDICT | {"log_id": "a"}])
     assert ["a", "b", LOG_ID] == [row["log_id"] for row in facts.history]
     html = page(facts)
