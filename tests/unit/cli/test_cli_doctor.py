@@ -40,12 +40,12 @@ def test_missing_warehouse_is_only_a_warning(iomine, tmp_path: Path) -> None:
 def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
     """A data file that is gone is found, with the table that it belongs to."""
     warehouse = warehouse_of(log=[{"log_id": "a1"}, {"log_id": "a2"}])
-    next((warehouse / "lake").rglob("1.parquet")).unlink()
+    next((warehouse / "lake").rglob("0001.parquet")).unlink()
     answer = iomine("doctor", "--warehouse", warehouse)
     (fault,) = _lines(answer, "fail")
     assert answer.exit_code == 1
     assert fault.startswith("the table log cannot be read")
-    assert "1.parquet" in fault
+    assert "0001.parquet" in fault
 
 
 def test_file_that_is_no_database_fails(iomine, tmp_path: Path) -> None:

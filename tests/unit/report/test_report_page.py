@@ -41,8 +41,15 @@ Rows = Sequence[Mapping[str, object]]
 ASKED = {
     *("main.logs", "main.findings", "main.log_layers", "main.files", "main.ost_io", "main.phases"),
     *("core.log", "core.verdict", "core.log_weather_profile", "core.module", "core.posix_file", "core.mpiio_file"),
-    *("core.lustre_component", "core.metadata", "core.job", "core.heatmap_rank", "core.rank_detail", "core.rank_io",
-      "core.log_requests"),
+    *(
+        "core.lustre_component",
+        "core.metadata",
+        "core.job",
+        "core.heatmap_rank",
+        "core.rank_detail",
+        "core.rank_io",
+        "core.log_requests",
+    ),
 }
 # Tags that are never closed, and those that may not stand within a paragraph.
 VOID = {"meta", "link", "rect", "image", "path"}

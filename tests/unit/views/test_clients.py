@@ -15,7 +15,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 @pytest.fixture
 def database(tmp_path: Path, write_rows) -> Path:
-    """Two logs of a user, and a finding about one of them."""
+    """Two logs of a user, what they sum up to, and a finding about one of them."""
     logs = [{"log_id": log_id, "user": "ann", "app": "solver", "io_core_seconds": 9.0} for log_id in "ab"]
     verdict = {
         "log_id": "a",
@@ -25,7 +25,8 @@ def database(tmp_path: Path, write_rows) -> Path:
         "state": "fired",
         "cost_core_seconds": 4.0,
     }
-    lake = {"log": [write_rows("log", logs)], "verdict": [write_rows("verdict", [verdict])]}
+    night = {"user": "ann", "app": "solver", "log_count": 2, "io_core_seconds": 18.0}
+    lake = {name: [write_rows(name, rows)] for name, rows in {"log": logs, "verdict": [verdict], "app_night": [night]}.items()}
     build_catalog(tmp_path / "iomine.duckdb", lake, {}, {})
     return tmp_path / "iomine.duckdb"
 
