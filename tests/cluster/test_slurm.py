@@ -11,6 +11,7 @@ from sweeping import IOMINE, State, judge_by_one, run, state, strays, wait_for
 
 from iomine.errors import NoWorkersError
 from iomine.pipeline import progress
+from iomine.pipeline.rollups import OF_VERDICTS
 from iomine.pipeline.sweep import Settings
 from iomine.triggers import TRIGGERS
 
@@ -46,7 +47,7 @@ def sweep(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def as_read(warehouse: Path) -> State:
     """Rows of the tables that come out of logs; those that come of judging stand apart."""
-    judged = {"verdict", *(trigger.view for trigger in TRIGGERS.values())}
+    judged = {"verdict", *OF_VERDICTS, *(trigger.view for trigger in TRIGGERS.values())}
     return {table: rows for table, rows in state(warehouse).items() if table not in judged}
 
 
