@@ -9,7 +9,6 @@ from typing import Final
 _OF_LOG: Final = "log_id = $1 AND night = $2 AND cluster = $3"
 _SOUND: Final = f"{_OF_LOG} AND start_seconds >= 0 AND end_seconds >= start_seconds AND end_seconds <= $4"
 
-LOG: Final = "SELECT log_id, night, cluster, nprocs, run_seconds FROM logs WHERE log_id = $1 LIMIT 1"
 EXTENT: Final = f"""
     SELECT
         count(*) AS request_count, count(*) FILTER ({_SOUND}) AS sound_count, max(rank) AS highest_rank,

@@ -15,12 +15,10 @@ from pathlib import Path
 from long_trace import write_long_trace
 from results import HEAD, Result, lines
 
-from iomine.report.explorer import standalone_page
-from iomine.report.trace import trace_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from browser import chromium
-from one_log import catalog_of
+from one_log import catalog_of, report_page
 
 _SMALLEST = 100_000
 # Megabytes and seconds that are asked for, of 10^5 requests and of more, which are drawn through levels of detail.
@@ -63,10 +61,8 @@ def _page(folder: Path, requests: int) -> Path:
     folder.mkdir()
     log = folder / "long.darshan"
     write_long_trace(log, requests)
-    trace = trace_of(*catalog_of(log, folder))
-    assert trace is not None
     page = folder / "page.html"
-    page.write_text(standalone_page(trace, f"{requests} requests"), encoding="utf-8")
+    page.write_text(report_page(*catalog_of(log, folder)), encoding="utf-8")
     return page
 
 
@@ -77,8 +73,8 @@ def _timed(page: Path, rounds: int) -> tuple[list[float], list[float]]:
         with chromium() as browser:
             tab = browser.new_page(viewport={"width": 1200, "height": 900})
             tab.goto(page.as_uri())
-            tab.wait_for_selector("section[data-ready]")
-            firsts.append(float(tab.get_attribute("section", "data-ready")) / 1000)
+            tab.wait_for_selector(".explorer[data-ready]")
+            firsts.append(float(tab.get_attribute(".explorer", "data-ready")) / 1000)
             redraws += [milliseconds / 1000 for milliseconds in tab.evaluate(_REDRAWS, _KEYS)]
     return firsts[1:], redraws[len(_KEYS) :]
 
