@@ -12,21 +12,26 @@ import pytest
 NO_CHROMIUM = "Chromium is not here: `apt-get install chromium` brings it"
 # As root, and without looking for its maker's hosts.
 _ARGUMENTS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
+_WEBGL = "--enable-unsafe-swiftshader"
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A running browser, of Playwright's sync API; skips where there is none."""
+def chromium(*, is_webgl: bool = False) -> Iterator[Any]:
+    """A running browser, of Playwright's sync API; skips where there is none.
+
+    Args:
+        is_webgl: whether it is to have WebGL, by software.
+    """
     path = shutil.which("chromium")
     if path is None:
         pytest.skip(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*_ARGUMENTS, _WEBGL if is_webgl else "--disable-gpu"])
         yield browser
         browser.close()
 

@@ -27,7 +27,9 @@ export async function rowsOf(source: TableSource, tickSeconds: number): Promise<
 function held(name: string): Uint8Array<ArrayBuffer> {
   const found = document.getElementById(name)?.textContent ?? globalThis.iomineBlocks?.[name];
   if (found === undefined) throw new Error("The trace's data do not lie beside the page: copy all files of the report.");
-  const text = atob(found.trim());
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(found);
+  // Browsers from before 2025.
+  const text = atob(found);
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   return bytes;

@@ -61,7 +61,10 @@ def _blocks(trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> 
     told = [_told(table, "block", f"{NAME}-{number}") for number, table in enumerate(light)]
     told += [_told(table, "href", name) for name, table in long.items()]
     about = json.dumps({**trace.about, "tables": told}, allow_nan=False, separators=(",", ":")).encode()
-    return {f"{NAME}-about": _text(packed(about)), **{f"{NAME}-{number}": _text(table.parquet) for number, table in enumerate(light)}}
+    return {
+        f"{NAME}-about": _text(packed(about)),
+        **{f"{NAME}-{number}": _text(table.parquet) for number, table in enumerate(light)},
+    }
 
 
 def _told(table: Table, key: str, place: str) -> dict[str, Any]:

@@ -101,8 +101,7 @@ def test_no_trace_no_explorer(tmp_path):
 
 
 def test_highlights_are_numbered_as_the_page_numbers(made):
-    """Files of a highlight become the page's numbers; conditions that are none are left out; what is usual comes after, and
-    what is about files that are not traced is left out."""
+    """Files of a highlight become the page's numbers; conditions that are none, and files without a trace, are left out."""
     mine = Highlight(code="P01", text="Mine.", paths=["/scratch/out.h5", "/elsewhere"], ranks=[1])
     absent = Highlight(code="P07", text="Not traced.", paths=["/elsewhere"])
     found = told(*made, [mine, absent])[1].about["highlights"]
