@@ -37,7 +37,7 @@ function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; fac
   const used = [...names.keys()].filter((key) => isUsed[key]);
   const facet = new Uint8Array(256).fill(NO_FACET);
   used.forEach((key, at) => (facet[key] = at));
-  return { facetOf: keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
+  return { facetOf: used.length === 1 && isUsed[NO_FACET] === 0 ? new Uint8Array(keyOf.length) : keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
 }
 
 function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "noun" | "total"> {
