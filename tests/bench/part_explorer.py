@@ -12,8 +12,10 @@ import gzip
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -60,7 +62,11 @@ _PEER_REDRAWS = """async ranges => {
     const times = [];
     for (const range of ranges) {
         const start = performance.now();
+        const drawn = new Promise(done => plot.once("plotly_afterplot", done));
         await Plotly.relayout(plot, { "xaxis.range": range });
+        await drawn;
+        // WebGL draws in the frame that follows.
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
         times.push(performance.now() - start);
     }
     return times;
@@ -109,6 +115,7 @@ class Shown:
         ready: what of it has `data-ready` once it has drawn.
         redraws: gives the milliseconds of its redrawings.
         is_webgl: whether it draws with WebGL.
+        made_cpu_seconds: what it took to make it, where that is told.
         first_seconds: of each round, until the picture stood.
         redraw_seconds: of each redrawing.
     """
@@ -117,6 +124,7 @@ class Shown:
     ready: str = "body"
     redraws: Callable[[Any], list[float]] = lambda _: []
     is_webgl: bool = False
+    made_cpu_seconds: float = 0.0
     first_seconds: list[float] = field(default_factory=list)
     redraw_seconds: list[float] = field(default_factory=list)
 
@@ -155,6 +163,7 @@ def _rows(folder: Path, size: int, options: Options) -> Iterator[Result]:
     ours, floor = pages["ours"], pages["floor"]
     is_whole = size == _SMALLEST
     what = f"{size:,} requests"
+    yield Result(what=f"making the report of {what}", ours=ours.made_cpu_seconds)
     yield Result(what=f"report of {what}", ours=ours.size, unit="B", most=_MOST_BYTES[is_whole])
     yield Result(what=f"first drawing of {what}", ours=ours.first, most=_MOST_FIRST_SECONDS[is_whole])
     yield _beside(f"  first drawing of {what}", ours.first, "floor", floor.first, is_ours_first=True)
@@ -176,14 +185,23 @@ def _pages(folder: Path, size: int, options: Options) -> dict[str, Shown]:
     write_long_trace(log, size)
     database, log_id = catalog_of(log, folder)
     report, floor = folder / "report.html", folder / "floor.html"
-    report.write_text(report_page(database, log_id), encoding="utf-8")
+    written = _cpu_seconds(lambda: report.write_text(report_page(database, log_id), encoding="utf-8"))
     requests = ask(database, _REQUESTS)
     floor.write_text(_floor_page(requests), encoding="utf-8")
-    pages = {"ours": Shown(report, ".explorer", lambda tab: tab.evaluate(_REDRAWS, _KEYS)), "floor": Shown(floor)}
+    pages = {
+        "ours": Shown(report, ".explorer", partial(_evaluated, script=_REDRAWS, given=_KEYS), made_cpu_seconds=written),
+        "floor": Shown(floor),
+    }
     if size <= _MOST_PEER_REQUESTS:
         peer = _peer_page(requests, folder, options.cache)
-        pages["plotly"] = Shown(peer, redraws=lambda tab: tab.evaluate(_PEER_REDRAWS, _PEER_RANGES), is_webgl=True)
+        pages["plotly"] = Shown(peer, redraws=partial(_evaluated, script=_PEER_REDRAWS, given=_PEER_RANGES), is_webgl=True)
     return pages
+
+
+def _cpu_seconds(work: Callable[[], object]) -> float:
+    begun = time.process_time()
+    work()
+    return time.process_time() - begun
 
 
 def _floor_page(requests: pa.Table) -> str:
@@ -199,6 +217,11 @@ def _peer_page(requests: pa.Table, folder: Path, cache: Path) -> Path:
     np.savez(columns, **{name: requests[name].to_numpy() for name in requests.column_names})
     subprocess.run([python_with(cache, *_PEER), _PEER_SCRIPT, columns, page], check=True)
     return page
+
+
+def _evaluated(tab: Any, script: str, given: object) -> list[float]:
+    milliseconds: list[float] = tab.evaluate(script, given)
+    return milliseconds
 
 
 def _open(shown: Shown, *, is_counted: bool) -> None:
