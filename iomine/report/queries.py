@@ -77,9 +77,14 @@ OSTS: Final = f"""
     WHERE {_OF_LOG} AND layer = 'posix'
     ORDER BY ost_id NULLS LAST, op
 """
+# Of each layer, as requests of MPI-IO wait for those of POSIX.
 BUSY_RANKS: Final = f"""
-    WITH spent AS (SELECT rank, read_seconds + write_seconds AS seconds FROM core.rank_io WHERE {_OF_LOG} AND layer = 'all')
-    SELECT rank FROM spent WHERE seconds > 2 * (SELECT median(seconds) FROM spent) ORDER BY rank
+    WITH spent AS (SELECT layer, rank, sum(end_seconds - start_seconds) AS seconds FROM segments WHERE {_SOUND} GROUP BY ALL),
+    usual AS (SELECT layer, median(seconds) AS seconds FROM spent GROUP BY layer)
+    SELECT DISTINCT rank
+    FROM spent JOIN usual USING (layer)
+    WHERE spent.seconds > 2 * usual.seconds
+    ORDER BY rank
 """
 
 

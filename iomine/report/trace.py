@@ -109,7 +109,7 @@ def trace_of(ask: Ask, log: Row, highlights: Sequence[Highlight] = ()) -> Trace 
         rows = ask(sql, sound)
         return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_parquet(rows, lists, tick))
 
-    usual = _usual(extent["slow_seconds"], ask(queries.BUSY_RANKS, keys)["rank"].to_pylist())
+    usual = _usual(extent["slow_seconds"], ask(queries.BUSY_RANKS, sound)["rank"].to_pylist())
     numbered = [_numbered(highlight, files) for highlight in (*highlights, *usual)]
     about = {
         "run_seconds": run_seconds,

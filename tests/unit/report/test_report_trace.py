@@ -113,3 +113,16 @@ def test_highlights_are_numbered_as_the_page_numbers(made):
         "WHERE start_seconds >= 0 AND end_seconds <= 102",
     ).to_pylist()
     assert bar["bar"] == found[2]["seconds_from"]
+
+
+def test_busy_ranks_spend_twice_the_time_of_the_median_rank_in_requests(tmp_path):
+    """Of nine ranks, those that take more than twice as long as the one in the middle, in either layer, are busy."""
+    posix = [1, 1, 1, 1, 2, 4, 4.5, 1, 5]
+    records = [dxt_record("<", [Segment(0, 1, 0.0, seconds)], id_=5, rank=rank) for rank, seconds in enumerate(posix)]
+    mpiio = [dxt_record("<", [Segment(0, 1, 0.0, 9.0 if rank == 3 else 1.0)], id_=5, rank=rank) for rank in range(9)]
+    log = tmp_path / "busy.darshan"
+    modules = {"DXT_POSIX": Module(1, records), "DXT_MPIIO": Module(2, mpiio)}
+    log.write_bytes(write(Blueprint(modules, job=job(nprocs=9))))
+    [found] = [each for each in told(*catalog_of(log, tmp_path))[1].about["highlights"] if each["code"] == "busy ranks"]
+    median = sorted(posix)[4]
+    assert found["ranks"] == sorted({3} | {rank for rank, seconds in enumerate(posix) if seconds > 2 * median})
