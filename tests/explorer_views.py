@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "unit/sources")]
+sys.path.insert(0, str(Path(__file__).parent))
 from browser import Page, chromium
 from one_log import catalog_of, report_page
 from shared import NOT_HERE, SHARED_DATA
-from writing import Blueprint, Module, Segment, dxt_record, job, write
 
 REPO: Final = Path(__file__).parents[1]
 PAGE: Final = REPO / "docs/explorer.md"
@@ -25,7 +24,8 @@ LOG: Final = (
     SHARED_DATA / "darshan/dxt-explorer/jeanbez_8_benchmark_parallel_id45195555_8-6-50011-11681279140261054765_1628283217.darshan"
 )
 MOST_BYTES: Final = 60_000
-_MOST_HEIGHT: Final = 560
+_MOST_HEIGHT: Final = 640
+_TABLE_HEIGHT: Final = 400
 _INTRO: Final = """\
 # The trace explorer, beside DXT Explorer
 
@@ -36,8 +36,7 @@ A report of a log with a DXT trace draws the trace under “The trace”. Every 
 of a file and of ranks, and the highlight of a finding; what is in sight can be saved as PNG and as CSV, and is told as a table.
 
 The pictures are of a log that comes with DXT Explorer (`{log}`, BSD-3-Clause-LBNL): openPMD's parallel benchmark on {ranks}
-ranks, {requests} requests. The picture of busy ranks is of a made
-log, of which two of sixteen ranks are.
+ranks, {requests} requests.
 
 | DXT Explorer | in a report |
 | --- | --- |
@@ -55,7 +54,6 @@ class View:
         button: the view that is pressed.
         choices: of choices by their label, what is chosen.
         table: the caption of a table that says it, and is shown instead of the picture.
-        is_made: whether the picture is of a made log.
     """
 
     theirs: str
@@ -64,7 +62,6 @@ class View:
     button: str
     choices: Sequence[tuple[str, str]] = ()
     table: str = ""
-    is_made: bool = False
 
 
 VIEWS: Final = (
@@ -79,7 +76,6 @@ VIEWS: Final = (
     View(
         "unbalanced ranks", "Highlight: busy ranks", "busy-ranks", "Operations",
         [("Highlight", "busy ranks: Ranks that spend more than twice the median rank's time in requests.")],
-        is_made=True,
     ),
     View(
         "stragglers", "Highlight: slowest", "slowest", "Operations",
@@ -93,44 +89,25 @@ def main() -> None:
     if not LOG.exists():
         raise SystemExit(NOT_HERE)
     PICTURES.mkdir(exist_ok=True)
-    with chromium() as browser:
-        of_real = pictures(browser, LOG, [view for view in VIEWS if not view.is_made])
-        with tempfile.TemporaryDirectory() as folder:
-            made = Path(folder) / "made.darshan"
-            made.write_bytes(write(_made()))
-            pictures(browser, made, [view for view in VIEWS if view.is_made])
-    words = of_real.split()
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        file = Path(folder) / "report.html"
+        file.write_text(report_page(*catalog_of(LOG, Path(folder))), encoding="utf-8")
+        with Page(browser, file.as_uri()) as page:
+            words = page.status.split()
+            # Narrow, so that the pictures are small.
+            page.page.set_viewport_size({"width": 700, "height": 900})
+            for view in VIEWS:
+                _take(page, look(page, view), PICTURES / f"{view.picture}.png")
     rows = [f"| {view.theirs} | {view.ours}<br>![{view.ours}](explorer/{view.picture}.png) |\n" for view in VIEWS]
     about = {"log": LOG.name, "requests": words[4], "ranks": words[words.index("ranks") - 1]}
     PAGE.write_text(_INTRO.format(**about) + "".join(rows), encoding="utf-8")
 
 
-def pictures(browser: Any, log: Path, views: Sequence[View]) -> str:
-    """Takes the pictures of a log; gives what its report says is in sight at first."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "report.html"
-        file.write_text(report_page(*catalog_of(log, Path(folder))), encoding="utf-8")
-        with Page(browser, file.as_uri()) as page:
-            said = page.status
-            # Narrow, so that the pictures are small.
-            page.page.set_viewport_size({"width": 700, "height": 900})
-            for view in views:
-                _take(page, look(page, view), PICTURES / f"{view.picture}.png")
-    return said
-
-
 def _take(page: Page, shown: Any, path: Path) -> None:
     """A screenshot of the upper part of what is shown."""
     shown.evaluate("each => each.scrollIntoView({ behavior: 'instant', block: 'start' })")
-    box = shown.bounding_box()
-    page.page.screenshot(path=path, clip=box | {"height": min(box["height"], _MOST_HEIGHT)})
-
-
-def _made() -> Blueprint:
-    """Sixteen ranks, of which two write three times as long as the others."""
-    long, short = ([Segment(4096 * at, 4096, 5.0 * at, 5.0 * at + lasts) for at in range(16)] for lasts in (3.0, 1.0))
-    records = [dxt_record("<", long if rank in {3, 11} else short, rank=rank) for rank in range(16)]
-    return Blueprint({"DXT_POSIX": Module(1, records)}, job=job(nprocs=16))
+    box, is_table = shown.bounding_box(), shown.evaluate("each => each.tagName") == "TABLE"
+    page.page.screenshot(path=path, clip=box | {"height": min(box["height"], _TABLE_HEIGHT if is_table else _MOST_HEIGHT)})
 
 
 def look(page: Page, view: View) -> Any:
