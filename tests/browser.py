@@ -12,21 +12,26 @@ import pytest
 NO_CHROMIUM = "Chromium is not here: `apt-get install chromium` brings it"
 # As root, and without looking for its maker's hosts.
 _ARGUMENTS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 )
+_WEBGL = "--enable-unsafe-swiftshader"
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A running browser, of Playwright's sync API; skips where there is none."""
+def chromium(*, is_webgl: bool = False) -> Iterator[Any]:
+    """A running browser, of Playwright's sync API; skips where there is none.
+
+    Args:
+        is_webgl: whether it is to have WebGL, by software.
+    """
     path = shutil.which("chromium")
     if path is None:
         pytest.skip(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*_ARGUMENTS, _WEBGL if is_webgl else "--disable-gpu"])
         yield browser
         browser.close()
 
@@ -45,7 +50,7 @@ class Page:
         self.page.on("console", lambda message: self._complaints.append(message.text))
         self.page.on("pageerror", lambda error: self._complaints.append(str(error)))
         self.page.goto(address)
-        self.page.wait_for_selector("section[data-ready]")
+        self.page.wait_for_selector(".explorer[data-ready]")
 
     def __enter__(self) -> Self:
         return self
@@ -55,6 +60,11 @@ class Page:
         assert [] == self._complaints
 
     @property
+    def explorer(self) -> Any:
+        """The explorer, apart from the rest of the page."""
+        return self.page.locator(".explorer")
+
+    @property
     def status(self) -> str:
         """What the explorer says is in sight, once it stands still."""
         self.page.wait_for_timeout(250)
@@ -62,8 +72,15 @@ class Page:
 
     def table(self, caption: str) -> list[list[str]]:
         """Cells of a table."""
-        rows = self.page.locator("table", has=self.page.locator("caption", has_text=caption)).locator("tbody tr")
+        rows = self.explorer.locator("table", has=self.page.locator("caption", has_text=caption)).locator("tbody tr")
         return [row.locator("td").all_inner_texts() for row in rows.all()]
+
+    def picture(self) -> dict[str, float]:
+        """Where the picture lies in the window, all of which can be pointed at."""
+        canvas = self.page.locator("canvas")
+        canvas.evaluate("canvas => canvas.scrollIntoView({ behavior: 'instant', block: 'center' })")
+        box: dict[str, float] = canvas.bounding_box()
+        return box
 
     def tip(self) -> dict[str, str]:
         """What the pointer is on, by label; empty where it is on nothing."""
@@ -79,7 +96,7 @@ class Page:
 
     def view(self, name: str) -> None:
         """Goes to a view."""
-        self.page.get_by_role("button", name=name, exact=True).click()
+        self.explorer.get_by_role("button", name=name, exact=True).click()
 
     def saved(self, button: str, folder: Path) -> Path:
         """The file that a button saves."""

@@ -1,12 +1,18 @@
-"""A catalog of a single log, without a sweep."""
+"""A catalog of a single log, without a sweep, and what reports make of it."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.report.facts import Facts, Place, gather
+from iomine.report.page import page
+from iomine.report.trace import Highlight, Trace, trace_of
 from iomine.sources.darshan import read_log
 from iomine.views.catalog import build_catalog
+from iomine.views.query import answer, open_catalog
 
 CLUSTER = "here"
 NIGHT = date(2024, 4, 18)
@@ -24,3 +30,16 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
         lake.setdefault(table, []).append(path)
     build_catalog(folder / "iomine.duckdb", lake, {}, {})
     return folder / "iomine.duckdb", read.log_id
+
+
+def told(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> tuple[Facts, Trace | None]:
+    """What is known of the log, and what its report shows of its trace."""
+    with open_catalog(database) as con:
+        ask = partial(answer, con)
+        (facts,) = gather(ask, [Place(CLUSTER, NIGHT, log_id)])
+        return facts, trace_of(ask, facts.log, highlights)
+
+
+def report_page(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> str:
+    """The log's report in one file."""
+    return page(*told(database, log_id, highlights), standalone=True)

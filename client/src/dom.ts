@@ -28,16 +28,16 @@ export function choice(label: string, options: [string, string][], act: (value: 
   return { box: element("label", {}, `${label} `, select), select };
 }
 
-/** A table with a caption; cells that are numbers stand to the right. */
+/** A table with a caption; numbers, and the heads of columns that begin with one, stand to the right. */
 export function table(caption: string, head: string[], rows: Child[][]): HTMLTableElement {
-  const cell = (child: Child): HTMLTableCellElement =>
-    element("td", typeof child === "string" && /^[\d.,−-]+( |$)/.test(child) ? { class: "number" } : {}, child);
+  const kind = (child: Child | undefined): Record<string, string> =>
+    typeof child === "string" && /^[\d.,−-]+( |$)/.test(child) ? { class: "number" } : {};
   return element(
     "table",
     {},
     element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))),
-    element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map(cell)))),
+    element("thead", {}, element("tr", {}, ...head.map((text, at) => element("th", { scope: "col", ...kind(rows[0]?.[at]) }, text)))),
+    element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map((child) => element("td", kind(child), child))))),
   );
 }
 

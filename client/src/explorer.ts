@@ -11,6 +11,7 @@ import type { Domain } from "./raster";
 import { type About, type Highlight, type Rows, type TableSource, UNKNOWN } from "./rows";
 import { isHighlighted } from "./select";
 import { save } from "./dom";
+import { onTheme, type Theme, themeOf } from "./theme";
 import { Tip } from "./tip";
 import * as told from "./told";
 import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
@@ -41,17 +42,19 @@ export class Explorer {
   private readonly stretches = new Map<string, Domain>();
   view: View | undefined;
   private table: TableSource | undefined;
+  private theme: Theme;
   private palette: Palette;
   private colours: Uint8Array = new Uint8Array();
   private picked: Place | undefined;
   private telling: number | undefined;
 
   constructor(
-    section: HTMLElement,
+    private readonly section: HTMLElement,
     private readonly about: About,
   ) {
     this.levels = new Levels(about);
-    this.palette = operationPalette(about.ops);
+    this.theme = themeOf(section);
+    this.palette = operationPalette(about.ops, this.theme);
     this.controls = new Controls(about, this);
     section.replaceChildren(...this.controls.elements);
     this.picture = new Picture(this.controls.canvas);
@@ -68,6 +71,7 @@ export class Explorer {
       step: (by) => this.step(by),
     });
     new ResizeObserver(() => this.resize()).observe(this.controls.stage);
+    onTheme(() => this.recolour());
   }
 
   /** Takes on what was chosen, and shows it. */
@@ -79,10 +83,9 @@ export class Explorer {
     await this.load();
   }
 
-  /** Highlights what a finding is about, if it names requests. */
+  /** Highlights what a finding is about; nothing, if it names no requests. */
   async showFinding(code: string): Promise<void> {
-    const highlight = this.about.highlights.find((found) => found.code === code);
-    if (highlight) await this.choose({ highlight });
+    await this.choose({ highlight: this.about.highlights.find((found) => found.code === code) });
   }
 
   reset(): void {
@@ -182,15 +185,15 @@ export class Explorer {
   private show(view: View, table: TableSource | undefined): void {
     this.table = table;
     this.view = withRanks(view, this.about, this.chosen.ranks);
-    this.palette = this.chosen.isBySize && table ? sizePalette() : operationPalette(this.about.ops);
+    this.palette = this.chosen.isBySize && table ? sizePalette(this.theme) : operationPalette(this.about.ops, this.theme);
     this.picked = undefined;
     this.tip.hide();
     const { lanes, rows } = this.view;
     const shares = new Float32Array(lanes.rows.length).fill(1);
-    if (view.x.kind === "time") lanes.rows.forEach((row, place) => (shares[place] = rows.share[row]!));
+    if (view.x.kind === "time") for (let place = 0; place < shares.length; place++) shares[place] = rows.share[lanes.rows[place]!]!;
     this.colours = this.coloured(this.view);
     this.controls.update(this.chosen, this.view, this.wholes(this.view));
-    this.picture.show({ ...this.view, palette: this.palette, colours: this.colours, shares }, this.domain);
+    this.picture.show({ ...this.view, palette: this.palette, theme: this.theme, colours: this.colours, shares }, this.domain);
     this.tell();
   }
 
@@ -207,7 +210,7 @@ export class Explorer {
       return isBySize ? sizeClass(rows.requestBytes(row)) : rows.op[row]!;
     };
     const colours = new Uint8Array(lanes.rows.length);
-    lanes.rows.forEach((row, place) => (colours[place] = colourOf(row)));
+    for (let place = 0; place < colours.length; place++) colours[place] = colourOf(lanes.rows[place]!);
     return colours;
   }
 
@@ -254,10 +257,14 @@ export class Explorer {
     if (places[next]) this.point(places[next]);
   }
 
+  /** Takes on other colours; what is in sight stays. */
+  private recolour(): void {
+    this.theme = themeOf(this.section);
+    if (this.view) this.show(this.view, this.table);
+  }
+
   private resize(): void {
-    this.picture.layOut();
-    this.picture.draw();
-    void this.load();
+    if (this.picture.resize()) void this.load();
   }
 }
 

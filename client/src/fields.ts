@@ -20,8 +20,8 @@ export function layerName(layer: string): string {
 
 /** Fields of requests, of which those are left out that a table does not know. */
 export function requestFields(rows: Rows, about: About): Field[] {
-  const isMerged = rows.requests.some((count) => count !== 1);
-  const known = (column: ArrayLike<number>): boolean => Array.prototype.some.call(column, (value) => value !== UNKNOWN);
+  const isMerged = isAnyOther(rows.requests, 1);
+  const known = (column: ArrayLike<number>): boolean => isAnyOther(column, UNKNOWN);
   const text = (name: string, label: string, value: (row: number) => string, shown = value): Field => ({ name, label, value, shown });
   const number = (name: string, label: string, column: ArrayLike<number>, shown: (value: number) => string): Field => ({
     name,
@@ -51,6 +51,12 @@ export function requestFields(rows: Rows, about: About): Field[] {
     ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, String)] : []),
     ...(known(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
   ];
+}
+
+/** Whether a column holds anything else. */
+function isAnyOther(column: ArrayLike<number>, value: number): boolean {
+  for (let row = 0; row < column.length; row++) if (column[row] !== value) return true;
+  return false;
 }
 
 function time(name: string, label: string, column: Float64Array): Field {

@@ -29,30 +29,35 @@ export class Lanes {
    * @param laneOf lane of each row
    */
   constructor(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array, ends: Float64Array) {
-    this.rows = ordered(facetCount, facetOf, laneOf, begins);
-    this.begins = taken(begins, this.rows);
-    this.ends = taken(ends, this.rows);
-    this.reach = new Float64Array(this.rows.length);
-    this.furthest = new Float64Array(Math.ceil(this.rows.length / BLOCK)).fill(-Infinity);
+    const rows = ordered(facetCount, facetOf, laneOf, begins);
+    const isAll = rows.length === begins.length && isAscending(rows);
+    this.rows = rows;
+    this.begins = isAll ? begins : taken(begins, rows);
+    this.ends = isAll ? ends : taken(ends, rows);
+    this.reach = new Float64Array(rows.length);
+    this.furthest = new Float64Array(Math.ceil(rows.length / BLOCK)).fill(-Infinity);
+    const { ends: endOf, reach, furthest } = this;
     const found = Array.from({ length: facetCount }, () => ({ values: [] as number[], firsts: [] as number[] }));
     let facet = -1;
     let lane = 0;
-    for (let place = 0; place < this.rows.length; place++) {
-      const row = this.rows[place]!;
-      const isNew = facetOf[row] !== facet || laneOf[row] !== lane;
-      if (isNew) {
+    let furthestInLane = -Infinity;
+    for (let place = 0; place < rows.length; place++) {
+      const row = rows[place]!;
+      const end = endOf[place]!;
+      if (facetOf[row] !== facet || laneOf[row] !== lane) {
         if (facet >= 0 && facetOf[row] !== facet) found[facet]!.firsts.push(place);
         facet = facetOf[row]!;
         lane = laneOf[row]!;
         found[facet]!.values.push(lane);
         found[facet]!.firsts.push(place);
+        furthestInLane = end;
       }
-      const end = this.ends[place]!;
-      this.reach[place] = isNew ? end : Math.max(end, this.reach[place - 1]!);
-      const block = Math.floor(place / BLOCK);
-      this.furthest[block] = Math.max(this.furthest[block]!, end);
+      if (end > furthestInLane) furthestInLane = end;
+      reach[place] = furthestInLane;
+      const block = (place / BLOCK) | 0;
+      if (end > furthest[block]!) furthest[block] = end;
     }
-    if (facet >= 0) found[facet]!.firsts.push(this.rows.length);
+    if (facet >= 0) found[facet]!.firsts.push(rows.length);
     this.facets = found.map(({ values, firsts }) => ({ values: Int32Array.from(values), firsts: Uint32Array.from(firsts) }));
   }
 
@@ -96,11 +101,21 @@ function ordered(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, be
   const all = new Uint32Array(begins.length);
   for (let row = 0; row < begins.length; row++) if (facetOf[row]! < facetCount) all[count++] = row;
   const kept = all.subarray(0, count);
-  const compare = (a: number, b: number): number =>
-    facetOf[a]! - facetOf[b]! || laneOf[a]! - laneOf[b]! || begins[a]! - begins[b]!;
   // Tables of ranks come in order.
-  for (let at = 1; at < kept.length; at++) if (compare(kept[at - 1]!, kept[at]!) > 0) return kept.sort(compare);
-  return kept;
+  let isOrdered = true;
+  for (let at = 1; isOrdered && at < count; at++) {
+    const a = kept[at - 1]!;
+    const b = kept[at]!;
+    const isSameLane = facetOf[a] === facetOf[b] && laneOf[a] === laneOf[b];
+    isOrdered = isSameLane ? begins[a]! <= begins[b]! : facetOf[a]! < facetOf[b]! || (facetOf[a] === facetOf[b] && laneOf[a]! < laneOf[b]!);
+  }
+  if (isOrdered) return kept;
+  return kept.sort((a, b) => facetOf[a]! - facetOf[b]! || laneOf[a]! - laneOf[b]! || begins[a]! - begins[b]!);
+}
+
+function isAscending(rows: Uint32Array): boolean {
+  for (let at = 1; at < rows.length; at++) if (rows[at]! < rows[at - 1]!) return false;
+  return true;
 }
 
 function taken(values: Float64Array, rows: Uint32Array): Float64Array {

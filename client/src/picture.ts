@@ -4,6 +4,7 @@ import { type LaneAxis, type XAxis, xTicks } from "./axes";
 import type { Lanes } from "./lanes";
 import { HIDDEN, type Palette } from "./palette";
 import { type Domain, Raster } from "./raster";
+import type { Theme } from "./theme";
 
 const LEFT = 76;
 const RIGHT = 16;
@@ -13,11 +14,6 @@ const LEGEND_LINE = 20;
 const LANE = 22;
 const LEAST_FACET = 66;
 const FONT = "12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
-const INK = "#1f2933";
-const QUIET = "#52606d";
-const GRID = "#e4e7eb";
-const FRAME = "#9aa5b1";
-const BRUSH = "rgba(31, 41, 51, 0.12)";
 /** So many pixels beside a request the pointer is still on it. */
 const SLACK = 3;
 
@@ -28,6 +24,7 @@ export interface Drawing {
   axis: LaneAxis;
   x: XAxis;
   palette: Palette;
+  theme: Theme;
   /** Colour and share of each place of the lanes. */
   colours: Uint8Array;
   shares: Float32Array;
@@ -78,15 +75,26 @@ export class Picture {
     this.draw();
   }
 
-  /** Takes on the width of the page. */
-  layOut(): void {
+  /** Takes on the width of the page, if it is another. */
+  resize(): boolean {
+    if (!this.drawing || this.widthOfPage() === this.width) return false;
+    this.layOut();
+    this.draw();
+    return true;
+  }
+
+  private widthOfPage(): number {
+    return Math.max(Math.floor(this.canvas.parentElement!.clientWidth), 320);
+  }
+
+  private layOut(): void {
     const { drawing } = this;
     if (!drawing) return;
-    this.width = Math.max(Math.floor(this.canvas.parentElement!.clientWidth), 320);
+    this.width = this.widthOfPage();
     const most = drawing.facets.length > 1 ? 250 : 420;
     this.facetHeight = Math.min(Math.max(drawing.axis.count * LANE, LEAST_FACET), most);
     const context = this.context();
-    this.legendLines = this.legend(context, drawing.palette, false);
+    this.legendLines = this.legend(context, drawing, false);
     const height = this.top(drawing.facets.length) - TITLE + BOTTOM;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(this.width * ratio);
@@ -152,16 +160,16 @@ export class Picture {
     const { drawing } = this;
     if (!drawing) return;
     const context = this.context();
-    context.fillStyle = "#ffffff";
+    context.fillStyle = drawing.theme.paper;
     context.fillRect(0, 0, this.width, this.top(drawing.facets.length) + BOTTOM);
-    this.legend(context, drawing.palette, true);
+    this.legend(context, drawing, true);
     const ticks = xTicks(drawing.x, this.domain.from, this.domain.to, Math.floor(this.plotWidth / 110));
     drawing.facets.forEach((title, facet) => this.drawFacet(context, drawing, title, facet, ticks.map(({ at }) => at)));
     this.drawXAxis(context, drawing, ticks);
     if (brush) {
-      context.fillStyle = BRUSH;
+      context.fillStyle = `${drawing.theme.ink}20`;
       context.fillRect(brush.left, brush.upper, brush.right - brush.left, brush.lower - brush.upper);
-      context.strokeStyle = INK;
+      context.strokeStyle = drawing.theme.ink;
       context.strokeRect(brush.left + 0.5, brush.upper + 0.5, brush.right - brush.left - 1, brush.lower - brush.upper - 1);
     }
   }
@@ -200,11 +208,11 @@ export class Picture {
     const { domain, facetHeight: height, plotWidth: width } = this;
     const top = this.top(facet);
     context.textAlign = "left";
-    context.fillStyle = INK;
+    context.fillStyle = drawing.theme.ink;
     context.font = `600 ${FONT}`;
     context.fillText(title, LEFT, top - TITLE / 2 + 1);
     context.font = FONT;
-    context.strokeStyle = GRID;
+    context.strokeStyle = drawing.theme.faint;
     context.beginPath();
     for (const at of xs) {
       const x = Math.round(LEFT + ((at - domain.from) / (domain.to - domain.from)) * width) + 0.5;
@@ -213,8 +221,8 @@ export class Picture {
     }
     context.stroke();
     this.drawRows(context, drawing, facet, top);
-    this.drawLaneAxis(context, drawing.axis, top);
-    context.strokeStyle = FRAME;
+    this.drawLaneAxis(context, drawing, top);
+    context.strokeStyle = drawing.theme.line;
     context.strokeRect(LEFT - 0.5, top - 0.5, width + 1, height + 1);
   }
 
@@ -235,14 +243,14 @@ export class Picture {
     const laneHeight = height / (domain.bottom - domain.top);
     if (laneHeight < 5) return;
     // Lanes that are thick enough are set apart.
-    context.fillStyle = "#ffffff";
+    context.fillStyle = drawing.theme.paper;
     for (let lane = 1; lane < lines; lane++) context.fillRect(LEFT, Math.round(top + lane * laneHeight) - 0.5, plotWidth, 1);
   }
 
-  private drawLaneAxis(context: CanvasRenderingContext2D, axis: LaneAxis, top: number): void {
+  private drawLaneAxis(context: CanvasRenderingContext2D, { axis, theme }: Drawing, top: number): void {
     const { domain, facetHeight: height } = this;
     context.textAlign = "right";
-    context.fillStyle = QUIET;
+    context.fillStyle = theme.soft;
     const laneHeight = height / (domain.bottom - domain.top);
     for (const position of axis.ticks(domain.top, domain.bottom, Math.floor(height / 16))) {
       const y = top + (position + 0.5 - domain.top) * laneHeight;
@@ -259,7 +267,7 @@ export class Picture {
   private drawXAxis(context: CanvasRenderingContext2D, drawing: Drawing, ticks: { at: number; label: string }[]): void {
     const { domain, plotWidth: width } = this;
     const bottom = this.lower(drawing.facets.length - 1);
-    context.fillStyle = QUIET;
+    context.fillStyle = drawing.theme.soft;
     for (const { at, label } of ticks) {
       const x = LEFT + ((at - domain.from) / (domain.to - domain.from)) * width;
       const half = context.measureText(label).width / 2;
@@ -271,8 +279,7 @@ export class Picture {
   }
 
   /** Draws the legend, or only tells how many lines it takes. */
-  private legend(context: CanvasRenderingContext2D, palette: Palette, isDrawn: boolean): number {
-    const used = new Set(this.drawing?.colours);
+  private legend(context: CanvasRenderingContext2D, { palette, colours, theme }: Drawing, isDrawn: boolean): number {
     let x = LEFT;
     let line = 0;
     context.textAlign = "left";
@@ -287,13 +294,13 @@ export class Picture {
         context.fillStyle = css;
         context.fillRect(x, y - 6, 12, 12);
       }
-      context.fillStyle = INK;
+      context.fillStyle = theme.ink;
       if (isDrawn) context.fillText(text, css ? x + 18 : x, y);
       x += width;
     };
     put(`${palette.title}:`);
     palette.colours.forEach(({ name, css, isBehind }, at) => {
-      if (!isBehind || used.has(at)) put(name, css);
+      if (!isBehind || colours.includes(at)) put(name, css);
     });
     return line + 1;
   }

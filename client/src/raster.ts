@@ -55,7 +55,7 @@ export class Raster {
     this.best.fill(0);
     const lanesPerLine = Math.max((domain.bottom - domain.top) / this.lines, 1);
     scene.palette.colours.forEach(({ shades, isBehind }, colour) => {
-      if (this.add(scene, domain, colour)) this.merge(shades, isBehind, 1 / lanesPerLine);
+      if (scene.colours.includes(colour) && this.add(scene, domain, colour)) this.merge(shades, isBehind, 1 / lanesPerLine);
     });
     return this.pixels;
   }

@@ -124,13 +124,14 @@ export class Rows {
     this.end = new Float64Array(count);
     this.share = new Float32Array(count).fill(1);
     const { offset_high: high, offset_low: low } = columns;
+    const { start_ticks: ticks, seconds, busy_seconds: busy } = columns;
+    const { start, end, offset, share } = this;
     for (let row = 0; row < count; row++) {
-      if (high && low && high[row]! >= 0) this.offset[row] = high[row]! * 2 ** 31 + low[row]!;
-      const lasts = columns.seconds[row]!;
-      this.start[row] = columns.start_ticks[row]! * tickSeconds;
-      this.end[row] = this.start[row]! + lasts;
-      if (columns.busy_seconds && lasts > 0) this.share[row] = Math.min(columns.busy_seconds[row]! / lasts, 1);
+      start[row] = ticks[row]! * tickSeconds;
+      end[row] = start[row]! + seconds[row]!;
     }
+    if (high && low) for (let row = 0; row < count; row++) if (high[row]! >= 0) offset[row] = high[row]! * 2 ** 31 + low[row]!;
+    if (busy) for (let row = 0; row < count; row++) if (seconds[row]! > 0) share[row] = Math.min(busy[row]! / seconds[row]!, 1);
   }
 
   /** Bytes of a request of the row, the mean where there are several. */
@@ -140,9 +141,11 @@ export class Rows {
 }
 
 function integers(values: ArrayLike<number> | undefined, count: number): Int32Array {
+  if (values instanceof Int32Array) return values;
   return values ? new Int32Array(values) : new Int32Array(count).fill(UNKNOWN);
 }
 
 function numbers(values: ArrayLike<number> | undefined, count: number, otherwise: number): Float64Array {
+  if (values instanceof Float64Array) return values;
   return values ? new Float64Array(values) : new Float64Array(count).fill(otherwise);
 }

@@ -32,10 +32,12 @@ function rankAxis(about: About, ranks: Int32Array | undefined): LaneAxis {
 
 /** Lanes of rows in facets by two columns, of which only pairs that have rows get a facet. */
 function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; facets: string[] } {
-  const used = [...new Set(keyOf)].filter((key) => key !== NO_FACET).sort((a, b) => a - b);
+  const isUsed = new Uint8Array(256);
+  for (const key of keyOf) isUsed[key] = 1;
+  const used = [...names.keys()].filter((key) => isUsed[key]);
   const facet = new Uint8Array(256).fill(NO_FACET);
   used.forEach((key, at) => (facet[key] = at));
-  return { facetOf: keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
+  return { facetOf: used.length === 1 && isUsed[NO_FACET] === 0 ? new Uint8Array(keyOf.length) : keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
 }
 
 function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "noun" | "total"> {

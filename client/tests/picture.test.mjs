@@ -8,6 +8,7 @@ import { Raster } from "../src/raster.ts";
 
 const RUNS = 200;
 const SPAN = 40;
+const THEME = { paper: "#fff", ops: { read: "#0072b2", write: "#d55e00" }, faded: "#8a8f98" };
 
 /** Numbers that are the same in every run (mulberry32). */
 function chance(seed) {
@@ -85,7 +86,7 @@ test("the row nearest to the pointer is found, and of those that hold it the sho
 });
 
 test("a pixel has the colour that fills most of it, the shade of how much, and none if nothing touches it", () => {
-  const palette = operationPalette(["read", "write"]);
+  const palette = operationPalette(["read", "write"], THEME);
   for (let seed = 0; seed < RUNS; seed++) {
     const rows = someRows(seed);
     const lanes = new Lanes(1, rows.facetOf, rows.laneOf, rows.begins, rows.ends);

@@ -51,7 +51,7 @@ def command(
         ask = partial(answer, con)
         if standalone is not None:
             _check_alone(places, what)
-            write_standalone(next(gather(ask, places)), standalone)
+            write_standalone(ask, next(gather(ask, places)), standalone)
             typer.echo(standalone)
             return
         folder = out or warehouse / "reports"

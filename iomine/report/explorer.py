@@ -1,118 +1,86 @@
-"""The trace explorer in a page: its data, and a whole page with nothing else on it.
+"""What a page with the trace explorer holds beside its words: blocks of data, and the client that draws them.
 
-Scripts in the page are either the client, which the page's policy names by its digest, or blocks of data, which browsers
-do not run. So nothing that a log says is ever run.
+Blocks are Base64 of gzip, so nothing that a log says can end them, and they are not run: in a page of one file they
+stand in elements of no kind that browsers know, in a folder in a script beside the page that does nothing but name them, as
+browsers let a page that is a file read no other.
 """
 
 import base64
-import hashlib
-import html
 import json
 from collections.abc import Mapping, Sequence
-from importlib import resources
-from pathlib import Path
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
+from markupsafe import Markup
+
+from iomine.report.columns import packed
 from iomine.report.trace import Table, Trace
 
-_NAME: Final = "trace"
+NAME: Final = "trace"
 # A third more as text: such a page is still sent by mail.
 _MOST_EMBEDDED_BYTES: Final = 2_000_000
-_PAGE: Final = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; {policy}; img-src data: blob:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-{head}
-</head>
-<body>
-<h1>{title}</h1>
-{body}
-{foot}
-</body>
-</html>
-"""
 
 
+@cache
 def asset(name: str) -> str:
     """The text of a file that the client was built into: `explorer.js`, `explorer.css`, `LICENSES.txt`."""
-    return (resources.files("iomine.report") / "assets" / name).read_text(encoding="utf-8")
+    return (files("iomine.report") / "assets" / name).read_text(encoding="utf-8")
 
 
-def embedded(trace: Trace) -> str:
-    """The explorer's section of a page, with its data; of levels of detail, as fine ones as a page can hold.
+def embedded(trace: Trace) -> Markup:
+    """The blocks as elements of a page, for one that needs no other file."""
+    light, _ = _split(trace.tables)
+    element = Markup('<script type="application/octet-stream" id="{}">{}</script>\n')
+    return Markup().join(element.format(name, text) for name, text in _blocks(trace, light, {}).items())
 
-    A click on anything in the page with `data-highlight="CODE"` highlights what that finding is about.
+
+def beside(trace: Trace, stem: str) -> dict[str, bytes]:
+    """The files that go beside a page, by name.
+
+    Args:
+        trace: what they hold.
+        stem: what the page's file is called, without its ending.
+
+    Returns:
+        `<stem>.trace.js` with the blocks, and each level of detail that is too long for it, which pages read over HTTP only.
     """
-    tables = _light(trace.tables)
-    blocks = [
-        f'<script type="application/octet-stream" id="{_NAME}-{number}">{base64.b64encode(table.parquet).decode()}</script>'
-        for number, table in enumerate(tables)
-    ]
-    places = [{"block": f"{_NAME}-{number}"} for number in range(len(tables))]
-    return "\n".join([*blocks, _section(trace, tables, places)])
+    light, heavy = _split(trace.tables)
+    long = {f"{stem}.{NAME}-{number}.parquet.gz": table for number, table in enumerate(heavy)}
+    blocks = json.dumps(_blocks(trace, light, long), separators=(",", ":"))
+    return {data_name(stem): f"globalThis.iomineBlocks={blocks};".encode(), **{name: long[name].parquet for name in long}}
 
 
-def beside(trace: Trace, folder: Path) -> str:
-    """The explorer's section of a page in a folder, into which its data go.
-
-    Browsers read files beside a page over HTTP only.
-    """
-    places = []
-    for number, table in enumerate(trace.tables):
-        path = folder / f"{_NAME}-{number}.parquet"
-        path.write_bytes(table.parquet)
-        places.append({"href": path.name})
-    return _section(trace, trace.tables, places)
+def data_name(stem: str) -> str:
+    """The name of the script with the blocks of a page."""
+    return f"{stem}.{NAME}.js"
 
 
-def standalone_page(trace: Trace, title: str) -> str:
-    """A page of one file, which opens from a file system too."""
-    script, style = asset("explorer.js"), asset("explorer.css")
-    policy = f"script-src 'sha256-{_digest(script)}'; style-src 'sha256-{_digest(style)}'"
-    head, foot = f"<style>{style}</style>", f"<script>{script}</script>"
-    return _PAGE.format(policy=policy, title=html.escape(title), head=head, body=embedded(trace), foot=foot)
+def _blocks(trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> dict[str, str]:
+    """What is told of the trace, and its light tables; of long ones only where they lie."""
+    told = [_told(table, "block", f"{NAME}-{number}") for number, table in enumerate(light)]
+    told += [_told(table, "href", name) for name, table in long.items()]
+    about = json.dumps({**trace.about, "tables": told}, allow_nan=False, separators=(",", ":")).encode()
+    return {
+        f"{NAME}-about": _text(packed(about)),
+        **{f"{NAME}-{number}": _text(table.parquet) for number, table in enumerate(light)},
+    }
 
 
-def write_page(trace: Trace, title: str, folder: Path) -> Path:
-    """Writes a page into a folder, beside it its data and the client; for a web server."""
-    for name in ("explorer.js", "explorer.css"):
-        (folder / name).write_text(asset(name), encoding="utf-8")
-    policy = "script-src 'self'; style-src 'self'; connect-src 'self'"
-    head, foot = '<link rel="stylesheet" href="explorer.css">', '<script src="explorer.js"></script>'
-    page = folder / "index.html"
-    body = beside(trace, folder)
-    page.write_text(_PAGE.format(policy=policy, title=html.escape(title), head=head, body=body, foot=foot), encoding="utf-8")
-    return page
+def _told(table: Table, key: str, place: str) -> dict[str, Any]:
+    return {"by": table.by, "tolerance": table.tolerance, "rows": table.row_count, key: place}
 
 
-def _light(tables: Sequence[Table]) -> list[Table]:
-    """The coarsest table of each kind, and finer ones as far as a page that is sent around may hold them."""
-    kept, seen, held_bytes = [], set(), 0
+def _split(tables: Sequence[Table]) -> tuple[list[Table], list[Table]]:
+    """The coarsest table of each kind, and finer ones as far as a page that is sent around may hold them; and the rest."""
+    light: list[Table] = []
+    long: list[Table] = []
     for table in sorted(tables, key=lambda table: -table.tolerance):
-        if table.by not in seen or held_bytes + len(table.parquet) <= _MOST_EMBEDDED_BYTES:
-            kept.append(table)
-            held_bytes += len(table.parquet)
-        seen.add(table.by)
-    return kept
+        is_first = all(each.by != table.by for each in light)
+        held_bytes = sum(len(each.parquet) for each in (*light, table))
+        (light if is_first or held_bytes <= _MOST_EMBEDDED_BYTES else long).append(table)
+    return light, long
 
 
-def _section(trace: Trace, tables: Sequence[Table], places: Sequence[Mapping[str, str]]) -> str:
-    told: list[dict[str, Any]] = [
-        {"by": table.by, "tolerance": table.tolerance, "rows": table.row_count, **place}
-        for table, place in zip(tables, places, strict=True)
-    ]
-    # Whatever a path holds, it does not end the block.
-    about = json.dumps({**trace.about, "tables": told}, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return (
-        f'<script type="application/json" id="{_NAME}">{about}</script>\n'
-        f'<section class="explorer" data-trace="{_NAME}" aria-label="Trace explorer"></section>'
-    )
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

@@ -30,8 +30,8 @@ Rows = list[Row]
 class Ask(Protocol):
     """Answers a question to the warehouse."""
 
-    def __call__(self, sql: str) -> pa.Table:
-        """The answer to one query."""
+    def __call__(self, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+        """The answer to one query, whose `$1`, `$2` and so on the parameters are."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

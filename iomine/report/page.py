@@ -1,7 +1,8 @@
 """A log's facts as a page: HTML for people, JSON for programs.
 
 Whatever a log says is text: Jinja escapes it, signs that cannot be seen become escapes, directions of writing end where a name
-ends, and long names are cut. No page holds a script, and its policy forbids any.
+ends, and long names are cut. The only script on a page is the client that draws traces, which the page's policy names by its
+digest in a page of one file, and otherwise by where it lies; a page without a trace has none.
 """
 
 import base64
@@ -18,8 +19,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from iomine import __version__
+from iomine.report import explorer
 from iomine.report.facts import Facts, Row
 from iomine.report.pictures import bar, run_picture, tenths
+from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
@@ -52,39 +55,52 @@ _HUNDRED: Final = 100
 LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
 
 
+@cache
 def style() -> str:
     """The style sheet of all pages."""
-    return (files("iomine.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    own = (files("iomine.report") / "templates" / "report.css").read_text(encoding="utf-8")
+    return own + explorer.asset("explorer.css")
 
 
 @cache
-def style_name() -> str:
-    """The name of the style sheet's file, another whenever it changes."""
-    return f"report-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
+def shared_assets() -> dict[str, str]:
+    """The files that all pages share, by names that are others whenever they change."""
+    return {
+        _hashed("report", "css", style()): style(),
+        _hashed("explorer", "js", explorer.asset("explorer.js")): explorer.asset("explorer.js"),
+    }
 
 
-def page(facts: Facts, *, standalone: bool = False) -> str:
+def _hashed(stem: str, ending: str, text: str) -> str:
+    return f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.{ending}"
+
+
+def page(facts: Facts, trace: Trace | None = None, *, standalone: bool = False) -> str:
     """The page of a log.
 
     Args:
         facts: what is known of the log.
+        trace: what the page shows of its trace, if there is one; its data lie beside the page, unless this stands alone.
         standalone: whether the page is to need no other file.
     """
-    shared: dict[str, Any] = {"is_standalone": standalone, **_head(standalone=standalone)}
-    return _environment().get_template("report.html.j2").render(**_view(facts), **shared)
+    head = _head(standalone=standalone, scripted=trace is not None)
+    blocks = explorer.embedded(trace) if trace and standalone else ""
+    shown = {each["code"] for each in trace.about["highlights"]} if trace else set()
+    template = _environment().get_template("report.html.j2")
+    return template.render(**_view(facts), **head, trace=trace, blocks=blocks, highlighted=shown, data_name=explorer.data_name)
 
 
 def triggers_page() -> str:
     """The page of all triggers that reports link to."""
     manuals = [page for page in MANUALS.values() if page.trigger.ruleset == "iomine"]
-    return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head(standalone=False))
+    return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head())
 
 
 def as_json(facts: Facts) -> bytes:
     """All facts but the picture, for programs; the same facts give the same bytes."""
     told = {
         "iomine": __version__,
-        "style": style_name(),
+        "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
         "grid": facts.grid and tenths(facts.grid),
     }
@@ -95,11 +111,26 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
-def _head(*, standalone: bool) -> dict[str, Any]:
-    if not standalone:
-        return {"style_link": f"assets/{style_name()}", "style_text": "", "style_policy": "'self'"}
-    digest = base64.b64encode(hashlib.sha256(style().encode()).digest()).decode()
-    return {"style_link": "", "style_text": Markup(style()), "style_policy": Markup(f"'sha256-{digest}'")}  # noqa: S704  ours
+def _head(*, standalone: bool = False, scripted: bool = False) -> dict[str, Any]:
+    """Where a page's style and script are, and the policy that lets these pass and nothing else."""
+    css, js = style(), explorer.asset("explorer.js")
+    css_name, js_name = shared_assets()
+    sources = (_digest(css), _digest(js)) if standalone else ("'self'", "'self'")
+    script = f" script-src {sources[1]}; connect-src 'self';" if scripted else ""
+    policy = f"default-src 'none'; style-src {sources[0]};{script} img-src data:; base-uri 'none'; form-action 'none'"
+    return {
+        "is_standalone": standalone,
+        "policy": Markup(policy),  # noqa: S704  ours
+        "style_link": f"assets/{css_name}",
+        "style_text": Markup(css),  # noqa: S704  ours
+        "script_link": f"assets/{js_name}",
+        "script_text": Markup(js),  # noqa: S704  ours
+    }
+
+
+@cache
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache

@@ -9,7 +9,6 @@ from typing import Final
 _OF_LOG: Final = "log_id = $1 AND night = $2 AND cluster = $3"
 _SOUND: Final = f"{_OF_LOG} AND start_seconds >= 0 AND end_seconds >= start_seconds AND end_seconds <= $4"
 
-LOG: Final = "SELECT log_id, night, cluster, nprocs, run_seconds FROM logs WHERE log_id = $1 LIMIT 1"
 EXTENT: Final = f"""
     SELECT
         count(*) AS request_count, count(*) FILTER ({_SOUND}) AS sound_count, max(rank) AS highest_rank,
@@ -78,9 +77,14 @@ OSTS: Final = f"""
     WHERE {_OF_LOG} AND layer = 'posix'
     ORDER BY ost_id NULLS LAST, op
 """
+# Of each layer, as requests of MPI-IO wait for those of POSIX.
 BUSY_RANKS: Final = f"""
-    WITH spent AS (SELECT rank, read_seconds + write_seconds AS seconds FROM core.rank_io WHERE {_OF_LOG} AND layer = 'all')
-    SELECT rank FROM spent WHERE seconds > 2 * (SELECT median(seconds) FROM spent) ORDER BY rank
+    WITH spent AS (SELECT layer, rank, sum(end_seconds - start_seconds) AS seconds FROM segments WHERE {_SOUND} GROUP BY ALL),
+    usual AS (SELECT layer, median(seconds) AS seconds FROM spent GROUP BY layer)
+    SELECT DISTINCT rank
+    FROM spent JOIN usual USING (layer)
+    WHERE spent.seconds > 2 * usual.seconds
+    ORDER BY rank
 """
 
 

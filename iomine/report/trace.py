@@ -6,15 +6,11 @@ size depends on what can be seen and not on how long the program ran.
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-
-from iomine.errors import UsageError
 from iomine.report import queries
 from iomine.report.columns import page_parquet, tick_seconds
-from iomine.views.query import answer, open_catalog
+from iomine.report.facts import Ask, Row
 
 _MOST_REQUESTS: Final = 300_000
 # More names would outweigh the trace; the files that move least share one.
@@ -64,7 +60,7 @@ class Table:
         by: what its rows are told apart by beside time: `rank`, `ost`, or `offset`.
         tolerance: gaps of as many seconds, or bytes for `offset`, are closed; 0 where each request has a row.
         row_count: how many rows there are.
-        parquet: the rows.
+        parquet: the rows, packed by gzip.
     """
 
     by: str
@@ -86,30 +82,14 @@ class Trace:
     tables: list[Table]
 
 
-Ask = Callable[[str, Sequence[object]], pa.Table]
-
-
-def trace_of(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> Trace | None:
+def trace_of(ask: Ask, log: Row, highlights: Sequence[Highlight] = ()) -> Trace | None:
     """The trace of a log; None where the warehouse holds none of it.
 
     Args:
-        database: the catalog.
-        log_id: the log.
+        ask: answers queries over the published views.
+        log: its row of `logs`.
         highlights: what can be highlighted, beside what can be in any trace: rank 0 and the slowest requests.
-
-    Raises:
-        UsageError: there is no such log.
-        WarehouseError: the catalog is missing or is not one, or a file of the lake is missing.
     """
-    with open_catalog(database) as con:
-        return _trace(lambda sql, values: answer(con, sql, values), log_id, highlights)
-
-
-def _trace(ask: Ask, log_id: str, highlights: Sequence[Highlight]) -> Trace | None:
-    logs = ask(queries.LOG, [log_id]).to_pylist()
-    if not logs:
-        raise UsageError(f"The warehouse has no log {log_id}: `iomine sql 'FROM logs'` lists those it has.")
-    log = logs[0]
     keys = (log["log_id"], log["night"], log["cluster"])
     sound = (*keys, (log["run_seconds"] or 0.0) + _CLOCK_SLACK_SECONDS)
     [extent] = ask(queries.EXTENT, sound).to_pylist()
@@ -129,7 +109,8 @@ def _trace(ask: Ask, log_id: str, highlights: Sequence[Highlight]) -> Trace | No
         rows = ask(sql, sound)
         return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_parquet(rows, lists, tick))
 
-    usual = _usual(extent["slow_seconds"], ask(queries.BUSY_RANKS, keys)["rank"].to_pylist())
+    usual = _usual(extent["slow_seconds"], ask(queries.BUSY_RANKS, sound)["rank"].to_pylist())
+    numbered = [_numbered(highlight, files) for highlight in (*highlights, *usual)]
     about = {
         "run_seconds": run_seconds,
         "rank_count": max(log["nprocs"] or 0, extent["highest_rank"] + 1),
@@ -141,7 +122,8 @@ def _trace(ask: Ask, log_id: str, highlights: Sequence[Highlight]) -> Trace | No
         "hosts": lists["host"],
         "phases": ask(queries.PHASES, keys).to_pylist(),
         "osts": ask(queries.OSTS, keys).to_pylist(),
-        "highlights": [_numbered(highlight, files) for highlight in (*highlights, *usual)],
+        # A finding may be about files that are not traced.
+        "highlights": [found for found in numbered if found.get("files") != []],
     }
     return Trace(about, _tables(table, extent["sound_count"]))
 

@@ -1,4 +1,4 @@
-"""Reports as files: a page and its JSON for each log, and beside them what all pages share.
+"""Reports as files: a page and its JSON for each log, its trace's data, and beside them what all pages share.
 
 A file is whole or not there, and one that would say the same again is left alone.
 """
@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from iomine.report.explorer import beside
 from iomine.report.facts import Ask, Facts, Place, gather
-from iomine.report.page import TRIGGERS_PAGE, as_json, page, style, style_name, triggers_page
+from iomine.report.highlights import highlights_of
+from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
+from iomine.report.trace import Trace, trace_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,11 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
     Args:
         ask: answers queries over the published views.
         places: where the logs lie.
-        folder: gets `<log_id>.html` and `<log_id>.json` of each.
+        folder: gets `<log_id>.html` and `<log_id>.json` of each, and `<log_id>.trace.js` where there is a trace.
     """
     for facts in gather(ask, places):
         try:
-            yield _write_report(facts, folder)
+            yield _write_report(ask, facts, folder)
         except OSError:
             raise
         except Exception as error:  # noqa: BLE001  what one hostile log holds must not keep others from their reports
@@ -50,27 +53,38 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
 
 
 def write_shared(folder: Path) -> None:
-    """Writes what pages in a folder share: the style sheet, and the page of all triggers."""
+    """Writes what pages in a folder share: the style sheet, the script, and the page of all triggers."""
     (folder / "assets").mkdir(parents=True, exist_ok=True)
-    _replace(folder / "assets" / style_name(), style().encode())
+    for name, text in shared_assets().items():
+        _replace(folder / "assets" / name, text.encode())
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
 
 
-def _write_report(facts: Facts, folder: Path) -> Written:
+def _write_report(ask: Ask, facts: Facts, folder: Path) -> Written:
     log_id = facts.log["log_id"]
     target, told = folder / f"{log_id}.html", as_json(facts)
     # Written last, the JSON says what the page says.
-    beside = target.with_suffix(".json")
-    is_new = not (target.exists() and beside.exists() and beside.read_bytes() == told)
+    facts_file = target.with_suffix(".json")
+    is_new = not (target.exists() and facts_file.exists() and facts_file.read_bytes() == told)
     if is_new:
-        _replace(target, page(facts).encode())
-        _replace(beside, told)
+        trace = _trace(ask, facts)
+        for name, data in (beside(trace, log_id) if trace else {}).items():
+            _replace(folder / name, data)
+        _replace(target, page(facts, trace).encode())
+        _replace(facts_file, told)
     return Written(log_id, target, is_new)
 
 
-def write_standalone(facts: Facts, file: Path) -> None:
+def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
-    _replace(file, page(facts, standalone=True).encode())
+    _replace(file, page(facts, _trace(ask, facts), standalone=True).encode())
+
+
+def _trace(ask: Ask, facts: Facts) -> Trace | None:
+    """What the report shows of the trace; few logs have one, and the others are not asked for it."""
+    if not any(module["module"].startswith("DXT") for module in facts.modules):
+        return None
+    return trace_of(ask, facts.log, highlights_of(facts))
 
 
 def _replace(target: Path, content: bytes) -> None:

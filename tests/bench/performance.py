@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import part_drishti
+import part_explorer
 import part_judge
 import part_load
 import part_reader
@@ -67,6 +68,7 @@ PARTS: Final = {
     "judge": Part("Judging", part_judge.measured, ("night", "history")),
     "drishti": Part("Verdicts", part_drishti.measured),
     "traces": Part("Traces", part_traces.measured, ("requests",)),
+    "explorer": Part("Reports with traces", part_explorer.measured, ("requests",)),
     "views": Part("Views", part_views.measured, ("year",)),
     "sweeps": Part("Sweeps", _sweeps_and_readers, ("largest", "shared_night")),
 }

@@ -4,18 +4,24 @@ import csv
 import re
 import sys
 import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from browser import Page, chromium
-from one_log import catalog_of
+from one_log import catalog_of, report_page, told
 from shared import NOT_HERE, SHARED_DATA
 
+from iomine.report import explorer as explorer_room
 from iomine.report import trace as trace_room
-from iomine.report.explorer import standalone_page, write_page
-from iomine.report.trace import Highlight, trace_of
+from iomine.report.explorer import beside
+from iomine.report.page import page as page_of
+from iomine.report.page import shared_assets
+from iomine.report.trace import Highlight
 from iomine.views.query import ask
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
@@ -70,7 +76,7 @@ def made(tmp_path_factory):
     _log(folder / "made.darshan")
     database, log_id = catalog_of(folder / "made.darshan", folder)
     page = folder / "page.html"
-    page.write_text(standalone_page(trace_of(database, log_id, [SMALL]), "A <made> log"), encoding="utf-8")
+    page.write_text(report_page(database, log_id, [SMALL]), encoding="utf-8")
     return database, page
 
 
@@ -122,7 +128,7 @@ def test_keys_zoom_and_pan_to_what_sql_counts(page, made):
 def test_brush_looks_closer_and_all_goes_back(page, made):
     """A drag shows the stretch between its ends, of the ranks that it covers; a button goes back."""
     total = _count(made[0], "true")
-    box = page.page.locator("canvas").bounding_box()
+    box = page.picture()
     page.page.mouse.move(box["x"] + 300, box["y"] + 60)
     page.page.mouse.down()
     page.page.mouse.move(box["x"] + 500, box["y"] + 90)
@@ -131,7 +137,7 @@ def test_brush_looks_closer_and_all_goes_back(page, made):
     assert re.search(r"\b[123] ranks|rank \d", status)
     rows = list(csv.DictReader(page.saved("Save rows", made[1].parent).open(newline="")))
     assert status.startswith(_in_sight(len(rows), total))
-    page.page.get_by_role("button", name="All", exact=True).click()
+    page.explorer.get_by_role("button", name="All", exact=True).click()
     assert page.status.startswith(_in_sight(total, total))
 
 
@@ -150,10 +156,10 @@ def test_every_tip_is_a_request_of_the_log(page, made):
         for row in ask(made[0], "SELECT * FROM segments").to_pylist()
     }
     layers = {"MPI-IO": "mpiio", "POSIX": "posix"}
-    box = page.page.locator("canvas").bounding_box()
+    box = page.picture()
     seen = set()
     for y in range(60, int(box["height"]) - 50, 12):
-        for x in range(90, 1180, 45):
+        for x in range(90, int(box["width"]) - 10, 42):
             page.page.mouse.move(box["x"] + x, box["y"] + y)
             if tip := page.tip():
                 size, offset = (int(tip[label].split("(")[1].split()[0].replace(",", "")) for label in ("Size", "Offset"))
@@ -177,7 +183,7 @@ def test_keys_point_at_one_request_after_another(page):
 
 def test_highlight_counts_what_its_finding_is_about(page, made):
     """What a finding is about keeps its colour and its count; the rest fades."""
-    page.page.get_by_label("Highlight").select_option(label=f"P06: {SMALL.text}")
+    page.explorer.get_by_label("Highlight").select_option(label=f"P06: {SMALL.text}")
     assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
     wanted = "rank IN (1, 2) AND op = 'write' AND length_bytes < 2000"
     told = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
@@ -186,26 +192,33 @@ def test_highlight_counts_what_its_finding_is_about(page, made):
         assert str(_count(made[0], f"layer = '{layer}' AND NOT ({wanted})")) == told[name_, "not highlighted"]
 
 
+def test_link_to_a_finding_shows_what_it_is_about(browser, made):
+    """Who opens the page at a finding's anchor sees its requests highlighted; an anchor that names none highlights nothing."""
+    for anchor, said in (("#P06", f"P06: {SMALL.text}"), ("#layers", "")):
+        with Page(browser, made[1].as_uri() + anchor) as page:
+            assert said == page.page.inner_text("p.finding")
+
+
 def test_what_names_a_finding_in_the_page_shows_it(page):
     """A click on an element of the page that names a finding is as good as choosing it."""
     page.page.evaluate("document.querySelector('h1').dataset.highlight = 'P06'")
     page.page.click("h1")
     assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
-    assert "0" == page.page.get_by_label("Highlight").input_value()
+    assert "0" == page.explorer.get_by_label("Highlight").input_value()
 
 
 def test_files_and_ranks_are_chosen(page, made):
     """One file, or some ranks, are counted as SQL counts them; ranks that are none are told so."""
     total = _count(made[0], "true")
-    page.page.get_by_label("File").select_option("1")
+    page.explorer.get_by_label("File").select_option("1")
     files = ask(made[0], "SELECT file_id FROM core.file_access GROUP BY 1 ORDER BY sum(moved_bytes) DESC")["file_id"].to_pylist()
     assert page.status.startswith(_in_sight(_count(made[0], f"file_id = {files[1]}"), total))
-    page.page.get_by_label("File").select_option("-1")
-    page.page.get_by_label("Ranks").fill("0, 2-3")
-    page.page.get_by_label("Ranks").press("Enter")
+    page.explorer.get_by_label("File").select_option("-1")
+    page.explorer.get_by_label("Ranks").fill("0, 2-3")
+    page.explorer.get_by_label("Ranks").press("Enter")
     assert page.status.startswith(_in_sight(_count(made[0], "rank IN (0, 2, 3)"), total))
-    page.page.get_by_label("Ranks").fill("4")
-    page.page.get_by_label("Ranks").press("Enter")
+    page.explorer.get_by_label("Ranks").fill("4")
+    page.explorer.get_by_label("Ranks").press("Enter")
     assert "Ranks go from 0 to 3: there is no “4”." == page.page.inner_text("p.problem")
 
 
@@ -238,7 +251,7 @@ def test_phases_have_their_fastest_and_slowest_rank(page, made):
     assert [(str(row["phase"]), str(row["fastest_rank"]), str(row["slowest_rank"])) for row in rows] == [
         (cells[1], cells[9], cells[11]) for cells in told
     ]
-    page.page.get_by_role("button", name="Show", exact=True).first.click()
+    page.explorer.get_by_role("button", name="Show", exact=True).first.click()
     first = rows[0]
     slack = 0.02 * (first["end_seconds"] - first["start_seconds"])
     inside = f"start_seconds <= {first['end_seconds'] + slack} AND end_seconds >= {first['start_seconds'] - slack}"
@@ -247,9 +260,8 @@ def test_phases_have_their_fastest_and_slowest_rank(page, made):
 
 def test_names_are_text_wherever_they_stand(page, made):
     """A path full of markup is shown, and is not run; in a spreadsheet it is no formula."""
-    options = page.page.get_by_label("File").locator("option").all_text_contents()
+    options = page.explorer.get_by_label("File").locator("option").all_text_contents()
     assert set(PATHS.values()) <= set(options)
-    assert "A <made> log" == page.page.inner_text("h1")
     rows = list(csv.DictReader(page.saved("Save rows", made[1].parent).open(newline="", encoding="utf-8")))
     assert set(PATHS.values()) == {row["file"] for row in rows}
 
@@ -269,7 +281,7 @@ def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
     log.write_bytes(write(Blueprint({"DXT_POSIX": Module(1, records)}, job=job(nprocs=2))))
     database, log_id = catalog_of(log, tmp_path)
     monkeypatch.setattr(trace_room, "_MOST_REQUESTS", 10)
-    (tmp_path / "page.html").write_text(standalone_page(trace_of(database, log_id), "levels"), encoding="utf-8")
+    (tmp_path / "page.html").write_text(report_page(database, log_id), encoding="utf-8")
     with Page(browser, (tmp_path / "page.html").as_uri()) as page:
         assert page.status.startswith(_in_sight(24_000, 24_000))
         assert "apart are drawn as one." in page.status
@@ -278,21 +290,76 @@ def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
         assert ("write", "100 % of that") == (page.tip()["Operation"], page.tip()["Busy for"])
         page.press(*["+"] * 8)
         assert "The page holds nothing finer of this trace." in page.status
-        page.page.get_by_label("File").select_option("1")
+        page.explorer.get_by_label("File").select_option("1")
         assert "This trace is too long for the page to hold its requests one by one, which this view needs." == page.status
 
 
-def test_data_beside_the_page_come_over_http(browser, made, tmp_path):
-    """On a web server, the page reads its data from beside it."""
-    database, _ = made
-    write_page(trace_of(database, _log_id(database)), "beside", tmp_path)
-    handler = partial(_Quiet, directory=str(tmp_path))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+def _folder_report(database: Path, folder: Path) -> Path:
+    """The page of the log as sweeps write it, beside its data and what all pages share."""
+    facts, trace = told(database, _log_id(database), [SMALL])
+    (folder / "assets").mkdir()
+    for name_, text in shared_assets().items():
+        (folder / "assets" / name_).write_text(text, encoding="utf-8")
+    page = folder / f"{facts.log['log_id']}.html"
+    page.write_text(page_of(facts, trace), encoding="utf-8")
+    for name_, data in beside(trace, page.stem).items():
+        (folder / name_).write_bytes(data)
+    return page
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        total = _count(database, "true")
-        with Page(browser, f"http://127.0.0.1:{server.server_port}/index.html") as page:
-            assert page.status.startswith(_in_sight(total, total))
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.mark.parametrize("is_served", [False, True], ids=["from files", "over HTTP"])
+def test_data_lie_beside_the_page(browser, made, tmp_path, is_served):
+    """A page in a folder is small, and draws its trace from beside it, from a file system as from a web server."""
+    file = _folder_report(made[0], tmp_path)
+    total = _count(made[0], "true")
+    assert file.stat().st_size < 100_000
+    with _served(tmp_path) as address, Page(browser, f"{address}/{file.name}" if is_served else file.as_uri()) as page:
+        assert page.status.startswith(_in_sight(total, total))
+
+
+@pytest.mark.parametrize("is_served", [False, True], ids=["from files", "over HTTP"])
+def test_levels_too_long_for_the_page_come_over_http_only(browser, made, tmp_path, monkeypatch, is_served):
+    """What is too long for the script beside the page lies in files of its own, which only pages on a web server read."""
+    monkeypatch.setattr(explorer_room, "_MOST_EMBEDDED_BYTES", 1)
+    monkeypatch.setattr(trace_room, "_MOST_REQUESTS", 10)
+    log = tmp_path / "long.darshan"
+    # Four requests close together, and a gap that only the coarse level closes.
+    starts = [0.09 * group + 0.0125 * number for group in range(1000) for number in range(4)]
+    requests = [Segment(0, 4096, start, start + 0.01) for start in starts]
+    log.write_bytes(write(Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", requests, id_=5)])}, job=job(nprocs=1))))
+    database, log_id = catalog_of(log, tmp_path)
+    file = _folder_report(database, tmp_path)
+    assert list(tmp_path.glob(f"{log_id}.trace-*.parquet.gz"))
+    with _served(tmp_path) as address, Page(browser, f"{address}/{file.name}" if is_served else file.as_uri()) as page:
+        first = re.search(r"less than (\S+ \S+) apart", page.status)[1]
+        page.press(*["+"] * 4)
+        assert is_served is (first not in page.status)
+
+
+def test_data_that_are_gone_are_missed(browser, made, tmp_path):
+    """A page that was copied without its data says so, and is else whole."""
+    file = _folder_report(made[0], tmp_path)
+    (tmp_path / f"{file.stem}.trace.js").unlink()
+    tab = browser.new_page()
+    tab.goto(file.as_uri())
+    tab.wait_for_function("document.querySelector('.explorer').innerText.includes('do not lie beside the page')")
+    assert tab.locator("h2").count() == 10
+    tab.close()
+
+
+def test_data_are_nothing_but_names_and_base64(made, tmp_path):
+    """The script beside a page, which browsers run, holds no sign that a log chose."""
+    file = _folder_report(made[0], tmp_path)
+    text = (tmp_path / f"{file.stem}.trace.js").read_text()
+    assert re.fullmatch(r'globalThis\.iomineBlocks=\{("trace-(about|\d)":"[A-Za-z0-9+/=]+",?)+\};', text)
 
 
 @pytest.mark.parametrize("stem", REAL)
@@ -302,8 +369,8 @@ def test_real_traces_are_told_as_sql_tells_them(browser, tmp_path, stem):
     if not log.exists():
         pytest.skip(NOT_HERE)
     database, log_id = catalog_of(log, tmp_path)
-    trace = trace_of(database, log_id)
-    (tmp_path / "page.html").write_text(standalone_page(trace, stem), encoding="utf-8")
+    facts, trace = told(database, log_id)
+    (tmp_path / "page.html").write_text(page_of(facts, trace, standalone=True), encoding="utf-8")
     rows = ask(
         database, "SELECT layer, op, count(*) AS n, sum(length_bytes) AS bytes FROM segments GROUP BY ALL ORDER BY ALL"
     ).to_pylist()
@@ -312,6 +379,41 @@ def test_real_traces_are_told_as_sql_tells_them(browser, tmp_path, stem):
         page.view("OSTs")
         assert len({use["ost_id"] for use in trace.about["osts"]}) == len(page.table("What each OST moved"))
     assert sum(row["bytes"] for row in rows if row["layer"] == "posix") == sum(use["moved_bytes"] for use in trace.about["osts"])
+
+
+def test_bytes_of_osts_are_those_of_a_walk_over_all_stripes(browser, tmp_path):
+    """On openPMD's log, which DXT Explorer comes with, the table of OSTs has each byte of each request once, on its OST."""
+    log = SHARED_DATA / "darshan" / "dxt-explorer" / f"{REAL[0]}.darshan"
+    if not log.exists():
+        pytest.skip(NOT_HERE)
+    database, log_id = catalog_of(log, tmp_path)
+    layouts = ask(database, "SELECT DISTINCT file_id, stripe_bytes, ost_ids FROM core.lustre_component").to_pylist()
+    layout_of = {layout["file_id"]: (layout["stripe_bytes"], layout["ost_ids"]) for layout in layouts}
+    assert len(layouts) == len(layout_of)
+    moved: Counter[tuple[str, str]] = Counter()
+    requests = ask(database, "SELECT file_id, op, offset_bytes, length_bytes FROM segments WHERE layer = 'posix'")
+    for file, op, offset, length in zip(*(column.to_pylist() for column in requests.columns), strict=True):
+        stripe_bytes, osts = layout_of[file]
+        for stripe in range(offset // stripe_bytes, (offset + length - 1) // stripe_bytes + 1):
+            begin, end = max(offset, stripe * stripe_bytes), min(offset + length, (stripe + 1) * stripe_bytes)
+            moved[str(osts[stripe % len(osts)]), op] += end - begin
+    (tmp_path / "page.html").write_text(report_page(database, log_id), encoding="utf-8")
+    with Page(browser, (tmp_path / "page.html").as_uri()) as page:
+        page.view("OSTs")
+        rows = page.table("What each OST moved")
+        found = {(cells[0], op): cells[at] for cells in rows for op, at in (("read", 2), ("write", 5)) if cells[at]}
+    uses = {(str(use["ost_id"]), use["op"]): use["moved_bytes"] for use in told(database, log_id)[1].about["osts"]}
+    assert moved == uses
+    assert found == {key: _human(count) for key, count in moved.items()}
+
+
+def _human(count: int) -> str:
+    """Bytes as the page has them, to three digits."""
+    unit = max((count.bit_length() - 1) // 10, 0)
+    value = count / 1024**unit
+    digits = 0 if value >= 100 or value == int(value) else 1 if value >= 10 else 2
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {['B', 'KiB', 'MiB', 'GiB'][unit]}"
 
 
 class _Quiet(SimpleHTTPRequestHandler):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from iomine.report.facts import Facts, Grid
-from iomine.report.page import page, style, style_name
+from iomine.report.page import page, shared_assets
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -29,7 +29,8 @@ def facts() -> Facts:
 def test_page_opens_from_a_file_with_its_style_and_picture(standalone: bool, tmp_path: Path) -> None:
     """Nothing is complained of, the policy lets style and picture pass and no script, and it fits a narrow screen."""
     (tmp_path / "assets").mkdir()
-    (tmp_path / "assets" / style_name()).write_text(style())
+    for name, text in shared_assets().items():
+        (tmp_path / "assets" / name).write_text(text)
     (tmp_path / "page.html").write_text(page(facts(), standalone=standalone))
     said: list[str] = []
     with playwright.sync_playwright() as runner:

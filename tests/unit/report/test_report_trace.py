@@ -1,16 +1,16 @@
 """What a page holds of a trace, held against the views that it comes from."""
 
+import gzip
 import io
 import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from one_log import catalog_of
+from one_log import catalog_of, told
 
-from iomine.errors import UsageError
 from iomine.report import trace as trace_room
-from iomine.report.trace import Highlight, trace_of
+from iomine.report.trace import Highlight
 from iomine.views.query import ask
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
@@ -46,12 +46,12 @@ def made(tmp_path_factory):
 
 
 def _rows(table):
-    return pq.read_table(io.BytesIO(table.parquet)).to_pylist()
+    return pq.read_table(io.BytesIO(gzip.decompress(table.parquet))).to_pylist()
 
 
 def test_requests_are_in_the_page_one_by_one(made):
     """A short trace is in the page whole: requests that lie in the run, in order of layer, rank and start."""
-    trace = trace_of(*made)
+    _, trace = told(*made)
     [table] = trace.tables
     layers, ops = trace.about["layers"], trace.about["ops"]
     found = [
@@ -75,7 +75,7 @@ def test_requests_are_in_the_page_one_by_one(made):
 def test_levels_hold_all_requests_and_what_they_leave_out_one_by_one(made, monkeypatch):
     """Each level adds up to the requests of both layers, though that of MPI-IO was not worth keeping."""
     monkeypatch.setattr(trace_room, "_MOST_REQUESTS", 100)
-    trace = trace_of(*made)
+    _, trace = told(*made)
     sound = f"start_seconds >= 0 AND end_seconds <= {RUN_SECONDS + 2}"
     for table in trace.tables:
         wanted = f"{sound} AND ost IS NOT NULL" if table.by == "ost" else sound
@@ -93,19 +93,18 @@ def test_levels_hold_all_requests_and_what_they_leave_out_one_by_one(made, monke
 
 
 def test_no_trace_no_explorer(tmp_path):
-    """A log without a trace has nothing to explore; a log that is not there is told."""
+    """A log without a trace has nothing to explore."""
     log = tmp_path / "plain.darshan"
     log.write_bytes(write(Blueprint()))
     database, log_id = catalog_of(log, tmp_path)
-    assert trace_of(database, log_id) is None
-    with pytest.raises(UsageError, match="The warehouse has no log ffff"):
-        trace_of(database, "ffff")
+    assert told(database, log_id)[1] is None
 
 
 def test_highlights_are_numbered_as_the_page_numbers(made):
-    """Files of a highlight become the page's numbers; conditions that are none are left out; what is usual comes after."""
+    """Files of a highlight become the page's numbers; conditions that are none, and files without a trace, are left out."""
     mine = Highlight(code="P01", text="Mine.", paths=["/scratch/out.h5", "/elsewhere"], ranks=[1])
-    found = trace_of(*made, [mine]).about["highlights"]
+    absent = Highlight(code="P07", text="Not traced.", paths=["/elsewhere"])
+    found = told(*made, [mine, absent])[1].about["highlights"]
     assert {"code": "P01", "text": "Mine.", "files": [0], "ranks": [1]} == found[0]
     assert ["rank 0", "slowest"] == [highlight["code"] for highlight in found[1:3]]
     [bar] = ask(
@@ -114,3 +113,16 @@ def test_highlights_are_numbered_as_the_page_numbers(made):
         "WHERE start_seconds >= 0 AND end_seconds <= 102",
     ).to_pylist()
     assert bar["bar"] == found[2]["seconds_from"]
+
+
+def test_busy_ranks_spend_twice_the_time_of_the_median_rank_in_requests(tmp_path):
+    """Of nine ranks, those that take more than twice as long as the one in the middle, in either layer, are busy."""
+    posix = [1, 1, 1, 1, 2, 4, 4.5, 1, 5]
+    records = [dxt_record("<", [Segment(0, 1, 0.0, seconds)], id_=5, rank=rank) for rank, seconds in enumerate(posix)]
+    mpiio = [dxt_record("<", [Segment(0, 1, 0.0, 9.0 if rank == 3 else 1.0)], id_=5, rank=rank) for rank in range(9)]
+    log = tmp_path / "busy.darshan"
+    modules = {"DXT_POSIX": Module(1, records), "DXT_MPIIO": Module(2, mpiio)}
+    log.write_bytes(write(Blueprint(modules, job=job(nprocs=9))))
+    [found] = [each for each in told(*catalog_of(log, tmp_path))[1].about["highlights"] if each["code"] == "busy ranks"]
+    median = sorted(posix)[4]
+    assert found["ranks"] == sorted({3} | {rank for rank, seconds in enumerate(posix) if seconds > 2 * median})
