@@ -38,9 +38,9 @@ def command(
 
     Of a job it shows what the scheduler says, and its logs.
     """
-    from iomine.cli.terminal.formats import records
     from iomine.cli.terminal.pages import draw
     from iomine.cli.terminal.questions import ask
+    from iomine.views.encode import records
 
     database = database_of(warehouse)
     meant = _meant(database, what, cluster)
