@@ -1,0 +1,352 @@
+"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for.
+
+Slots of a query: `{where}` is the window, `{keys}` is what offenders are told by.
+"""
+# ruff: noqa: S608 - put together from the texts in this file
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from iomine.views.sqltext import name_of
+from iomine.web.question import Filter, Question, Statement, conditions, equals
+from iomine.web.window import GROUPS, Window
+
+Row = Mapping[str, Any]
+Drill = Callable[[Row, Window], Question]
+
+_LOGS: Final = tuple("night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split())
+_FINDINGS: Final = tuple("night user app code level cost_core_seconds finding job_id log_id".split())
+_JOBS: Final = tuple("night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split())
+# Of an account no log tells.
+_SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
+_WORST: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a panel.
+
+    Attributes:
+        name: in the answer.
+        title: for people.
+        drill: the rows behind a number; None where there are none.
+        is_barred: whether bars beside the numbers compare them.
+    """
+
+    name: str
+    title: str
+    drill: Drill | None = None
+    is_barred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the dashboard.
+
+    Attributes:
+        name: its anchor.
+        title: its heading.
+        about: what it tells, in a sentence or two.
+        sql: the query.
+        columns: what is shown of the answer.
+        empty: what to say where the answer has no rows.
+        form: `tiles`, `nights` or `table`.
+    """
+
+    name: str
+    title: str
+    about: str
+    sql: str
+    columns: tuple[Column, ...]
+    empty: str
+    form: str = "table"
+
+    def statement(self, window: Window) -> Statement:
+        """The query for a window."""
+        is_of_nights = "{where}" in self.sql
+        where, values = conditions(window.filters) if is_of_nights else ("", ())
+        keys = ", ".join(map(name_of, GROUPS[window.by]))
+        return Statement(self.sql.format(where=where, keys=keys).strip(), values)
+
+    def shown(self, window: Window) -> list[Column]:
+        """Its columns; those that tell offenders apart first."""
+        keys = [Column(key, _KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
+        return [*keys, *self.columns]
+
+
+_KEYS: Final = {"user": "User", "app": "Program", "account": "Account"}
+
+
+def _of(view: str, columns: tuple[str, ...], order: str, *keys: str, only: tuple[Filter, ...] = ()) -> Drill:
+    """Rows of a view that have the same keys, within the window."""
+
+    def drill(row: Row, window: Window) -> Question:
+        same = tuple(equals(key, row[key]) for key in keys)
+        nights = tuple(each for each in window.filters if each.column not in keys)
+        return Question(view, (*nights, *same, *only), columns, order)
+
+    return drill
+
+
+def _of_offender(view: str, columns: tuple[str, ...], order: str) -> Drill:
+    def drill(row: Row, window: Window) -> Question:
+        keys = GROUPS[window.by]
+        if window.by == "account":
+            return _of("core.app_night", _SUMS, "-cost_core_seconds", *keys)(row, window)
+        return _of(view, columns, order, *keys)(row, window)
+
+    return drill
+
+
+def _sweeps_of(row: Row, window: Window) -> Question:
+    start = dt.datetime.combine(row["night"], dt.time(), dt.UTC)
+    of_day = (Filter("start_at", "ge", start), Filter("start_at", "le", start + dt.timedelta(days=1, microseconds=-1)))
+    return Question("sweeps", (*of_day, *(each for each in window.filters if each.column == "cluster")), order="-start_at")
+
+
+def _this_sweep(row: Row, _window: Window) -> Question:
+    return Question("sweeps", (equals("sweep_id", row["sweep_id"]),))
+
+
+def _rejects(row: Row, _window: Window) -> Question:
+    same = tuple(equals(key, row[key]) for key in ("stage", "reason") if key in row)
+    return Question("rejects", same, ("at", "path", "stage", "reason", "size_bytes", "is_final"), "-at")
+
+
+def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
+    hours = _of(view, (), "-lost_service_seconds", "cluster", "target")
+    return Panel(
+        name,
+        title,
+        about,
+        f"""
+SELECT
+    cluster, target, count(*) AS hour_count, max(server_slowdown_ratio) AS server_slowdown_ratio,
+    sum(lost_service_seconds) AS lost_service_seconds, arg_max("user", lost_service_seconds ORDER BY begin_at) AS "user",
+    max(slowed_job_count) AS slowed_job_count, max(begin_at) AS begin_at
+FROM {view}
+WHERE {{where}}
+GROUP BY cluster, target
+ORDER BY lost_service_seconds DESC NULLS LAST, cluster, target
+LIMIT {_WORST}
+""",
+        (
+            Column("target", "Target", hours),
+            Column("lost_service_seconds", "Service time lost", hours, is_barred=True),
+            Column("hour_count", "Slow hours", hours),
+            Column("server_slowdown_ratio", "Times slower, at worst", hours),
+            Column("slowed_job_count", "Jobs slowed at once", hours),
+            Column("user", "Busiest user in the worst hour", _of("logs", _LOGS, "-io_core_seconds", "user")),
+            Column("begin_at", "Last slow hour (UTC)", hours),
+        ),
+        "No hour was slow, or the sweep was given no statistics of servers (--stats).",
+    )
+
+
+PANELS: Final = (
+    Panel(
+        "totals",
+        "In these nights",
+        "",
+        """
+SELECT
+    count(DISTINCT night) FILTER (WHERE log_count > 0) AS night_count, coalesce(sum(log_count), 0)::BIGINT AS log_count,
+    coalesce(sum(finding_count), 0)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds,
+    sum(io_core_seconds) AS io_core_seconds, (SELECT count(*) FROM rejects) AS reject_count
+FROM trends
+WHERE {where}
+""",
+        (
+            Column("night_count", "Nights with logs", _of("trends", (), "-night")),
+            Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds")),
+            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds")),
+            Column("reject_count", "Rejects, of any night", _rejects),
+        ),
+        "",
+        "tiles",
+    ),
+    Panel(
+        "nights",
+        "Nights",
+        "Lost are the core-hours that ranks spent in the requests that findings are about. Rejects are those of the sweeps of that date.",
+        """
+SELECT
+    night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
+    sum(cost_core_seconds) AS cost_core_seconds, sum(io_core_seconds) AS io_core_seconds,
+    sum(cost_core_seconds) / nullif(sum(io_core_seconds), 0) AS cost_ratio,
+    sum(rejected_count)::BIGINT AS rejected_count
+FROM trends
+WHERE {where}
+GROUP BY night
+ORDER BY night DESC
+""",
+        (
+            Column("night", "Night", _of("trends", (), "-log_count", "night")),
+            Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("cost_ratio", "Share lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("rejected_count", "Rejects", _sweeps_of),
+        ),
+        "There are no logs of these nights.",
+        "nights",
+    ),
+    Panel(
+        "offenders",
+        "Worst offenders",
+        "Who loses most in requests that findings are about.",
+        f"""
+SELECT
+    {{keys}}, sum(cost_core_seconds) AS cost_core_seconds, sum(finding_count)::BIGINT AS finding_count,
+    sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) AS io_core_seconds,
+    sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio
+FROM core.app_night
+WHERE {{where}}
+GROUP BY {{keys}}
+ORDER BY cost_core_seconds DESC NULLS LAST, io_core_seconds DESC NULLS LAST, log_count DESC, {{keys}}
+LIMIT {_WORST}
+""",
+        (
+            Column("cost_core_seconds", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True),
+            Column("finding_count", "Findings", _of_offender("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("log_count", "Logs", _of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_core_seconds", "Core-hours in I/O", _of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_ratio", "Share of the run in I/O", _of_offender("logs", _LOGS, "-io_ratio")),
+        ),
+        "There are no logs of these nights.",
+    ),
+    Panel(
+        "triggers",
+        "Findings by trigger",
+        "What is found, the costliest first, and in which nights how often; costs of different triggers overlap.",
+        """
+WITH of_night AS (
+    SELECT code, night, sum(finding_count)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
+    FROM core.finding_night
+    WHERE {where}
+    GROUP BY code, night
+)
+SELECT
+    of_night.code, any_value(title) AS title, sum(cost_core_seconds) AS cost_core_seconds,
+    sum(finding_count)::BIGINT AS finding_count, list(night ORDER BY night) AS nights,
+    list(finding_count ORDER BY night) AS night_finding_counts
+FROM of_night
+LEFT JOIN triggers ON triggers.code = of_night.code AND triggers.ruleset = 'iomine'
+GROUP BY of_night.code
+ORDER BY cost_core_seconds DESC NULLS LAST, finding_count DESC, of_night.code
+""",
+        (
+            Column("code", "Trigger"),
+            Column("title", "What it finds"),
+            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("night_finding_counts", "By night"),
+        ),
+        "Nothing was found in these nights.",
+    ),
+    _slow_hours(
+        "ost_hotspots",
+        "Storage targets that in some hours took at least twice as long as usual for a request, and who had most of such an hour.",
+        "osts",
+        "Hot OSTs",
+    ),
+    _slow_hours("mdt_storms", "The same of metadata targets.", "mdts", "Metadata storms"),
+    Panel(
+        "applications",
+        "Applications",
+        "What is run, whoever runs it, by time in I/O.",
+        f"""
+SELECT
+    application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) AS io_core_seconds,
+    sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
+    try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes
+FROM logs
+WHERE {{where}}
+GROUP BY application
+ORDER BY io_core_seconds DESC NULLS LAST, log_count DESC, application
+LIMIT {_WORST}
+""",
+        (
+            Column("application", "Application", _of("logs", _LOGS, "-start_at", "application")),
+            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True),
+            Column("io_ratio", "Share of the run in I/O", _of("logs", _LOGS, "-io_ratio", "application")),
+            Column("log_count", "Logs", _of("logs", _LOGS, "-start_at", "application")),
+            Column("user_count", "Users", _of("logs", _LOGS, "user", "application")),
+            Column("read_bytes", "Read", _of("logs", _LOGS, "-read_bytes", "application")),
+            Column("write_bytes", "Written", _of("logs", _LOGS, "-write_bytes", "application")),
+        ),
+        "There are no logs of these nights.",
+    ),
+    Panel(
+        "coverage",
+        "Coverage",
+        "How many of the jobs that ran, and of their node-hours, left a log.",
+        """
+SELECT
+    night, sum(job_count)::BIGINT AS job_count, sum(logged_job_count)::BIGINT AS logged_job_count, sum(node_hours) AS node_hours,
+    sum(logged_node_hours) AS logged_node_hours, sum(logged_node_hours) / nullif(sum(node_hours), 0) AS logged_ratio
+FROM coverage
+WHERE {where} AND job_count IS NOT NULL
+GROUP BY night
+ORDER BY night DESC
+""",
+        (
+            Column("night", "Night", _of("coverage", (), "-job_count", "night")),
+            Column("job_count", "Jobs", _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9),))),
+            Column(
+                "logged_job_count",
+                "With a log",
+                _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9), Filter("log_count", "ge", 1))),
+            ),
+            Column("node_hours", "Node-hours", _of("jobs", _JOBS, "-node_hours", "night")),
+            Column("logged_node_hours", "With a log", _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),))),
+            Column("logged_ratio", "Share of node-hours", _of("coverage", (), "-job_count", "night"), is_barred=True),
+        ),
+        "No accounting of these nights is known: give it to the sweep with --stats.",
+    ),
+    Panel(
+        "sweeps",
+        "Last sweeps",
+        "Found is always ingested, known and rejected together.",
+        """
+SELECT sweep_id, cluster, start_at, end_at, found_count, ingested_count, known_count, rejected_count
+FROM sweeps
+ORDER BY start_at DESC, sweep_id
+LIMIT 5
+""",
+        (
+            Column("start_at", "Started (UTC)", _this_sweep),
+            Column("end_at", "Ended (UTC)", _this_sweep),
+            Column("cluster", "Machine"),
+            Column("found_count", "Found", _this_sweep),
+            Column("ingested_count", "Ingested", _this_sweep),
+            Column("known_count", "Known", _this_sweep),
+            Column("rejected_count", "Rejected", _this_sweep),
+        ),
+        "There was no sweep yet.",
+    ),
+    Panel(
+        "rejects",
+        "Rejects",
+        "Inputs that could not be read, of any night and machine, by reason.",
+        f"""
+SELECT reason, stage, count(*) AS reject_count, max("at") AS "at"
+FROM rejects
+GROUP BY reason, stage
+ORDER BY reject_count DESC, reason, stage
+LIMIT {_WORST}
+""",
+        (
+            Column("reason", "Why"),
+            Column("stage", "At"),
+            Column("reject_count", "Inputs", _rejects, is_barred=True),
+            Column("at", "Last (UTC)", _rejects),
+        ),
+        "All inputs could be read.",
+    ),
+)
