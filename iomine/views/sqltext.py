@@ -58,7 +58,9 @@ def literal(value: object) -> str:
             return f"DATE {quoted(value.isoformat())}"
         case str():
             runs = (("".join(run), can_be_seen) for can_be_seen, run in groupby(value, str.isprintable))
-            parts = (quoted(run) if can_be_seen else " || ".join(f"chr({ord(sign)})" for sign in run) for run, can_be_seen in runs)
+            parts = (
+                quoted(run) if can_be_seen else " || ".join(f"chr({ord(sign)})" for sign in run) for run, can_be_seen in runs
+            )
             text = " || ".join(parts)
             return f"({text})" if " || " in text else text or "''"
     raise TypeError(f"How {type(value).__name__} is written in SQL is not known: add it to iomine/views/sqltext.py.")

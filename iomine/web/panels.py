@@ -16,9 +16,13 @@ from iomine.web.window import GROUPS, Window
 Row = Mapping[str, Any]
 Drill = Callable[[Row, Window], Question]
 
-_LOGS: Final = tuple("night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split())
+_LOGS: Final = tuple(
+    "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
+)
 _FINDINGS: Final = tuple("night user app code level cost_core_seconds finding job_id log_id".split())
-_JOBS: Final = tuple("night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split())
+_JOBS: Final = tuple(
+    "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
+)
 # Of an account no log tells.
 _SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
 _WORST: Final = 10
@@ -172,7 +176,7 @@ WHERE {where}
     Panel(
         "nights",
         "Nights",
-        "Lost are the core-hours that ranks spent in the requests that findings are about. Rejects are those of the sweeps of that date.",
+        "Lost are the core-hours that ranks spent in the requests that findings are about; rejects are of that date's sweeps.",
         """
 SELECT
     night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
@@ -212,7 +216,9 @@ ORDER BY cost_core_seconds DESC NULLS LAST, io_core_seconds DESC NULLS LAST, log
 LIMIT {_WORST}
 """,
         (
-            Column("cost_core_seconds", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True),
+            Column(
+                "cost_core_seconds", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
+            ),
             Column("finding_count", "Findings", _of_offender("findings", _FINDINGS, "-cost_core_seconds")),
             Column("log_count", "Logs", _of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_core_seconds", "Core-hours in I/O", _of_offender("logs", _LOGS, "-io_core_seconds")),
@@ -251,7 +257,7 @@ ORDER BY cost_core_seconds DESC NULLS LAST, finding_count DESC, of_night.code
     ),
     _slow_hours(
         "ost_hotspots",
-        "Storage targets that in some hours took at least twice as long as usual for a request, and who had most of such an hour.",
+        "Storage targets that in some hours took at least twice as long as usual for a request, and who had most of them.",
         "osts",
         "Hot OSTs",
     ),
@@ -301,10 +307,16 @@ ORDER BY night DESC
             Column(
                 "logged_job_count",
                 "With a log",
-                _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9), Filter("log_count", "ge", 1))),
+                _of(
+                    "jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9), Filter("log_count", "ge", 1))
+                ),
             ),
             Column("node_hours", "Node-hours", _of("jobs", _JOBS, "-node_hours", "night")),
-            Column("logged_node_hours", "With a log", _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),))),
+            Column(
+                "logged_node_hours",
+                "With a log",
+                _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),)),
+            ),
             Column("logged_ratio", "Share of node-hours", _of("coverage", (), "-job_count", "night"), is_barred=True),
         ),
         "No accounting of these nights is known: give it to the sweep with --stats.",
