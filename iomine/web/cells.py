@@ -13,13 +13,13 @@ from iomine.schema import FIELDS, Kind
 from iomine.units import human_bytes, human_seconds
 
 NOTHING: Final = "\N{EN DASH}"
-_HOUR: Final = 3600
 _HUNDRED: Final = 100
 _TENTH: Final = 0.1
 _LISTED: Final = 20
 _NUMERIC: Final = frozenset(
     {Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO, Kind.NUMBER, Kind.INTEGER, Kind.ID}
 )
+_ENDINGS: Final = {"_count": Kind.COUNT, "_hours": Kind.NUMBER}
 # Ratios of a part to its whole; others say how many times.
 _SHARES: Final = frozenset({"io_ratio", "cost_ratio", "logged_ratio", "finding_log_ratio", "user_ratio", "repeat_ratio"})
 
@@ -28,7 +28,7 @@ def kind_of(column: str) -> Kind | None:
     """What a column holds; of those that are no field, as its name tells."""
     if column in FIELDS:
         return FIELDS[column].kind
-    return Kind.COUNT if column.endswith("_count") else None
+    return next((kind for ending, kind in _ENDINGS.items() if column.endswith(ending)), None)
 
 
 def is_numeric(column: str) -> bool:
@@ -72,7 +72,7 @@ def _moment(at: dt.date) -> Markup:
 
 
 def shown(column: str, value: float) -> str:
-    """A number for people; core-seconds as core-hours."""
+    """A number for people."""
     if not math.isfinite(value):
         return str(value)
     if column in _SHARES:
@@ -101,7 +101,6 @@ def _seconds(seconds: float) -> str:
 _IN_WORDS: Final[dict[Kind | None, Callable[[float], str]]] = {
     Kind.BYTES: human_bytes,
     Kind.SECONDS: _seconds,
-    Kind.CORE_SECONDS: lambda seconds: _digits(seconds / _HOUR),
     Kind.ID: str,
     Kind.INTEGER: str,
 }

@@ -26,7 +26,7 @@ from iomine.web.window import GROUPS, Window
 
 # Columns whose values lead to the rows that share them.
 _SHARED: Final = frozenset("user app application account job_id target night cluster lineage_id level state stage".split())
-_CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_seconds": "hot", "cost_ratio": "hot"}
+_CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_hours": "hot", "cost_ratio": "hot"}
 _BY: Final = {"program": "User and program", "user": "User", "app": "Program", "account": "Account"}
 
 

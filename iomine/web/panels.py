@@ -157,8 +157,8 @@ PANELS: Final = (
         """
 SELECT
     count(DISTINCT night) FILTER (WHERE log_count > 0) AS night_count, coalesce(sum(log_count), 0)::BIGINT AS log_count,
-    coalesce(sum(finding_count), 0)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds,
-    sum(io_core_seconds) AS io_core_seconds, (SELECT count(*) FROM rejects) AS reject_count
+    coalesce(sum(finding_count), 0)::BIGINT AS finding_count, sum(cost_core_seconds) / 3600 AS cost_core_hours,
+    sum(io_core_seconds) / 3600 AS io_core_hours, (SELECT count(*) FROM rejects) AS reject_count
 FROM trends
 WHERE {where}
 """,
@@ -166,8 +166,8 @@ WHERE {where}
             Column("night_count", "Nights with logs", _of("trends", (), "-night")),
             Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds")),
             Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds")),
+            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds")),
             Column("reject_count", "Rejects, of any night", _rejects),
         ),
         "",
@@ -180,7 +180,7 @@ WHERE {where}
         """
 SELECT
     night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
-    sum(cost_core_seconds) AS cost_core_seconds, sum(io_core_seconds) AS io_core_seconds,
+    sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(io_core_seconds) / 3600 AS io_core_hours,
     sum(cost_core_seconds) / nullif(sum(io_core_seconds), 0) AS cost_ratio,
     sum(rejected_count)::BIGINT AS rejected_count
 FROM trends
@@ -192,8 +192,8 @@ ORDER BY night DESC
             Column("night", "Night", _of("trends", (), "-log_count", "night")),
             Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds", "night")),
             Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "night")),
             Column("cost_ratio", "Share lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
             Column("rejected_count", "Rejects", _sweeps_of),
         ),
@@ -206,22 +206,22 @@ ORDER BY night DESC
         "Who loses most in requests that findings are about.",
         f"""
 SELECT
-    {{keys}}, sum(cost_core_seconds) AS cost_core_seconds, sum(finding_count)::BIGINT AS finding_count,
-    sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) AS io_core_seconds,
+    {{keys}}, sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(finding_count)::BIGINT AS finding_count,
+    sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) / 3600 AS io_core_hours,
     sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio
 FROM core.app_night
 WHERE {{where}}
 GROUP BY {{keys}}
-ORDER BY cost_core_seconds DESC NULLS LAST, io_core_seconds DESC NULLS LAST, log_count DESC, {{keys}}
+ORDER BY cost_core_hours DESC NULLS LAST, io_core_hours DESC NULLS LAST, log_count DESC, {{keys}}
 LIMIT {_WORST}
 """,
         (
             Column(
-                "cost_core_seconds", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
+                "cost_core_hours", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
             ),
             Column("finding_count", "Findings", _of_offender("findings", _FINDINGS, "-cost_core_seconds")),
             Column("log_count", "Logs", _of_offender("logs", _LOGS, "-io_core_seconds")),
-            Column("io_core_seconds", "Core-hours in I/O", _of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", _of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_ratio", "Share of the run in I/O", _of_offender("logs", _LOGS, "-io_ratio")),
         ),
         "There are no logs of these nights.",
@@ -238,18 +238,18 @@ WITH of_night AS (
     GROUP BY code, night
 )
 SELECT
-    of_night.code, any_value(title) AS title, sum(cost_core_seconds) AS cost_core_seconds,
+    of_night.code, any_value(title) AS title, sum(cost_core_seconds) / 3600 AS cost_core_hours,
     sum(finding_count)::BIGINT AS finding_count, list(night ORDER BY night) AS nights,
     list(finding_count ORDER BY night) AS night_finding_counts
 FROM of_night
 LEFT JOIN triggers ON triggers.code = of_night.code AND triggers.ruleset = 'iomine'
 GROUP BY of_night.code
-ORDER BY cost_core_seconds DESC NULLS LAST, finding_count DESC, of_night.code
+ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
 """,
         (
             Column("code", "Trigger"),
             Column("title", "What it finds"),
-            Column("cost_core_seconds", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
             Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
             Column("night_finding_counts", "By night"),
         ),
@@ -268,18 +268,18 @@ ORDER BY cost_core_seconds DESC NULLS LAST, finding_count DESC, of_night.code
         "What is run, whoever runs it, by time in I/O.",
         f"""
 SELECT
-    application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) AS io_core_seconds,
+    application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) / 3600 AS io_core_hours,
     sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
     try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes
 FROM logs
 WHERE {{where}}
 GROUP BY application
-ORDER BY io_core_seconds DESC NULLS LAST, log_count DESC, application
+ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, application
 LIMIT {_WORST}
 """,
         (
             Column("application", "Application", _of("logs", _LOGS, "-start_at", "application")),
-            Column("io_core_seconds", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True),
+            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True),
             Column("io_ratio", "Share of the run in I/O", _of("logs", _LOGS, "-io_ratio", "application")),
             Column("log_count", "Logs", _of("logs", _LOGS, "-start_at", "application")),
             Column("user_count", "Users", _of("logs", _LOGS, "user", "application")),

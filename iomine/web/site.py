@@ -102,8 +102,13 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
         OutputError: files cannot be written.
     """
     _check(out)
+    wanted = _logs_of(session, window) if only_window else None
     try:
-        return _written(session, window, out, reports, most, _logs_of(session, window) if only_window else None)
+        out.mkdir(parents=True, exist_ok=True)
+        (out / _MARK).touch()
+        count = _copy_reports(reports, out / "reports", wanted)
+        write_shared(out / "reports")
+        return Site(_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(
             f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."
@@ -115,11 +120,8 @@ def _check(out: Path) -> None:
         raise UsageError(f"{out} is there already and holds no site: name a folder that is new or empty.")
 
 
-def _written(session: Session, window: Window, out: Path, reports: Path, most: int, wanted: frozenset[str] | None) -> Site:
-    out.mkdir(parents=True, exist_ok=True)
-    (out / _MARK).touch()
-    count = _copy_reports(reports, out / "reports", wanted)
-    write_shared(out / "reports")
+def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
+    """Writes the dashboard and its tables; returns how many these are."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
     log_ids = {path.stem for path in (out / "reports").glob("*.html")}
@@ -134,7 +136,7 @@ def _written(session: Session, window: Window, out: Path, reports: Path, most: i
     before = _folder_of(out / "index.html")
     _replace(out / "index.html", index)
     _tidy(out, {folder, before})
-    return Site(len(here.tables), count)
+    return len(here.tables)
 
 
 def _digest(question: Question) -> str:
