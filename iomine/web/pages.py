@@ -116,13 +116,15 @@ def rows_page(session: Session, question: Question, links: Links, shown_count: i
     """
     statement = question.rows(shown_count)
     answer = session.answer(statement)
+    # The view has none but these, unless it may have more.
+    is_whole = answer.num_rows < min(shown_count, question.limit or shown_count)
     dictionary = {row["column_name"]: row for row in session.dictionary(question.view)}
     return _render(
         "rows.html.j2",
         links,
         question=question,
         about=session.views[question.view],
-        row_count=session.count(question),
+        row_count=answer.num_rows if is_whole else session.count(question),
         names=answer.column_names,
         rows=rows_of(answer),
         dictionary=dictionary,

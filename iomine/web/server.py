@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import uvicorn
+from starlette.applications import Starlette
 
 from iomine.errors import UsageError
 from iomine.views.query import Limits
@@ -27,7 +28,8 @@ def bind(host: str, port: int) -> socket.socket:
         UsageError: the address cannot be had.
     """
     try:
-        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        # An empty name would be that of all addresses.
+        family, *_, place = socket.getaddrinfo(host or "?", port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(place[:2], family=family)
     except (OSError, UnicodeError, OverflowError) as error:
         raise UsageError(f"Port {port} of {host} cannot be had ({error}): give another with --port or --host.") from error
@@ -56,16 +58,20 @@ def serve(listening: socket.socket, warehouse: Path, names: tuple[str, ...], lim
     """
     host = listening.getsockname()[0]
     app = make_app(warehouse, {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}, limits)
-    config = uvicorn.Config(
+    uvicorn.Server(config_of(app)).run(sockets=[listening])
+
+
+def config_of(app: Starlette) -> uvicorn.Config:
+    """How an application is served."""
+    return uvicorn.Config(
         app,
+        http="h11",
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        ws="none",
         h11_max_incomplete_event_size=_LONGEST_REQUEST,
-        http="h11",
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(config).run(sockets=[listening])
