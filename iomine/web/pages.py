@@ -20,8 +20,9 @@ from iomine.report.pictures import bar
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars
 from iomine.web.desk import Session
-from iomine.web.panels import PANELS, Column, Panel, Row
-from iomine.web.question import OPERATORS, Filter, Question, Statement, equals
+from iomine.web.panel import Column, Panel, Row
+from iomine.web.panels import PANELS
+from iomine.web.question import Filter, Question, Statement, equals
 from iomine.web.window import GROUPS, Window
 
 # Columns whose values lead to the rows that share them.
@@ -130,7 +131,6 @@ def rows_page(session: Session, question: Question, links: Links, shown_count: i
         dictionary=dictionary,
         statement=statement,
         most=most,
-        operators=OPERATORS,
         filters=[(each, links.rows(_without(question, each))) for each in question.filters],
         narrow=partial(_narrow, question, links),
         ordered=partial(_ordered, question, links),
@@ -153,11 +153,6 @@ def rows_of(answer: pa.Table) -> list[dict[str, Any]]:
     """An answer by rows."""
     found: list[dict[str, Any]] = answer.to_pylist()
     return found
-
-
-def drills(told: Told, window: Window) -> list[Question]:
-    """What the numbers of a panel lead to."""
-    return [column.drill(row, window) for row in told.rows for column in told.columns if column.drill]
 
 
 def _told(session: Session, panel: Panel, window: Window) -> Told:

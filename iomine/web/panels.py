@@ -1,20 +1,10 @@
-"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for.
-
-Slots of a query: `{where}` is the window, `{keys}` is what offenders are told by.
-"""
+"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for."""
 # ruff: noqa: S608 - put together from the texts in this file
 
-import datetime as dt
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from iomine.views.sqltext import name_of
-from iomine.web.question import Filter, Question, Statement, conditions, equals
-from iomine.web.window import GROUPS, Window
-
-Row = Mapping[str, Any]
-Drill = Callable[[Row, Window], Question]
+from iomine.web.panel import Column, Panel, of_offender, rejects_with, rows_with, sweeps_of, this_sweep
+from iomine.web.question import Filter
 
 _LOGS: Final = tuple(
     "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
@@ -23,104 +13,11 @@ _FINDINGS: Final = tuple("night user app code level cost_core_seconds finding jo
 _JOBS: Final = tuple(
     "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
 )
-# Of an account no log tells.
-_SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
 _WORST: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a panel.
-
-    Attributes:
-        name: in the answer.
-        title: for people.
-        drill: the rows behind a number; None where there are none.
-        is_barred: whether bars beside the numbers compare them.
-    """
-
-    name: str
-    title: str
-    drill: Drill | None = None
-    is_barred: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """A part of the dashboard.
-
-    Attributes:
-        name: its anchor.
-        title: its heading.
-        about: what it tells, in a sentence or two.
-        sql: the query.
-        columns: what is shown of the answer.
-        empty: what to say where the answer has no rows.
-        form: `tiles`, `nights` or `table`.
-    """
-
-    name: str
-    title: str
-    about: str
-    sql: str
-    columns: tuple[Column, ...]
-    empty: str
-    form: str = "table"
-
-    def statement(self, window: Window) -> Statement:
-        """The query for a window."""
-        is_of_nights = "{where}" in self.sql
-        where, values = conditions(window.filters) if is_of_nights else ("", ())
-        keys = ", ".join(map(name_of, GROUPS[window.by]))
-        return Statement(self.sql.format(where=where, keys=keys).strip(), values)
-
-    def shown(self, window: Window) -> list[Column]:
-        """Its columns; those that tell offenders apart first."""
-        keys = [Column(key, _KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
-        return [*keys, *self.columns]
-
-
-_KEYS: Final = {"user": "User", "app": "Program", "account": "Account"}
-
-
-def _of(view: str, columns: tuple[str, ...], order: str, *keys: str, only: tuple[Filter, ...] = ()) -> Drill:
-    """Rows of a view that have the same keys, within the window."""
-
-    def drill(row: Row, window: Window) -> Question:
-        same = tuple(equals(key, row[key]) for key in keys)
-        nights = tuple(each for each in window.filters if each.column not in keys)
-        return Question(view, (*nights, *same, *only), columns, order)
-
-    return drill
-
-
-def _of_offender(view: str, columns: tuple[str, ...], order: str) -> Drill:
-    def drill(row: Row, window: Window) -> Question:
-        keys = GROUPS[window.by]
-        if window.by == "account":
-            return _of("core.app_night", _SUMS, "-cost_core_seconds", *keys)(row, window)
-        return _of(view, columns, order, *keys)(row, window)
-
-    return drill
-
-
-def _sweeps_of(row: Row, window: Window) -> Question:
-    start = dt.datetime.combine(row["night"], dt.time(), dt.UTC)
-    of_day = (Filter("start_at", "ge", start), Filter("start_at", "le", start + dt.timedelta(days=1, microseconds=-1)))
-    return Question("sweeps", (*of_day, *(each for each in window.filters if each.column == "cluster")), order="-start_at")
-
-
-def _this_sweep(row: Row, _window: Window) -> Question:
-    return Question("sweeps", (equals("sweep_id", row["sweep_id"]),))
-
-
-def _rejects(row: Row, _window: Window) -> Question:
-    same = tuple(equals(key, row[key]) for key in ("stage", "reason") if key in row)
-    return Question("rejects", same, ("at", "path", "stage", "reason", "size_bytes", "is_final"), "-at")
-
-
 def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
-    hours = _of(view, (), "-lost_service_seconds", "cluster", "target")
+    hours = rows_with(view, (), "-lost_service_seconds", "cluster", "target")
     return Panel(
         name,
         title,
@@ -142,7 +39,7 @@ LIMIT {_WORST}
             Column("hour_count", "Slow hours", hours),
             Column("server_slowdown_ratio", "Times slower, at worst", hours),
             Column("slowed_job_count", "Jobs slowed at once", hours),
-            Column("user", "Busiest user in the worst hour", _of("logs", _LOGS, "-io_core_seconds", "user")),
+            Column("user", "Busiest user in the worst hour", rows_with("logs", _LOGS, "-io_core_seconds", "user")),
             Column("begin_at", "Last slow hour (UTC)", hours),
         ),
         "No hour was slow, or the sweep was given no statistics of servers (--stats).",
@@ -163,12 +60,12 @@ FROM trends
 WHERE {where}
 """,
         (
-            Column("night_count", "Nights with logs", _of("trends", (), "-night")),
-            Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds")),
-            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds")),
-            Column("reject_count", "Rejects, of any night", _rejects),
+            Column("night_count", "Nights with logs", rows_with("trends", (), "-night")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
+            Column("reject_count", "Rejects, of any night", rejects_with),
         ),
         "",
         "tiles",
@@ -189,13 +86,13 @@ GROUP BY night
 ORDER BY night DESC
 """,
         (
-            Column("night", "Night", _of("trends", (), "-log_count", "night")),
-            Column("log_count", "Logs", _of("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("cost_ratio", "Share lost", _of("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("rejected_count", "Rejects", _sweeps_of),
+            Column("night", "Night", rows_with("trends", (), "-log_count", "night")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("rejected_count", "Rejects", sweeps_of),
         ),
         "There are no logs of these nights.",
         "nights",
@@ -217,12 +114,12 @@ LIMIT {_WORST}
 """,
         (
             Column(
-                "cost_core_hours", "Core-hours lost", _of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
+                "cost_core_hours", "Core-hours lost", of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
             ),
-            Column("finding_count", "Findings", _of_offender("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("log_count", "Logs", _of_offender("logs", _LOGS, "-io_core_seconds")),
-            Column("io_core_hours", "Core-hours in I/O", _of_offender("logs", _LOGS, "-io_core_seconds")),
-            Column("io_ratio", "Share of the run in I/O", _of_offender("logs", _LOGS, "-io_ratio")),
+            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_ratio", "Share of the run in I/O", of_offender("logs", _LOGS, "-io_ratio")),
         ),
         "There are no logs of these nights.",
     ),
@@ -249,8 +146,8 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
         (
             Column("code", "Trigger"),
             Column("title", "What it finds"),
-            Column("cost_core_hours", "Core-hours lost", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
-            Column("finding_count", "Findings", _of("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
             Column("night_finding_counts", "By night"),
         ),
         "Nothing was found in these nights.",
@@ -278,13 +175,15 @@ ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, application
 LIMIT {_WORST}
 """,
         (
-            Column("application", "Application", _of("logs", _LOGS, "-start_at", "application")),
-            Column("io_core_hours", "Core-hours in I/O", _of("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True),
-            Column("io_ratio", "Share of the run in I/O", _of("logs", _LOGS, "-io_ratio", "application")),
-            Column("log_count", "Logs", _of("logs", _LOGS, "-start_at", "application")),
-            Column("user_count", "Users", _of("logs", _LOGS, "user", "application")),
-            Column("read_bytes", "Read", _of("logs", _LOGS, "-read_bytes", "application")),
-            Column("write_bytes", "Written", _of("logs", _LOGS, "-write_bytes", "application")),
+            Column("application", "Application", rows_with("logs", _LOGS, "-start_at", "application")),
+            Column(
+                "io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True
+            ),
+            Column("io_ratio", "Share of the run in I/O", rows_with("logs", _LOGS, "-io_ratio", "application")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-start_at", "application")),
+            Column("user_count", "Users", rows_with("logs", _LOGS, "user", "application")),
+            Column("read_bytes", "Read", rows_with("logs", _LOGS, "-read_bytes", "application")),
+            Column("write_bytes", "Written", rows_with("logs", _LOGS, "-write_bytes", "application")),
         ),
         "There are no logs of these nights.",
     ),
@@ -302,22 +201,24 @@ GROUP BY night
 ORDER BY night DESC
 """,
         (
-            Column("night", "Night", _of("coverage", (), "-job_count", "night")),
-            Column("job_count", "Jobs", _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9),))),
+            Column("night", "Night", rows_with("coverage", (), "-job_count", "night")),
+            Column(
+                "job_count", "Jobs", rows_with("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9),))
+            ),
             Column(
                 "logged_job_count",
                 "With a log",
-                _of(
+                rows_with(
                     "jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9), Filter("log_count", "ge", 1))
                 ),
             ),
-            Column("node_hours", "Node-hours", _of("jobs", _JOBS, "-node_hours", "night")),
+            Column("node_hours", "Node-hours", rows_with("jobs", _JOBS, "-node_hours", "night")),
             Column(
                 "logged_node_hours",
                 "With a log",
-                _of("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),)),
+                rows_with("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),)),
             ),
-            Column("logged_ratio", "Share of node-hours", _of("coverage", (), "-job_count", "night"), is_barred=True),
+            Column("logged_ratio", "Share of node-hours", rows_with("coverage", (), "-job_count", "night"), is_barred=True),
         ),
         "No accounting of these nights is known: give it to the sweep with --stats.",
     ),
@@ -332,13 +233,13 @@ ORDER BY start_at DESC, sweep_id
 LIMIT 5
 """,
         (
-            Column("start_at", "Started (UTC)", _this_sweep),
-            Column("end_at", "Ended (UTC)", _this_sweep),
+            Column("start_at", "Started (UTC)", this_sweep),
+            Column("end_at", "Ended (UTC)", this_sweep),
             Column("cluster", "Machine"),
-            Column("found_count", "Found", _this_sweep),
-            Column("ingested_count", "Ingested", _this_sweep),
-            Column("known_count", "Known", _this_sweep),
-            Column("rejected_count", "Rejected", _this_sweep),
+            Column("found_count", "Found", this_sweep),
+            Column("ingested_count", "Ingested", this_sweep),
+            Column("known_count", "Known", this_sweep),
+            Column("rejected_count", "Rejected", this_sweep),
         ),
         "There was no sweep yet.",
     ),
@@ -356,8 +257,8 @@ LIMIT {_WORST}
         (
             Column("reason", "Why"),
             Column("stage", "At"),
-            Column("reject_count", "Inputs", _rejects, is_barred=True),
-            Column("at", "Last (UTC)", _rejects),
+            Column("reject_count", "Inputs", rejects_with, is_barred=True),
+            Column("at", "Last (UTC)", rejects_with),
         ),
         "All inputs could be read.",
     ),

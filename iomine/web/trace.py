@@ -42,7 +42,10 @@ def requests_of(session: Session, log_id: str, parameters: Sequence[tuple[str, s
     asked = parse("segments", [(_ASKED[name], value) for name, value in parameters], session.types("segments"))
     # Cluster and night spare DuckDB the files of other nights.
     of_log = (Filter("log_id", "eq", log_id), *(Filter(name, "eq", value) for name, value in places[0].items()))
-    found = session.answer(Question("segments", (*of_log, *asked.filters), _COLUMNS, "start_seconds").rows(MOST_REQUESTS + 1))
-    if found.num_rows > MOST_REQUESTS:
-        raise UsageError(f"There are more than {MOST_REQUESTS:,} requests in that window: ask for less time, or fewer ranks.")
-    return found
+    question = Question("segments", (*of_log, *asked.filters), _COLUMNS, "start_seconds")
+    count = session.count(question)
+    if count > MOST_REQUESTS:
+        raise UsageError(
+            f"That window holds {count:,} requests, and an answer {MOST_REQUESTS:,}: ask for less time, or fewer ranks."
+        )
+    return session.answer(question.rows(MOST_REQUESTS))

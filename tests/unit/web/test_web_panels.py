@@ -8,7 +8,8 @@ import pytest
 from facility import FIRST, NIGHTS, Facility
 
 from iomine.web.desk import Session
-from iomine.web.panels import PANELS, Panel
+from iomine.web.panel import Panel
+from iomine.web.panels import PANELS
 from iomine.web.window import GROUPS, Window, window_of
 
 PANEL = {panel.name: panel for panel in PANELS}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import Get, Reply, ask_server, served
-from facility import TRACED, Facility
+from facility import REQUESTS, TRACED, Facility
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outline import HOSTILE, Outline
@@ -258,7 +258,7 @@ def test_more_requests_than_an_answer_holds_are_refused(get: Get, monkeypatch: p
     monkeypatch.setattr("iomine.web.trace.MOST_REQUESTS", 100)
     reply = get(f"/traces/{TRACED}.parquet")
     assert 400 == reply.status
-    assert "more than 100 requests" in reply.text
+    assert f"holds {REQUESTS:,} requests, and an answer 100" in reply.text
     assert 200 == get(f"/traces/{TRACED}.parquet?start=10&end=11").status
 
 
