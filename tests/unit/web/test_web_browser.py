@@ -92,9 +92,9 @@ def test_number_leads_to_its_rows(browser: Any, address: str, facility: Facility
 def test_form_adds_a_condition_and_a_link_takes_it_away(browser: Any, address: str, facility: Facility) -> None:
     """Conditions are chosen without a script, stand in the address, and leave as they came."""
     with tab(browser, f"{address}views/logs?nprocs.eq=64") as page:
-        page.get_by_label("Column").select_option("user")
-        page.get_by_label("Condition").select_option("contains")
-        page.get_by_label("Value").fill("<SCRIPT>")
+        page.locator("select[name=column]").select_option("user")
+        page.locator("select[name=operator]").select_option("contains")
+        page.get_by_label("Value", exact=True).fill("<SCRIPT>")
         page.get_by_role("button", name="Add").click()
         expected = sum(log["nprocs"] == 64 and "<script>" in log["user"] for log in facility.logs)
         assert expected == page.locator("tbody tr").count() > 0
@@ -107,9 +107,9 @@ def test_form_adds_a_condition_and_a_link_takes_it_away(browser: Any, address: s
 def test_window_is_chosen_by_the_form(browser: Any, address: str, facility: Facility) -> None:
     """Nights and machine of the dashboard are chosen in its form and stand in the address."""
     with tab(browser, address) as page:
-        page.get_by_label("From").fill("2024-04-03")
-        page.get_by_label("To").fill("2024-04-05")
-        page.get_by_label("Machine").select_option("green")
+        page.get_by_label("From", exact=True).fill("2024-04-03")
+        page.get_by_label("To", exact=True).fill("2024-04-05")
+        page.locator("select[name=cluster]").select_option("green")
         page.get_by_role("button", name="Show").click()
         logs = [log for log in facility.logs if "2024-04-03" <= str(log["night"]) <= "2024-04-05" and log["cluster"] == "green"]
         assert len(logs) == number(tile(page, "Logs"))

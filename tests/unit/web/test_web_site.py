@@ -37,9 +37,10 @@ def write(session: Session, out: Path, reports: Path, *asked: tuple[str, str], m
 
 
 def broken_links(out: Path) -> list[tuple[str, str]]:
-    """Links of pages that lead to no file of the site, or out of it."""
+    """Links of the dashboard and its tables that lead to no file of the site, or out of it."""
     broken = []
-    for page in [out / "index.html", *out.glob("tables-*/*.html")]:
+    (folder,) = set(re.findall(r'"(tables-[0-9a-f]+)/', (out / "index.html").read_text(encoding="utf-8")))
+    for page in [out / "index.html", *(out / folder).glob("*.html")]:
         for href in map(unescape, re.findall(r'(?:href|src|action)="([^"]*)"', page.read_text(encoding="utf-8"))):
             target = urldefrag(href).url
             if href == "data:," or (not target and href.startswith("#")):
