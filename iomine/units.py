@@ -1,5 +1,6 @@
 """Numbers and texts as people read them."""
 
+import json
 import re
 from typing import Final
 
@@ -54,3 +55,8 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+
+
+def json_line(value: object) -> str:
+    """The value as JSON in one line; the one control character that JSON leaves as it is becomes an escape too."""
+    return json.dumps(value, allow_nan=False, default=str).replace("\x7f", "\\u007f")

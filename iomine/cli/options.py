@@ -1,11 +1,20 @@
 """Options that mean the same wherever they appear."""
 
+# ruff: noqa: PLC0415
+
 import datetime as dt
+import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+
+from iomine.errors import UsageError
+from iomine.units import bytes_of
+
+if TYPE_CHECKING:
+    from iomine.views.query import Limits
 
 
 class Format(StrEnum):
@@ -19,6 +28,8 @@ class Format(StrEnum):
 
 DEFAULT_WAREHOUSE: Final = Path("warehouse")
 DEFAULT_CLUSTER: Final = "default"
+# Other people work on a login node too.
+_MOST_THREADS: Final = 8
 
 Warehouse = Annotated[
     Path, typer.Option("--warehouse", envvar="IOMINE_WAREHOUSE", metavar="DIR", help="The warehouse: tables, views and reports.")
@@ -51,3 +62,18 @@ AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the
 def database_of(warehouse: Path) -> Path:
     """The file of views that answers queries."""
     return warehouse / "iomine.duckdb"
+
+
+def limits_of(timeout: float, memory: str) -> "Limits":
+    """What queries may take, as options say it.
+
+    Raises:
+        UsageError: the memory is no number of bytes.
+    """
+    from iomine.views.query import Limits
+
+    try:
+        memory_bytes = bytes_of(memory)
+    except ValueError as error:
+        raise UsageError(f"--memory: {error}") from error
+    return Limits(timeout or None, memory_bytes, min(_MOST_THREADS, len(os.sched_getaffinity(0))))

@@ -61,9 +61,9 @@ def _show_log(database: Path, places: "list[Place]", *, as_json: bool) -> None:
 
 
 def _show_job(database: Path, parameters: list[object], *, as_json: bool) -> None:
-    from iomine.cli.terminal.formats import records
     from iomine.cli.terminal.pages import draw, job_page
     from iomine.cli.terminal.questions import ask
+    from iomine.views.encode import records
 
     job, logs = (ask(database, query, parameters) for query in (_JOB, _LOGS))
     if as_json:

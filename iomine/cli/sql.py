@@ -1,16 +1,14 @@
 """`iomine sql`: questions to the warehouse."""
 # ruff: noqa: PLC0415
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Memory, Timeout, Warehouse, database_of
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Memory, Timeout, Warehouse, database_of, limits_of
 from iomine.errors import UsageError
-from iomine.units import bytes_of
 
 if TYPE_CHECKING:
     from iomine.views.query import Limits
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 # Other people work on a login node too.
 _TIMEOUT_SECONDS: Final = 300
 _MEMORY: Final = "4GiB"
-_MOST_THREADS: Final = 8
 
 
 def command(
@@ -46,7 +43,7 @@ def command(
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
 
-    limits = _limits(timeout, memory)
+    limits = limits_of(timeout, memory)
     if query is None and sys.stdin.isatty():
         _prompt(warehouse, form or Format.TABLE, output, limits)
         return
@@ -59,16 +56,6 @@ def _prompt(warehouse: Path, form: Format, output: Path | None, limits: "Limits"
     if output is not None:
         raise UsageError("--output needs a query: give one, or leave --output out to get the prompt.")
     converse(database_of(warehouse), form, limits)
-
-
-def _limits(timeout: float, memory: str) -> "Limits":
-    from iomine.views.query import Limits
-
-    try:
-        memory_bytes = bytes_of(memory)
-    except ValueError as error:
-        raise UsageError(f"--memory: {error}") from error
-    return Limits(timeout or None, memory_bytes, min(_MOST_THREADS, len(os.sched_getaffinity(0))))
 
 
 def _form_of(output: Path | None) -> Format:

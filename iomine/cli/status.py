@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
-from iomine.cli.terminal.text import json_line
-from iomine.units import visible
+from iomine.units import json_line, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,8 +41,8 @@ def command(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Show what the warehouse holds and how the last sweeps went."""
-    from iomine.cli.terminal.formats import records
     from iomine.cli.terminal.questions import ask
+    from iomine.views.encode import records
 
     answers = {name: ask(database_of(warehouse), query) for name, query in _SECTIONS.items()}
     holds = next(records(answers["holds"]))

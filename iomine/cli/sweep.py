@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
-from iomine.cli.terminal.text import json_line, say
+from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
-from iomine.units import visible
+from iomine.units import json_line, visible
 
 if TYPE_CHECKING:
     from iomine.lake import Warehouse as Folder

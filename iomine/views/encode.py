@@ -1,0 +1,99 @@
+"""Answers as bytes for other programs: CSV, JSON and Parquet."""
+
+import csv
+import datetime as dt
+import io
+import json
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iomine.errors import UsageError
+from iomine.units import json_line
+
+
+def write_csv(answer: pa.Table, file: BinaryIO) -> None:
+    """Writes names of columns, then rows; what is not known is empty."""
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(answer.column_names)
+    for row in rows_of(answer):
+        writer.writerow(["" if value is None else as_text(plain(value)) for value in row])
+    text.detach()
+
+
+def write_json(answer: pa.Table, file: BinaryIO) -> None:
+    """Writes an array of objects, one in a line.
+
+    Raises:
+        UsageError: two columns have one name, so that one would be lost.
+    """
+    between = b"[\n"
+    for record in records(answer):
+        file.write(between + json_line(record).encode())
+        between = b",\n"
+    file.write(b"\n]\n" if between == b",\n" else b"[]\n")
+
+
+def write_parquet(answer: pa.Table, file: BinaryIO) -> None:
+    """Writes Parquet; the file may be a pipe."""
+    # A pipe cannot tell its position, which the writer asks for.
+    whole = io.BytesIO()
+    pq.write_table(answer, whole)
+    file.write(whole.getbuffer())
+
+
+def records(answer: pa.Table) -> Iterator[dict[str, object]]:
+    """Its rows as JSON knows them: times in ISO 8601, bytes in hex, what is no number as None.
+
+    Raises:
+        UsageError: two columns have one name, so that one would be lost.
+    """
+    names = answer.column_names
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"Two columns are called {name}: give one another name with AS.")
+    for row in rows_of(answer):
+        yield {name: plain(value) for name, value in zip(names, row, strict=True)}
+
+
+def rows_of(answer: pa.Table) -> Iterator[tuple[object, ...]]:
+    """Its rows as Python has them."""
+    for batch in answer.to_batches():
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def plain(value: object) -> object:
+    """A value as JSON knows it."""
+    match value:
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case dict():
+            return {str(key): plain(item) for key, item in value.items()}
+        case _:
+            return _plain_scalar(value)
+
+
+def _plain_scalar(value: object) -> object:
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case dt.datetime() | dt.date() | dt.time():
+            return value.isoformat().replace("+00:00", "Z")
+        case bytes():
+            return value.hex()
+        case _:
+            return str(value)
+
+
+def as_text(value: object) -> str:
+    """A value that `plain` gave as text: texts as they are, others as in JSON."""
+    return value if isinstance(value, str) else json.dumps(value)

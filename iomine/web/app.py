@@ -1,0 +1,168 @@
+"""The server: addresses in, pages and files out. It reads, and answers nothing but GET and HEAD."""
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import AbstractContextManager, asynccontextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Final, cast
+
+import pyarrow as pa
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from iomine.errors import IomineError, LimitError, OutputError, UsageError, WarehouseError
+from iomine.views.encode import write_csv, write_json, write_parquet
+from iomine.views.query import Limits
+from iomine.web import pages
+from iomine.web.desk import LIMITS, BusyError, Desk, Session
+from iomine.web.guard import Guard
+from iomine.web.links import ServedLinks
+from iomine.web.question import Question, UnknownNameError, parse
+from iomine.web.shelf import Shelf
+from iomine.web.trace import requests_of
+from iomine.web.window import window_of
+
+MOST_SHOWN: Final = 1000
+_USUALLY_SHOWN: Final = 100
+_MOST_IN_FILE: Final = 100_000
+_HTML: Final = "text/html; charset=utf-8"
+_PARQUET: Final = "application/vnd.apache.parquet"
+_FILES: Final[dict[str, tuple[str, Callable[[pa.Table, BytesIO], None]]]] = {
+    "csv": ("text/csv; charset=utf-8", write_csv),
+    "json": ("application/json", write_json),
+    "parquet": (_PARQUET, write_parquet),
+}
+_STATUS: Final[dict[type[IomineError], int]] = {
+    UnknownNameError: 404,
+    UsageError: 400,
+    LimitError: 503,
+    BusyError: 503,
+    WarehouseError: 503,
+    OutputError: 503,
+}
+_SENTENCES: Final = {
+    404: "There is nothing at this address: the dashboard leads to all there is.",
+    405: "This server only reads: ask with GET.",
+}
+_LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
+
+
+def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -> Starlette:
+    """The server's application.
+
+    Args:
+        warehouse: what it answers from.
+        hosts: names that it may be called by.
+        limits: for each question.
+    """
+    desk, shelf = Desk(warehouse / "iomine.duckdb", limits), Shelf(warehouse / "reports")
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        desk.close()
+        shelf.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", _dashboard),
+            Route("/views/", _views),
+            Route("/views/{name}", _rows),
+            Route("/traces/{log_id}.parquet", _trace),
+            Route("/reports/{name:path}", _report),
+            Route(f"/assets/{pages.style_name()}", _style),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+        exception_handlers={IomineError: _foreseen, HTTPException: _refused},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    app.state.desk, app.state.shelf = desk, shelf
+    return app
+
+
+def _dashboard(request: Request) -> Response:
+    with _session(request) as session:
+        window = window_of(session, request.query_params.multi_items())
+        return _page(pages.dashboard(session, window, ServedLinks("")))
+
+
+def _views(request: Request) -> Response:
+    with _session(request) as session:
+        return _page(pages.views_page(session, ServedLinks("../")))
+
+
+def _rows(request: Request) -> Response:
+    name, _, ending = request.path_params["name"].rpartition(".")
+    view = name if ending in _FILES else request.path_params["name"]
+    with _session(request) as session:
+        question = parse(view, request.query_params.multi_items(), session.types(view))
+        if ending in _FILES:
+            return _file(_whole(session, question), view, ending)
+        shown = MOST_SHOWN if question.limit else _USUALLY_SHOWN
+        return _page(pages.rows_page(session, question, ServedLinks("../"), shown, MOST_SHOWN))
+
+
+def _whole(session: Session, question: Question) -> pa.Table:
+    """All rows, as a file has them."""
+    answer = session.answer(question.rows(_MOST_IN_FILE + 1))
+    if answer.num_rows > _MOST_IN_FILE:
+        raise UsageError(f"There are more than {_MOST_IN_FILE:,} rows, the most that a file holds: add conditions, or a limit.")
+    return answer
+
+
+def _trace(request: Request) -> Response:
+    with _session(request) as session:
+        log_id = request.path_params["log_id"]
+        return _file(requests_of(session, log_id, request.query_params.multi_items()), log_id, "parquet")
+
+
+def _report(request: Request) -> Response:
+    name, shelf = request.path_params["name"], request.app.state.shelf
+    path = shelf.written(name)
+    if path is None:
+        with _session(request) as session:
+            path = shelf.made(session, name)
+    return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
+
+
+def _style(_request: Request) -> Response:
+    return Response(pages.style(), media_type="text/css", headers=_LASTING)
+
+
+def _session(request: Request) -> AbstractContextManager[Session]:
+    desk: Desk = request.app.state.desk
+    return desk.session()
+
+
+def _page(text: str, status: int = 200) -> Response:
+    return Response(text, status, media_type=_HTML)
+
+
+def _file(answer: pa.Table, name: str, ending: str) -> Response:
+    kind, write = _FILES[ending]
+    content = BytesIO()
+    write(answer, content)
+    return Response(
+        content.getvalue(), media_type=kind, headers={"content-disposition": f'attachment; filename="{name}.{ending}"'}
+    )
+
+
+def _foreseen(request: Request, error: Exception) -> Response:
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    return _page(pages.fault_page(status, str(error.args[0]), _links_of(request)), status)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    refusal = cast("HTTPException", error)
+    sentence = _SENTENCES.get(refusal.status_code, refusal.detail)
+    page = pages.fault_page(refusal.status_code, sentence, _links_of(request))
+    return Response(page, refusal.status_code, dict(refusal.headers or {}), _HTML)
+
+
+def _links_of(request: Request) -> ServedLinks:
+    return ServedLinks("../" * (request.url.path.count("/") - 1))

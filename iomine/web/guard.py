@@ -1,0 +1,64 @@
+"""What every answer is subject to: the name that the server was called by, and headers that keep browsers within bounds.
+
+A page of another site may make a browser ask for a name of its own that leads here; such names are turned away.
+"""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
+_HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cache-control": "no-cache",
+}
+_COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+_POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"
+# Reports may carry the explorer, which is a file of ours, and fetches what lies beside it.
+_REPORTS_POLICY: Final = f"{_COMMON}; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'"
+
+
+class Guard:
+    """Lets requests to known names through, and adds headers to the answers.
+
+    Args:
+        app: what is guarded.
+        hosts: names that the server may be called by.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        policy = _REPORTS_POLICY if scope["path"].startswith("/reports/") else _POLICY
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in (_HEADERS | {"content-security-policy": policy}).items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        app = self._app if self._is_known(Headers(scope=scope).getlist("host")) else _TURNED_AWAY
+        await app(scope, receive, send_guarded)
+
+    def _is_known(self, told: list[str]) -> bool:
+        match = _HOST.fullmatch(told[0]) if len(told) == 1 else None
+        return match is not None and match[1].lower() in self._hosts
+
+
+_TURNED_AWAY: Final = PlainTextResponse("This server is not called so: `iomine serve --name NAME` adds a name.\n", 421)

@@ -1,0 +1,50 @@
+"""Where pages lie: seen from the server, all by relative addresses, so that a proxy may put it under any path."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from iomine.report.page import TRIGGERS_PAGE
+from iomine.web.pages import style_name
+from iomine.web.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class ServedLinks:
+    """Links of a page that is served.
+
+    Attributes:
+        root: the way from the page's folder to the dashboard's.
+    """
+
+    root: str
+    is_served: bool = True
+
+    def dashboard(self, parameters: Sequence[tuple[str, str]] = ()) -> str:
+        """The dashboard of a window."""
+        return _address(self.root or "./", parameters)
+
+    def rows(self, question: Question, ending: str = "") -> str:
+        """Rows of a view as a page, or as a file of that ending."""
+        place = f"{self.root}views/{quote(question.view)}" + (f".{ending}" if ending else "")
+        return _address(place, question.parameters)
+
+    def views(self) -> str:
+        """The page of all views."""
+        return f"{self.root}views/"
+
+    def report(self, log_id: str, anchor: str = "") -> str:
+        """A log's report."""
+        return f"{self.root}reports/{quote(log_id, safe='')}.html" + (f"#{quote(anchor)}" if anchor else "")
+
+    def triggers(self, code: str) -> str:
+        """What a trigger stands for."""
+        return f"{self.root}reports/{TRIGGERS_PAGE}#{quote(code)}"
+
+    def style(self) -> str:
+        """The style sheet."""
+        return f"{self.root}assets/{style_name()}"
+
+
+def _address(place: str, parameters: Sequence[tuple[str, str]]) -> str:
+    return f"{place}?{urlencode(parameters)}" if parameters else place

@@ -1,0 +1,232 @@
+"""The pages: a dashboard, rows of a view, and what views there are; served and written from the same templates.
+
+They hold no script and need none. Whatever a log says is text: Jinja escapes it, and names go through the report's filters.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final, Protocol
+
+import pyarrow as pa
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from iomine import __version__
+from iomine.report import page as report
+from iomine.report.pictures import bar
+from iomine.web.cells import cell, is_numeric, linked, shown
+from iomine.web.charts import bars
+from iomine.web.desk import Session
+from iomine.web.panel import Column, Panel, Row
+from iomine.web.panels import PANELS
+from iomine.web.question import Filter, Question, Statement, equals
+from iomine.web.window import GROUPS, Window
+
+# Columns whose values lead to the rows that share them.
+_SHARED: Final = frozenset("user app application account job_id target night cluster lineage_id level state stage".split())
+_CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_hours": "hot", "cost_ratio": "hot"}
+_BY: Final = {"program": "User and program", "user": "User", "app": "Program", "account": "Account"}
+
+
+class Links(Protocol):
+    """Where pages lie, seen from the page that is made; None where there is no such page."""
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a server answers forms."""
+
+    def dashboard(self, parameters: Sequence[tuple[str, str]] = ()) -> str | None:
+        """The dashboard of a window."""
+
+    def rows(self, question: Question, ending: str = "") -> str | None:
+        """Rows of a view as a page, or as a file of that ending."""
+
+    def views(self) -> str | None:
+        """The page of all views."""
+
+    def report(self, log_id: str, anchor: str = "") -> str | None:
+        """A log's report."""
+
+    def triggers(self, code: str) -> str | None:
+        """What a trigger stands for."""
+
+    def style(self) -> str:
+        """The style sheet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A panel with its answer.
+
+    Attributes:
+        panel: which.
+        columns: what is shown of each row.
+        rows: the answer.
+        statement: what was asked.
+    """
+
+    panel: Panel
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    statement: Statement
+
+
+def style() -> str:
+    """The style sheet of all pages: that of reports, and what is new."""
+    return report.style() + (files("iomine.web") / "templates" / "web.css").read_text(encoding="utf-8")
+
+
+@cache
+def style_name() -> str:
+    """The name of the style sheet's file, another whenever it changes."""
+    return f"web-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
+
+
+def dashboard(session: Session, window: Window, links: Links) -> str:
+    """The dashboard of a window."""
+    told = {panel.name: _told(session, panel, window) for panel in PANELS}
+    return _render(
+        "dashboard.html.j2",
+        links,
+        window=window,
+        totals=told.pop("totals"),
+        panels=list(told.values()),
+        groups={by: (_BY[by], links.dashboard(window.parameters(by=by))) for by in GROUPS},
+        drill=partial(_drill, window, links),
+        chart=partial(_chart, window, told["nights"]),
+        charts=_CHARTS,
+        spark=partial(_spark, window),
+    )
+
+
+def rows_page(session: Session, question: Question, links: Links, shown_count: int, most: int) -> str:
+    """Rows of a view.
+
+    Args:
+        session: answers.
+        question: which rows.
+        links: of the page.
+        shown_count: how many rows are shown.
+        most: how many could be.
+
+    Raises:
+        LimitError: the answer takes more than it may.
+    """
+    statement = question.rows(shown_count)
+    answer = session.answer(statement)
+    # The view has none but these, unless it may have more.
+    is_whole = answer.num_rows < min(shown_count, question.limit or shown_count)
+    dictionary = {row["column_name"]: row for row in session.dictionary(question.view)}
+    return _render(
+        "rows.html.j2",
+        links,
+        question=question,
+        about=session.views[question.view],
+        row_count=answer.num_rows if is_whole else session.count(question),
+        names=answer.column_names,
+        rows=rows_of(answer),
+        dictionary=dictionary,
+        statement=statement,
+        most=most,
+        filters=[(each, links.rows(_without(question, each))) for each in question.filters],
+        narrow=partial(_narrow, question, links),
+        ordered=partial(_ordered, question, links),
+        all_columns=links.rows(replace(question, columns=())) if question.columns else None,
+        more=links.rows(replace(question, limit=most)),
+    )
+
+
+def views_page(session: Session, links: Links) -> str:
+    """What views there are."""
+    return _render("views.html.j2", links, views=session.views, question_of=Question)
+
+
+def fault_page(status: int, sentence: str, links: Links) -> str:
+    """What is wrong with a request, in a sentence."""
+    return _render("fault.html.j2", links, status=status, sentence=sentence)
+
+
+def rows_of(answer: pa.Table) -> list[dict[str, Any]]:
+    """An answer by rows."""
+    found: list[dict[str, Any]] = answer.to_pylist()
+    return found
+
+
+def _told(session: Session, panel: Panel, window: Window) -> Told:
+    statement = panel.statement(window)
+    return Told(panel, panel.shown(window), rows_of(session.answer(statement)), statement)
+
+
+def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
+    value = row[column.name]
+    if column.name == "code":
+        return linked("code", value, links.triggers(value))
+    if column.drill is None or value is None:
+        return cell(column.name, value)
+    return linked(column.name, value, links.rows(column.drill(row, window)))
+
+
+def _chart(window: Window, nights: Told, name: str, title: str) -> Markup:
+    label = f"{title} by night, {window.since} to {window.until}; the table below has the numbers."
+    return bars(window.nights, {row["night"]: row[name] for row in nights.rows}, label, partial(shown, name), _CHARTS[name])
+
+
+def _spark(window: Window, row: Row) -> Markup:
+    counts = dict(zip(row["nights"], row["night_finding_counts"], strict=True))
+    label = f"Findings of {row['code']} by night, at most {max(counts.values())} in one"
+    return bars(window.nights, counts, label, partial(shown, "finding_count"), "warm spark")
+
+
+def _narrow(question: Question, links: Links, column: str, row: Row) -> Markup:
+    """A value of a row: as a link to the log's report, to what a trigger is, or to the rows that share it."""
+    value = row[column]
+    if value is None:
+        return cell(column, value)
+    address = None
+    if column == "log_id":
+        address = links.report(value)
+    elif column == "report":
+        log_id, _, anchor = value.removeprefix("reports/").partition(".html#")
+        address = links.report(log_id, anchor)
+    elif column == "code":
+        address = links.triggers(value)
+    elif column in _SHARED and equals(column, value) not in question.filters:
+        address = links.rows(question.narrowed(equals(column, value)))
+    return linked(column, value, address)
+
+
+def _ordered(question: Question, links: Links, column: str) -> tuple[str | None, str]:
+    """The address of the rows in a column's order, the highest first, and which order there is now, in ARIA's words."""
+    now = {column: "ascending", f"-{column}": "descending"}.get(question.order, "none")
+    return links.rows(replace(question, order=column if now == "descending" else f"-{column}")), now
+
+
+def _most(rows: Sequence[Row], column: str) -> float | None:
+    """The highest number of a column."""
+    return max((row[column] for row in rows if row[column] is not None), default=None)
+
+
+def _without(question: Question, unwanted: Filter) -> Question:
+    return replace(question, filters=tuple(each for each in question.filters if each != unwanted))
+
+
+def _render(template: str, links: Links, **values: object) -> str:
+    return _environment().get_template(template).render(links=links, **values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("iomine.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {"name": report.name, "label": report.label, "plain": report.plain, "numeric": is_numeric}
+    environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
+    return environment

@@ -1,0 +1,112 @@
+"""What a part of the dashboard is, and how a number leads to its rows."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from iomine.views.sqltext import name_of
+from iomine.web.question import Filter, Question, Statement, conditions, equals
+from iomine.web.window import GROUPS, Window
+
+Row = Mapping[str, Any]
+Drill = Callable[[Row, Window], Question]
+
+# Of an account no log tells.
+_SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a panel.
+
+    Attributes:
+        name: in the answer.
+        title: for people.
+        drill: the rows behind a number; None where there are none.
+        is_barred: whether bars beside the numbers compare them.
+    """
+
+    name: str
+    title: str
+    drill: Drill | None = None
+    is_barred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the dashboard.
+
+    Attributes:
+        name: its anchor.
+        title: its heading.
+        about: what it tells, in a sentence or two.
+        sql: the query; its slot `{where}` is the window, and `{keys}` is what offenders are told by.
+        columns: what is shown of the answer.
+        empty: what to say where the answer has no rows.
+        form: `tiles`, `nights` or `table`.
+    """
+
+    name: str
+    title: str
+    about: str
+    sql: str
+    columns: tuple[Column, ...]
+    empty: str
+    form: str = "table"
+
+    def statement(self, window: Window) -> Statement:
+        """The query for a window."""
+        is_of_nights = "{where}" in self.sql
+        where, values = conditions(window.filters) if is_of_nights else ("", ())
+        keys = ", ".join(map(name_of, GROUPS[window.by]))
+        return Statement(self.sql.format(where=where, keys=keys).strip(), values)
+
+    def shown(self, window: Window) -> list[Column]:
+        """Its columns; those that tell offenders apart first."""
+        keys = [Column(key, _KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
+        return [*keys, *self.columns]
+
+
+_KEYS: Final = {"user": "User", "app": "Program", "account": "Account"}
+
+
+def rows_with(view: str, columns: tuple[str, ...], order: str, *keys: str, only: tuple[Filter, ...] = ()) -> Drill:
+    """Rows of a view that have the same keys, within the window."""
+
+    def drill(row: Row, window: Window) -> Question:
+        same = tuple(equals(key, row[key]) for key in keys)
+        nights = tuple(each for each in window.filters if each.column not in keys)
+        return Question(view, (*nights, *same, *only), columns, order)
+
+    return drill
+
+
+def of_offender(view: str, columns: tuple[str, ...], order: str) -> Drill:
+    """Rows of a view that are of the same offender, or the sums that an account's numbers are made of."""
+
+    def drill(row: Row, window: Window) -> Question:
+        keys = GROUPS[window.by]
+        if window.by == "account":
+            return rows_with("core.app_night", _SUMS, "-cost_core_seconds", *keys)(row, window)
+        return rows_with(view, columns, order, *keys)(row, window)
+
+    return drill
+
+
+def sweeps_of(row: Row, window: Window) -> Question:
+    """The sweeps that began on a night's date."""
+    start = dt.datetime.combine(row["night"], dt.time(), dt.UTC)
+    of_day = (Filter("start_at", "ge", start), Filter("start_at", "le", dt.datetime.combine(row["night"], dt.time.max, dt.UTC)))
+    return Question("sweeps", (*of_day, *(each for each in window.filters if each.column == "cluster")), order="-start_at")
+
+
+def this_sweep(row: Row, _window: Window) -> Question:
+    """A sweep."""
+    return Question("sweeps", (equals("sweep_id", row["sweep_id"]),))
+
+
+def rejects_with(row: Row, _window: Window) -> Question:
+    """Rejects for the same reason, or all."""
+    same = tuple(equals(key, row[key]) for key in ("stage", "reason") if key in row)
+    return Question("rejects", same, ("at", "path", "stage", "reason", "size_bytes", "is_final"), "-at")

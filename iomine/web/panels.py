@@ -1,0 +1,265 @@
+"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for."""
+# ruff: noqa: S608 - put together from the texts in this file
+
+from typing import Final
+
+from iomine.web.panel import Column, Panel, of_offender, rejects_with, rows_with, sweeps_of, this_sweep
+from iomine.web.question import Filter
+
+_LOGS: Final = tuple(
+    "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
+)
+_FINDINGS: Final = tuple("night user app code level cost_core_seconds finding job_id log_id".split())
+_JOBS: Final = tuple(
+    "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
+)
+_WORST: Final = 10
+
+
+def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
+    hours = rows_with(view, (), "-lost_service_seconds", "cluster", "target")
+    return Panel(
+        name,
+        title,
+        about,
+        f"""
+SELECT
+    cluster, target, count(*) AS hour_count, max(server_slowdown_ratio) AS server_slowdown_ratio,
+    sum(lost_service_seconds) AS lost_service_seconds, arg_max("user", lost_service_seconds ORDER BY begin_at) AS "user",
+    max(slowed_job_count) AS slowed_job_count, max(begin_at) AS begin_at
+FROM {view}
+WHERE {{where}}
+GROUP BY cluster, target
+ORDER BY lost_service_seconds DESC NULLS LAST, cluster, target
+LIMIT {_WORST}
+""",
+        (
+            Column("target", "Target", hours),
+            Column("lost_service_seconds", "Service time lost", hours, is_barred=True),
+            Column("hour_count", "Slow hours", hours),
+            Column("server_slowdown_ratio", "Times slower, at worst", hours),
+            Column("slowed_job_count", "Jobs slowed at once", hours),
+            Column("user", "Busiest user in the worst hour", rows_with("logs", _LOGS, "-io_core_seconds", "user")),
+            Column("begin_at", "Last slow hour (UTC)", hours),
+        ),
+        "No hour was slow, or the sweep was given no statistics of servers (--stats).",
+    )
+
+
+PANELS: Final = (
+    Panel(
+        "totals",
+        "In these nights",
+        "",
+        """
+SELECT
+    count(DISTINCT night) FILTER (WHERE log_count > 0) AS night_count, coalesce(sum(log_count), 0)::BIGINT AS log_count,
+    coalesce(sum(finding_count), 0)::BIGINT AS finding_count, sum(cost_core_seconds) / 3600 AS cost_core_hours,
+    sum(io_core_seconds) / 3600 AS io_core_hours, (SELECT count(*) FROM rejects) AS reject_count
+FROM trends
+WHERE {where}
+""",
+        (
+            Column("night_count", "Nights with logs", rows_with("trends", (), "-night")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
+            Column("reject_count", "Rejects, of any night", rejects_with),
+        ),
+        "",
+        "tiles",
+    ),
+    Panel(
+        "nights",
+        "Nights",
+        "Lost are the core-hours that ranks spent in the requests that findings are about; rejects are of that date's sweeps.",
+        """
+SELECT
+    night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
+    sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(io_core_seconds) / 3600 AS io_core_hours,
+    sum(cost_core_seconds) / nullif(sum(io_core_seconds), 0) AS cost_ratio,
+    sum(rejected_count)::BIGINT AS rejected_count
+FROM trends
+WHERE {where}
+GROUP BY night
+ORDER BY night DESC
+""",
+        (
+            Column("night", "Night", rows_with("trends", (), "-log_count", "night")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
+            Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("rejected_count", "Rejects", sweeps_of),
+        ),
+        "There are no logs of these nights.",
+        "nights",
+    ),
+    Panel(
+        "offenders",
+        "Worst offenders",
+        "Who loses most in requests that findings are about.",
+        f"""
+SELECT
+    {{keys}}, sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(finding_count)::BIGINT AS finding_count,
+    sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) / 3600 AS io_core_hours,
+    sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio
+FROM core.app_night
+WHERE {{where}}
+GROUP BY {{keys}}
+ORDER BY cost_core_hours DESC NULLS LAST, io_core_hours DESC NULLS LAST, log_count DESC, {{keys}}
+LIMIT {_WORST}
+""",
+        (
+            Column(
+                "cost_core_hours", "Core-hours lost", of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
+            ),
+            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_core_hours", "Core-hours in I/O", of_offender("logs", _LOGS, "-io_core_seconds")),
+            Column("io_ratio", "Share of the run in I/O", of_offender("logs", _LOGS, "-io_ratio")),
+        ),
+        "There are no logs of these nights.",
+    ),
+    Panel(
+        "triggers",
+        "Findings by trigger",
+        "What is found, the costliest first, and in which nights how often; costs of different triggers overlap.",
+        """
+WITH of_night AS (
+    SELECT code, night, sum(finding_count)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
+    FROM core.finding_night
+    WHERE {where}
+    GROUP BY code, night
+)
+SELECT
+    of_night.code, any_value(title) AS title, sum(cost_core_seconds) / 3600 AS cost_core_hours,
+    sum(finding_count)::BIGINT AS finding_count, list(night ORDER BY night) AS nights,
+    list(finding_count ORDER BY night) AS night_finding_counts
+FROM of_night
+LEFT JOIN triggers ON triggers.code = of_night.code AND triggers.ruleset = 'iomine'
+GROUP BY of_night.code
+ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
+""",
+        (
+            Column("code", "Trigger"),
+            Column("title", "What it finds"),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("night_finding_counts", "By night"),
+        ),
+        "Nothing was found in these nights.",
+    ),
+    _slow_hours(
+        "ost_hotspots",
+        "Storage targets that in some hours took at least twice as long as usual for a request, and who had most of them.",
+        "osts",
+        "Hot OSTs",
+    ),
+    _slow_hours("mdt_storms", "The same of metadata targets.", "mdts", "Metadata storms"),
+    Panel(
+        "applications",
+        "Applications",
+        "What is run, whoever runs it, by time in I/O.",
+        f"""
+SELECT
+    application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) / 3600 AS io_core_hours,
+    sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
+    try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes
+FROM logs
+WHERE {{where}}
+GROUP BY application
+ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, application
+LIMIT {_WORST}
+""",
+        (
+            Column("application", "Application", rows_with("logs", _LOGS, "-start_at", "application")),
+            Column(
+                "io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True
+            ),
+            Column("io_ratio", "Share of the run in I/O", rows_with("logs", _LOGS, "-io_ratio", "application")),
+            Column("log_count", "Logs", rows_with("logs", _LOGS, "-start_at", "application")),
+            Column("user_count", "Users", rows_with("logs", _LOGS, "user", "application")),
+            Column("read_bytes", "Read", rows_with("logs", _LOGS, "-read_bytes", "application")),
+            Column("write_bytes", "Written", rows_with("logs", _LOGS, "-write_bytes", "application")),
+        ),
+        "There are no logs of these nights.",
+    ),
+    Panel(
+        "coverage",
+        "Coverage",
+        "How many of the jobs that ran, and of their node-hours, left a log.",
+        """
+SELECT
+    night, sum(job_count)::BIGINT AS job_count, sum(logged_job_count)::BIGINT AS logged_job_count, sum(node_hours) AS node_hours,
+    sum(logged_node_hours) AS logged_node_hours, sum(logged_node_hours) / nullif(sum(node_hours), 0) AS logged_ratio
+FROM coverage
+WHERE {where} AND job_count IS NOT NULL
+GROUP BY night
+ORDER BY night DESC
+""",
+        (
+            Column("night", "Night", rows_with("coverage", (), "-job_count", "night")),
+            Column(
+                "job_count", "Jobs", rows_with("jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9),))
+            ),
+            Column(
+                "logged_job_count",
+                "With a log",
+                rows_with(
+                    "jobs", _JOBS, "-node_hours", "night", only=(Filter("run_seconds", "ge", 1e-9), Filter("log_count", "ge", 1))
+                ),
+            ),
+            Column("node_hours", "Node-hours", rows_with("jobs", _JOBS, "-node_hours", "night")),
+            Column(
+                "logged_node_hours",
+                "With a log",
+                rows_with("jobs", _JOBS, "-node_hours", "night", only=(Filter("log_count", "ge", 1),)),
+            ),
+            Column("logged_ratio", "Share of node-hours", rows_with("coverage", (), "-job_count", "night"), is_barred=True),
+        ),
+        "No accounting of these nights is known: give it to the sweep with --stats.",
+    ),
+    Panel(
+        "sweeps",
+        "Last sweeps",
+        "Found is always ingested, known and rejected together.",
+        """
+SELECT sweep_id, cluster, start_at, end_at, found_count, ingested_count, known_count, rejected_count
+FROM sweeps
+ORDER BY start_at DESC, sweep_id
+LIMIT 5
+""",
+        (
+            Column("start_at", "Started (UTC)", this_sweep),
+            Column("end_at", "Ended (UTC)", this_sweep),
+            Column("cluster", "Machine"),
+            Column("found_count", "Found", this_sweep),
+            Column("ingested_count", "Ingested", this_sweep),
+            Column("known_count", "Known", this_sweep),
+            Column("rejected_count", "Rejected", this_sweep),
+        ),
+        "There was no sweep yet.",
+    ),
+    Panel(
+        "rejects",
+        "Rejects",
+        "Inputs that could not be read, of any night and machine, by reason.",
+        f"""
+SELECT reason, stage, count(*) AS reject_count, max("at") AS "at"
+FROM rejects
+GROUP BY reason, stage
+ORDER BY reject_count DESC, reason, stage
+LIMIT {_WORST}
+""",
+        (
+            Column("reason", "Why"),
+            Column("stage", "At"),
+            Column("reject_count", "Inputs", rejects_with, is_barred=True),
+            Column("at", "Last (UTC)", rejects_with),
+        ),
+        "All inputs could be read.",
+    ),
+)

@@ -1,0 +1,77 @@
+"""Serves on an address until it is told to end."""
+
+import socket
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+
+from iomine.errors import UsageError
+from iomine.views.query import Limits
+from iomine.web.app import make_app
+from iomine.web.guard import LOOPBACK
+
+# An address may carry names of four thousand signs, each of which takes up to twelve.
+_LONGEST_REQUEST: Final = 256 * 1024
+_MOST_AT_ONCE: Final = 100
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Args:
+        host: name or address of an interface of this machine.
+        port: 0 for any that is free.
+
+    Raises:
+        UsageError: the address cannot be had.
+    """
+    try:
+        # An empty name would be that of all addresses.
+        family, *_, place = socket.getaddrinfo(host or "?", port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(place[:2], family=family)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise UsageError(f"Port {port} of {host} cannot be had ({error}): give another with --port or --host.") from error
+
+
+def address_of(listening: socket.socket) -> str:
+    """The address under which a browser on this machine finds it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def is_loopback(listening: socket.socket) -> bool:
+    """Whether nobody on other machines reaches it."""
+    host = listening.getsockname()[0]
+    return bool(host == "::1" or host.startswith("127."))
+
+
+def serve(listening: socket.socket, warehouse: Path, names: tuple[str, ...], limits: Limits) -> None:
+    """Serves a warehouse until a signal comes.
+
+    Args:
+        listening: from `bind`.
+        warehouse: what to answer from.
+        names: other names than those of loopback and its address that it may be called by.
+        limits: for each question.
+    """
+    host = listening.getsockname()[0]
+    app = make_app(warehouse, {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}, limits)
+    uvicorn.Server(config_of(app)).run(sockets=[listening])
+
+
+def config_of(app: Starlette) -> uvicorn.Config:
+    """How an application is served."""
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=_LONGEST_REQUEST,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_graceful_shutdown=2,
+    )

@@ -1,0 +1,103 @@
+"""Reports for a server: those that sweeps have written, and others as they are asked for.
+
+The warehouse is only read. Reports that it does not hold are written into a folder of the server's own, which is emptied when a
+sweep has published something new, or when they are many.
+"""
+
+import re
+import shutil
+import threading
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+from iomine.errors import OutputError
+from iomine.report.facts import Place
+from iomine.report.write import write_reports, write_shared
+from iomine.web.desk import Session
+from iomine.web.question import UnknownNameError
+
+# Of a log's report, or of what all share; one folder deep.
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
+_OF_LOG: Final = re.compile(r"([0-9a-f]{16})[./-]")
+_NOTES: Final = frozenset({"due.json"})
+_PLACE: Final = "SELECT cluster, night, log_id FROM core.log WHERE log_id = $1"
+_MOST: Final = 200
+
+
+def is_public(name: str) -> bool:
+    """Whether a name in the folder of reports is one of a report, or of what reports share."""
+    return _NAME.fullmatch(name) is not None and name not in _NOTES
+
+
+def log_of(name: str) -> str | None:
+    """The log that a file in the folder of reports belongs to, if it does to one."""
+    match = _OF_LOG.match(name)
+    return match and match[1]
+
+
+class Shelf:
+    """Where reports are fetched from.
+
+    Args:
+        folder: the warehouse's reports, which need not exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._own = Path(mkdtemp(prefix="iomine-reports-"))
+        self._state = ""
+        self._lock = threading.Lock()
+
+    def written(self, name: str) -> Path | None:
+        """A file that sweeps have written.
+
+        Raises:
+            UnknownNameError: no file of a report is called so.
+        """
+        if not is_public(name):
+            raise UnknownNameError(f"No report is called {name[:100]!r}: they are called LOG_ID.html.")
+        return _within(self._folder, name)
+
+    def made(self, session: Session, name: str) -> Path:
+        """A file of a report that is made now, or of what reports share.
+
+        Raises:
+            UnknownNameError: there is no such log, or no such file.
+            OutputError: the report cannot be written.
+        """
+        log_id = log_of(name)
+        with self._lock:
+            self._tidy(session.state)
+            if log_id is not None and not (self._own / f"{log_id}.html").exists():
+                _make(session, log_id, self._own)
+            found = _within(self._own, name)
+        if found is None:
+            raise UnknownNameError(f"No report is called {name[:100]!r}: they are called LOG_ID.html.")
+        return found
+
+    def close(self) -> None:
+        """Removes what was made."""
+        shutil.rmtree(self._own, ignore_errors=True)
+
+    def _tidy(self, state: str) -> None:
+        if state != self._state or sum(1 for _ in self._own.glob("*.html")) > _MOST:
+            for path in self._own.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            write_shared(self._own)
+            self._state = state
+
+
+def _make(session: Session, log_id: str, folder: Path) -> None:
+    places = [Place(**row) for row in session.ask(_PLACE, [log_id]).to_pylist()]
+    if not places:
+        raise UnknownNameError(f"The warehouse has no log {log_id}: the view logs has the ids of all.")
+    for written in write_reports(session.ask, places, folder):
+        if written.fault:
+            raise OutputError(written.fault)
+
+
+def _within(folder: Path, name: str) -> Path | None:
+    """A file in a folder, unless it is a link that leads out of it."""
+    path = (folder / name).resolve()
+    return path if path.is_file() and path.is_relative_to(folder.resolve()) else None

@@ -1,0 +1,197 @@
+"""The same pages as files, for any web server: the dashboard, the tables that its numbers lead to, and the reports.
+
+The dashboard's file is put in place last and names a folder of tables that is made for it, so a reader sees all of the old site
+or all of the new one. The folder before it stays until the next time, for those who have the old dashboard open.
+"""
+
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from iomine.errors import OutputError, UsageError
+from iomine.report.page import TRIGGERS_PAGE
+from iomine.report.write import write_shared
+from iomine.web import pages
+from iomine.web.desk import Session
+from iomine.web.question import Question, conditions
+from iomine.web.shelf import is_public, log_of
+from iomine.web.window import Window
+
+MOST_ROWS: Final = 1000
+_MARK: Final = ".iomine-site"
+_TABLES: Final = "tables-"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What was written.
+
+    Attributes:
+        tables: how many tables.
+        reports: how many reports.
+    """
+
+    tables: int
+    reports: int
+
+
+@dataclass(slots=True)
+class FileLinks:
+    """Links of a page that is a file; what the dashboard asks for is noted, and gets a page.
+
+    Attributes:
+        root: the way from the page's folder to the dashboard's.
+        folder: the folder of tables.
+        log_ids: logs that have a report.
+        tables: the name of the file of each question that has one.
+        takes_notes: whether a new question gets a page.
+    """
+
+    root: str
+    folder: str
+    log_ids: Collection[str]
+    tables: dict[Question, str] = field(default_factory=dict)
+    takes_notes: bool = False
+    is_served: bool = False
+
+    def dashboard(self, _parameters: Sequence[tuple[str, str]] = ()) -> str:
+        """The dashboard."""
+        return f"{self.root}index.html"
+
+    def rows(self, question: Question, ending: str = "") -> str | None:
+        """Rows of a view, where the dashboard leads to them."""
+        if self.takes_notes:
+            self.tables.setdefault(question, f"{question.view}-{_digest(question)}.html")
+        name = self.tables.get(question)
+        return None if name is None or ending else f"{self.root}{self.folder}/{name}"
+
+    def views(self) -> None:
+        """Views are the server's."""
+
+    def report(self, log_id: str, anchor: str = "") -> str | None:
+        """A log's report, where it is written."""
+        return f"{self.root}reports/{log_id}.html" + (f"#{anchor}" if anchor else "") if log_id in self.log_ids else None
+
+    def triggers(self, code: str) -> str:
+        """What a trigger stands for."""
+        return f"{self.root}reports/{TRIGGERS_PAGE}#{code}"
+
+    def style(self) -> str:
+        """The style sheet."""
+        return f"{self.root}assets/{pages.style_name()}"
+
+
+def write_site(session: Session, window: Window, out: Path, reports: Path, *, most: int = MOST_ROWS, only_window: bool) -> Site:
+    """Writes the site.
+
+    Args:
+        session: answers.
+        window: what the dashboard is about.
+        out: the folder of the site, which is made, or holds one.
+        reports: the warehouse's reports, which need not exist.
+        most: how many rows of a table are shown.
+        only_window: whether reports of other nights and machines are left out.
+
+    Raises:
+        UsageError: the folder holds something else.
+        OutputError: files cannot be written.
+    """
+    _check(out)
+    wanted = _logs_of(session, window) if only_window else None
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / _MARK).touch()
+        count = _copy_reports(reports, out / "reports", wanted)
+        write_shared(out / "reports")
+        return Site(_write_pages(session, window, out, most), count)
+    except OSError as error:
+        raise OutputError(
+            f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."
+        ) from error
+
+
+def _check(out: Path) -> None:
+    if out.exists() and not (out / _MARK).exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} is there already and holds no site: name a folder that is new or empty.")
+
+
+def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
+    """Writes the dashboard and its tables; returns how many these are."""
+    (out / "assets").mkdir(exist_ok=True)
+    _replace(out / "assets" / pages.style_name(), pages.style())
+    log_ids = {path.stem for path in (out / "reports").glob("*.html")}
+    folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
+    here = FileLinks("", folder, log_ids, takes_notes=True)
+    index = pages.dashboard(session, window, here)
+    (out / folder).mkdir()
+    below = FileLinks("../", folder, log_ids, here.tables)
+    for question, name in here.tables.items():
+        page = pages.rows_page(session, question, below, shown_count=most, most=most)
+        (out / folder / name).write_text(page, encoding="utf-8")
+    before = _folder_of(out / "index.html")
+    _replace(out / "index.html", index)
+    _tidy(out, {folder, before})
+    return len(here.tables)
+
+
+def _digest(question: Question) -> str:
+    return hashlib.sha256(repr((question.parameters,)).encode()).hexdigest()[:12]
+
+
+def _logs_of(session: Session, window: Window) -> frozenset[str]:
+    where, values = conditions(window.filters)
+    return frozenset(session.ask(f"SELECT log_id FROM core.log WHERE {where}", values)["log_id"].to_pylist())  # noqa: S608
+
+
+def _copy_reports(source: Path, target: Path, wanted: frozenset[str] | None) -> int:
+    """Makes a folder hold the reports of a warehouse, as links where it lies on the same file system."""
+    target.mkdir(exist_ok=True)
+    names = {
+        name for name in _names(source) if is_public(name) and (wanted is None or log_of(name) is None or log_of(name) in wanted)
+    }
+    for name in sorted(names):
+        _lay(source / name, target / name)
+    for name in set(_names(target)) - names:
+        (target / name).unlink()
+    return sum(1 for name in names if log_of(name) and name.endswith(".html"))
+
+
+def _names(folder: Path) -> Iterator[str]:
+    return (str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _lay(source: Path, target: Path) -> None:
+    if target.exists() and target.stat().st_mtime_ns == source.stat().st_mtime_ns:
+        return
+    target.parent.mkdir(exist_ok=True)
+    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        # Reports are replaced and never written over, so a link keeps what it was made to.
+        os.link(source, beside)
+    except OSError:
+        shutil.copy2(source, beside)
+    beside.replace(target)
+
+
+def _replace(target: Path, text: str) -> None:
+    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(target)
+
+
+def _folder_of(index: Path) -> str:
+    """The folder of tables that a dashboard leads to."""
+    text = index.read_text(encoding="utf-8") if index.exists() else ""
+    start = text.find(f'"{_TABLES}')
+    return text[start + 1 :].partition("/")[0] if start >= 0 else ""
+
+
+def _tidy(out: Path, kept: set[str]) -> None:
+    for path in out.glob(f"{_TABLES}*"):
+        if path.name not in kept:
+            shutil.rmtree(path)

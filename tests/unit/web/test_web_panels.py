@@ -1,0 +1,266 @@
+"""The dashboard's numbers against rows added up by hand, and against the rows that they lead to."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from facility import FIRST, NIGHTS, Facility
+
+from iomine.web.desk import Session
+from iomine.web.panel import Panel
+from iomine.web.panels import PANELS
+from iomine.web.window import GROUPS, Window, window_of
+
+PANEL = {panel.name: panel for panel in PANELS}
+WINDOWS = (
+    [],
+    [("cluster", "green")],
+    [("since", "2024-04-03"), ("until", "2024-04-08")],
+    [("since", "2024-04-05"), ("until", "2024-04-05"), ("cluster", "blue")],
+    [("since", "2030-01-01"), ("until", "2030-01-05")],
+)
+Row = dict[str, Any]
+
+
+@pytest.fixture(params=WINDOWS, ids=lambda parameters: "&".join(f"{name}={value}" for name, value in parameters) or "all")
+def window(request, session: Session) -> Window:
+    return window_of(session, request.param)
+
+
+def told(session: Session, panel: Panel, window: Window) -> list[Row]:
+    return session.answer(panel.statement(window)).to_pylist()
+
+
+def within(rows: Iterable[Row], window: Window) -> list[Row]:
+    return [row for row in rows if window.since <= row["night"] <= window.until and window.cluster in {None, row["cluster"]}]
+
+
+def costs(facility: Facility) -> dict[str, float | None]:
+    """What findings cost of each log that has some, at most its I/O time."""
+    found: dict[str, list[float]] = defaultdict(list)
+    io = {log["log_id"]: log["io_core_seconds"] for log in facility.logs}
+    for each in facility.findings:
+        found[each["log_id"]] += [] if each["cost_core_seconds"] is None else [each["cost_core_seconds"]]
+    sums = {log_id: sum(parts) if parts else None for log_id, parts in found.items()}
+    return {log_id: cost if cost is None or io[log_id] is None else min(cost, io[log_id]) for log_id, cost in sums.items()}
+
+
+def added(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def hours(seconds: float | None) -> Any:
+    return seconds if seconds is None else pytest.approx(seconds / 3600)
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    found: dict[Any, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[key(row)].append(row)
+    return found
+
+
+def test_usual_window_ends_with_the_newest_night(session: Session) -> None:
+    """Where nothing is asked for, thirty nights are shown up to the last that has logs, of all machines."""
+    window = window_of(session, [])
+    assert (30, None, ("blue", "green")) == (len(window.nights), window.cluster, window.clusters)
+    assert FIRST.replace(day=NIGHTS) == window.until
+
+
+def test_totals(facility: Facility, session: Session, window: Window) -> None:
+    """The tiles are sums over the logs and findings of the window, and the number of all rejects."""
+    (row,) = told(session, PANEL["totals"], window)
+    logs, cost = within(facility.logs, window), costs(facility)
+    expected = {
+        "night_count": len({log["night"] for log in logs}),
+        "log_count": len(logs),
+        "finding_count": len(within(facility.findings, window)),
+        "cost_core_hours": hours(added(cost.get(log["log_id"]) for log in logs)),
+        "io_core_hours": hours(added(log["io_core_seconds"] for log in logs)),
+        "reject_count": len(facility.rejects),
+    }
+    assert expected == row
+
+
+def test_nights(facility: Facility, session: Session, window: Window) -> None:
+    """Each night has its logs, findings and core-hours, and what the last sweep of that date rejected; newest first."""
+    rows = {row["night"]: row for row in told(session, PANEL["nights"], window)}
+    assert sorted(rows, reverse=True) == list(rows)
+    cost, findings = costs(facility), grouped(within(facility.findings, window), lambda row: row["night"])
+    sweeps = within([sweep | {"night": sweep["start_at"].date()} for sweep in facility.sweeps], window)
+    rejected = {sweep["night"]: sweep["rejected_count"] for sweep in sweeps}
+    logs = grouped(within(facility.logs, window), lambda row: row["night"])
+    assert logs.keys() | rejected.keys() == rows.keys()
+    for night, row in rows.items():
+        assert len(logs[night]) == row["log_count"]
+        assert len(findings[night]) == row["finding_count"]
+        assert hours(added(cost.get(log["log_id"]) for log in logs[night])) == row["cost_core_hours"]
+        assert hours(added(log["io_core_seconds"] for log in logs[night])) == row["io_core_hours"]
+        assert rejected.get(night) == row["rejected_count"]
+
+
+@pytest.mark.parametrize("by", GROUPS)
+def test_offenders(facility: Facility, session: Session, by: str) -> None:
+    """Whoever is told apart, their sums are those of their logs, and nobody who cost more is left out."""
+    window = window_of(session, [("by", by), ("since", "2024-04-02")])
+    accounts = {(job["cluster"], job["job_id"]): set() for job in facility.jobs}
+    for job in facility.jobs:
+        accounts[job["cluster"], job["job_id"]] |= {(job["night"], job["account"])} if job["account"] else set()
+    keys, cost, findings = GROUPS[by], costs(facility), grouped(facility.findings, lambda row: row["log_id"])
+
+    def charged(log: Row) -> Row:
+        of_job = accounts.get((log["cluster"], log["job_id"]), set())
+        return log | {"account": max(of_job, key=lambda each: each[0])[1] if of_job else None}
+
+    logs = [charged(log) for log in within(facility.logs, window)]
+    groups = grouped(logs, lambda log: tuple(log[key] for key in keys))
+    rows = {tuple(row[key] for key in keys): row for row in told(session, PANEL["offenders"], window)}
+    assert min(10, len(groups)) == len(rows)
+    totals = {key: added(cost.get(log["log_id"]) for log in of_key) or 0.0 for key, of_key in groups.items()}
+    least = min(totals[key] for key in rows)
+    assert not [key for key, total in totals.items() if total > least * (1 + 1e-9) and key not in rows]
+    for key, row in rows.items():
+        timed = [log for log in groups[key] if log["io_core_seconds"] is not None]
+        run = sum(log["run_seconds"] * log["nprocs"] for log in timed)
+        assert len(groups[key]) == row["log_count"]
+        assert sum(len(findings[log["log_id"]]) for log in groups[key]) == row["finding_count"]
+        assert hours(added(cost.get(log["log_id"]) for log in groups[key])) == row["cost_core_hours"]
+        assert (pytest.approx(added(log["io_core_seconds"] for log in timed) / run) if run else None) == row["io_ratio"]
+
+
+def test_findings_by_trigger(facility: Facility, session: Session, window: Window) -> None:
+    """Each code has its number of findings in all and by night, and their cost."""
+    rows = {row["code"]: row for row in told(session, PANEL["triggers"], window)}
+    of_code = grouped(within(facility.findings, window), lambda row: row["code"])
+    assert of_code.keys() == rows.keys()
+    for code, row in rows.items():
+        by_night = {night: len(found) for night, found in grouped(of_code[code], lambda each: each["night"]).items()}
+        assert by_night == dict(zip(row["nights"], row["night_finding_counts"], strict=True))
+        assert len(of_code[code]) == row["finding_count"]
+        assert hours(added(each["cost_core_seconds"] for each in of_code[code])) == row["cost_core_hours"]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("osts", "ost"), ("mdts", "mdt")])
+def test_slow_targets(facility: Facility, session: Session, window: Window, name: str, kind: str) -> None:
+    """A target's hours are those in which requests took at least twice as long as usual, with the time lost in them."""
+    slots = [slot for slot in within(facility.slots, window) if slot["target_kind"] == kind]
+    expected: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for (target, _), of_hour in grouped(slots, lambda slot: (slot["target"], slot["begin_at"])).items():
+        spent, usual = (sum(slot[column] for slot in of_hour) for column in ("service_seconds", "usual_service_seconds"))
+        if spent / usual >= 2:
+            expected[target].append((spent / usual, spent - usual))
+    rows = {row["target"]: row for row in told(session, PANEL[name], window)}
+    assert expected.keys() == rows.keys()
+    for target, row in rows.items():
+        assert len(expected[target]) == row["hour_count"]
+        assert pytest.approx(max(ratio for ratio, _ in expected[target])) == row["server_slowdown_ratio"]
+        assert pytest.approx(sum(lost for _, lost in expected[target])) == row["lost_service_seconds"]
+
+
+def test_applications(facility: Facility, session: Session, window: Window) -> None:
+    """An application has the logs, users and bytes of its logs."""
+    groups = grouped(within(facility.logs, window), lambda log: log["application"])
+    rows = told(session, PANEL["applications"], window)
+    assert min(10, len(groups)) == len(rows)
+    for row in rows:
+        logs = groups[row["application"]]
+        assert len(logs) == row["log_count"]
+        assert len({log["uid"] for log in logs} - {None}) == row["user_count"]
+        assert sum(log["write_bytes"] for log in logs) == row["write_bytes"]
+        assert hours(added(log["io_core_seconds"] for log in logs)) == row["io_core_hours"]
+
+
+def test_coverage(facility: Facility, session: Session, window: Window) -> None:
+    """Of the jobs that ran in a night, those with a log are counted, and their node-hours."""
+    logged = {(log["cluster"], log["job_id"]) for log in facility.logs}
+    # The same job comes once a night.
+    jobs = {(job["cluster"], job["night"], job["job_id"]): None for job in facility.jobs}
+    rows = {row["night"]: row for row in told(session, PANEL["coverage"], window)}
+    shown = session.ask("SELECT cluster, night, job_id, node_hours FROM jobs WHERE run_seconds > 0 AND end_at IS NOT NULL")
+    ran = grouped(within(shown.to_pylist(), window), lambda job: job["night"])
+    assert ran.keys() == rows.keys()
+    for night, row in rows.items():
+        of_night = ran[night]
+        assert all((job["cluster"], job["night"], job["job_id"]) in jobs for job in of_night)
+        assert len(of_night) == row["job_count"]
+        assert sum((job["cluster"], job["job_id"]) in logged for job in of_night) == row["logged_job_count"]
+        assert pytest.approx(sum(job["node_hours"] for job in of_night)) == row["node_hours"]
+
+
+def test_rejects_and_sweeps(facility: Facility, session: Session, window: Window) -> None:
+    """Rejects are counted by reason, whatever the window; sweeps are told as they were, the last first."""
+    counts = {(row["stage"], row["reason"]): row["reject_count"] for row in told(session, PANEL["rejects"], window)}
+    groups = grouped(facility.rejects, lambda row: (row["stage"], row["reason"]))
+    assert min(10, len(groups)) == len(counts)
+    assert counts == {key: len(groups[key]) for key in counts}
+    found = [row["found_count"] for row in told(session, PANEL["sweeps"], window)]
+    assert [sweep["found_count"] for sweep in reversed(facility.sweeps)] == found
+
+
+COUNTED = {
+    "totals": ("log_count", "finding_count", "reject_count"),
+    "nights": ("log_count", "finding_count"),
+    "offenders": ("log_count", "finding_count"),
+    "triggers": ("finding_count",),
+    "osts": ("hour_count",),
+    "mdts": ("hour_count",),
+    "applications": ("log_count",),
+    "coverage": ("job_count", "logged_job_count"),
+    "rejects": ("reject_count",),
+}
+
+
+@pytest.mark.parametrize(("name", "by"), [*((name, "program") for name in COUNTED), ("offenders", "user"), ("offenders", "app")])
+def test_every_count_leads_to_as_many_rows(session: Session, name: str, by: str) -> None:
+    """The rows behind a count are as many as it says, whatever signs a name is made of."""
+    window = window_of(session, [("since", "2024-04-02"), ("by", by)])
+    rows = told(session, PANEL[name], window)
+    assert rows
+    counted = [column for column in PANEL[name].columns if column.name in COUNTED[name]]
+    assert [(row[column.name], column.name) for row in rows for column in counted] == [
+        (session.count(column.drill(row, window)), column.name) for row in rows for column in counted if column.drill
+    ]
+
+
+def test_nights_lead_to_their_rows_of_trends(session: Session) -> None:
+    """The number of nights leads to a row of each night and machine."""
+    window = window_of(session, [])
+    (row,) = told(session, PANEL["totals"], window)
+    drill = PANEL["totals"].columns[0].drill
+    assert drill is not None
+    trends = session.answer(drill(row, window).rows(10_000)).to_pylist()
+    assert row["night_count"] == len({each["night"] for each in trends if each["log_count"]})
+
+
+def test_account_leads_to_the_sums_that_it_is_made_of(session: Session) -> None:
+    """No log tells of an account, so its numbers lead to the sums of nights, which add up to them."""
+    window = window_of(session, [("by", "account")])
+    for row in told(session, PANEL["offenders"], window):
+        question = next(column.drill for column in PANEL["offenders"].columns if column.name == "log_count")(row, window)
+        parts = session.answer(question.rows(10_000)).to_pylist()
+        assert row["log_count"] == sum(part["log_count"] for part in parts)
+        assert row["finding_count"] == sum(part["finding_count"] for part in parts)
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.name)
+def test_shown_sql_is_what_was_asked(session: Session, panel: Panel) -> None:
+    """The statement that is shown, pasted, gives the answer that the page has; float sums differ in the last digits."""
+    window = window_of(session, [("cluster", "blue")])
+    statement = panel.statement(window)
+    shown, asked = session.ask(statement.text).to_pylist(), session.answer(statement).to_pylist()
+    assert len(asked) == len(shown)
+    for one, other in zip(asked, shown, strict=True):
+        assert one == {name: pytest.approx(value) if isinstance(value, float) else value for name, value in other.items()}
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.name)
+def test_every_number_leads_somewhere(session: Session, panel: Panel) -> None:
+    """Each number of each row leads to rows of a view that is there, by columns that it has."""
+    window = window_of(session, [])
+    for row in told(session, panel, window)[:3]:
+        for column in panel.columns:
+            if column.name not in {"code", "title", "night_finding_counts", "cluster", "reason", "stage"}:
+                assert column.drill is not None
+                session.answer(column.drill(row, window).rows(1))

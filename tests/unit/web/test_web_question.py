@@ -1,0 +1,152 @@
+"""Questions: what readers may ask, and that it stays a question."""
+
+import datetime as dt
+import re
+
+import pytest
+from facility import Facility
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from outline import HOSTILE
+
+from iomine.errors import UsageError
+from iomine.views.query import ask
+from iomine.views.sqltext import literal
+from iomine.web.desk import Session
+from iomine.web.question import OPERATORS, Filter, Question, Statement, equals, parse
+
+TYPES = {
+    "user": "VARCHAR", "uid": "BIGINT", "io_ratio": "DOUBLE", "is_partial": "BOOLEAN", "night": "DATE",
+    "start_at": "TIMESTAMP WITH TIME ZONE", "ranks": "BIGINT[]",
+}  # fmt: skip
+VALUES = {
+    "user": st.text(), "uid": st.integers(-(2**63), 2**63 - 1), "io_ratio": st.floats(allow_nan=False, allow_infinity=False),
+    "is_partial": st.booleans(), "night": st.dates(), "start_at": st.datetimes(timezones=st.just(dt.UTC)),
+}  # fmt: skip
+NAME = f'"(?:{"|".join(TYPES)})"'
+CONDITION = rf"(?:{NAME} (?:=|>=|<=) \$\d+|contains\(lower\({NAME}\), lower\(\$\d+\)\)|\({NAME} IS NULL\) = \$\d+)"
+SQL = re.compile(
+    rf'SELECT (?:\*|{NAME}(?:, {NAME})*)\nFROM "logs"(?:\nWHERE {CONDITION}(?: AND {CONDITION})*)?'
+    rf'(?:\nORDER BY {NAME} (?:ASC|DESC) NULLS LAST(?:, "log_id")?)?\nLIMIT \d+'
+)
+FILTERS = st.one_of(
+    *(st.builds(Filter, st.just(column), st.sampled_from(["eq", "ge", "le"]), values) for column, values in VALUES.items()),
+    st.builds(Filter, st.just("user"), st.just("contains"), VALUES["user"]),
+    st.builds(Filter, st.sampled_from(list(TYPES)), st.just("null"), st.booleans()),
+)
+QUESTIONS = st.builds(
+    Question,
+    st.just("logs"),
+    st.lists(FILTERS, max_size=4, unique=True).map(tuple),
+    st.lists(st.sampled_from(list(TYPES)), unique=True, max_size=3).map(tuple),
+    st.sampled_from(["", *TYPES, *(f"-{name}" for name in TYPES)]),
+    st.none() | st.integers(1, 2**62),
+)
+# Half of what is tried is nearly right, so that it is looked at closely.
+ALMOST = st.sampled_from(
+    [*TYPES, *OPERATORS, "columns", "order", "limit", "column", "operator", "value", "'; DROP TABLE x --", '"']
+)
+ANYTHING = ALMOST | st.text(max_size=30)
+PARAMETERS = st.lists(
+    st.tuples(
+        st.one_of(ANYTHING, st.tuples(ANYTHING, ANYTHING).map(".".join)),
+        st.one_of(ANYTHING, st.tuples(ANYTHING, ANYTHING).map(",".join)),
+    ),
+    max_size=5,
+)
+
+
+@given(QUESTIONS)
+def test_address_of_a_question_asks_it_again(question: Question) -> None:
+    """What stands in an address is read as the question that it was made of, to the last digit and sign."""
+    assert question == parse("logs", question.parameters, TYPES)
+
+
+@given(PARAMETERS)
+@settings(max_examples=500)
+def test_nothing_that_is_sent_becomes_sql(parameters: list[tuple[str, str]]) -> None:
+    """Whatever is sent is turned away in a sentence, or asks with names of the view and values apart."""
+    try:
+        question = parse("logs", parameters, TYPES)
+    except UsageError:
+        return
+    statement = question.rows(100)
+    assert SQL.fullmatch(statement.sql)
+    assert len(statement.values) == len(question.filters) == len(set(re.findall(r"\$\d+", statement.sql)))
+
+
+@given(VALUES["user"] | st.sampled_from(list(HOSTILE.values())))
+@settings(max_examples=200)
+def test_shown_text_is_the_text_and_can_be_seen(empty_catalog, text: str) -> None:
+    """A text as it stands in shown SQL is that text to DuckDB, in one line and in signs that can be seen."""
+    shown = literal(text)
+    assert shown.isprintable()
+    assert [text] == ask(empty_catalog, f"SELECT {shown} AS told")["told"].to_pylist()
+
+
+@given(st.one_of(*VALUES.values()))
+@settings(max_examples=200)
+def test_shown_value_is_the_value(empty_catalog, value) -> None:
+    """A number, date or time as it stands in shown SQL is equal to the one that was handed over."""
+    statement = Statement(f"SELECT $1 = {literal(value)} AS is_same", (value,))
+    assert [True] == ask(empty_catalog, statement.sql, statement.values)["is_same"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ([("usr.eq", "x")], "The view has no column 'usr': did you mean user?"),
+        ([("user.like", "x")], "There is no operator 'like': take one of eq, ge, le, contains, null."),
+        ([("uid.contains", "1")], "uid is no text"),
+        ([("uid.eq", "1_000")], "'1_000' is no whole number of 64 bits"),
+        ([("uid.eq", "9" * 19)], "is no whole number of 64 bits"),
+        ([("io_ratio.ge", "nan")], "'nan' is no number"),
+        ([("night.eq", "yesterday")], "'yesterday' is no date: write it as 2026-11-01."),
+        ([("start_at.le", "0001-01-01T00:00:00+14:00")], "is no time"),
+        ([("is_partial.eq", "yes")], "'yes' is neither true nor false"),
+        ([("ranks.eq", "1")], "ranks is a list"),
+        ([("limit", "0")], "A limit of 0 shows nothing"),
+        ([("order", "-nope")], "The view has no column 'nope'"),
+        ([("sql", "SELECT 1")], "There is no parameter 'sql'"),
+        ([("column", "user"), ("operator", "is"), ("value", "x")], "There is no operator 'is'"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_a_sentence(parameters: list[tuple[str, str]], told: str) -> None:
+    """A parameter that cannot be meant is turned away with what to write instead."""
+    with pytest.raises(UsageError, match=re.escape(told)):
+        parse("logs", parameters, TYPES)
+
+
+def test_condition_of_a_form_joins_those_of_the_address() -> None:
+    """The form's three fields are one more condition; an empty column is none."""
+    question = parse("logs", [("user.eq", "ada"), ("column", "uid"), ("operator", "ge"), ("value", "3")], TYPES)
+    assert (Filter("user", "eq", "ada"), Filter("uid", "ge", 3)) == question.filters
+    assert Question("logs") == parse("logs", [("column", ""), ("operator", "eq"), ("value", "")], TYPES)
+
+
+@pytest.mark.parametrize("text", [*HOSTILE.values(), ""], ids=[*HOSTILE, "empty"])
+def test_rows_of_a_name_are_those_that_have_it(facility: Facility, session: Session, text: str) -> None:
+    """A name of any signs finds its rows, by itself, by a part of it, and in the SQL that is shown."""
+    expected = sum(log["user"] == text for log in facility.logs)
+    question = Question("logs", (equals("user", text),), ("user",))
+    assert expected == session.count(question) == session.ask(question.rows(1000).text).num_rows
+    part = Question("logs", (Filter("user", "contains", text[:5].upper()),))
+    assert sum(text[:5].lower() in log["user"].lower() for log in facility.logs) == session.count(part)
+
+
+@pytest.mark.parametrize("order", ["uid", "-uid", "-io_core_seconds"])
+def test_order_has_what_is_not_known_last_and_no_ties(facility: Facility, session: Session, order: str) -> None:
+    """Rows stand in the column's order and then in that of what tells them apart."""
+    column, sign = order.removeprefix("-"), -1 if order.startswith("-") else 1
+    got = session.answer(Question("logs", (), (column, "log_id"), order).rows(1000)).to_pylist()
+    known = sorted((sign * log[column], log["log_id"]) for log in facility.logs if log[column] is not None)
+    unknown = sorted(log["log_id"] for log in facility.logs if log[column] is None)
+    assert [*(log_id for _, log_id in known), *unknown] == [row["log_id"] for row in got]
+
+
+def test_conditions_against_rows_picked_by_hand(facility: Facility, session: Session) -> None:
+    """At least, at most, and not known, together."""
+    night = dt.date(2024, 4, 6)
+    filters = (Filter("night", "ge", night), Filter("nprocs", "le", 4), Filter("uid", "null", value=False))
+    expected = {log["log_id"] for log in facility.logs if log["night"] >= night and log["nprocs"] <= 4 and log["uid"] is not None}
+    assert expected == set(session.answer(Question("logs", filters).rows(1000))["log_id"].to_pylist())
