@@ -13,11 +13,11 @@ from urllib.parse import quote, urldefrag, urlencode, urljoin
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import Get, Reply, ask_server, served
 from facility import REQUESTS, TRACED, Facility
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outline import HOSTILE, Outline
+from web_server import Get, Reply, ask_server, served
 
 from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
