@@ -87,3 +87,5 @@ def _judge(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None
         f"{outcome.changed:,} of {outcome.verdicts:,} verdicts changed, "
         f"on {outcome.logs:,} logs of {outcome.nights:,} nights, in {human_seconds(time.monotonic() - begun)}"
     )
+    if outcome.changed:
+        say("The next sweep writes the reports that say anything else now.")

@@ -21,6 +21,7 @@ from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
 from iomine.pipeline import progress
 from iomine.pipeline.judge import VERDICT_ORDER, replaced
 from iomine.pipeline.publish import build_views, publish
+from iomine.pipeline.reports import note_due
 from iomine.pipeline.rollups import OF_VERDICTS, roll_up
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
@@ -88,6 +89,8 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> Outcome:
     """Judges all logs, commits the verdicts and publishes them; readers see all of them or none.
 
+    Reports that say anything else now are written by the next sweep.
+
     Args:
         warehouse: where the logs lie.
         triggers: what to judge by.
@@ -114,10 +117,11 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
 
         files = written(staging, "verdict", _told("judge", found), verdicts, *VERDICT_ORDER)
+        nights = {partition for span in found for partition in span.partitions}
         if files:
+            note_due(warehouse, nights)
             _commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
         publish(warehouse, triggers.values())
-    nights = {partition for span in found for partition in span.partitions}
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
 
