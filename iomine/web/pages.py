@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from iomine import __version__
+from iomine.errors import LimitError
 from iomine.report import page as report
 from iomine.report.pictures import bar
 from iomine.web.cells import cell, is_numeric, linked, shown
@@ -66,12 +67,14 @@ class Told:
         columns: what is shown of each row.
         rows: the answer.
         statement: what was asked.
+        fault: why there is no answer, where there is none.
     """
 
     panel: Panel
     columns: Sequence[Column]
     rows: Sequence[Row]
     statement: Statement
+    fault: str = ""
 
 
 def style() -> str:
@@ -156,8 +159,12 @@ def rows_of(answer: pa.Table) -> list[dict[str, Any]]:
 
 
 def _told(session: Session, panel: Panel, window: Window) -> Told:
-    statement = panel.statement(window)
-    return Told(panel, panel.shown(window), rows_of(session.answer(statement)), statement)
+    statement, columns = panel.statement(window), panel.shown(window)
+    try:
+        return Told(panel, columns, rows_of(session.answer(statement)), statement)
+    except LimitError as error:
+        # What one panel takes too much for must not keep people from the others.
+        return Told(panel, columns, (), statement, str(error))
 
 
 def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:

@@ -4,12 +4,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from facility import FIRST, NIGHTS, Facility
 
+from iomine.errors import LimitError
 from iomine.web.desk import Session
+from iomine.web.links import ServedLinks
+from iomine.web.pages import dashboard
 from iomine.web.panel import Panel
 from iomine.web.panels import PANELS
+from iomine.web.question import Statement
 from iomine.web.window import GROUPS, Window, window_of
 
 PANEL = {panel.name: panel for panel in PANELS}
@@ -264,3 +269,23 @@ def test_every_number_leads_somewhere(session: Session, panel: Panel) -> None:
             if column.name not in {"code", "title", "night_finding_counts", "cluster", "reason", "stage"}:
                 assert column.drill is not None
                 session.answer(column.drill(row, window).rows(1))
+
+
+def test_a_panel_that_takes_too_much_leaves_the_others(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says why it has no numbers, and shows what was asked; the other panels have theirs."""
+    true_answer = Session.answer
+
+    def limited(self: Session, statement: Statement) -> pa.Table:
+        if statement == PANEL["coverage"].statement(window):
+            raise LimitError("That takes longer than it may.")
+        return true_answer(self, statement)
+
+    window = window_of(session, [])
+    before = dashboard(session, window, ServedLinks("")).split("<section")
+    monkeypatch.setattr(Session, "answer", limited)
+    after = dashboard(session, window, ServedLinks("")).split("<section")
+    (found,) = [(was, now) for was, now in zip(before, after, strict=True) if was != now]
+    assert 'id="coverage"' in found[1]
+    assert "That takes longer than it may." in found[1]
+    assert "<table" in found[0]
+    assert "<table" not in found[1]
