@@ -213,9 +213,19 @@ def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: 
 
 def test_no_command_is_left_out():
     """Whoever adds a command that shows what inputs say adds it here."""
-    # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests.
+    # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
+    # is what `serve` answers.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
+    seen |= {"site", "serve"}
     assert {"simulate", "sweep"} == commands().keys() - seen
+
+
+def test_a_site_shows_names_as_text(site: Path, tmp_path: Path):
+    """Its dashboard and tables hold no markup but their own, and nothing that cannot be seen."""
+    iomine("site", tmp_path / "out", "--warehouse", site)
+    pages = [page.read_text() for page in (tmp_path / "out").rglob("*.html") if page.parent.name != "reports"]
+    assert [] != [page for page in pages if "alert(1)" in page]
+    assert [] == [found[0] for page in pages if (found := re.search("<script|<img", page) or CONTROLS.search(page))]
 
 
 def test_an_export_hands_on_what_the_warehouse_holds(site: Path, tmp_path: Path):
