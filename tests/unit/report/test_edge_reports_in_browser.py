@@ -181,7 +181,14 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
         whose = dict.fromkeys(("app", "user", "exe", "path", "cluster", "job_id"), text)
         said = {"finding": f"Most in {text}.", "advice": f"Change {text}.", "evidence": text}
         metrics = {"single_ost_path": f"/scratch/{text}", "single_ost_bytes": 5}
-        finding = {"code": "LUSTRE-101", "level": "high", "cost_core_seconds": 9.0, "bar": 1.0, "metrics": metrics} | said
+        finding = {
+            "code": "LUSTRE-101",
+            "level": "high",
+            "title": text,
+            "cost_core_seconds": 9.0,
+            "bar": 1.0,
+            "metrics": metrics,
+        } | said
         return replace(facts, log=facts.log | whose, findings=[finding])
 
     with _Tab(browser, _file(tmp_path, blueprint, edit)) as tab:
