@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from unittest.mock import patch
 
+from catalogs import catalog_of
 from shared import Row, darshan_rows, log_of
 
 from iomine.errors import UnreadableError
@@ -29,7 +30,6 @@ from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS
 from iomine.triggers import judge as judge_sql_room
 from iomine.triggers.model import TOLD
-from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "lineage_truth.md"
@@ -84,7 +84,7 @@ def facility(seed: int, folder: Path) -> Path:
     # What these programs lose is little: here it is told all the same.
     with patch.object(judge_sql_room, "TELLING_CORE_SECONDS", 0.0):
         judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, _JUDGES)
-    return _database(folder, [*files, *judged])
+    return catalog_of(folder, [*files, *judged])
 
 
 def _files(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = "") -> list[LakeFile]:
@@ -102,14 +102,6 @@ def _files(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = ""
     return [
         LakeFile(table, *key, Path(path), size, rows) for key, sink in sinks.items() for table, path, size, rows in sink.files()
     ]
-
-
-def _database(folder: Path, files: Iterable[LakeFile]) -> Path:
-    paths: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        paths[file.table].append(str(file.path))
-    build_catalog(folder / "iomine.duckdb", paths, {}, {})
-    return folder / "iomine.duckdb"
 
 
 def found_in(seed: int, folder: Path, database: Path) -> Found:
@@ -160,7 +152,7 @@ def real_lineages() -> list[Row]:
     with TemporaryDirectory() as folder:
         files = _files(Path(folder) / "lake", _real_logs(), only="log")
         return ask(
-            _database(Path(folder), files),
+            catalog_of(Path(folder), files),
             "SELECT cluster, uid, application, io_signature, least_nprocs, most_nprocs, log_count, "
             "(SELECT list(path ORDER BY path) FROM logs "
             "WHERE logs.cluster = lineages.cluster AND logs.lineage_id = lineages.lineage_id) AS paths "

@@ -25,6 +25,19 @@ room.site_triggers = lambda _warehouse: {"P05": TRIGGERS["P05"]}
 """
 IOMINE_BY_ONE = (sys.executable, "-c", f"{BY_ONE}\nfrom iomine.cli import main; main()")
 STAGES = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
+# The stages as the flow runs them, without the seconds that Prefect takes; warehouse and paths are its arguments.
+ALONE = f"""
+import sys
+from pathlib import Path
+from iomine.pipeline.sweep import Settings, Sweep
+{BY_ONE}
+
+if __name__ == "__main__":
+    warehouse, *paths = map(Path, sys.argv[1:])
+    with Sweep(Settings(tuple(paths), warehouse, workers=1)) as sweep:
+        for stage in "find identify read merge judge commit publish".split():
+            getattr(sweep, stage)()
+"""
 # What differs from one sweep to the next though it says the same.
 _PASSING = {"reject": 'EXCLUDE ("at")', "source_file": 'EXCLUDE ("at")'}
 

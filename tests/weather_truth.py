@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
+from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
 from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
-from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_truth.md"
@@ -137,11 +137,7 @@ def _database(folder: Path, there: list[LakeFile]) -> Path:
     there += interval_files(folder, there, {(file.cluster, file.night) for file in there if file.table in READINGS})
     there += slot_files(folder, there, nights)
     there += weather_files(folder, there, nights)
-    paths: dict[str, list[str]] = {}
-    for file in there:
-        paths.setdefault(file.table, []).append(str(file.path))
-    build_catalog(folder / "iomine.duckdb", paths, {}, {})
-    return folder / "iomine.duckdb"
+    return catalog_of(folder, there)
 
 
 def page(rows: Sequence[Told]) -> str:

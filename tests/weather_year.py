@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import pyarrow as pa
+from catalogs import catalog_of
 from shared import Row
 from tokio_year import MOST_MISSING, YEAR, runs
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.weather import slot_files, weather_files
 from iomine.schema.registry import arrow_schema
-from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_year.md"
@@ -52,11 +52,7 @@ def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Pat
     there = list(_files(folder, found))
     there += slot_files(folder, there, {(CLUSTER, file.night) for file in there if file.night})
     there += weather_files(folder, there, [(CLUSTER, night) for night in nights])
-    paths: dict[str, list[str]] = {}
-    for file in there:
-        paths.setdefault(file.table, []).append(str(file.path))
-    build_catalog(folder / "iomine.duckdb", paths, {}, {})
-    return folder / "iomine.duckdb"
+    return catalog_of(folder, there)
 
 
 def _files(folder: Path, found: Sequence[Row]) -> Iterator[LakeFile]:

@@ -133,16 +133,21 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("iomine.report"),
+def templates_of(room: str) -> Environment:
+    """Templates of a room, in which texts are escaped and nothing that is missing goes unseen."""
+    return Environment(
+        loader=PackageLoader(room),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
+
+
+@cache
+def _environment() -> Environment:
+    environment = templates_of("iomine.report")
     environment.filters |= _FILTERS
     environment.globals |= _GLOBALS
     return environment

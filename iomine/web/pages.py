@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any, Final, Protocol
 
 import pyarrow as pa
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from iomine import __version__
@@ -226,14 +226,7 @@ def _render(template: str, links: Links, **values: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("iomine.web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
+    environment = report.templates_of("iomine.web")
     environment.filters |= {"name": report.name, "label": report.label, "plain": report.plain, "numeric": is_numeric}
     environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
     return environment

@@ -11,30 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from sweeping import BY_ONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
+from sweeping import ALONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
 
 pytestmark = pytest.mark.cluster
-
-# The stages as the flow runs them, without the seconds that Prefect takes.
-_ALONE = f"""
-import sys
-from pathlib import Path
-from iomine.pipeline.sweep import Settings, Sweep
-{BY_ONE}
-
-if __name__ == "__main__":
-    warehouse, *paths = map(Path, sys.argv[1:])
-    with Sweep(Settings(tuple(paths), warehouse, workers=1)) as sweep:
-        for stage in "find identify read merge judge commit publish".split():
-            getattr(sweep, stage)()
-"""
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> list[str]:
     """The beginning of a command that sweeps without Prefect; warehouse and paths follow."""
     script = tmp_path_factory.mktemp("alone") / "alone.py"
-    script.write_text(_ALONE)
+    script.write_text(ALONE)
     return [sys.executable, str(script)]
 
 
@@ -177,7 +163,7 @@ def test_a_reader_never_sees_a_night_by_halves(alone, shared_data, tmp_path):
     """While sweeps add night after night, whoever asks sees the nights of some sweep, each whole in every table."""
     script = tmp_path / "nights.py"
     script.write_text(
-        _ALONE.replace(
+        ALONE.replace(
             "    with Sweep(Settings(tuple(paths)",
             "    for n in range(1, len(paths) + 1):\n      with Sweep(Settings(tuple(paths[:n])",
         )

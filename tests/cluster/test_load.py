@@ -7,32 +7,19 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from sweeping import BY_ONE
+from sweeping import ALONE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from part_load import answers
 
 pytestmark = pytest.mark.cluster
 
-_SWEEP = f"""
-import sys
-from pathlib import Path
-from iomine.pipeline.sweep import Settings, Sweep
-{BY_ONE}
-
-if __name__ == "__main__":
-    warehouse, *paths = map(Path, sys.argv[1:])
-    with Sweep(Settings(tuple(paths), warehouse, workers=1)) as sweep:
-        for stage in "find identify read merge judge commit publish".split():
-            getattr(sweep, stage)()
-"""
-
 
 @pytest.mark.timeout(900)
 def test_four_readers_see_whole_nights(shared_data: Path, tmp_path: Path) -> None:
     """No answer fails; each reader's counts change once, all together: every log is judged and has its files in each."""
     script = tmp_path / "sweep.py"
-    script.write_text(_SWEEP)
+    script.write_text(ALONE)
     warehouse = tmp_path / "warehouse"
 
     def sweep(*folders: str) -> None:

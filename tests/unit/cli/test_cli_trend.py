@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from iomine.views.query import ask
+
 FIRST, SECOND, LAST = dt.date(2024, 5, 1), dt.date(2024, 5, 2), dt.date(2024, 5, 4)
 
 
@@ -24,15 +26,15 @@ def _verdict(
 @pytest.fixture
 def nights(warehouse_of) -> Path:
     """Three nights with a gap; on the first ann, bob, cyd and dan have findings, on the last some of them and eve."""
-    return warehouse_of(
-        log=[
+    tables = {
+        "log": [
             *(_log(f"{user[0]}{night.day}", night, user) for user in ("ann", "bob", "cyd", "dan") for night in (FIRST, LAST)),
             _log("f1", FIRST, "fay"),
             _log("e4", LAST, "eve"),
             _log("b2", SECOND, "bob", io_core_seconds=None),
             _log("r1", FIRST, "rob", cluster="red"),
         ],
-        verdict=[
+        "verdict": [
             # More, though two findings about the same requests cost no more than the log's I/O.
             _verdict("a1", FIRST, "POSIX-101", 10.0),
             _verdict("a4", LAST, "POSIX-101", 15.0),
@@ -55,7 +57,9 @@ def nights(warehouse_of) -> Path:
             _verdict("e4", LAST, "P05", 9.0, ruleset="drishti"),
             _verdict("r1", FIRST, "POSIX-101", 1.0, cluster="red"),
         ],
-    )
+    }
+    database = warehouse_of(**tables) / "iomine.duckdb"
+    return warehouse_of(**tables, app_night=ask(database, "FROM feature.app_night").to_pylist())
 
 
 def _json(iomine, *arguments: object) -> list[dict[str, object]]:
