@@ -14,21 +14,18 @@ from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.rollups import outdated, roll_up
 from iomine.pipeline.site import site_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.uncommitted import AskOfSpan, views_over
 from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.bars import parse_bars, with_bars
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Trigger
 from iomine.triggers.registry import TRIGGERS
-from iomine.views.catalog import build_catalog
-from iomine.views.query import ask
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
 # What features of logs need to know of all logs of their night.
 _OF_NIGHT: Final = "darshan_build"
-
-_Ids = tuple[str, str]
 
 
 def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, Trigger]:
@@ -106,22 +103,17 @@ def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]
     """
     values = settings(judges)
 
-    def rows(span: Span, view: str, databases: Mapping[_Ids | None, Path]) -> pa.Table:
+    def rows(span: Span, view: str, ask: AskOfSpan) -> pa.Table:
         columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
-        query = f"SELECT {columns} FROM feature.{view} WHERE {span.where}"  # noqa: S608  names of ours, and quoted values
-        return ask(databases[span.log_ids], query, variables=values)
+        return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
     nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
-    whole: dict[_Ids | None, Path] = {None: _catalog(staging, files, {f"feature.{_OF_NIGHT}"})}
-    of_nights = written(staging, _OF_NIGHT, nights, partial(rows, view=_OF_NIGHT, databases=whole), "darshan_version")
+    with views_over(staging, files, values) as ask:
+        of_nights = written(staging, _OF_NIGHT, nights, partial(rows, view=_OF_NIGHT, ask=ask), "darshan_version")
     views = sorted({trigger.view for trigger in judges})
     found = spans(files, JUDGED_AT_ONCE)
-    # DuckDB adds up all files of a night before it looks at whose they are, so it is shown those of the span only.
-    parts = {
-        log_ids: _catalog(staging, [*files, *of_nights], {f"feature.{view}" for view in views}, log_ids)
-        for log_ids in {span.log_ids for span in found}
-    }
-    of_logs = [written(staging, view, found, partial(rows, view=view, databases=parts), "log_id") for view in views]
+    with views_over(staging, [*files, *of_nights], values) as ask:
+        of_logs = [written(staging, view, found, partial(rows, view=view, ask=ask), "log_id") for view in views]
     return [*of_nights, *chain.from_iterable(of_logs)]
 
 
@@ -133,24 +125,14 @@ def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Tri
         files: of the table `log` and of the features.
         judges: the triggers.
     """
-    database = _catalog(staging, files, {"core.log", *(f"core.{trigger.view}" for trigger in judges)})
     findings = 0
 
     def verdicts(span: Span) -> pa.Table:
         nonlocal findings
-        judged = ask(database, judge_sql(judges, span.partitions, log_ids=span.log_ids))
+        judged = ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
         told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
         findings += pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
         return judged
 
-    return written(staging, "verdict", spans(files, JUDGED_AT_ONCE), verdicts, *VERDICT_ORDER), findings
-
-
-def _catalog(staging: Path, files: Sequence[LakeFile], views: set[str], log_ids: _Ids | None = None) -> Path:
-    """Views over files that are not committed yet, or over the rows of some logs in them."""
-    paths: dict[str, list[str]] = {}
-    for file in files:
-        paths.setdefault(file.table, []).append(str(file.path))
-    database = staging / f"{'-'.join(('judge', *(log_ids or ())))}.duckdb"
-    build_catalog(database, paths, {}, {}, views, log_ids=log_ids)
-    return database
+    with views_over(staging, files) as ask:
+        return written(staging, "verdict", spans(files, JUDGED_AT_ONCE), verdicts, *VERDICT_ORDER), findings

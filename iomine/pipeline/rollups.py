@@ -16,9 +16,8 @@ import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, Partition, merge_files, write_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
-from iomine.views.catalog import build_catalog
-from iomine.views.query import ask
 
 # Logs that are summed up at once: of records there are many for each, of verdicts few are findings.
 _AT_ONCE: Final = {"app_night": 100_000, "finding_night": 100_000, "mount_night": JUDGED_AT_ONCE}
@@ -53,18 +52,17 @@ def roll_up(
 
 
 def _rows(span: Span, *, view: str, staging: Path, there: Sequence[LakeFile]) -> pa.Table:
-    paths: dict[str, list[str]] = {}
     of_span = set(span.partitions)
     last = span.nights[-1] + _LONGEST_JOB
-    for file in there:
-        if file.partition in of_span or (
-            file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last
-        ):
-            paths.setdefault(file.table, []).append(str(file.path))
-    database = staging / "rollups.duckdb"
-    build_catalog(database, paths, {}, {}, {f"feature.{view}"}, log_ids=span.log_ids)
+    files = (
+        file
+        for file in there
+        if file.partition in of_span
+        or (file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last)
+    )
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
-    return ask(database, f"SELECT {columns} FROM feature.{view}")  # noqa: S608  names of ours
+    with views_over(staging, files) as ask:
+        return ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours
 
 
 def _keys(view: str) -> list[str]:

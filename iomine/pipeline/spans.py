@@ -24,6 +24,7 @@ from iomine.triggers.finding import quoted
 JUDGED_AT_ONCE: Final = 10_000
 _EDGE_DIGITS: Final = 4
 _BEYOND_DIGITS: Final = "g"
+_BEYOND_ALL: Final = chr(0x10FFFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Span:
     def partitions(self) -> list[tuple[str, date]]:
         """Pairs of cluster and night."""
         return [(self.cluster, night) for night in self.nights]
+
+    @property
+    def edges(self) -> tuple[str, str]:
+        """The first id of a log, and the first behind them, also where all are meant."""
+        return self.log_ids or ("", _BEYOND_ALL)
 
     @property
     def where(self) -> str:

@@ -14,9 +14,8 @@ import pyarrow as pa
 
 from iomine.lake import LakeFile, Partition
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
-from iomine.views.catalog import build_catalog
-from iomine.views.query import ask
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
 USUAL_NIGHTS: Final = 30
@@ -73,17 +72,17 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions:
     looked_back = _LOOKED_BACK[view]
     by_partition = _by_partition(file for file in there if file.table in looked_back)
     columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
-    database = staging / "servers.duckdb"
 
     def rows(span: Span) -> pa.Table:
         (night,) = span.nights
-        paths: dict[str, list[str]] = defaultdict(list)
-        for days in range(USUAL_NIGHTS + 1):
-            for file in by_partition.get((span.cluster, _later(night, -days)), ()):
-                if days <= looked_back[file.table]:
-                    paths[file.table].append(str(file.path))
-        build_catalog(database, paths, {}, {}, {f"feature.{view}"}, log_ids=span.log_ids)
-        return ask(database, f"SELECT {columns} FROM feature.{view} WHERE {span.where}")  # noqa: S608  names of ours, and quoted values
+        files = (
+            file
+            for days in range(USUAL_NIGHTS + 1)
+            for file in by_partition.get((span.cluster, _later(night, -days)), ())
+            if days <= looked_back[file.table]
+        )
+        with views_over(staging, files) as ask:
+            return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
     found = [span for partition in sorted(partitions) for span in _parts(view, partition, by_partition[partition])]
     return written(staging, view, found, rows, *_ORDER[view])

@@ -7,15 +7,18 @@ so a reader sees the old catalog or the new one, and keeps the one that it opene
 
 import os
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import duckdb
 import pyarrow as pa
 
 from iomine.schema import FIELDS, TABLES, Table, field
-from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views, needed_views
+from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
 from iomine.views.sqltext import duckdb_type, name_of, quoted
 
 # The oldest DuckDB that must be able to open the file.
@@ -30,9 +33,8 @@ def build_catalog(
     lake: Mapping[str, Sequence[str]],
     reference: Mapping[str, pa.Table],
     meta: Mapping[str, str],
-    only: Collection[str] | None = None,
     *,
-    log_ids: tuple[str, str] | None = None,
+    parted: bool = False,
     settings: Mapping[str, float] | None = None,
     moves: bool = False,
 ) -> None:
@@ -43,8 +45,8 @@ def build_catalog(
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         reference: tables that are copied into the catalog, such as `triggers`.
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
-        only: views to make, with their schemas, and what they read; None for all, and dictionaries for people.
-        log_ids: the first id of the logs that tables are to show, and the first behind them; None for all logs.
+        parted: of tables with log ids show only rows from the variable `first_log_id` on and before `behind_log_id`, which who
+            asks must set.
         settings: what views are to work with where who asks sets no variable of that name.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
@@ -58,20 +60,50 @@ def build_catalog(
         lake = {table: [os.path.relpath(path, target.parent) for path in paths] for table, paths in lake.items()}
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        with duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}) as con:
+        beside.write_bytes(_template(find_views()))
+        with _attached(beside) as con:
             con.execute(f"SET file_search_path = {quoted(str(target.parent))}")
-            con.execute(f"ATTACH {quoted(str(beside))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
-            con.execute(f"USE {_ALIAS}")
             con.begin()
-            _fill(con, lake, reference, dict(meta) | _lake_directory(lake), only, log_ids=log_ids, settings=settings or {})
+            for table, paths in lake.items():
+                con.execute(f"CREATE OR REPLACE VIEW {name_of('lake', table)} AS {lake_sql(TABLES[table], paths, parted=parted)}")
+            _set(con, settings or {})
+            for name, rows in reference.items():
+                _copy(con, name, rows)
+            told = dict(meta) | _lake_directory(lake)
+            _copy(con, "_meta", pa.table({"key": list(told.keys()), "value": list(told.values())}, schema=_texts("key", "value")))
             con.commit()
-            con.execute("USE memory")
-            con.execute(f"DETACH {_ALIAS}")
         _to_disk(beside)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
         beside.with_name(f"{beside.name}.wal").unlink(missing_ok=True)
+
+
+@cache
+def _template(views: tuple[View, ...]) -> bytes:
+    """The catalog of an empty lake.
+
+    DuckDB works out the columns of a view whenever one is made, and those of all that it reads with it, which takes by far the
+    most of the time that a catalog takes; and they are the same whatever files there are.
+    """
+    with TemporaryDirectory(prefix="iomine-") as folder:
+        file = Path(folder) / "template.duckdb"
+        with _attached(file) as con:
+            con.begin()
+            _fill(con, views)
+            con.commit()
+        return file.read_bytes()
+
+
+@contextmanager
+def _attached(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to a catalog that is being built, which needs not exist."""
+    with duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}) as con:
+        con.execute(f"ATTACH {quoted(str(file))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
+        con.execute(f"USE {_ALIAS}")
+        yield con
+        con.execute("USE memory")
+        con.execute(f"DETACH {_ALIAS}")
 
 
 def _check(lake: Mapping[str, Sequence[str]]) -> None:
@@ -90,40 +122,25 @@ def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {LAKE_DIRECTORY: os.path.commonpath(folders)} if folders else {}
 
 
-def _fill(
-    con: duckdb.DuckDBPyConnection,
-    lake: Mapping[str, Sequence[str]],
-    reference: Mapping[str, pa.Table],
-    meta: Mapping[str, str],
-    only: Collection[str] | None,
-    *,
-    log_ids: tuple[str, str] | None,
-    settings: Mapping[str, float],
-) -> None:
+def _fill(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:
     for schema in ("lake", *SCHEMAS.values()):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    views = find_views() if only is None else needed_views(only)
-    read = {name for view in views for name in view.reads}
     for table in TABLES.values():
-        if only is None or f"lake.{table.name}" in read:
-            con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, lake.get(table.name, ()), log_ids)}")
-    empty = {name: _typed_empty(columns) for name, columns in REFERENCE_TABLES.items()}
-    for name, rows in (empty | dict(reference)).items():
-        _copy(con, name, rows)
-    _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
+        con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, ())}")
+    for name, columns in (REFERENCE_TABLES | {"_meta": ("key", "value")}).items():
+        _copy(con, name, _texts(*columns).empty_table())
     for view in views:
-        _create(con, view, settings)
-    if only is None:
-        _describe(con, views)
+        _create(con, view, view.sql)
+    _describe(con, views)
 
 
-def lake_sql(table: Table, paths: Sequence[str], log_ids: tuple[str, str] | None = None) -> str:
+def lake_sql(table: Table, paths: Sequence[str], *, parted: bool = False) -> str:
     """The query behind a table of the lake: every column named and in its type, NULL where an old file lacks it.
 
     Args:
         table: the table.
         paths: absolute paths of its Parquet files; none give an empty table.
-        log_ids: the first id of the logs that it is to show, and the first behind them; None for all logs.
+        parted: whether it is to show logs of some ids only, as `build_catalog` says.
     """
     columns = {column: duckdb_type(field(column).type) for column in table.columns}
     names = ", ".join(name_of(column) for column in columns)
@@ -140,10 +157,9 @@ def lake_sql(table: Table, paths: Sequence[str], log_ids: tuple[str, str] | None
     # Without filename=true, files of other nights are opened where the night is given as IN (...).
     source = f"read_parquet([{listed}], schema=MAP {{{schema}}}, filename=true)"
     shown = f"SELECT {''.join(_keys_from_path(table, paths))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
-    if log_ids is None or "log_id" not in columns:
+    if not parted or "log_id" not in columns:
         return shown
-    first, behind = map(quoted, log_ids)
-    return f"{shown} WHERE log_id >= {first} AND log_id < {behind}"
+    return f"{shown} WHERE log_id >= getvariable('first_log_id') AND log_id < getvariable('behind_log_id')"
 
 
 def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
@@ -167,46 +183,61 @@ def _texts(*columns: str) -> pa.Schema:
     return pa.schema([(column, pa.string()) for column in columns])
 
 
-def _typed_empty(columns: Iterable[str]) -> pa.Table:
-    return _texts(*columns).empty_table()
-
-
 def _copy(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     con.register("rows_to_copy", rows)
-    con.execute(f"CREATE TABLE {name_of('main', name)} AS FROM rows_to_copy")
+    con.execute(f"CREATE OR REPLACE TABLE {name_of('main', name)} AS FROM rows_to_copy")
     con.unregister("rows_to_copy")
 
 
-def _create(con: duckdb.DuckDBPyConnection, view: View, settings: Mapping[str, float]) -> None:
-    sql = view.sql
-    for name, value in settings.items():
-        sql = sql.replace(f"getvariable({quoted(name)})", f"coalesce(getvariable({quoted(name)}), {value!r})")
+def _create(con: duckdb.DuckDBPyConnection, view: View, sql: str) -> None:
     try:
-        con.execute(f"CREATE VIEW {name_of(view.schema, view.name)} AS {sql}")
+        con.execute(f"CREATE OR REPLACE VIEW {name_of(view.schema, view.name)} AS {sql}")
     except duckdb.Error as error:
         raise ViewError(f"{view.path} is not a view: {error}") from error
 
 
-def _describe(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
+def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
+    """Makes the views that ask for a setting anew, with its value."""
+    asked = {f"getvariable({quoted(name)})": value for name, value in settings.items()}
+    changed = []
+    for view in find_views():
+        sql = view.sql
+        for call, value in asked.items():
+            sql = sql.replace(call, f"coalesce({call}, {value!r})")
+        if sql != view.sql:
+            _create(con, view, sql)
+            changed.append(view)
+    _comment(con, changed)
+
+
+def _describe(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:
     """Makes the dictionaries, and the comments that DuckDB clients show."""
+    entries = [_entry(view, column, kind) for view, column, kind in _columns(con, views)]
+    names = ("table_name", "column_name", "type", "unit", "about")
+    _copy(
+        con, "data_dictionary", pa.Table.from_pylist([dict(zip(names, entry, strict=True)) for entry in entries], _texts(*names))
+    )
+    about = [{"table_name": shown_name(view), "about": view.about} for view in views]
+    _copy(con, "view_dictionary", pa.Table.from_pylist(about, _texts("table_name", "about")))
+    _comment(con, views)
+
+
+def _columns(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> Iterator[tuple[View, str, str]]:
+    """Columns of views, each with its type."""
     listed = {view.qualified: view for view in views}
     columns = con.execute(
         "SELECT schema_name || '.' || table_name, column_name, data_type FROM duckdb_columns() "
         "WHERE database_name = current_database() ORDER BY schema_name, table_name, column_index"
     ).fetchall()
-    entries = [_entry(listed[owner], column, kind) for owner, column, kind in columns if owner in listed]
-    names = ("table_name", "column_name", "type", "unit", "about")
-    _copy(
-        con, "data_dictionary", pa.Table.from_pylist([dict(zip(names, entry, strict=True)) for entry in entries], _texts(*names))
-    )
-    about = [{"table_name": shown_name(view), "about": view.about} for view in listed.values()]
-    _copy(con, "view_dictionary", pa.Table.from_pylist(about, _texts("table_name", "about")))
+    return ((listed[owner], column, kind) for owner, column, kind in columns if owner in listed)
+
+
+def _comment(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:
     for view in views:
         con.execute(f"COMMENT ON VIEW {name_of(view.schema, view.name)} IS {quoted(view.about)}")
     # The thousand columns of core are in the dictionary; as comments they would double the time to build.
-    for owner, column, _ in columns:
-        if owner in listed and listed[owner].schema == "main":
-            con.execute(f"COMMENT ON COLUMN {name_of('main', listed[owner].name, column)} IS {quoted(field(column).about)}")
+    for view, column, _ in _columns(con, (view for view in views if view.schema == "main")):
+        con.execute(f"COMMENT ON COLUMN {name_of('main', view.name, column)} IS {quoted(field(column).about)}")
 
 
 def _entry(view: View, column: str, kind: str) -> tuple[str, str, str, str, str]:

@@ -133,9 +133,19 @@ def ask(
         WarehouseError: the catalog is missing or is not one, or a file of the lake is missing.
     """
     with open_catalog(database) as con:
-        for name, value in (variables or {}).items():
-            con.execute(f"SET VARIABLE {name} = {value!r}")
+        set_variables(con, variables or {})
         return answer(con, sql, parameters)
+
+
+def set_variables(con: duckdb.DuckDBPyConnection, variables: Mapping[str, float | str]) -> None:
+    """Gives the variables that views ask for with `getvariable` these values, for all queries that follow.
+
+    Args:
+        con: from `open_catalog`.
+        variables: values by name, which is one of ours.
+    """
+    for name, value in variables.items():
+        con.execute(f"SET VARIABLE {name} = $1", [value])
 
 
 def _bounded(relation: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:

@@ -4,7 +4,7 @@ Rows of different nights are alike but for the night, which is all that tells th
 night and id wherever views join. A year so takes the place of a night on the disk, and after a first run lies in memory.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
@@ -23,14 +23,13 @@ def nights(count: int) -> list[tuple[str, date]]:
     return [(CLUSTER, _FIRST_NIGHT + timedelta(days=number)) for number in range(count)]
 
 
-def make_history(night_count: int, files: Iterable[LakeFile], folder: Path, only: Collection[str] | None = None) -> Path:
+def make_history(night_count: int, files: Iterable[LakeFile], folder: Path) -> Path:
     """Links the files of a night under all nights of a history, and makes the views over them.
 
     Args:
         night_count: how many nights.
         files: of one night.
         folder: where everything goes; must be on the file system that the files are on.
-        only: views to make, None for all.
 
     Returns:
         The database of views.
@@ -43,5 +42,5 @@ def make_history(night_count: int, files: Iterable[LakeFile], folder: Path, only
             place.hardlink_to(file.path)
             found.setdefault(file.table, []).append(str(place))
     database = folder / "history.duckdb"
-    build_catalog(database, found, {}, {}, only)
+    build_catalog(database, found, {}, {})
     return database

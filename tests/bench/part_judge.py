@@ -99,7 +99,7 @@ def measured(options: Options) -> list[Result]:
         files = {file.table: file for file in files_in(Path(night))}
         features = [file for table, file in files.items() if table in {"log", *_FEATURES}]
         night_count = options.history // options.night
-        database = make_history(night_count, features, Path(history), {f"core.{file.table}" for file in features})
+        database = make_history(night_count, features, Path(history))
         with Contest({"judged": night_judged, "worked out": night_worked_out}) as contest:
             on_night = contest.times(night, options.rounds)
         with Contest({"verdicts": history_judged, "counts": history_counted}) as contest:

@@ -57,6 +57,6 @@ def layers_of(logs, folder: Path) -> dict[tuple[str, str], dict[str, float]]:
     files: dict[str, list[str]] = {}
     for table, path, _, _ in sinks.files():
         files.setdefault(table, []).append(str(path))
-    build_catalog(folder / "iomine.duckdb", files, {}, {}, {"main.log_layers"})
+    build_catalog(folder / "iomine.duckdb", files, {}, {})
     rows = ask(folder / "iomine.duckdb", "FROM log_layers").to_pylist()
     return {(row["log_id"], row["layer"]): row for row in rows}

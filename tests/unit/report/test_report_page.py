@@ -37,20 +37,6 @@ VERDICT = {
     "cost_core_seconds": 12.5,
 }  # fmt: skip
 Rows = Sequence[Mapping[str, object]]
-# What reports ask, which is little of all that a catalog holds.
-ASKED = {
-    *("main.logs", "main.findings", "main.log_layers", "main.files", "main.ost_io", "main.phases"),
-    *("core.log", "core.verdict", "core.log_weather_profile", "core.module", "core.posix_file", "core.mpiio_file"),
-    *(
-        "core.lustre_component",
-        "core.metadata",
-        "core.job",
-        "core.heatmap_rank",
-        "core.rank_detail",
-        "core.rank_io",
-        "core.log_requests",
-    ),
-}
 
 
 @pytest.fixture
@@ -59,7 +45,7 @@ def facts_of(tmp_path: Path) -> Callable[..., Facts]:
 
     def made(**tables: Rows | pa.Table) -> Facts:
         files = {name: [_written(tmp_path / "lake" / name, name, rows)] for name, rows in ({"log": [LOG]} | tables).items()}
-        build_catalog(tmp_path / "iomine.duckdb", files, {}, {}, ASKED)
+        build_catalog(tmp_path / "iomine.duckdb", files, {}, {})
         with open_catalog(tmp_path / "iomine.duckdb") as con:
             (facts,) = gather(partial(answer, con), [Place("blue", NIGHT, LOG_ID)])
         return facts

@@ -19,9 +19,9 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Facility:
 
 @pytest.fixture(scope="session")
 def empty_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A catalog with no view and no row."""
+    """A catalog with no row."""
     target = tmp_path_factory.mktemp("empty") / "iomine.duckdb"
-    build_catalog(target, {}, {}, {}, ())
+    build_catalog(target, {}, {}, {})
     return target
 
 
