@@ -1,6 +1,7 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -10,7 +11,9 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from iomine.lake import LakeFile, Warehouse
+from iomine.lake import LakeFile, Partition, Warehouse, faults_told
+from iomine.pipeline import progress
+from iomine.pipeline.cluster import Workers, map_unordered
 from iomine.pipeline.rollups import outdated, roll_up
 from iomine.pipeline.site import site_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
@@ -46,7 +49,11 @@ def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, T
 
 
 def judge(
-    warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile], triggers: Mapping[str, Trigger]
+    warehouse: Warehouse,
+    staging: Path,
+    merged: Sequence[LakeFile],
+    triggers: Mapping[str, Trigger],
+    hired: Callable[[], Workers] | None = None,
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
@@ -55,6 +62,7 @@ def judge(
         staging: where the views over uncommitted files may stand meanwhile, and the verdicts be written.
         merged: the new files of the touched partitions.
         triggers: what to judge by.
+        hired: gives workers that share what is too much to be judged at once, None to judge all of it here.
 
     Returns:
         Files of the tables that were worked out, `verdict` among them, and how many verdicts of the default ruleset are
@@ -81,10 +89,56 @@ def judge(
     worked_out = {_OF_NIGHT, *(trigger.view for trigger in judges)}
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
     files = [file for file in there if file.partition in partitions and file.table not in worked_out]
-    features = work_out(staging, files, judges)
-    verdicts, findings = verdict_files(staging, [*files, *features], judges)
+    of_nights = night_files(staging, files, judges)
+    judged, findings = _judged(staging, [*files, *of_nights], judges, hired)
+    verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *weather, *features, *verdicts, *sums], findings
+    return [*intervals, *slots, *weather, *of_nights, *judged, *sums], findings
+
+
+def _judged(
+    staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger], hired: Callable[[], Workers] | None
+) -> tuple[list[LakeFile], int]:
+    """Features of the logs of some nights, and verdicts on them, and how many of these are findings."""
+    of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
+    for file in files:
+        of_partition[file.partition].append(file)
+    found = spans(files, JUDGED_AT_ONCE)
+    work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
+    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
+    if hired is None or len(work) == 1:
+        results = [judge_span(each, staging, judges) for each in work]
+        return list(chain.from_iterable(new for new, _ in results)), sum(count for _, count in results)
+    judged: list[LakeFile] = []
+    findings = done = 0
+    for (span, _), (new, count) in map_unordered(hired(), judge_span, work, staging, judges, 1):
+        judged += new
+        findings += count
+        done += span.logs
+        progress.tell("judge", done, sum(each.logs for each in found))
+    return judged, findings
+
+
+def judge_span(
+    work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger], threads: int | None = None
+) -> tuple[list[LakeFile], int]:
+    """Features of the logs of a span, verdicts on them, and how many of these are findings.
+
+    Args:
+        work: the span, and the files of its nights.
+        staging: the folder to write to.
+        judges: the triggers.
+        threads: to use, None for one per core.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+    """
+    span, files = work
+    with faults_told(staging):
+        features = work_out(staging, span, files, judges, threads)
+        logs = [file for file in files if file.table == "log"]
+        verdicts, findings = verdict_files(staging, span, [*logs, *features], judges, threads)
+    return [*features, *verdicts], findings
 
 
 def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
@@ -93,46 +147,56 @@ def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFil
     return [*(file for file in files if (file.table, file.partition) not in gone), *new]
 
 
-def work_out(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:
-    """Features that the triggers are judged by, worked out once: judging again later reads these few columns only.
+def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:
+    """What features of logs need to know of all logs of their night.
 
     Args:
         staging: the folder to write to.
         files: of all tables of some nights.
         judges: the triggers.
     """
-    values = settings(judges)
-
-    def rows(span: Span, view: str, ask: AskOfSpan) -> pa.Table:
-        columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
-        return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
-
     nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
-    with views_over(staging, files, values) as ask:
-        of_nights = written(staging, _OF_NIGHT, nights, partial(rows, view=_OF_NIGHT, ask=ask), "darshan_version")
+    with views_over(staging, files, settings(judges)) as ask:
+        return written(staging, _OF_NIGHT, nights, partial(_features, view=_OF_NIGHT, ask=ask), "darshan_version")
+
+
+def work_out(
+    staging: Path, span: Span, files: Sequence[LakeFile], judges: Sequence[Trigger], threads: int | None = None
+) -> list[LakeFile]:
+    """Features that the triggers are judged by, worked out once: judging again later reads these few columns only.
+
+    Args:
+        staging: the folder to write to.
+        span: the logs.
+        files: of all tables of their nights, with what `night_files` gives.
+        judges: the triggers.
+        threads: to use, None for one per core.
+    """
     views = sorted({trigger.view for trigger in judges})
-    found = spans(files, JUDGED_AT_ONCE)
-    with views_over(staging, [*files, *of_nights], values) as ask:
-        of_logs = [written(staging, view, found, partial(rows, view=view, ask=ask), "log_id") for view in views]
-    return [*of_nights, *chain.from_iterable(of_logs)]
+    with views_over(staging, files, settings(judges), threads) as ask:
+        of_logs = [written(staging, view, [span], partial(_features, view=view, ask=ask), "log_id") for view in views]
+    return list(chain.from_iterable(of_logs))
 
 
-def verdict_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
-    """Verdicts of the triggers on all logs of some nights, and how many of the default ruleset are findings.
+def _features(span: Span, view: str, ask: AskOfSpan) -> pa.Table:
+    columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
+    return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
+
+
+def verdict_files(
+    staging: Path, span: Span, files: Sequence[LakeFile], judges: Sequence[Trigger], threads: int | None = None
+) -> tuple[list[LakeFile], int]:
+    """Verdicts of the triggers on the logs of a span, and how many of the default ruleset are findings.
 
     Args:
         staging: the folder to write to, where views may stand meanwhile.
+        span: the logs.
         files: of the table `log` and of the features.
         judges: the triggers.
+        threads: to use, None for one per core.
     """
-    findings = 0
-
-    def verdicts(span: Span) -> pa.Table:
-        nonlocal findings
+    with views_over(staging, files, threads=threads) as ask:
         judged = ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
-        told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
-        findings += pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
-        return judged
-
-    with views_over(staging, files) as ask:
-        return written(staging, "verdict", spans(files, JUDGED_AT_ONCE), verdicts, *VERDICT_ORDER), findings
+    told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
+    findings = pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
+    return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings

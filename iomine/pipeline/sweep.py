@@ -307,7 +307,7 @@ class Sweep:
         # Late readings must not take the place of what was worked out from all, once those are past their days.
         left = {(table, night) for table, night in self._past(there) if table in READINGS}
         merged = [file for file in self._merged if (file.table, file.night) not in left]
-        self._judged, self._findings = judge(self._warehouse, self._staging, merged, self._triggers)
+        self._judged, self._findings = judge(self._warehouse, self._staging, merged, self._triggers, self._hired)
         return self._findings
 
     def _past(self, there: list[LakeFile]) -> set[tuple[str, date]]:

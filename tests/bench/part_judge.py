@@ -13,12 +13,14 @@ from tempfile import TemporaryDirectory
 
 from history import make_history, nights
 from measure import Contest
-from night import copy_logs, files_in, files_of_logs
+from night import CLUSTER, NIGHT, copy_logs, files_in, files_of_logs
 from options import Options
 from results import Result, timed
 
 from iomine.errors import UnreadableError
-from iomine.pipeline.judge import verdict_files, work_out
+from iomine.lake import LakeFile
+from iomine.pipeline.judge import night_files, verdict_files, work_out
+from iomine.pipeline.spans import Span
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS, judge_sql
 from iomine.views.query import ask, open_catalog
@@ -32,6 +34,7 @@ _ROWS_PER_BATCH = 122_880
 
 _JUDGES = list(TRIGGERS.values())
 _FEATURES = {trigger.view for trigger in _JUDGES}
+_SPAN = Span(CLUSTER, (NIGHT,), 0)
 
 
 def history_judged(database: str) -> object:
@@ -57,14 +60,14 @@ def history_counted(database: str) -> object:
 def night_worked_out(folder: str) -> object:
     """The features of a night, from files of records to files of features."""
     with TemporaryDirectory() as scratch:
-        return work_out(Path(scratch), files_in(Path(folder)), _JUDGES)
+        return _work_out(Path(scratch), files_in(Path(folder)))
 
 
 def night_judged(folder: str) -> object:
     """A night judged by its features, to a file of verdicts."""
     files = [file for file in files_in(Path(folder)) if file.table in {"log", *_FEATURES}]
     with TemporaryDirectory() as scratch:
-        return verdict_files(Path(scratch), files, _JUDGES)
+        return verdict_files(Path(scratch), _SPAN, files, _JUDGES)
 
 
 def make_night(data: Path, log_count: int, folder: Path) -> None:
@@ -82,7 +85,12 @@ def make_night(data: Path, log_count: int, folder: Path) -> None:
     logs += [data / "groundtruth" / workload["log"] for workload in workloads]
     with TemporaryDirectory() as scratch:
         copy_logs(files_of_logs(_readable(logs), Path(scratch)), log_count, folder)
-    work_out(folder, files_in(folder), _JUDGES)
+    _work_out(folder, files_in(folder))
+
+
+def _work_out(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
+    of_nights = night_files(folder, files, _JUDGES)
+    return [*of_nights, *work_out(folder, _SPAN, [*files, *of_nights], _JUDGES)]
 
 
 def _readable(logs: Sequence[Path]) -> Iterator[tuple[Log, str]]:
