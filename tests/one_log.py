@@ -9,7 +9,7 @@ from pathlib import Path
 from iomine.pipeline.rows import RowSinks, rows_of
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import page
-from iomine.report.trace import Highlight, Trace, trace_of
+from iomine.report.trace import Highlight, Trace, traces_of
 from iomine.sources.darshan import read_log
 from iomine.views.catalog import build_catalog
 from iomine.views.query import answer, open_catalog
@@ -37,7 +37,7 @@ def told(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> t
     with open_catalog(database) as con:
         ask = partial(answer, con)
         (facts,) = gather(ask, [Place(CLUSTER, NIGHT, log_id)])
-        return facts, trace_of(ask, facts.log, highlights)
+        return facts, dict(traces_of(ask, [(facts.log, highlights)])).get(log_id)
 
 
 def report_page(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> str:

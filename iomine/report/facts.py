@@ -121,7 +121,7 @@ def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
 
 def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts]:
     wanted = ", ".join(quoted(place.log_id) for place in places)
-    where = _where(cluster, places, wanted)
+    where = where_of(places)
 
     def rows(question: str) -> dict[str, Rows]:
         return _by(ask(question.format(where=where)), "log_id")
@@ -161,12 +161,14 @@ def _sized(row: Row) -> Row:
     return row | {"log_request_count": sum(counts), "most_count": max(counts, default=0)}
 
 
-def _where(cluster: str, places: Sequence[Place], wanted: str) -> str:
+def where_of(places: Sequence[Place]) -> str:
+    """A condition that holds for rows of these logs, all of one cluster, and spares DuckDB other nights."""
     nights = [place.night for place in places]
     ids = [place.log_id for place in places]
+    wanted = ", ".join(map(quoted, ids))
     # Ranges spare DuckDB files and row groups, a list of values does so only where no view joins.
     ranges = f"{_nights(min(nights), max(nights))} AND log_id BETWEEN {quoted(min(ids))} AND {quoted(max(ids))}"
-    return f"cluster = {quoted(cluster)} AND {ranges} AND log_id IN ({wanted})"
+    return f"cluster = {quoted(places[0].cluster)} AND {ranges} AND log_id IN ({wanted})"
 
 
 def _history_where(cluster: str, places: Sequence[Place]) -> str:

@@ -4,13 +4,18 @@ A trace of up to 300,000 requests goes into the page whole. Of a longer one the 
 size depends on what can be seen and not on how long the program ran.
 """
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from iomine.report import queries
-from iomine.report.columns import page_parquet, tick_seconds
-from iomine.report.facts import Ask, Row
+from iomine.report.columns import Names, page_parquet, tick_seconds
+from iomine.report.facts import Ask, Place, Row, where_of
+from iomine.triggers.finding import quoted
 
 _MOST_REQUESTS: Final = 300_000
 # More names would outweigh the trace; the files that move least share one.
@@ -82,60 +87,129 @@ class Trace:
     tables: list[Table]
 
 
-def trace_of(ask: Ask, log: Row, highlights: Sequence[Highlight] = ()) -> Trace | None:
-    """The trace of a log; None where the warehouse holds none of it.
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A log whose trace is asked for.
+
+    Attributes:
+        log: its row of `logs`.
+        highlights: what can be highlighted, beside what can be in any trace.
+        extent: how far its requests reach.
+    """
+
+    log: Row
+    highlights: Sequence[Highlight]
+    extent: Row
+
+
+def traces_of(ask: Ask, logs: Iterable[tuple[Row, Sequence[Highlight]]]) -> Iterator[tuple[str, Trace]]:
+    """Traces of logs, asked for together: a question costs the same for one log as for many.
 
     Args:
         ask: answers queries over the published views.
-        log: its row of `logs`.
-        highlights: what can be highlighted, beside what can be in any trace: rank 0 and the slowest requests.
+        logs: rows of `logs`, all of one cluster, each with what can be highlighted in its trace beside what can be in any:
+            rank 0 and the slowest requests.
+
+    Yields:
+        The id of each log of whose trace the warehouse holds something, and its trace.
     """
-    keys = (log["log_id"], log["night"], log["cluster"])
-    sound = (*keys, (log["run_seconds"] or 0.0) + _CLOCK_SLACK_SECONDS)
-    [extent] = ask(queries.EXTENT, sound).to_pylist()
-    if not extent["sound_count"]:
-        return None
+    given = {log["log_id"]: (log, highlights) for log, highlights in logs}
+    if not given:
+        return
+    extents = _answer(ask, queries.EXTENTS, [log for log, _ in given.values()]).to_pylist()
+    for group in _groups([_Asked(*given[extent["log_id"]], extent) for extent in extents]):
+        yield from _traces(ask, group)
+
+
+def _groups(asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
+    """Logs whose requests fit in memory together."""
+    group: list[_Asked] = []
+    held = 0
+    for each in asked:
+        count = each.extent["request_count"]
+        if group and held + count > _MOST_REQUESTS:
+            yield group
+            group, held = [], 0
+        group.append(each)
+        held += count
+    if group:
+        yield group
+
+
+def _answer(ask: Ask, question: str, logs: Sequence[Row]) -> pa.Table:
+    places = [Place(log["cluster"], log["night"], log["log_id"]) for log in logs]
+    ended = ", ".join(f"({quoted(log['log_id'])}, {_ended_seconds(log)!r}::DOUBLE)" for log in logs)
+    return ask(question.format(where=where_of(places), ended=ended))
+
+
+def _ended_seconds(log: Row) -> float:
+    """When requests have to have ended."""
+    return float(log["run_seconds"] or 0.0) + _CLOCK_SLACK_SECONDS
+
+
+def _traces(ask: Ask, group: Sequence[_Asked]) -> Iterator[tuple[str, Trace]]:
+    logs = [each.log for each in group]
+
+    def rows(question: str) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in _answer(ask, question, logs).to_pylist():
+            found[row.pop("log_id")].append(row)
+        return found
+
+    files, hosts, phases, osts, busy = map(rows, (queries.FILES, queries.HOSTS, queries.PHASES, queries.OSTS, queries.BUSY_RANKS))
+    is_long = group[0].extent["sound_count"] > _MOST_REQUESTS
+    requests = None if is_long else _answer(ask, queries.REQUESTS, logs)
+    first = 0
+    for each in group:
+        log_id, count = each.log["log_id"], each.extent["sound_count"]
+        of_log = None if requests is None else requests.slice(first, count)
+        first += count
+        host_names = [row["host"] for row in hosts[log_id]]
+        ranks = [row["rank"] for row in busy[log_id]]
+        about = _about(each, files[log_id], host_names, ranks) | {"phases": phases[log_id], "osts": osts[log_id]}
+        lists = {
+            "layer": _LAYERS,
+            "op": _OPS,
+            "host": host_names,
+            "file_id": [file["file_id"] for file in files[log_id][:_MOST_FILES]],
+        }
+        tables = _tables(ask, each.log, of_log)
+        yield log_id, Trace(about, [_table(by, found, lists, about["tick_seconds"]) for by, found in tables])
+
+
+def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks: Sequence[int]) -> dict[str, Any]:
+    log, extent = asked.log, asked.extent
     run_seconds = max(log["run_seconds"] or 0.0, extent["last_seconds"], _SHORTEST_SECONDS)
-    files = ask(queries.FILES, keys).to_pylist()
-    lists = {
-        "layer": _LAYERS,
-        "op": _OPS,
-        "host": ask(queries.HOSTS, keys)["host"].to_pylist(),
-        "file_id": [file["file_id"] for file in files[:_MOST_FILES]],
-    }
-    tick = tick_seconds(run_seconds)
-
-    def table(by: str, sql: str) -> Table:
-        rows = ask(sql, sound)
-        return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_parquet(rows, lists, tick))
-
-    usual = _usual(extent["slow_seconds"], ask(queries.BUSY_RANKS, sound)["rank"].to_pylist())
-    numbered = [_numbered(highlight, files) for highlight in (*highlights, *usual)]
-    about = {
+    usual = _usual(extent["slow_seconds"], busy_ranks)
+    numbered = [_numbered(highlight, files) for highlight in (*asked.highlights, *usual)]
+    return {
         "run_seconds": run_seconds,
         "rank_count": max(log["nprocs"] or 0, extent["highest_rank"] + 1),
-        "tick_seconds": tick,
+        "tick_seconds": tick_seconds(run_seconds),
         "request_count": extent["request_count"],
         "layers": _LAYERS,
         "ops": _OPS,
         "files": _file_names(files),
-        "hosts": lists["host"],
-        "phases": ask(queries.PHASES, keys).to_pylist(),
-        "osts": ask(queries.OSTS, keys).to_pylist(),
+        "hosts": hosts,
         # A finding may be about files that are not traced.
         "highlights": [found for found in numbered if found.get("files") != []],
     }
-    return Trace(about, _tables(table, extent["sound_count"]))
 
 
-def _tables(table: Callable[[str, str], Table], request_count: int) -> list[Table]:
+def _table(by: str, rows: pa.Table, lists: Names, tick: float) -> Table:
+    return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_parquet(rows, lists, tick))
+
+
+def _tables(ask: Ask, log: Row, requests: pa.Table | None) -> list[tuple[str, pa.Table]]:
     """The requests, or levels of detail where these are many; no level is worth it of a trace that is hardly longer."""
-    if request_count > _MOST_REQUESTS:
-        levels = [table(by, queries.level_sql(by, level)) for by, level in _LEVELS]
-        if any(found.by == "rank" and found.tolerance for found in levels):
-            distinct = {(found.by, found.tolerance): found for found in levels if found.row_count}
-            return list(distinct.values())
-    return [table("rank", queries.REQUESTS)]
+    if requests is not None:
+        return [("rank", requests)]
+    given = (log["log_id"], log["night"], log["cluster"], _ended_seconds(log))
+    levels = [(by, ask(queries.level_sql(by, level), given)) for by, level in _LEVELS]
+    if any(by == "rank" and pc.max(rows["tolerance"]).as_py() for by, rows in levels):
+        distinct = {(by, pc.max(rows["tolerance"]).as_py()): (by, rows) for by, rows in levels if len(rows)}
+        return list(distinct.values())
+    return [("rank", _answer(ask, queries.REQUESTS, [log]))]
 
 
 def _file_names(files: Sequence[dict[str, Any]]) -> list[str]:

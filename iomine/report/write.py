@@ -5,15 +5,20 @@ A file is whole or not there, and one that would say the same again is left alon
 
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from pathlib import Path
+from typing import Final
 
 from iomine.report.explorer import beside
 from iomine.report.facts import Ask, Facts, Place, gather
 from iomine.report.highlights import highlights_of
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
-from iomine.report.trace import Trace, trace_of
+from iomine.report.trace import Trace, traces_of
+
+# As many as are gathered at once.
+_AT_ONCE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +46,9 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
         places: where the logs lie.
         folder: gets `<log_id>.html` and `<log_id>.json` of each, and `<log_id>.trace.js` where there is a trace.
     """
-    for facts in gather(ask, places):
-        try:
-            yield _write_report(ask, facts, folder)
-        except OSError:
-            raise
-        except Exception as error:  # noqa: BLE001  what one hostile log holds must not keep others from their reports
-            log_id = facts.log["log_id"]
-            fault = f"The report of log {log_id} cannot be written: {type(error).__name__}: {error}"
-            yield Written(log_id, folder / f"{log_id}.html", is_new=False, fault=fault)
+    for _, of_cluster in groupby(gather(ask, places), key=lambda facts: facts.log["cluster"]):
+        while batch := list(islice(of_cluster, _AT_ONCE)):
+            yield from _written(ask, batch, folder)
 
 
 def write_shared(folder: Path) -> None:
@@ -60,31 +59,67 @@ def write_shared(folder: Path) -> None:
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
 
 
-def _write_report(ask: Ask, facts: Facts, folder: Path) -> Written:
+def _written(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:
+    """Reports of a batch; what one hostile log holds must not keep others from theirs, so they are then written one by one."""
+    left = {facts.log["log_id"]: facts for facts in batch}
+    try:
+        for written in _write_batch(ask, batch, folder):
+            del left[written.log_id]
+            yield written
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever it is
+        if len(batch) > 1:
+            for facts in left.values():
+                yield from _written(ask, [facts], folder)
+            return
+        (log_id,) = left
+        fault = f"The report of log {log_id} cannot be written: {type(error).__name__}: {error}"
+        yield Written(log_id, folder / f"{log_id}.html", is_new=False, fault=fault)
+
+
+def _write_batch(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:
+    changed: dict[str, tuple[Facts, bytes]] = {}
+    for facts in batch:
+        log_id = facts.log["log_id"]
+        told = as_json(facts)
+        if _says(folder, log_id, told):
+            yield Written(log_id, folder / f"{log_id}.html", is_new=False)
+        else:
+            changed[log_id] = facts, told
+    traces = _traces(ask, (facts for facts, _ in changed.values()))
+    for log_id, trace in traces:
+        yield _write_report(*changed.pop(log_id), trace, folder)
+    for facts, told in changed.values():
+        yield _write_report(facts, told, None, folder)
+
+
+def _says(folder: Path, log_id: str, told: bytes) -> bool:
+    """Whether there is a report that says this: written last, the JSON says what the page says."""
+    page_file, facts_file = (folder / f"{log_id}.{ending}" for ending in ("html", "json"))
+    return page_file.exists() and facts_file.exists() and facts_file.read_bytes() == told
+
+
+def _write_report(facts: Facts, told: bytes, trace: Trace | None, folder: Path) -> Written:
     log_id = facts.log["log_id"]
-    target, told = folder / f"{log_id}.html", as_json(facts)
-    # Written last, the JSON says what the page says.
-    facts_file = target.with_suffix(".json")
-    is_new = not (target.exists() and facts_file.exists() and facts_file.read_bytes() == told)
-    if is_new:
-        trace = _trace(ask, facts)
-        for name, data in (beside(trace, log_id) if trace else {}).items():
-            _replace(folder / name, data)
-        _replace(target, page(facts, trace).encode())
-        _replace(facts_file, told)
-    return Written(log_id, target, is_new)
+    target = folder / f"{log_id}.html"
+    for name, data in (beside(trace, log_id) if trace else {}).items():
+        _replace(folder / name, data)
+    _replace(target, page(facts, trace).encode())
+    _replace(target.with_suffix(".json"), told)
+    return Written(log_id, target, is_new=True)
 
 
 def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
-    _replace(file, page(facts, _trace(ask, facts), standalone=True).encode())
+    traces = dict(_traces(ask, [facts]))
+    _replace(file, page(facts, traces.get(facts.log["log_id"]), standalone=True).encode())
 
 
-def _trace(ask: Ask, facts: Facts) -> Trace | None:
-    """What the report shows of the trace; few logs have one, and the others are not asked for it."""
-    if not any(module["module"].startswith("DXT") for module in facts.modules):
-        return None
-    return trace_of(ask, facts.log, highlights_of(facts))
+def _traces(ask: Ask, gathered: Iterable[Facts]) -> Iterator[tuple[str, Trace]]:
+    """What reports show of traces; few logs have one, and the others are not asked for it."""
+    traced = (facts for facts in gathered if any(module["module"].startswith("DXT") for module in facts.modules))
+    return traces_of(ask, ((facts.log, highlights_of(facts)) for facts in traced))
 
 
 def _replace(target: Path, content: bytes) -> None:
