@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
-from iomine.pipeline.retention import SUGGESTED_DAYS, perishable_tables
+from iomine.pipeline.retention import REPORT, SUGGESTED_DAYS, perishable
 from iomine.pipeline.slurm import SlurmSite
 from iomine.schema import TABLES, field
 from iomine.triggers import MANUALS, Manual
@@ -53,7 +53,7 @@ def pages() -> dict[Path, str]:
         _HERE / "cli.md": _cli_page(),
         _HERE / "triggers.md": _triggers_page(),
         _HERE / "views.md": _views_page(),
-        _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable_tables())),
+        _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_slurm_setting, fields(SlurmSite))),
     }
@@ -91,7 +91,10 @@ def _slurm_setting(setting: Field[Any]) -> str:
 
 def _days(name: str) -> str:
     days = SUGGESTED_DAYS.get(name, 0)
-    return f"\n# {TABLES[name].about}\n{'' if days else '#'}{name} = {days}\n"
+    about = (
+        "Pages that say what is wrong with a log; not kept longer than its verdicts." if name == REPORT else TABLES[name].about
+    )
+    return f"\n# {about}\n{'' if days else '#'}{name} = {days}\n"
 
 
 def _views_page() -> str:

@@ -5,6 +5,7 @@ that one did not. A report that would say the same again is left alone, so the n
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -25,6 +26,8 @@ _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
 _PIECE: Final = 500
+_LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
+_KEPT: Final = "SELECT log_id FROM core.log JOIN core.newest_night USING (cluster) WHERE night > last_night - $1::INTEGER"
 _LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
 
 
@@ -89,6 +92,26 @@ def report_due(warehouse: Warehouse, workers: Callable[[], Workers]) -> Reported
             progress.tell("report", done, len(places))
     (folder / _DUE).unlink(missing_ok=True)
     return Reported(len(places), new, tuple(faults))
+
+
+def retire(warehouse: Warehouse, days: int) -> int:
+    """Removes reports of logs that have left, or are older than so many days before the newest night of their cluster.
+
+    Returns:
+        How many reports.
+
+    Raises:
+        WarehouseError: files cannot be read or removed.
+    """
+    kept = set(ask(warehouse.database, _KEPT, [days])["log_id"].to_pylist())
+    gone = set()
+    with faults_told(warehouse.root):
+        for path in (warehouse.root / _FOLDER).glob("*.*"):
+            log_id = path.name.partition(".")[0]
+            if _LOG_ID.fullmatch(log_id) and log_id not in kept:
+                path.unlink(missing_ok=True)
+                gone.add(log_id)
+    return len(gone)
 
 
 def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple[int, list[str]]:

@@ -17,6 +17,8 @@ from iomine.schema import TABLES
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import needed_views
 
+# Not a table, but pages: the reports of logs, which leave with the logs or their verdicts at the latest.
+REPORT: Final = "report"
 # What the template asks for: what is large and is looked at soon or never.
 SUGGESTED_DAYS: Final = {
     "lustre_counter": 40,
@@ -28,6 +30,7 @@ SUGGESTED_DAYS: Final = {
     "offset_detail": 90,
     "ost_detail": 90,
     "rank_detail": 90,
+    REPORT: 90,
     "server_interval": 90,
 }
 
@@ -37,6 +40,12 @@ def perishable_tables() -> tuple[str, ...]:
     """Tables whose rows may leave the lake: the logs with all that is theirs, and what no verdict is worked out from; by name."""
     stays = {*_judged_by(), KNOWN} - {"log"}
     return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in stays))
+
+
+@cache
+def perishable() -> tuple[str, ...]:
+    """What a site may set days for, by name."""
+    return tuple(sorted((*perishable_tables(), REPORT)))
 
 
 @cache
@@ -111,10 +120,15 @@ def expired(days: Mapping[str, int], files: Iterable[LakeFile], cluster: str, to
     return past | {(table, night) for table, night in nights if night in closed and table in tables_of_logs()}
 
 
+def days_of_reports(days: Mapping[str, int]) -> int | None:
+    """For how many days reports are kept: not longer than what they tell; None for ever."""
+    return min((days[name] for name in (REPORT, "verdict", "log") if name in days), default=None)
+
+
 def _checked(name: str, value: object) -> int:
-    if name not in TABLES:
+    if name not in {*TABLES, REPORT}:
         raise UsageError(f"There is no table {name}: {did_you_mean(name, TABLES) or 'docs/views.md names them all.'}")
-    if name not in perishable_tables():
+    if name not in perishable():
         raise UsageError(f"{name} cannot leave the lake, since verdicts or sweeps need it: take its line out.")
     # True is an int to Python.
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:

@@ -31,8 +31,8 @@ from iomine.pipeline.find import Candidate, find, is_visible, shown
 from iomine.pipeline.judge import judge, replaced, site_triggers
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reader import Limits
-from iomine.pipeline.reports import note_due, report_due
-from iomine.pipeline.retention import expired, site_retention
+from iomine.pipeline.reports import note_due, report_due, retire
+from iomine.pipeline.retention import days_of_reports, expired, site_retention
 from iomine.pipeline.rollups import KNOWN, known_logs
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
 from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
@@ -356,8 +356,10 @@ class Sweep:
         return self._summary()
 
     def report(self) -> Summary:
-        """Writes the reports of logs that have findings, where they say anything else than before."""
+        """Writes reports of logs with findings, where they say anything else than before, and drops those past their days."""
         reported = report_due(self._warehouse, self._hired)
+        if days := days_of_reports(self._days):
+            retire(self._warehouse, days)
         return replace(self._summary(), reports=reported.new_count, unreported=reported.faults)
 
     def _summary(self) -> Summary:

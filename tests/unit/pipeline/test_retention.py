@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from iomine.errors import UsageError
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.retention import (
+    REPORT,
     SUGGESTED_DAYS,
+    days_of_reports,
     expired,
     kept_from,
     parse_retention,
-    perishable_tables,
+    perishable,
     site_retention,
     tables_of_logs,
 )
@@ -36,15 +38,15 @@ def test_the_template_sets_what_is_suggested() -> None:
     """deploy/retention.toml can be taken as it is, and names every table that may leave."""
     text = TEMPLATE.read_text()
     assert parse_retention(text) == SUGGESTED_DAYS
-    assert re.findall(r"^#?(\w+) = ", text, re.MULTILINE) == list(perishable_tables())
+    assert re.findall(r"^#?(\w+) = ", text, re.MULTILINE) == list(perishable())
 
 
 def test_what_verdicts_need_stays() -> None:
     """Records and features that triggers ask leave with the logs only, tables without nights never; logs and verdicts may."""
     views = {trigger.view for trigger in TRIGGERS.values()}
     stays = views | {"posix_file", "rank_io", "phase", "request_size", "reject", "sweep", "known_log"}
-    assert not stays & set(perishable_tables())
-    assert {"log", "segment", "verdict", *SUGGESTED_DAYS} <= set(perishable_tables()) < set(TABLES)
+    assert not stays & set(perishable())
+    assert {"log", "segment", "verdict", *SUGGESTED_DAYS} <= set(perishable()) < {*TABLES, REPORT}
     assert views | {"log", "verdict", "segment", "posix_file", "phase"} <= tables_of_logs()
     assert not {"job", "server_interval", "known_log", *ROLL_UPS} & tables_of_logs()
 
@@ -86,6 +88,16 @@ def test_days_that_are_not_fit(text: str, words: str) -> None:
     """What cannot be meant is refused, with what to write instead."""
     with pytest.raises(UsageError, match=re.escape(words)):
         parse_retention(text)
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [({}, None), ({"segment": 3}, None), ({"report": 9}, 9), ({"report": 90, "verdict": 30}, 30), ({"log": 400}, 400)],
+    ids=["none set", "others set", "set", "longer than verdicts", "logs leave"],
+)
+def test_reports_are_kept_no_longer_than_what_they_tell(days: dict[str, int], expected: int | None) -> None:
+    """A report says what verdicts say, so it leaves with them at the latest."""
+    assert expected == days_of_reports(days)
 
 
 def test_the_file_of_a_site(tmp_path: Path) -> None:

@@ -60,3 +60,19 @@ def test_page_stays_where_a_log_has_no_findings_any_more(settings: Settings) -> 
     rejudge(Warehouse(settings.warehouse), {CODE: never}, None)
     assert run(settings).reports > 0
     assert f'id="{CODE}"' not in page.read_text()
+
+
+def test_reports_leave_after_their_days(settings: Settings) -> None:
+    """Of logs of older nights nothing stays, while shared pages, and what is no report, do."""
+    run(settings)
+    folder = settings.warehouse / "reports"
+    (folder / "note.txt").write_text("kept by hand")
+    of_newest = column(settings.warehouse, "SELECT DISTINCT log_id FROM findings WHERE night = (SELECT max(night) FROM logs)")
+    others = column(settings.warehouse, "SELECT DISTINCT log_id FROM findings WHERE night < (SELECT max(night) FROM logs)")
+    assert others
+    assert {*of_newest, *others} == {path.stem for path in folder.glob("*.json")} - {"due"}
+    (settings.warehouse / "retention.toml").write_text("[days]\nreport = 1")
+    run(settings)
+    assert set(of_newest) == {path.stem for path in folder.glob("*.json")}
+    assert {*(f"{log_id}.html" for log_id in of_newest), "triggers.html"} == {path.name for path in folder.glob("*.html")}
+    assert (folder / "note.txt").exists()
