@@ -193,9 +193,19 @@ of_heatmap AS (
     WHERE read_bytes > 0 OR write_bytes > 0
 ),
 coarsest AS (
+    SELECT log_id, rank, op, moved_bytes, start_seconds, end_seconds
     FROM core.rank_detail
     WHERE {{where}} AND layer = 'posix'
     QUALIFY detail_level = min(detail_level) OVER (PARTITION BY log_id)
+),
+-- Where detail would save little there are the requests alone.
+piece AS (
+    FROM coarsest
+    UNION ALL
+    SELECT log_id, rank, op, length_bytes, start_seconds, end_seconds
+    FROM core.segment
+    WHERE {{where}} AND layer = 'posix'
+        AND log_id NOT IN (SELECT log_id FROM coarsest) AND log_id NOT IN (SELECT log_id FROM scale)
 ),
 traced AS (
     SELECT
@@ -203,9 +213,10 @@ traced AS (
         {GRID_COLUMNS} AS grid_columns, least(rank * grid_rows // nprocs, grid_rows - 1) AS grid_row, op, moved_bytes,
         least(greatest(floor(start_seconds / run_seconds * grid_columns), 0), grid_columns - 1)::BIGINT AS first_column,
         least(greatest(floor(end_seconds / run_seconds * grid_columns), first_column), grid_columns - 1)::BIGINT AS last_column
-    FROM coarsest JOIN wanted USING (log_id)
+    FROM piece JOIN wanted USING (log_id)
     WHERE rank >= 0 AND moved_bytes > 0 AND run_seconds > 0
-        AND isfinite(start_seconds) AND isfinite(end_seconds) AND log_id NOT IN (SELECT log_id FROM scale)
+        AND isfinite(start_seconds) AND isfinite(end_seconds) AND start_seconds >= 0 AND end_seconds >= start_seconds
+        AND log_id NOT IN (SELECT log_id FROM scale)
 ),
 of_trace AS (
     SELECT

@@ -189,15 +189,19 @@ def test_hundred_thousand_files_are_a_short_table_with_the_rest_told(facts_of: C
     assert len(html) < 100_000
 
 
-def test_one_rank_without_heat_map_has_the_picture_of_its_trace(facts_of: Callable[..., Facts]) -> None:
-    """A request's bytes are spread over its time: half of the run in half of the picture."""
-    detail = {
-        "log_id": LOG_ID, "layer": "posix", "detail_level": 1, "tolerance_seconds": 0.01, "rank": 0, "op": "write",
-        "start_seconds": 0.0, "end_seconds": 29.99, "request_count": 1, "moved_bytes": 1000, "small_count": 1,
-    }  # fmt: skip
-    facts = facts_of(
-        log=[LOG | {"nprocs": 1}], rank_detail=[detail], module=[{"log_id": LOG_ID, "module": "DXT_POSIX", "state": "read"}]
-    )
+_REQUEST = {"log_id": LOG_ID, "layer": "posix", "rank": 0, "op": "write", "start_seconds": 0.0, "end_seconds": 29.99}
+_DETAIL = _REQUEST | {"detail_level": 1, "tolerance_seconds": 0.01, "request_count": 1, "moved_bytes": 1000, "small_count": 1}
+_SEGMENT = _REQUEST | {"file_id": 1, "offset_bytes": 0, "length_bytes": 1000}
+
+
+@pytest.mark.parametrize(
+    "traced",
+    [{"rank_detail": [_DETAIL]}, {"segment": [_SEGMENT]}, {"rank_detail": [_DETAIL], "segment": [_SEGMENT]}],
+    ids=["detail", "requests alone", "both"],
+)
+def test_one_rank_without_heat_map_has_the_picture_of_its_trace(facts_of: Callable[..., Facts], traced: dict[str, Rows]) -> None:
+    """A request's bytes are spread over its time: half of the run in half of the picture, whatever is known of it."""
+    facts = facts_of(log=[LOG | {"nprocs": 1}], module=[{"log_id": LOG_ID, "module": "DXT_POSIX", "state": "read"}], **traced)
     assert facts.grid is not None
     assert facts.grid.source == "trace"
     assert [1000.0, 0.0] == [round(half.sum(), 6) for half in np.split(facts.grid.write, 2, axis=1)]
