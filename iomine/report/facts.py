@@ -212,7 +212,7 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         for finding in of_log.findings:
             trigger = TRIGGERS.get(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
-            finding["metrics"] = {name: values[0][name] for name in trigger.metrics} if trigger and values else {}
+            finding["metrics"] = {name: values[0][name] for name in trigger.told} if trigger and values else {}
 
 
 def _words(code: str) -> Row:
@@ -224,7 +224,7 @@ def _words(code: str) -> Row:
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
     for code in sorted(codes & TRIGGERS.keys()):
-        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].metrics)
+        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].told)
     # Views and columns are triggers' own names, which their model has checked.
     return {
         view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {{where}}"  # noqa: S608

@@ -9,7 +9,6 @@ from typing import Final
 
 from iomine.report.facts import Facts, Row
 from iomine.report.trace import Highlight
-from iomine.triggers import TRIGGERS, Trigger
 from iomine.units import visible
 
 _MOST_TEXT: Final = 300
@@ -81,14 +80,10 @@ def _highlight(finding: Row) -> Highlight | None:
         paths=[metrics[about.path]] if about.path else None,
         ranks=None if about.rank is None else [metrics.get(about.rank, about.rank)],
         ost_ids=[metrics[about.ost]] if about.ost else None,
-        length_bytes_below=_setting(TRIGGERS[code], about.below) if about.below else None,
+        length_bytes_below=metrics[about.below] if about.below else None,
     )
 
 
 def _named(about: _About) -> list[str]:
     """Metrics without which there is nothing to show."""
-    return [name for name in (about.path, about.rank, about.ost) if isinstance(name, str)]
-
-
-def _setting(trigger: Trigger, name: str) -> float:
-    return next(setting.default for setting in trigger.settings if setting.name == name)
+    return [name for name in (about.path, about.rank, about.ost, about.below) if isinstance(name, str)]

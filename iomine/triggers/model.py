@@ -56,7 +56,8 @@ class Setting:
     """A number that the view of a trigger works with, such as the size below which a request is small.
 
     Attributes:
-        name: a field; the view gets its value as the DuckDB variable of that name, which no other view reads.
+        name: a field; the view gets its value as the DuckDB variable of that name, which no other view reads, and has it as a
+            column, which tells what a log was judged with.
         default: its value where a site sets no other.
         why: where this number comes from, in one sentence.
     """
@@ -167,6 +168,11 @@ class Trigger:
         told = (part.metric for text in (self.finding, self.advice) for part in parts(text) if isinstance(part, Slot))
         others = filter(None, (self.cost, self.evidence))
         return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *others)))
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns of the view that say why it fired: metrics, and the settings that these were worked out with."""
+        return (*self.metrics, *(setting.name for setting in self.settings))
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:
