@@ -1,7 +1,7 @@
 """What is known of those who may get a letter, gathered for all of them at once."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
@@ -30,6 +30,7 @@ class Scope:
         usual_since: the first night for all others.
         until: the last night.
         only: the only recipient, None for all.
+        without: accounts whose runs are not told of.
     """
 
     whose: Whose
@@ -37,6 +38,7 @@ class Scope:
     usual_since: date
     until: date
     only: str | None = None
+    without: Sequence[str] = ()
 
     def first_night(self, recipient: str) -> date:
         """The first night that a recipient is told of."""
@@ -45,7 +47,7 @@ class Scope:
     def parameters(self) -> list[Any]:
         """Parameters of the questions about runs, but for what is gone."""
         earliest = min([self.usual_since, *self.since.values()])
-        return [list(self.since), list(self.since.values()), self.usual_since, earliest, self.until, self.only]
+        return [list(self.since), list(self.since.values()), self.usual_since, earliest, self.until, self.only, list(self.without)]
 
 
 @dataclass(frozen=True, slots=True)

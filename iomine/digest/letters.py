@@ -1,7 +1,7 @@
 """Letters to users and to those who answer for projects."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from typing import Any, Final
@@ -42,13 +42,15 @@ class Manners:
     """What a site and its recipients want to be told, and what they have been told.
 
     Attributes:
-        is_quiet: whether a recipient is not to be told of a subject, whose cost and newest night are given.
+        is_reader: whether a recipient gets letters at all.
+        is_quiet: whether a recipient is not to be told what an entry would tell.
         told_on: when a mail told a recipient of a subject, None where none has.
         is_praised: whether a recipient has been told that a subject got better.
         most_entries: of a letter.
     """
 
-    is_quiet: Callable[[str, Subject, float | None, date], bool]
+    is_reader: Callable[[str], bool]
+    is_quiet: Callable[[str, Entry], bool]
     told_on: Callable[[str, Subject], date | None]
     is_praised: Callable[[str, Subject], bool]
     most_entries: int = MOST_ENTRIES
@@ -80,7 +82,8 @@ def letters(ask: Ask, scope: Scope, manners: Manners, links: Links) -> Iterator[
         manners: what is told.
         links: where reports are.
     """
-    every = (_chosen(known, scope, manners) for known in gather(ask, scope).values())
+    readers = (known for known in gather(ask, scope).values() if manners.is_reader(known.recipient))
+    every = (_chosen(known, scope, manners) for known in readers)
     chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
     details = _details(ask, chain.from_iterable(each.causes for each in chosen))
     for each in chosen:
@@ -97,10 +100,8 @@ def _chosen(known: Known, scope: Scope, manners: Manners) -> _Chosen:
 
 
 def _is_quiet(recipient: str, cause: Cause, manners: Manners) -> bool:
-    return any(
-        manners.is_quiet(recipient, cause.subject_of(sign), cause.lead.cost_core_seconds, cause.lead.last_night)
-        for sign in cause.could_lead()
-    )
+    entry = _entry(cause)
+    return any(manners.is_quiet(recipient, replace(entry, subject=cause.subject_of(sign))) for sign in cause.could_lead())
 
 
 def _is_news(recipient: str, better: Better, first_night: date, manners: Manners) -> bool:

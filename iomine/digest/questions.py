@@ -1,8 +1,8 @@
 """What letters ask the warehouse, for all recipients at once: a question costs the same for one as for hundreds.
 
 Parameters of the questions about runs: $1 and $2 are recipients and the first night that each is to be told of, $3 the first
-night for the others, $4 the earliest of all these, $5 the last night, and $6 the only recipient, NULL for all. $7 to $9 are
-clusters, lineages and codes of what is gone, which is told as that.
+night for the others, $4 the earliest of all these, $5 the last night, $6 the only recipient, NULL for all, and $7 accounts whose
+runs are left out. $8 to $10 are clusters, lineages and codes of what is gone, which is told as that.
 """
 # ruff: noqa: S608 - put together from the texts in this file
 
@@ -10,40 +10,39 @@ from typing import Final, Literal
 
 Whose = Literal["user", "project"]
 
-# A job of which accounting knows comes once for each night; it has one account.
-_RUNS: Final[dict[Whose, str]] = {
-    "user": 'SELECT *, "user" AS recipient FROM logs',
-    "project": """
-        SELECT logs.*, account AS recipient
-        FROM logs
-        JOIN (
-            SELECT cluster, job_id, arg_max(account, night ORDER BY account) AS account
-            FROM core.job
-            WHERE account <> ''
-            GROUP BY ALL
-        ) USING (cluster, job_id)
-    """,
-}
+_RECIPIENTS: Final[dict[Whose, str]] = {"user": '"user"', "project": "account"}
 _RUN: Final = """
     asked AS (SELECT unnest($1::VARCHAR[]) AS recipient, unnest($2::DATE[]) AS since_night),
+    -- A job comes once for each file of accounting that tells of it.
+    account_of_job AS (
+        SELECT cluster, job_id, arg_max(account, night ORDER BY account) AS account
+        FROM core.job
+        WHERE account <> ''
+        GROUP BY ALL
+    ),
+    named AS (
+        SELECT *, {recipient} AS recipient
+        FROM (SELECT * FROM logs WHERE night BETWEEN $4::DATE AND $5::DATE)
+        LEFT JOIN account_of_job USING (cluster, job_id)
+    ),
     run AS (
         SELECT
             recipient, cluster, night, log_id, "user", application, lineage_id, run_core_seconds, io_core_seconds,
             weather_verdict, weather_slowdown_ratio, coalesce(weather_verdict IN ('system', 'neighbour'), false) AS is_excused
-        FROM ({runs}) AS named
+        FROM named
         LEFT JOIN asked USING (recipient)
         LEFT JOIN (
             SELECT cluster, night, log_id, weather_verdict, weather_slowdown_ratio
             FROM job_weather
             WHERE night BETWEEN $4::DATE AND $5::DATE
         ) USING (cluster, night, log_id)
-        WHERE night BETWEEN $4::DATE AND $5::DATE AND night >= coalesce(since_night, $3::DATE)
-            AND recipient <> '' AND "user" <> '' AND ($6::VARCHAR IS NULL OR recipient = $6::VARCHAR)
+        WHERE night >= coalesce(since_night, $3::DATE) AND recipient <> '' AND "user" <> ''
+            AND ($6::VARCHAR IS NULL OR recipient = $6::VARCHAR) AND NOT coalesce(list_contains($7::VARCHAR[], account), false)
     )
 """
 # What others made slow says little about a program, and what is over is no news.
 _FIRED: Final = """
-    over AS (SELECT unnest($7::VARCHAR[]) AS cluster, unnest($8::VARCHAR[]) AS lineage_id, unnest($9::VARCHAR[]) AS code),
+    over AS (SELECT unnest($8::VARCHAR[]) AS cluster, unnest($9::VARCHAR[]) AS lineage_id, unnest($10::VARCHAR[]) AS code),
     fired AS (
         SELECT
             recipient, cluster, night, log_id, "user", application, code, level, cost_core_seconds, run_core_seconds,
@@ -154,9 +153,13 @@ def nights(whose: Whose) -> str:
 
 
 def run_counts(whose: Whose) -> str:
-    """How many runs there were of each application, and how many were slowed by others; takes no $7 to $9."""
-    return f"WITH {_RUN.replace('{runs}', _RUNS[whose])} {_RUN_COUNTS}"
+    """How many runs there were of each application, and how many were slowed by others; takes no $8 to $10."""
+    return f"WITH {_run(whose)} {_RUN_COUNTS}"
 
 
 def _of_fired(whose: Whose) -> str:
-    return f"WITH {_RUN.replace('{runs}', _RUNS[whose])}, {_FIRED}"
+    return f"WITH {_run(whose)}, {_FIRED}"
+
+
+def _run(whose: Whose) -> str:
+    return _RUN.replace("{recipient}", _RECIPIENTS[whose])

@@ -1,0 +1,255 @@
+"""A run of the digest: letters are written out of the published views, and given to the post.
+
+Operators are written to last, since their letter tells what the post could not do for the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from iomine.digest.known import Scope
+from iomine.digest.letters import Manners, letters
+from iomine.digest.notices import check_bars
+from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
+from iomine.digest.questions import NEWEST, Whose
+from iomine.digest.sentences import Links
+from iomine.errors import UsageError
+from iomine.lake import Warehouse
+from iomine.pipeline import progress
+from iomine.pipeline.site import site_file
+from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
+from iomine.post.deliver import Office, Summary, deliver
+from iomine.post.directory import directory_of
+from iomine.post.ledger import Ledger, only_digest
+from iomine.post.manners import Manners as PostManners
+from iomine.post.model import Entry, Letter, Subject
+from iomine.post.replies import take
+from iomine.post.settings import Settings, parse
+from iomine.post.tokens import passing_signer, signer_of, signer_with_key
+from iomine.report.facts import Ask
+from iomine.views.query import answer, open_catalog
+
+FIRST_NIGHTS: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to do.
+
+    Attributes:
+        warehouse: its root.
+        user: the only user to write to, None for all that are due.
+        project: the only account to write about.
+        is_operator: whether only operators are written to.
+        since: the first night that is told, None for what is new to each.
+        outbox: the folder that gets the mails instead of a mail server.
+        smtp: host and port of a mail server instead of the site's.
+        is_dry: whether mails are written to the outbox and nothing is noted.
+    """
+
+    warehouse: Path
+    user: str | None = None
+    project: str | None = None
+    is_operator: bool = False
+    since: date | None = None
+    outbox: Path | None = None
+    smtp: tuple[str, int] | None = None
+    is_dry: bool = False
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether whoever is due is written to."""
+        return self.user is None and self.project is None and not self.is_operator
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did.
+
+    Attributes:
+        last_night: the last night that was told, None where there is none yet.
+        post: what became of letters.
+        quiet: how many findings were not told, by reason.
+    """
+
+    last_night: date | None
+    post: Summary
+    quiet: Counter[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for programs."""
+        return {"last_night": self.last_night, **asdict(self.post), "quiet_findings": dict(self.quiet)}
+
+
+def site_settings(root: Path) -> Settings:
+    """A site's settings: what `digest.toml` in the warehouse says, and the defaults.
+
+    Raises:
+        UsageError: the file cannot be read, or something in it is not fit.
+    """
+    file = root / "digest.toml"
+    if not file.exists():
+        return Settings()
+    with site_file(file, "settings") as text:
+        found = parse(text)
+        check_bars(found.notices)
+        return found
+
+
+def digest(order: Order) -> Done:
+    """Writes letters and gives them to the post.
+
+    Raises:
+        UsageError: a setting is wrong, or it is not said how mails are to leave.
+        WarehouseError: there is no warehouse, or another digest is being sent.
+        OutputError: the outbox cannot be written, or the directory of users not be asked.
+    """
+    settings = site_settings(order.warehouse)
+    _check_way(order, settings)
+    with ExitStack() as stack:
+        con = stack.enter_context(open_catalog(Warehouse(order.warehouse).database))
+        ask = partial(answer, con)
+        newest = ask(NEWEST)["night"][0].as_py()
+        stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
+        office = stack.enter_context(_office(order, settings))
+        done = Done(newest, Summary(directory_faults=list(office.directory.faults)), Counter())
+        if newest is not None:
+            _write_and_send(ask, order, office, done)
+        return done
+
+
+def take_mail(root: Path, mail: bytes) -> str:
+    """Does what a mail asks for that one of our links has written, and says what that was.
+
+    Raises:
+        UsageError: it asks for nothing that can be done.
+        WarehouseError: the ledger cannot be written.
+    """
+    signer = signer_of(root / "digest.key")
+    with Ledger(root / "digest.sqlite") as ledger:
+        return take(mail, signer, ledger, datetime.now(UTC).date())
+
+
+def _check_way(order: Order, settings: Settings) -> None:
+    if order.outbox is not None and order.smtp is not None:
+        raise UsageError("--outbox and --smtp are two ways for mails to go: leave one of them out.")
+    if order.is_dry and order.outbox is None:
+        raise UsageError("A dry run writes mails to a folder: name it with --outbox.")
+    if order.outbox is None and order.smtp is None and not settings.smtp.host:
+        raise UsageError(
+            "It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml in the warehouse."
+        )
+
+
+@contextmanager
+def _office(order: Order, settings: Settings) -> Iterator[Office]:
+    root = order.warehouse
+    directory = directory_of(settings.directory, root)
+    carrier = _carrier(order, settings)
+    signer = passing_signer() if order.is_dry else signer_with_key(root / "digest.key")
+    file = root / "digest.sqlite"
+    with Ledger(None if order.is_dry and not file.exists() else file) as ledger:
+        kept = ledger.copy() if order.is_dry else ledger
+        yield Office(settings, kept, directory, signer, carrier, partial(datetime.now, UTC))
+
+
+def _carrier(order: Order, settings: Settings) -> Carrier:
+    if order.outbox is not None:
+        return Outbox(order.outbox)
+    server = settings.smtp
+    if order.smtp is not None:
+        host, port = order.smtp
+        server = replace(server, host=host, port=port)
+    return Smtp(server, order.warehouse, Pace(server.per_minute))
+
+
+def _write_and_send(ask: Ask, order: Order, office: Office, done: Done) -> None:
+    whose: list[tuple[Whose, str | None]] = []
+    if order.is_for_all or order.user is not None:
+        whose.append(("user", order.user))
+    if order.project is not None or (order.is_for_all and office.settings.investigators):
+        whose.append(("project", order.project))
+    written = [letter for kind, only in whose for letter in _written(ask, order, office, done, kind, only)]
+    progress.tell("write", len(written), len(written))
+    done.post = deliver(written, office, leftovers=not order.is_dry)
+    if order.is_operator or (order.is_for_all and office.settings.operators):
+        letter = _to_operators(ask, order, office, done)
+        _add(done.post, deliver([letter] if letter else [], office, leftovers=False))
+
+
+def _written(
+    ask: Ask, order: Order, office: Office, done: Done, kind: Whose, only: str | None
+) -> Iterator[Letter]:
+    settings, until = office.settings, done.last_night
+    if until is None:
+        return
+    told = office.ledger.last_nights(kind) if order.since is None else {}
+    since = {recipient: min(night, until) for recipient, night in told.items()}
+    first = order.since or until - timedelta(days=FIRST_NIGHTS - 1)
+    scope = Scope(kind, since, min(first, until), until, only, settings.exclude.accounts)
+    links = Links(settings.root or None, (order.warehouse / "reports").absolute())
+    yield from letters(ask, scope, _manners(kind, only, office, since, done.quiet), links)
+
+
+def _manners(kind: Whose, only: str | None, office: Office, told_until: Mapping[str, date], quiet: Counter[str]) -> Manners:
+    settings, ledger = office.settings, office.ledger
+    manners = PostManners(settings, ledger, office.now().date())
+    told = cache(partial(ledger.told, kind))
+
+    def is_reader(recipient: str) -> bool:
+        is_named = kind == "user" or recipient == only or recipient in settings.investigators
+        return is_named and manners.quiet_recipient(kind, recipient) is None
+
+    def is_quiet(recipient: str, entry: Entry) -> bool:
+        choice = manners.choose(kind, recipient, [entry])
+        reason: str | None = choice.quiet[0][1] if choice.quiet else None
+        if reason is None and entry.subject.key in told(recipient) and entry.last_night <= told_until.get(recipient, date.min):
+            # Where no sweep has come since, the same nights are no news however long ago they were told.
+            reason = "told before"
+        quiet.update([reason] if reason else [])
+        return reason is not None
+
+    def told_on(recipient: str, subject: Subject) -> date | None:
+        return told(recipient).get(subject.key)
+
+    return Manners(is_reader, is_quiet, told_on, partial(manners.is_praised, kind), settings.most_entries)
+
+
+def _to_operators(ask: Ask, order: Order, office: Office, done: Done) -> Letter | None:
+    last = done.last_night
+    if last is None:
+        return None
+    told = office.ledger.last_nights("operator").get(RECIPIENT)
+    first = order.since or (last if told is None else told + timedelta(days=1))
+    return operator_letter(ask, min(first, last), last, office.settings.notices, _troubles(done.post))
+
+
+def _troubles(post: Summary) -> Sequence[Trouble]:
+    def named(names: Sequence[str]) -> list[tuple[str, str]]:
+        return [(each, "") for each in names]
+
+    return (
+        Trouble("Mails end early", named([post.fault] if post.fault else [])),
+        Trouble("Users without an address", named(post.unknown)),
+        Trouble("Letters refused", post.refused),
+        Trouble("Letters to be tried again", post.deferred),
+        Trouble("Letters that may have arrived, and are tried again", post.in_doubt),
+        Trouble("Letters that may have arrived, and are held", named(post.held)),
+        Trouble("Faults of the directory of users", named(post.directory_faults)),
+    )
+
+
+def _add(post: Summary, other: Summary) -> None:
+    """Adds what became of other letters."""
+    post.sent += other.sent
+    post.deferred += other.deferred
+    post.refused += other.refused
+    post.unknown += other.unknown
+    post.quiet += other.quiet
+    post.in_doubt += other.in_doubt
+    post.fault = post.fault or other.fault
