@@ -37,9 +37,7 @@ def command(
         str | None,
         typer.Option("--smtp", metavar="HOST:PORT", help="Mail server.", show_default="that of digest.toml"),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write mails to the outbox as a preview, and note nothing.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write mails to the outbox as a preview, and note nothing.")] = False,
     takes: Annotated[bool, typer.Option("--take", help="Do what the mail on stdin asks for; for an alias to pipe to.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,

@@ -16,9 +16,7 @@ from iomine.report.facts import Row
 NEARLY_ALL: Final = 0.8
 # What a run reads and what it writes are other requests; metadata calls, layouts and ranks may be about both.
 _OF_READS: Final = frozenset("MPIIO-101 MPIIO-301 POSIX-101 POSIX-111 POSIX-131 POSIX-133 RANK-301".split())
-_OF_WRITES: Final = frozenset(
-    "LUSTRE-301 MPIIO-102 MPIIO-302 MPIIO-303 POSIX-102 POSIX-112 POSIX-132 POSIX-134 RANK-302".split()
-)
+_OF_WRITES: Final = frozenset("LUSTRE-301 MPIIO-102 MPIIO-302 MPIIO-303 POSIX-102 POSIX-112 POSIX-132 POSIX-134 RANK-302".split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,15 @@ class Scope:
     def parameters(self) -> list[Any]:
         """Parameters of the questions about runs, but for what is gone."""
         earliest = min([self.usual_since, *self.since.values()])
-        return [list(self.since), list(self.since.values()), self.usual_since, earliest, self.until, self.only, list(self.without)]
+        return [
+            list(self.since),
+            list(self.since.values()),
+            self.usual_since,
+            earliest,
+            self.until,
+            self.only,
+            list(self.without),
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +124,7 @@ class Known:
         causes: what is wrong, the costliest first.
         better: what is not any more, what saved most first.
         applications: how runs went, by machine, user and application.
-        nights: rows of what findings cost by user and night, of each run at most its I/O time.
+        nights: rows of what causes cost by user and night, of each run at most its I/O time.
     """
 
     recipient: str
@@ -140,9 +148,9 @@ def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
     known = _with_applications(rows_of(ask(questions.run_counts(scope.whose), runs)))
     together = _together(rows_of(ask(questions.pairs(scope.whose), fired)))
     for what, rows in groupby(rows_of(ask(questions.signs(scope.whose), fired)), key=_what):
-        recipient, *rest = what
-        known[recipient].causes += causes_of(*rest, list(map(sign_of, rows)), together[what])
-    for row in rows_of(ask(questions.nights(scope.whose), fired)):
+        recipient, cluster, user, application = what
+        known[recipient].causes += causes_of(cluster, user, application, list(map(sign_of, rows)), together[what])
+    for row in rows_of(ask(questions.nights(scope.whose), fired + _leads(known.values()))):
         known[row["recipient"]].nights.append(row)
     better = _better(outcomes)
     for of_one in known.values():
@@ -153,16 +161,23 @@ def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
 
 
 def _what(row: Row) -> What:
-    return row["recipient"], row["cluster"], row["user"], row["application"] or ""
+    return row["recipient"], row["cluster"], row["user"], row["application"]
+
+
+def _leads(known: Iterable[Known]) -> list[list[str]]:
+    """Recipients, clusters, users, applications and codes of all causes."""
+    leads = [
+        (each.recipient, cause.cluster, cause.user, cause.application, cause.lead.code) for each in known for cause in each.causes
+    ]
+    return [list(column) for column in zip(*leads, strict=True)] or [[] for _ in range(5)]
 
 
 def _with_applications(rows: Iterable[Row]) -> dict[str, Known]:
     known: dict[str, Known] = {}
     for row in rows:
-        recipient, *rest = _what(row)
+        recipient, cluster, user, application = _what(row)
         of_one = known.setdefault(recipient, Known(recipient))
         counts = {name: value for name, value in row.items() if name not in _WHAT}
-        cluster, user, application = rest
         of_one.applications[cluster, user, application] = Application(cluster, user, application, **counts)
     return known
 

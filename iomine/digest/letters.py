@@ -94,9 +94,7 @@ def _chosen(known: Known, scope: Scope, manners: Manners) -> _Chosen:
     due = [cause for cause in known.causes if not _is_quiet(known.recipient, cause, manners)]
     first = scope.first_night(known.recipient)
     better = [each for each in known.better if _is_news(known.recipient, each, first, manners)]
-    return _Chosen(
-        known, tuple(due[: manners.most_entries]), max(0, len(due) - manners.most_entries), tuple(better[:MOST_LINES])
-    )
+    return _Chosen(known, tuple(due[: manners.most_entries]), max(0, len(due) - manners.most_entries), tuple(better[:MOST_LINES]))
 
 
 def _is_quiet(recipient: str, cause: Cause, manners: Manners) -> bool:
@@ -141,10 +139,11 @@ def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, detai
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
     costs = costs_by_night(known.nights)
+    subject = _subject(chosen, first, last, scope.whose)
     view = {
         "kind": scope.whose,
         "recipient": recipient,
-        "subject": _subject(chosen, first, last, scope.whose),
+        "subject": subject,
         "opening": opening(known, first, last, scope.whose),
         "picture": NIGHTS_PICTURE if len(costs) > 1 else "",
         "picture_says": picture_says(costs, first, last) if costs else "",
@@ -172,7 +171,7 @@ def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, detai
         entries=tuple(map(_entry, chosen.causes)),
         first_night=first,
         last_night=last,
-        subject=view["subject"],
+        subject=subject,
         text=text_part(_TEMPLATES, view),
         html=html_part(_TEMPLATES, view),
         pictures={NIGHTS_PICTURE: nights_picture(costs, first, last)} if view["picture"] else {},

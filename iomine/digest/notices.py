@@ -46,7 +46,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "rejected_ratio": Metric(
         "share of the files found by that day's sweeps that could not be read",
-        'SELECT (start_at AT TIME ZONE \'UTC\')::DATE AS night, sum(rejected_count) / sum(found_count) AS value FROM sweeps '
+        "SELECT (start_at AT TIME ZONE 'UTC')::DATE AS night, sum(rejected_count) / sum(found_count) AS value FROM sweeps "
         "WHERE found_count > 0 AND (start_at AT TIME ZONE 'UTC')::DATE IN ($1, $2) GROUP BY ALL",
     ),
     "unlogged_ratio": Metric(

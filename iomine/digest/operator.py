@@ -118,15 +118,21 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
     """
     found = notices(ask, bars, last)
     sweeps = rows_of(ask(_SWEEPS, [first, last]))
-    sections = [_noticed(found), _of_sweeps(sweeps), *(_listed(ask, each, first, last) for each in _LISTS), *map(_troubled, troubles)]
+    sections = [
+        _noticed(found),
+        _of_sweeps(sweeps),
+        *(_listed(ask, each, first, last) for each in _LISTS),
+        *map(_troubled, troubles),
+    ]
     told = [section for section in sections if section.lines]
     if not told:
         return None
     rejected = sum(row["rejected_count"] for row in sweeps)
     news = [counted(len(found), "notice")] if found else []
-    subject = f"I/O of {span(first, last)}: {listed([*news, counted(sum(row['sweep_count'] for row in sweeps), 'sweep')])}"
+    news += [counted(sum(row["sweep_count"] for row in sweeps), "sweep"), counted(rejected, "reject")]
+    subject = one_line(f"I/O of {span(first, last)}: {listed(news)}", _MOST_REASON)
     view = {
-        "subject": one_line(f"{subject}, {counted(rejected, 'reject')}", _MOST_REASON),
+        "subject": subject,
         "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
         "sections": told,
     }
@@ -136,7 +142,7 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
         entries=(),
         first_night=first,
         last_night=last,
-        subject=view["subject"],
+        subject=subject,
         text=text_part(_TEMPLATE, view),
         html=html_part(_TEMPLATE, view),
         pictures={},
@@ -217,7 +223,9 @@ def _ost_line(row: Row) -> str:
 def _regression_line(row: Row) -> str:
     ratio = f"{row['io_slowdown_ratio'] or 0:.1f} times as long"
     if row["regression_kind"] == "step":
-        return f"{_who(row)}, {name(row['application'])}: {ratio} since {day(row['night'])}, in {counted(row['log_count'], 'run')}."
+        return (
+            f"{_who(row)}, {name(row['application'])}: {ratio} since {day(row['night'])}, in {counted(row['log_count'], 'run')}."
+        )
     return f"{_who(row)}, {name(row['application'])}: {ratio} in a run of {day(row['night'])}."
 
 

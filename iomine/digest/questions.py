@@ -2,9 +2,9 @@
 
 Parameters of the questions about runs: $1 and $2 are recipients and the first night that each is to be told of, $3 the first
 night for the others, $4 the earliest of all these, $5 the last night, $6 the only recipient, NULL for all, and $7 accounts whose
-runs are left out. $8 to $10 are clusters, lineages and codes of what is gone, which is told as that.
+runs are left out. $8 to $10 are clusters, lineages and codes of what is gone, which is told as that, and $11 to $15 recipients,
+clusters, users, applications and codes of what leads a cause.
 """
-# ruff: noqa: S608 - put together from the texts in this file
 
 from typing import Final, Literal
 
@@ -27,7 +27,8 @@ _RUN: Final = """
     ),
     run AS (
         SELECT
-            recipient, cluster, night, log_id, "user", application, lineage_id, run_core_seconds, io_core_seconds,
+            recipient, cluster, night, log_id, "user", coalesce(application, '') AS application, lineage_id,
+            run_core_seconds, io_core_seconds,
             weather_verdict, weather_slowdown_ratio, coalesce(weather_verdict IN ('system', 'neighbour'), false) AS is_excused
         FROM named
         LEFT JOIN asked USING (recipient)
@@ -77,13 +78,19 @@ _PAIRS: Final = """
     WHERE one.code <> other.code
     GROUP BY ALL
 """
-# Findings of a log may be about the same requests, so their costs can add up to more than it spent.
+# Causes of a log may be about the same requests, so their costs can add up to more than it spent.
 _NIGHTS: Final = """
-    , log AS (
+    , lead AS (
+        SELECT
+            unnest($11::VARCHAR[]) AS recipient, unnest($12::VARCHAR[]) AS cluster, unnest($13::VARCHAR[]) AS "user",
+            unnest($14::VARCHAR[]) AS application, unnest($15::VARCHAR[]) AS code
+    ),
+    log AS (
         SELECT
             recipient, "user", night, log_id,
             least(sum(cost_core_seconds ORDER BY code), any_value(io_core_seconds)) AS cost_core_seconds
         FROM fired
+        SEMI JOIN lead USING (recipient, cluster, "user", application, code)
         GROUP BY ALL
     )
     SELECT recipient, "user", night, count(*) AS run_count, sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds
@@ -148,7 +155,7 @@ def pairs(whose: Whose) -> str:
 
 
 def nights(whose: Whose) -> str:
-    """What findings cost by night, of each log at most its I/O time."""
+    """What causes cost by night, of each log at most its I/O time; takes $11 to $15 too."""
     return _of_fired(whose) + _NIGHTS
 
 

@@ -149,7 +149,7 @@ def _and_more(count: int, what: str) -> list[str]:
 
 
 def likeliest(code: str, row: Row) -> Snippet | None:
-    """The program of a trigger that suits a run best: with HDF5 where the run uses it, in Python for Python, otherwise the first."""
+    """The program of a trigger that suits a run best: with HDF5 where that is used, in Python for Python, otherwise the first."""
     snippets = TRIGGERS[code].snippets if code in TRIGGERS else ()
     is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
 
@@ -242,4 +242,3 @@ def users_told(nights: Sequence[Row]) -> list[str]:
     users = sorted(costs, key=lambda user: (-costs[user], user))
     lines = [f"{name(user)}: {core_hours(costs[user])} in {counted(runs[user], 'run')}" for user in users[:MOST_LINES]]
     return lines + _and_more(len(users) - len(lines), "user")
-

@@ -20,7 +20,6 @@ from iomine.digest.questions import NEWEST, Whose
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline import progress
 from iomine.pipeline.site import site_file
 from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
 from iomine.post.deliver import Office, Summary, deliver
@@ -96,9 +95,9 @@ def site_settings(root: Path) -> Settings:
     if not file.exists():
         return Settings()
     with site_file(file, "settings") as text:
-        found = parse(text)
-        check_bars(found.notices)
-        return found
+        settings: Settings = parse(text)
+        check_bars(settings.notices)
+        return settings
 
 
 def digest(order: Order) -> Done:
@@ -117,10 +116,11 @@ def digest(order: Order) -> Done:
         newest = ask(NEWEST)["night"][0].as_py()
         stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
         office = stack.enter_context(_office(order, settings))
-        done = Done(newest, Summary(directory_faults=list(office.directory.faults)), Counter())
-        if newest is not None:
-            _write_and_send(ask, order, office, done)
-        return done
+        if newest is None:
+            return Done(None, Summary(), Counter())
+        run = _Run(ask, order, office, newest)
+        run.send()
+        return Done(newest, run.post, run.quiet)
 
 
 def take_mail(root: Path, mail: bytes) -> str:
@@ -132,7 +132,8 @@ def take_mail(root: Path, mail: bytes) -> str:
     """
     signer = signer_of(root / "digest.key")
     with Ledger(root / "digest.sqlite") as ledger:
-        return take(mail, signer, ledger, datetime.now(UTC).date())
+        done: str = take(mail, signer, ledger, datetime.now(UTC).date())
+        return done
 
 
 def _check_way(order: Order, settings: Settings) -> None:
@@ -141,9 +142,7 @@ def _check_way(order: Order, settings: Settings) -> None:
     if order.is_dry and order.outbox is None:
         raise UsageError("A dry run writes mails to a folder: name it with --outbox.")
     if order.outbox is None and order.smtp is None and not settings.smtp.host:
-        raise UsageError(
-            "It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml in the warehouse."
-        )
+        raise UsageError("It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml.")
 
 
 @contextmanager
@@ -168,65 +167,73 @@ def _carrier(order: Order, settings: Settings) -> Carrier:
     return Smtp(server, order.warehouse, Pace(server.per_minute))
 
 
-def _write_and_send(ask: Ask, order: Order, office: Office, done: Done) -> None:
-    whose: list[tuple[Whose, str | None]] = []
-    if order.is_for_all or order.user is not None:
-        whose.append(("user", order.user))
-    if order.project is not None or (order.is_for_all and office.settings.investigators):
-        whose.append(("project", order.project))
-    written = [letter for kind, only in whose for letter in _written(ask, order, office, done, kind, only)]
-    progress.tell("write", len(written), len(written))
-    done.post = deliver(written, office, leftovers=not order.is_dry)
-    if order.is_operator or (order.is_for_all and office.settings.operators):
-        letter = _to_operators(ask, order, office, done)
-        _add(done.post, deliver([letter] if letter else [], office, leftovers=False))
+class _Run:
+    """A run over a warehouse that has nights.
 
+    Args:
+        ask: answers queries over the published views.
+        order: what is to be done.
+        office: the post.
+        until: the last night that is told.
+    """
 
-def _written(
-    ask: Ask, order: Order, office: Office, done: Done, kind: Whose, only: str | None
-) -> Iterator[Letter]:
-    settings, until = office.settings, done.last_night
-    if until is None:
-        return
-    told = office.ledger.last_nights(kind) if order.since is None else {}
-    since = {recipient: min(night, until) for recipient, night in told.items()}
-    first = order.since or until - timedelta(days=FIRST_NIGHTS - 1)
-    scope = Scope(kind, since, min(first, until), until, only, settings.exclude.accounts)
-    links = Links(settings.root or None, (order.warehouse / "reports").absolute())
-    yield from letters(ask, scope, _manners(kind, only, office, since, done.quiet), links)
+    def __init__(self, ask: Ask, order: Order, office: Office, until: date) -> None:
+        self.post = Summary()
+        self.quiet: Counter[str] = Counter()
+        self._ask = ask
+        self._order = order
+        self._office = office
+        self._settings = office.settings
+        self._until = until
 
+    def send(self) -> None:
+        """Writes letters and gives them to the post."""
+        order, written = self._order, []
+        if order.is_for_all or order.user is not None:
+            written += self._written("user", order.user)
+        if order.project is not None or (order.is_for_all and self._settings.investigators):
+            written += self._written("project", order.project)
+        self.post = deliver(written, self._office, leftovers=not order.is_dry)
+        if order.is_operator or (order.is_for_all and self._settings.operators):
+            letter = self._to_operators()
+            _add(self.post, deliver([letter] if letter else [], self._office, leftovers=False))
 
-def _manners(kind: Whose, only: str | None, office: Office, told_until: Mapping[str, date], quiet: Counter[str]) -> Manners:
-    settings, ledger = office.settings, office.ledger
-    manners = PostManners(settings, ledger, office.now().date())
-    told = cache(partial(ledger.told, kind))
+    def _written(self, kind: Whose, only: str | None) -> list[Letter]:
+        order, ledger = self._order, self._office.ledger
+        told = ledger.last_nights(kind) if order.since is None else {}
+        since = {recipient: min(night, self._until) for recipient, night in told.items()}
+        first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
+        scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
+        links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
+        return list(letters(self._ask, scope, self._manners(kind, since), links))
 
-    def is_reader(recipient: str) -> bool:
-        is_named = kind == "user" or recipient == only or recipient in settings.investigators
-        return is_named and manners.quiet_recipient(kind, recipient) is None
+    def _manners(self, kind: Whose, told_until: Mapping[str, date]) -> Manners:
+        manners = PostManners(self._settings, self._office.ledger, self._office.now().date())
+        told = cache(partial(self._office.ledger.told, kind))
 
-    def is_quiet(recipient: str, entry: Entry) -> bool:
-        choice = manners.choose(kind, recipient, [entry])
-        reason: str | None = choice.quiet[0][1] if choice.quiet else None
-        if reason is None and entry.subject.key in told(recipient) and entry.last_night <= told_until.get(recipient, date.min):
+        def is_reader(recipient: str) -> bool:
+            is_named = kind == "user" or recipient in {self._order.project, *self._settings.investigators}
+            return is_named and manners.quiet_recipient(kind, recipient) is None
+
+        def is_quiet(recipient: str, entry: Entry) -> bool:
+            reasons: list[str] = [reason for _, reason in manners.choose(kind, recipient, [entry]).quiet]
             # Where no sweep has come since, the same nights are no news however long ago they were told.
-            reason = "told before"
-        quiet.update([reason] if reason else [])
-        return reason is not None
+            if entry.subject.key in told(recipient) and entry.last_night <= told_until.get(recipient, date.min):
+                reasons.append("told before")
+            self.quiet.update(reasons[:1])
+            return bool(reasons)
 
-    def told_on(recipient: str, subject: Subject) -> date | None:
-        return told(recipient).get(subject.key)
+        def told_on(recipient: str, subject: Subject) -> date | None:
+            days: Mapping[str, date] = told(recipient)
+            return days.get(subject.key)
 
-    return Manners(is_reader, is_quiet, told_on, partial(manners.is_praised, kind), settings.most_entries)
+        return Manners(is_reader, is_quiet, told_on, partial(manners.is_praised, kind), self._settings.most_entries)
 
-
-def _to_operators(ask: Ask, order: Order, office: Office, done: Done) -> Letter | None:
-    last = done.last_night
-    if last is None:
-        return None
-    told = office.ledger.last_nights("operator").get(RECIPIENT)
-    first = order.since or (last if told is None else told + timedelta(days=1))
-    return operator_letter(ask, min(first, last), last, office.settings.notices, _troubles(done.post))
+    def _to_operators(self) -> Letter | None:
+        last = self._until
+        told = self._office.ledger.last_nights("operator").get(RECIPIENT)
+        first = self._order.since or (last if told is None else told + timedelta(days=1))
+        return operator_letter(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
 
 
 def _troubles(post: Summary) -> Sequence[Trouble]:

@@ -38,7 +38,9 @@ def _finding(dice: random.Random, log: Row, code: str) -> Row:
 
     def filled(template: str) -> str:
         # As a view fills it in: names as they are, and numbers.
-        return re.sub(r"\{(\w+)[^}]*\}", lambda slot: path if slot[1].endswith("_path") else f"{dice.randrange(10**9):,}", template)
+        return re.sub(
+            r"\{(\w+)[^}]*\}", lambda slot: path if slot[1].endswith("_path") else f"{dice.randrange(10**9):,}", template
+        )
 
     return {name: log[name] for name in ("cluster", "night", "log_id")} | {
         "code": code, "level": trigger.level.value, "finding": filled(trigger.finding), "advice": filled(trigger.advice),
@@ -48,8 +50,9 @@ def _finding(dice: random.Random, log: Row, code: str) -> Row:
 
 def _outcome(number: int) -> Row:
     return {
-        "cluster": "blue", "lineage_id": f"{number}", "user": "ada", "application": NASTY[number % len(NASTY)], "outcome": "gone",
-        "code": CODES[number % len(CODES)], "told_night": FIRST, "clear_night": FIRST, "saved_core_seconds": 1e9, "later_count": 9,
+        "cluster": "blue", "lineage_id": f"{number}", "user": "ada", "application": NASTY[number % len(NASTY)],
+        "outcome": "gone", "code": CODES[number % len(CODES)],
+        "told_night": FIRST, "clear_night": FIRST, "saved_core_seconds": 1e9, "later_count": 9,
         "later_fired_count": 0, "clear_since_count": 9,
     }  # fmt: skip
 
@@ -62,7 +65,12 @@ def ask() -> Ask:
     findings = [_finding(dice, log, code) for log in logs for code in dice.sample(CODES, 10)]
     weather = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
     return database(
-        {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": [_outcome(number) for number in range(60)]}
+        {
+            "logs": logs,
+            "findings": findings,
+            "job_weather": weather,
+            "advice_outcomes": [_outcome(number) for number in range(60)],
+        }
     )
 
 
@@ -82,7 +90,9 @@ def test_letters_stay_small(letter: Letter):
 def test_both_parts_say_the_same(letter: Letter):
     """But for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
     plain, rich = "\n".join(plain_lines(letter.text)).split("To answer, by web or by mail")[0], read_html(letter.html)
-    shown = re.sub(r"It is done, or meant to be so|Not now, tell me again later|No more of these mails at all|\(by mail\)", "", rich.text)
+    shown = re.sub(
+        r"It is done, or meant to be so|Not now, tell me again later|No more of these mails at all|\(by mail\)", "", rich.text
+    )
     assert _signs(plain) == _signs(shown)
     titles = [_signs(title) for title in rich.headings if title[0].isdigit()]
     assert titles == [_signs(title) for title in _titles(letter.text, len(letter.entries))]
@@ -175,5 +185,3 @@ def test_entries_name_what_they_are_about(letter: Letter):
     assert sorted(costs, reverse=True) == costs
     for entry in letter.entries:
         assert words(entry.title) in words(letter.text)
-
-

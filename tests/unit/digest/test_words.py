@@ -19,7 +19,7 @@ PLACES = ("{{link:stop}}", "{{mailto:stop}}", "{{{link:stop}}}", "{{link:snooze:
 
 @given(st.one_of(st.text(), st.sampled_from([*HOSTILE.values(), *PLACES, "\ue000\ue001</bdi>", "{" * 50, ""])))
 def test_names_do_no_harm(text: str):
-    """Whatever a name holds, it is one line of signs that can be seen, cannot be a place of the post's, and ends where it ends."""
+    """Whatever a name holds, it is a line of signs that can be seen, is no place of the post's, and ends where it ends."""
     told = name(text)
     assert "\ue000" == told[0]
     assert "\ue001" == told[-1]
