@@ -22,7 +22,7 @@ class Subject:
 
     Attributes:
         cluster: the machine.
-        user: whose runs, an account in a letter about a project.
+        user: whose runs.
         application: what was run.
         code: of the trigger that leads the entry.
     """
@@ -64,13 +64,14 @@ class Letter:
     Attributes:
         kind: to a user, to whoever answers for a project, or to operators.
         recipient: a user's name, an account, or `operator`.
-        entries: at most five, the costliest first; empty only for operators.
+        entries: at most five, the costliest first; empty for operators, and where there is only good news.
         first_night: the first night that it tells of.
         last_night: the last.
         subject: of the mail, one line.
         text: its plain part, with places for links.
         html: its other part, with places for links.
         pictures: PNGs by content id, as the HTML names them with `cid:`.
+        better: what it says is gone or less; told once, whatever the cooldown.
     """
 
     kind: Kind
@@ -82,3 +83,4 @@ class Letter:
     text: str
     html: str
     pictures: Mapping[str, bytes]
+    better: tuple[Subject, ...] = ()
