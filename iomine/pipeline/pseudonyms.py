@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from iomine.derive.layouts import REASONS
 from iomine.errors import UsageError
 from iomine.schema import Kind, Privacy, field
+from iomine.settings import read_secret
 from iomine.triggers.finding import renamed
 from iomine.triggers.registry import TRIGGERS
 

@@ -9,7 +9,7 @@ _ATOMS: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|
 _LABELS: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
 _ADDRESS: Final = re.compile(f"({_ATOMS})@({_LABELS})")
 # Python 3.11 folds a name of other alphabets without the quotes that dots, commas and brackets need.
-_NEEDS_QUOTES: Final = re.compile(r"[^\w '’-]+")
+_NEEDS_QUOTES: Final = re.compile(r"[^\w '\N{RIGHT SINGLE QUOTATION MARK}-]+")
 _LONGEST_NAME: Final = 80
 
 

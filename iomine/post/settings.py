@@ -40,6 +40,8 @@ class DirectorySettings:
             raise UsageError("directory.file is missing: name the file that has the addresses.")
         if self.kind == "ldap" and not (self.server.startswith(("ldap://", "ldaps://")) and self.base):
             raise UsageError("directory.server must be ldap://… or ldaps://…, and directory.base say where people stand.")
+        if self.user and self.tls == "none" and self.server.startswith("ldap://"):
+            raise UsageError("directory.user would send its password for all to read: set directory.tls to starttls.")
 
 
 @dataclass(frozen=True, slots=True)
