@@ -126,7 +126,7 @@ def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, 
 
 
 def _one_line(subject: str) -> str:
-    # Python takes an encoded word that stands in a name for one of its own, and decodes it into the header, ends of lines and all.
+    # Python takes an encoded word in a name for one of its own, and decodes it into the header, ends of lines and all.
     return visible(" ".join(subject.split())).replace("=?", "= ?")[:_LONGEST_SUBJECT]
 
 
