@@ -32,6 +32,8 @@ class _Whole(BaseHeader):
     Python would fold an address that is longer than a line by encoding it, and then it is none any more.
     """
 
+    max_count = 1
+
     @staticmethod
     def parse(value: str, kwds: dict[str, Any]) -> None:
         """Takes the value as it is, as `BaseHeader` asks for."""
@@ -101,7 +103,7 @@ def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, 
     mail["From"] = Address(plain_name(settings.from_name), addr_spec=settings.from_address)
     mail["To"] = Address(plain_name(person.name), addr_spec=person.address)
     mail["Reply-To"] = settings.answers_to
-    mail["Subject"] = visible(" ".join(letter.subject.split()))[:_LONGEST_SUBJECT]
+    mail["Subject"] = _one_line(letter.subject)
     mail["Message-ID"] = stamp.message_id
     if stamp.first_id:
         mail["In-Reply-To"] = stamp.first_id
@@ -121,6 +123,11 @@ def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, 
     if len(content) > MOST_BYTES:
         raise OutputError(f"A digest of {len(content):,} bytes is none, {MOST_BYTES:,} is the most: tell us of it.")
     return content
+
+
+def _one_line(subject: str) -> str:
+    # Python takes an encoded word in a name for one of its own, and decodes it into the header, ends of lines and all.
+    return visible(" ".join(subject.split())).replace("=?", "= ?")[:_LONGEST_SUBJECT]
 
 
 def _fill(mail: EmailMessage, letter: Letter, links: "_Links") -> None:
