@@ -207,7 +207,11 @@ def _reject_line(row: Row) -> str:
 
 
 def _who(row: Row) -> str:
-    return name(row["user"]) if row["user"] else f"uid {row['uid']}"
+    return name(row["user"]) if row["user"] else _uid(row)
+
+
+def _uid(row: Row) -> str:
+    return f"uid {'unknown' if row['uid'] is None else row['uid']}"
 
 
 def _worst_line(row: Row) -> str:
@@ -230,7 +234,7 @@ def _regression_line(row: Row) -> str:
 
 
 def _nameless_line(row: Row) -> str:
-    return f"uid {'unknown' if row['uid'] is None else row['uid']}: {counted(row['log_count'], 'log')}."
+    return f"{_uid(row)}: {counted(row['log_count'], 'log')}."
 
 
 _LISTS: Final = (

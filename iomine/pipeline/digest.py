@@ -113,14 +113,14 @@ def digest(order: Order) -> Done:
     with ExitStack() as stack:
         con = stack.enter_context(open_catalog(Warehouse(order.warehouse).database))
         ask = partial(answer, con)
-        newest = ask(NEWEST)["night"][0].as_py()
+        until = _until(ask, order)
         stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
         office = stack.enter_context(_office(order, settings))
-        if newest is None:
+        if until is None:
             return Done(None, Summary(), Counter())
-        run = _Run(ask, order, office, newest)
+        run = _Run(ask, order, office, until)
         run.send()
-        return Done(newest, run.post, run.quiet)
+        return Done(until, run.post, run.quiet)
 
 
 def take_mail(root: Path, mail: bytes) -> str:
@@ -134,6 +134,15 @@ def take_mail(root: Path, mail: bytes) -> str:
     with Ledger(root / "digest.sqlite") as ledger:
         done: str = take(mail, signer, ledger, datetime.now(UTC).date())
         return done
+
+
+def _until(ask: Ask, order: Order) -> date | None:
+    """The last night that is told, None where there are none."""
+    newest: date | None = ask(NEWEST)["night"][0].as_py()
+    if newest is None or order.since is not None:
+        return newest
+    # More logs of today are to come, and whoever had a mail of it would not be told of them.
+    return min(newest, datetime.now(UTC).date() - timedelta(days=1))
 
 
 def _check_way(order: Order, settings: Settings) -> None:
@@ -201,13 +210,13 @@ class _Run:
     def _written(self, kind: Whose, only: str | None) -> list[Letter]:
         order, ledger = self._order, self._office.ledger
         told = ledger.last_nights(kind) if order.since is None else {}
-        since = {recipient: min(night, self._until) for recipient, night in told.items()}
+        since = {recipient: night + timedelta(days=1) for recipient, night in told.items()}
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        return list(letters(self._ask, scope, self._manners(kind, since), links))
+        return list(letters(self._ask, scope, self._manners(kind), links))
 
-    def _manners(self, kind: Whose, told_until: Mapping[str, date]) -> Manners:
+    def _manners(self, kind: Whose) -> Manners:
         manners = PostManners(self._settings, self._office.ledger, self._office.now().date())
         told = cache(partial(self._office.ledger.told, kind))
 
@@ -217,10 +226,7 @@ class _Run:
 
         def is_quiet(recipient: str, entry: Entry) -> bool:
             reasons: list[str] = [reason for _, reason in manners.choose(kind, recipient, [entry]).quiet]
-            # Where no sweep has come since, the same nights are no news however long ago they were told.
-            if entry.subject.key in told(recipient) and entry.last_night <= told_until.get(recipient, date.min):
-                reasons.append("told before")
-            self.quiet.update(reasons[:1])
+            self.quiet.update(reasons)
             return bool(reasons)
 
         def told_on(recipient: str, subject: Subject) -> date | None:

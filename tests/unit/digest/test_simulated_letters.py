@@ -120,5 +120,3 @@ def test_costs_are_told_in_order(week: Week):
     costs = [[entry.cost_core_seconds or 0 for entry in letter.entries] for letter in week.letters.values() if letter.entries]
     assert sorted(costs, key=lambda each: -each[0]) == costs
     assert all(each == sorted(each, reverse=True) for each in costs)
-
-
