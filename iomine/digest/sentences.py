@@ -176,7 +176,7 @@ def better_told(better: Better, mailed: date | None, kind: Kind) -> str:
     whose = f"{name(better.user)}: " if kind == "project" else ""
     what = listed([f"“{title_of(code)}”" for code in better.codes[:MOST_SIGNS]])
     since = f"since {_your_mail(kind)} of {day(mailed)}" if mailed else f"since {day(better.since_night or better.told_night)}"
-    became = "gone" if better.is_gone else "less than before"
+    became = f"{'is' if len(better.codes) == 1 else 'are'} {'gone' if better.is_gone else 'less than before'}"
     saved = f", {core_hours(better.saved_core_seconds)} saved" if better.saved_core_seconds > 0 else ""
     return f"{whose}{name(better.application)}: {what} {became} {since}, in {counted(better.run_count, 'run')}{saved}."
 
@@ -195,15 +195,13 @@ def slowed_told(applications: Sequence[Application], kind: Kind) -> list[str]:
 
 def _slowed_line(each: Application, kind: Kind) -> str:
     whose = f"{name(each.user)}: " if kind == "project" else ""
-    reasons = [
-        f"{count:,} by {who}"
-        for count, who in ((each.system_count, "the file system itself"), (each.neighbour_count, "another user's jobs"))
-        if count
-    ]
-    runs = counted(each.system_count + each.neighbour_count, "run")
+    by_whom = {"the file system itself": each.system_count, "another user's jobs": each.neighbour_count}
+    reasons = [(count, who) for who, count in by_whom.items() if count]
+    told = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
+    count = each.system_count + each.neighbour_count
+    runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
     longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
-    nights = counted(each.night_count, "night")
-    return f"{whose}{name(each.application)}: {runs} in {nights} slowed, {listed(reasons)}{longer}."
+    return f"{whose}{name(each.application)}: {runs}{told}{longer}."
 
 
 def opening(known: Known, first: date, last: date, kind: Kind) -> str:

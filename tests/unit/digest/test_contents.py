@@ -227,7 +227,7 @@ def test_what_is_gone_is_praised_once():
     subject = Subject("blue", "ada", "solve", "POSIX-102")
     (letter,) = all_letters(ask, since(FIRST, NIGHTS[-1])).values()
     assert ((), (subject,)) == (letter.entries, letter.better)
-    assert "gone since 2 April" in " ".join(letter.text.split())
+    assert "is gone since 2 April" in " ".join(letter.text.split())
     assert "2 core-hours saved" in letter.subject
     assert {} == all_letters(ask, since(NIGHTS[2], NIGHTS[-1]))
     assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_praised=lambda *_: True)
@@ -237,7 +237,7 @@ def test_praise_names_the_mail_that_told_of_it():
     """Where a mail told of what is gone now, it is praised however long ago that was, with the mail's date."""
     ask = database(tables([run_of(1, night=NIGHTS[-1], fired={})], [("ada", "a", "POSIX-102", "gone")]))
     (letter,) = all_letters(ask, since(NIGHTS[-1], NIGHTS[-1]), told_on=lambda *_: date(2024, 3, 28)).values()
-    assert "gone since our mail to you of 28 March" in " ".join(letter.text.split())
+    assert "is gone since our mail to you of 28 March" in " ".join(letter.text.split())
 
 
 def test_what_is_worse_elsewhere_is_no_praise():
@@ -253,7 +253,7 @@ def test_others_faults_are_told_apart():
     assert 3600.0 == letter.entries[0].cost_core_seconds
     text = " ".join(letter.text.split())
     assert (
-        "What was not your fault - solve: 3 runs in 1 night slowed, 2 by the file system itself and 1 by another user's jobs"
+        "What was not your fault - solve: 3 runs in 1 night were slowed, 2 by the file system itself and 1 by another user's jobs"
         in text
     )
     assert "1 of 1 run, in 1 night, on blue" in text

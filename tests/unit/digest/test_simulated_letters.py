@@ -111,7 +111,7 @@ def test_who_followed_advice_is_praised(week: Week):
     clear = [log for log in week.logs[user, application] if not log["patterns"]]
     text = " ".join(letter.text.split())
     assert f"{application}: “Ranks move unequal shares of the bytes”" in text
-    assert f"gone since {change.day} January, in {len(clear)} runs" in text
+    assert f"are gone since {change.day} January, in {len(clear)} runs" in text
     assert application not in [entry.subject.application for entry in letter.entries]
 
 
