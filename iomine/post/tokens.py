@@ -70,7 +70,9 @@ class Signer:
             action = Action(*self._serializer.loads(token))
         except (BadData, TypeError) as error:
             raise UsageError(_UNKNOWN) from error
-        if action.verb not in get_args(Verb) or action.kind not in get_args(Kind):
+        # Base64 has more than one way to write the same; ours is one.
+        is_ours = action.verb in get_args(Verb) and action.kind in get_args(Kind) and self.token(action) == token
+        if not is_ours:
             raise UsageError(_UNKNOWN)
         return action
 

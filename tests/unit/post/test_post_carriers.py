@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from post_office import Authenticator, Handler, certificate, free_port, mail_server, smtp
+from mail_server import Authenticator, Handler, certificate, free_port, mail_server, smtp
 
 from iomine.errors import OutputError, UsageError
 from iomine.post.carriers import Mail, Outbox, Outcome, Pace, Smtp

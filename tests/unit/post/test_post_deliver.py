@@ -4,7 +4,8 @@ import datetime as dt
 from dataclasses import replace
 
 import pytest
-from post_office import NIGHT, NOW, Books, Handler, entry, free_port, letter, mail_server, office, parsed, smtp
+from mail_server import Handler, free_port, mail_server, smtp
+from post_office import NIGHT, NOW, Books, entry, letter, office, parsed
 
 from iomine.errors import OutputError, WarehouseError
 from iomine.post.carriers import Mail, Outbox, Outcome
