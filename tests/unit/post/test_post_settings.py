@@ -1,6 +1,5 @@
 """What a site sets for its digests: read in full, refused in a sentence."""
 
-import re
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
