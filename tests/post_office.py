@@ -30,7 +30,7 @@ def entry(user: str, code: str = "POSIX-101", application: str = "lmp", hours: f
 
 
 def letter(recipient: str = "ada", *entries: Entry, kind: str = "user", night: dt.date = NIGHT, **changes: Any) -> Letter:
-    told = entries or (() if kind == "operator" else (entry(recipient, night=night),))
+    told = entries or changes.pop("entries", () if kind == "operator" else (entry(recipient, night=night),))
     text = "".join(f"- {each.title}\n  {{{{link:acknowledge:{each.subject.key}}}}}\n" for each in told)
     html = "".join(
         f'<p>{each.title} <a href="{{{{link:snooze:{each.subject.key}}}}}">Later</a> '

@@ -66,13 +66,14 @@ class Manners:
 
     def quiet(self, kind: Kind, recipient: str, subject: Subject) -> Reason | None:
         """Why somebody is not told of a subject, None where he is."""
+        excluded = self._settings.exclude
         if kind == "operator":
             return None
-        if reason := self.quiet_recipient(kind, recipient):
-            return reason
-        excluded, past, key = self._settings.exclude, self._past(kind, recipient), subject.key
         if subject.user in excluded.users or subject.application in excluded.applications:
             return "excluded"
+        if reason := self.quiet_recipient(kind, recipient):
+            return reason
+        past, key = self._past(kind, recipient), subject.key
         if ("acknowledge", key) in past.wishes:
             return "acknowledged"
         if self._today < past.wishes.get(("snooze", key), date.min):
