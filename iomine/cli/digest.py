@@ -63,7 +63,7 @@ def command(
     if as_json:
         typer.echo(json_line(done.as_json()))
     else:
-        _show(done)
+        _show(done, "sent" if outbox is None else "written")
     if not done.post.is_whole:
         raise typer.Exit(_DONE_IN_PART)
 
@@ -75,21 +75,21 @@ def _server(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def _show(done: "Done") -> None:
+def _show(done: "Done", verb: str) -> None:
     post = done.post
     counts = {
-        "sent": len(post.sent),
+        verb: len(post.sent),
         "to be tried again": len(post.deferred) + len(post.in_doubt),
         "held": len(post.held),
         "refused": len(post.refused),
         "to nobody known": len(post.unknown),
         "waiting for the next run": len(post.waiting),
     }
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == "sent")
+    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == verb)
     night = f", up to the night of {done.last_night}" if done.last_night else "; there are no logs yet"
     typer.echo(f"{told}{night}")
     for who in post.sent[:_SHOWN]:
-        typer.echo(visible(f"  sent to {who}"))
+        typer.echo(visible(f"  {verb} to {who}"))
     if len(post.sent) > _SHOWN:
         typer.echo(f"  and {len(post.sent) - _SHOWN:,} more")
     for who, why in [*post.refused, *post.deferred, *post.in_doubt][:_SHOWN]:

@@ -17,10 +17,10 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_preview_tells_what_became_of_letters(iomine, facility: Path, tmp_path: Path):
-    """It says how many were sent and to whom, on stderr whose address nobody knows, and ends with 3 for these."""
+    """It says how many were written and to whom, on stderr whose address nobody knows, and ends with 3 for these."""
     answer = iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--dry-run", "--since", FIRST.isoformat())
     assert 3 == answer.exit_code
-    assert answer.stdout.startswith("2 sent, 7 to nobody known, up to the night of 2024-04-12\n  sent to user ")
+    assert answer.stdout.startswith("2 written, 7 to nobody known, up to the night of 2024-04-12\n  written to user ")
     assert "no address is known" in answer.stderr
     assert 2 == len(list(tmp_path.glob("*.eml")))
 
@@ -47,7 +47,7 @@ def test_summary_can_be_read_by_programs(iomine, facility: Path, tmp_path: Path)
 def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path, tmp_path: Path):
     """Nothing was swept, nobody is written to, and that is no failure."""
     answer = iomine("digest", "--warehouse", warehouse, "--outbox", tmp_path / "out")
-    assert (0, "0 sent; there are no logs yet\n") == (answer.exit_code, answer.stdout)
+    assert (0, "0 written; there are no logs yet\n") == (answer.exit_code, answer.stdout)
 
 
 @pytest.mark.parametrize(
