@@ -40,7 +40,13 @@ demo: $(DEMO)/.simulated
 	@echo && echo "What its code stands for (iomine explain says more):"
 	@code=$$($(BIN)/iomine sql "SELECT code FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
 		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && $(BIN)/iomine explain "$$code" | sed '/^How it is done/,$$d'
-	@echo "Where to look next:"
+	@echo "Writing the mail that its user would get ..."
+	@rm -rf $(DEMO)/mails
+	@user=$$($(BIN)/iomine sql "SELECT \"user\" FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
+		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && \
+		$(BIN)/iomine digest --user "$$user" --dry-run --outbox $(DEMO)/mails --warehouse $(DEMO)/warehouse
+	@ls $(DEMO)/mails/*.eml
+	@echo && echo "Where to look next:"
 	@echo "  $(BIN)/iomine sql 'SELECT app, code, finding FROM findings' --warehouse $(DEMO)/warehouse"
 	@echo "  $(BIN)/iomine status --warehouse $(DEMO)/warehouse"
 	@echo "  less $(DEMO)/facility/truth/incidents.json    # what was simulated; docs/simulate.md explains"

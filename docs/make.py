@@ -12,6 +12,7 @@ from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
 from iomine.pipeline.retention import REPORT, SUGGESTED_DAYS, perishable
 from iomine.pipeline.slurm import SlurmSite
+from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
 from iomine.triggers import MANUALS, Manual
 from iomine.triggers.bars import shipped_bars
@@ -32,6 +33,12 @@ _SLURM: Final = """\
 #
 # Copy this file into the warehouse, as slurm.toml, and take the # away from each value that is to differ from what stands
 # here. `iomine doctor` asks Slurm whether it would take such jobs. docs/cluster.md says how many, and how large.
+"""
+_DIGEST: Final = """\
+# What a site sets for its digests. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as digest.toml, and take the # away from each value that is to differ from what stands
+# here. docs/digest.md says what comes of it.
 """
 _RETENTION: Final = """\
 # Days for which a site keeps the rows of a table, counted back from the newest night. Written by docs/make.py.
@@ -55,7 +62,8 @@ def pages() -> dict[Path, str]:
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
-        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_slurm_setting, fields(SlurmSite))),
+        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_site_setting, fields(SlurmSite))),
+        _HERE.parent / "deploy" / "digest.toml": _DIGEST + "".join(map(_site_setting, fields(Settings))),
     }
 
 
@@ -83,10 +91,15 @@ def _bars(page: Manual) -> str:
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 
 
-def _slurm_setting(setting: Field[Any]) -> str:
-    default = list(setting.default) if isinstance(setting.default, tuple) else setting.default
+def _site_setting(setting: Field[Any]) -> str:
+    """A setting as the template has it, or a table of settings."""
+    about, default = setting.metadata["about"], setting.metadata.get("default")
+    if isinstance(default, type):
+        return f"\n# {about}\n[{setting.name}]\n" + "".join(map(_site_setting, fields(default)))
+    if default is None:
+        return f"\n# {about}\n[{setting.name}]\n"
     # JSON writes these kinds of values as TOML does.
-    return f"\n# {setting.metadata['about']}\n#{setting.name} = {json.dumps(default)}\n"
+    return f"\n# {about}\n#{setting.name} = {json.dumps(list(default) if isinstance(default, tuple) else default)}\n"
 
 
 def _days(name: str) -> str:

@@ -6,9 +6,7 @@ key gives others, and without the key no list of names helps. What a column hold
 """
 
 import hmac
-import os
 import re
-import stat
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +17,7 @@ import pyarrow.compute as pc
 from iomine.derive.layouts import REASONS
 from iomine.errors import UsageError
 from iomine.schema import Kind, Privacy, field
+from iomine.settings import read_secret
 from iomine.triggers.finding import renamed
 from iomine.triggers.registry import TRIGGERS
 
@@ -73,16 +72,7 @@ def read_key(file: Path) -> bytes:
     Raises:
         UsageError: it cannot be read, others than its owner may read it, or it is too short to keep guesses out.
     """
-    try:
-        with file.open("rb") as opened:
-            status = os.fstat(opened.fileno())
-            key = opened.read(_MOST_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
-    except OSError as error:
-        raise UsageError(f"The key {file} cannot be read ({error.strerror}): name a file that can.") from error
-    if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"The key {file} is not a regular file: name one that keeps its bytes.")
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        raise UsageError(f"The key {file} is open to others than its owner: make another, or run `chmod 600` if nobody saw it.")
+    key = read_secret(file, "key")
     if not _LEAST_BYTES <= len(key) <= _MOST_BYTES:
         raise UsageError(
             f"The key {file} must hold {_LEAST_BYTES} to {_MOST_BYTES:,} bytes: `head -c 32 /dev/urandom` gives some."

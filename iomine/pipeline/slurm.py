@@ -13,19 +13,19 @@ import socket
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from distributed import Client, Security
 
-from iomine.errors import UsageError, did_you_mean
+from iomine.errors import UsageError
 from iomine.pipeline.cluster import Workers, hush
 from iomine.pipeline.site import site_file
+from iomine.settings import parse_settings, setting
 
 _JOB_NAME: Final = "iomine"
 _ORPHAN_SECONDS: Final = 60
@@ -38,28 +38,24 @@ _STAGGER_RATIO: Final = 0.1
 _ENVIRONMENT: Final = ("export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",)
 
 
-def _setting(default: object, about: str, least: int = 1) -> Any:  # noqa: ANN401  as dataclasses.field
-    return field(default=default, metadata={"about": about, "least": least})
-
-
 @dataclass(frozen=True, slots=True)
 class SlurmSite:
     """What a site sets for jobs; text that is empty leaves the choice to Slurm or Dask."""
 
-    partition: str = _setting("", "Partition of the jobs.")
-    account: str = _setting("", "Account that the jobs are charged to.")
-    cores: int = _setting(4, "Cores of a job; as many logs are read at a time.")
-    memory_gib: int = _setting(16, "Memory of a job, in GiB. A log may take 4 GiB, few take one.")
-    walltime_minutes: int = _setting(60, "Time limit of a job, in minutes. A sweep that takes longer goes on in other jobs.")
-    minimum_jobs: int = _setting(0, "Jobs to keep while there is nothing to do.", least=0)
-    maximum_jobs: int = _setting(4, "Jobs at a time, at most.")
-    wait_seconds: int = _setting(3600, "How long to wait while not one job runs, in seconds.")
-    interface: str = _setting("", "Network interface that jobs reach each other by, such as ib0.")
-    scheduler_interface: str = _setting("", "The same on the host that sweeps, where it has another name there.")
-    local_directory: str = _setting("", "Folder on the nodes for scratch files of Dask.")
-    log_directory: str = _setting("", "Folder that all nodes see, for what jobs print; kept until you clear it.")
-    directives: tuple[str, ...] = _setting((), 'More options of sbatch, such as "--qos=night".')
-    prologue: tuple[str, ...] = _setting((), 'Lines of shell to run first in each job, such as "module load python".')
+    partition: str = setting("", "Partition of the jobs.")
+    account: str = setting("", "Account that the jobs are charged to.")
+    cores: int = setting(4, "Cores of a job; as many logs are read at a time.")
+    memory_gib: int = setting(16, "Memory of a job, in GiB. A log may take 4 GiB, few take one.")
+    walltime_minutes: int = setting(60, "Time limit of a job, in minutes. A sweep that takes longer goes on in other jobs.")
+    minimum_jobs: int = setting(0, "Jobs to keep while there is nothing to do.", least=0)
+    maximum_jobs: int = setting(4, "Jobs at a time, at most.")
+    wait_seconds: int = setting(3600, "How long to wait while not one job runs, in seconds.")
+    interface: str = setting("", "Network interface that jobs reach each other by, such as ib0.")
+    scheduler_interface: str = setting("", "The same on the host that sweeps, where it has another name there.")
+    local_directory: str = setting("", "Folder on the nodes for scratch files of Dask.")
+    log_directory: str = setting("", "Folder that all nodes see, for what jobs print; kept until you clear it.")
+    directives: tuple[str, ...] = setting((), 'More options of sbatch, such as "--qos=night".')
+    prologue: tuple[str, ...] = setting((), 'Lines of shell to run first in each job, such as "module load python".')
 
     def __post_init__(self) -> None:
         if self.minimum_jobs > self.maximum_jobs:
@@ -99,33 +95,7 @@ def parse_site(text: str) -> SlurmSite:
     Raises:
         UsageError: it is not TOML, or a setting in it is none or not fit.
     """
-    try:
-        given = tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
-    known = {setting.name: setting for setting in fields(SlurmSite)}
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(known)}."
-            raise UsageError(f"There is no Slurm setting {name}: {hint}")
-    return SlurmSite(**{name: _checked(known[name], value) for name, value in given.items()})
-
-
-def _checked(setting: Field[Any], value: object) -> Any:  # noqa: ANN401  of the setting's type
-    match setting.default, value:
-        # True is an int to Python.
-        case int(), int() if not isinstance(value, bool) and value >= setting.metadata["least"]:
-            return value
-        case int(), _:
-            raise UsageError(f"{setting.name} must be a whole number from {setting.metadata['least']} on, not {value!r}.")
-        case str(), str() if value.isprintable():
-            return value
-        case str(), _:
-            raise UsageError(f"{setting.name} must be a line of text, not {value!r}.")
-        case _, list() if all(isinstance(line, str) and line.isprintable() for line in value):
-            return tuple(value)
-        case _:
-            raise UsageError(f"{setting.name} must be a list of lines of text, not {value!r}.")
+    return parse_settings(SlurmSite, text, "Slurm")
 
 
 def check(site: SlurmSite) -> None:

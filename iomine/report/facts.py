@@ -182,12 +182,17 @@ def _nights(first: date, last: date) -> str:
     return f"night BETWEEN DATE {quoted(first.isoformat())} AND DATE {quoted(last.isoformat())}"
 
 
-def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
-    """Rows by their value of a column; what is no number is None."""
-    found: dict[str, Rows] = defaultdict(list)
+def rows_of(answer: pa.Table) -> Rows:
+    """Rows of an answer; what is no number is None."""
     columns = [_plain(column) for column in answer.columns]
-    for owner, values in zip(answer[key].to_pylist(), zip(*columns, strict=True), strict=True):
-        found[owner].append(dict(zip(answer.column_names, values, strict=True)))
+    return [dict(zip(answer.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
+    """Rows by their value of a column."""
+    found: dict[str, Rows] = defaultdict(list)
+    for row in rows_of(answer):
+        found[row[key]].append(row)
     return found
 
 

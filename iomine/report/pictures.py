@@ -52,18 +52,21 @@ def _palette() -> npt.NDArray[np.uint8]:
 PALETTE: Final = _palette()
 
 
-def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE) -> bytes:
+def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE, *, is_clear: bool = False) -> bytes:
     """A PNG of indices into a palette.
 
     Args:
         cells: rows from the top.
         palette: up to 256 colours as red, green and blue.
+        is_clear: whether what lies behind shows through the first colour.
     """
     height, width = cells.shape
     lines = np.zeros((height, width + 1), np.uint8)
     lines[:, 1:] = cells
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"PLTE", palette.tobytes()), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
+    clear = ((b"tRNS", b"\0"),) if is_clear else ()
+    data_chunk = (b"IDAT", zlib.compress(lines.tobytes(), 6))
+    chunks = ((b"IHDR", header), (b"PLTE", palette.tobytes()), *clear, data_chunk, (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
     )

@@ -1,7 +1,12 @@
-"""The server: addresses in, pages and files out. It reads, and answers nothing but GET and HEAD."""
+"""The server: addresses in, pages and files out.
+
+It reads, and answers nothing but GET and HEAD, but for links in mails: what they ask for is done by POST, and noted in the post's
+ledger.
+"""
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import Final, cast
@@ -15,6 +20,9 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from iomine.errors import IomineError, LimitError, OutputError, UsageError, WarehouseError
+from iomine.post.ledger import Ledger
+from iomine.post.replies import described
+from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
@@ -74,6 +82,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
             Route("/views/{name}", _rows),
             Route("/traces/{log_id}.parquet", _trace),
             Route("/reports/{name:path}", _report),
+            Route("/mail/{token}", _mail, methods=["GET", "POST"]),
             Route(f"/assets/{pages.style_name()}", _style),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
@@ -81,7 +90,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.desk, app.state.shelf = desk, shelf
+    app.state.desk, app.state.shelf, app.state.warehouse = desk, shelf, warehouse
     return app
 
 
@@ -128,6 +137,22 @@ def _report(request: Request) -> Response:
         with _session(request) as session:
             path = shelf.made(session, name)
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
+
+
+def _mail(request: Request) -> Response:
+    """A link in a mail: says what it asks for, and does it by POST, which no program that looks at links sends by itself.
+
+    Mail programs that have a button of their own send `List-Unsubscribe=One-Click` (RFC 8058), the page sends nothing: the
+    address says all there is to know, so a body is not looked at.
+    """
+    warehouse: Path = request.app.state.warehouse
+    action = signer_of(warehouse / "digest.key").action(request.path_params["token"])
+    is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
+    # Whoever only looks makes no ledger.
+    with Ledger(file if is_asked or file.exists() else None) as ledger:
+        if is_asked:
+            ledger.wish(action, datetime.now(UTC).date())
+        return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked))
 
 
 def _style(_request: Request) -> Response:

@@ -147,6 +147,11 @@ def views_page(session: Session, links: Links) -> str:
     return _render("views.html.j2", links, views=session.views, question_of=Question)
 
 
+def mail_page(sentence: str, links: Links, *, is_done: bool) -> str:
+    """What a link in a mail asks for, in the rest of a sentence, with a button; or that it is done."""
+    return _render("mail.html.j2", links, sentence=sentence, is_done=is_done)
+
+
 def fault_page(status: int, sentence: str, links: Links) -> str:
     """What is wrong with a request, in a sentence."""
     return _render("fault.html.j2", links, status=status, sentence=sentence)

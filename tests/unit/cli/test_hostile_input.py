@@ -1,12 +1,14 @@
 """What hostile inputs say goes through every view, command and export unharmed, and harms nothing."""
 
 import csv
+import email
 import io
 import json
 import os
 import re
 import sys
 from collections.abc import Callable
+from email.policy import default
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -216,7 +218,7 @@ def test_no_command_is_left_out():
     # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
     # is what `serve` answers.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
-    seen |= {"site", "serve"}
+    seen |= {"site", "serve", "digest"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 
@@ -273,3 +275,22 @@ def test_sweeps_tell_reasons_without_steering(site: Path, tmp_path: Path, capsys
     _show(Summary("x", 1, 0, 0, 1, {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=False)
     _show(Summary("x", 1, 0, 0, 1, {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)
+
+
+def test_digests_cannot_be_steered(site: Path, capsys, tmp_path: Path):
+    """Whose name can be no address gets no mail, which the command and the operators' mail say without harm, and ends with 3."""
+    (site / "digest.toml").write_text('operators = ["ops@site.test"]\nleast_core_hours = 0.0\n')
+    try:
+        with pytest.raises(SystemExit) as ended:
+            build_app()(["digest", "--dry-run", "--outbox", str(tmp_path), "--since", "2000-01-01", "--warehouse", str(site)])
+    finally:
+        (site / "digest.toml").unlink()
+    assert 3 == ended.value.code
+    assert not CONTROLS.search("".join(capsys.readouterr()))
+    (file,) = tmp_path.glob("*.eml")
+    mail = email.message_from_bytes(file.read_bytes(), policy=default)
+    assert "ops@site.test" == mail["To"]
+    plain, html = (mail.get_body((kind,)).get_content().replace("\r\n", "\n") for kind in ("plain", "html"))
+    assert "Users without an address" in plain
+    assert not CONTROLS.search(plain + html)
+    assert "<script" not in html

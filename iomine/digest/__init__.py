@@ -1,0 +1,1 @@
+"""Views in, letters out: what is worth telling to whom, and how it is said."""

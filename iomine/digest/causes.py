@@ -1,0 +1,125 @@
+"""What goes together as one cause, so that nobody is told the same thing in four ways.
+
+Of an application's codes the costliest leads; others are told under it where nearly all of their runs are runs of the
+lead's too, and both may be about the same requests. Codes that are not under it lead causes of their own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from iomine.post.model import Subject
+from iomine.report.facts import Row
+
+# Of the runs in which a code fired, those in which the lead did.
+NEARLY_ALL: Final = 0.8
+# What a run reads and what it writes are other requests; metadata calls, layouts and ranks may be about both.
+_OF_READS: Final = frozenset("MPIIO-101 MPIIO-301 POSIX-101 POSIX-111 POSIX-131 POSIX-133 RANK-301".split())
+_OF_WRITES: Final = frozenset("LUSTRE-301 MPIIO-102 MPIIO-302 MPIIO-303 POSIX-102 POSIX-112 POSIX-132 POSIX-134 RANK-302".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A code that fired in runs of an application.
+
+    Attributes:
+        code: of the trigger.
+        level: `high` or `warn`.
+        run_count: runs in which it fired.
+        night_count: nights of these.
+        first_night: the first of them.
+        last_night: the last of them.
+        cost_core_seconds: what it cost in all of them, None where that is not known.
+        cost_ratio: that as a share of what these runs took in all.
+        log_id: the costliest run.
+        night: of the costliest run.
+    """
+
+    code: str
+    level: str
+    run_count: int
+    night_count: int
+    first_night: date
+    last_night: date
+    cost_core_seconds: float | None
+    cost_ratio: float | None
+    log_id: str
+    night: date
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What is wrong with an application of a user, once.
+
+    Attributes:
+        cluster: the machine.
+        user: whose runs.
+        application: what was run.
+        lead: the costliest sign.
+        others: signs of the same, the costliest first.
+    """
+
+    cluster: str
+    user: str
+    application: str
+    lead: Sign
+    others: tuple[Sign, ...]
+
+    @property
+    def subject(self) -> Subject:
+        """What the post knows it by."""
+        return self.subject_of(self.lead)
+
+    def subject_of(self, sign: Sign) -> Subject:
+        """What the post would know it by if this sign led."""
+        return Subject(self.cluster, self.user, self.application, sign.code)
+
+    def could_lead(self) -> tuple[Sign, ...]:
+        """The lead, and signs that cost at least half as much: in other nights one of them may have led."""
+        half = (self.lead.cost_core_seconds or 0) / 2
+        return (self.lead, *(sign for sign in self.others if (sign.cost_core_seconds or 0) >= half > 0))
+
+
+def sign_of(row: Row) -> Sign:
+    """A sign, of a row of the question for signs."""
+    plain = {name: row[name] for name in Sign.__slots__ if name in row}
+    return Sign(**plain, **row["costliest"])
+
+
+def causes_of(
+    cluster: str, user: str, application: str, signs: Sequence[Sign], together: Mapping[tuple[str, str], int]
+) -> list[Cause]:
+    """The causes behind the signs of an application, the costliest first.
+
+    Args:
+        cluster: the machine.
+        user: whose runs.
+        application: what was run.
+        signs: what fired in them.
+        together: in how many runs two codes fired both.
+    """
+    left = sorted(signs, key=_weight)
+    found = []
+    while left:
+        lead, *rest = left
+        others = [sign for sign in rest if _is_under(lead, sign, together)]
+        found.append(Cause(cluster, user, application, lead, tuple(others)))
+        left = [sign for sign in rest if sign not in others]
+    return found
+
+
+def _weight(sign: Sign) -> tuple[float, bool, str]:
+    """What comes first is what cost more, then what weighs more."""
+    cost = -1.0 if sign.cost_core_seconds is None else sign.cost_core_seconds
+    # Digits in which sums of the same numbers may differ do not count.
+    return -float(f"{cost:.6g}"), sign.level != "high", sign.code
+
+
+def _is_under(lead: Sign, sign: Sign, together: Mapping[tuple[str, str], int]) -> bool:
+    return together.get((lead.code, sign.code), 0) >= NEARLY_ALL * sign.run_count and not _are_apart(lead.code, sign.code)
+
+
+def _are_apart(one: str, other: str) -> bool:
+    """Whether one is about reads alone and the other about writes alone."""
+    return any(first in _OF_READS and second in _OF_WRITES for first, second in ((one, other), (other, one)))

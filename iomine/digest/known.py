@@ -1,0 +1,221 @@
+"""What is known of those who may get a letter, gathered for all of them at once."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final
+
+from iomine.digest import questions
+from iomine.digest.causes import Cause, causes_of, sign_of
+from iomine.digest.questions import Whose
+from iomine.post.model import Subject
+from iomine.report.facts import Ask, Row, rows_of
+
+_WHAT: Final = ("recipient", "cluster", "user", "application")
+_GOOD: Final = frozenset({"gone", "reduced"})
+
+What = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which nights are told to whom.
+
+    Attributes:
+        whose: whether recipients are users or projects.
+        since: the first night by recipient.
+        usual_since: the first night for all others.
+        until: the last night.
+        only: the only recipient, None for all.
+        without: accounts whose runs are not told of.
+    """
+
+    whose: Whose
+    since: Mapping[str, date]
+    usual_since: date
+    until: date
+    only: str | None = None
+    without: Sequence[str] = ()
+
+    def first_night(self, recipient: str) -> date:
+        """The first night that a recipient is told of."""
+        return self.since.get(recipient, self.usual_since)
+
+    def parameters(self) -> list[Any]:
+        """Parameters of the questions about runs, but for what is gone."""
+        earliest = min([self.usual_since, *self.since.values()])
+        return [
+            list(self.since),
+            list(self.since.values()),
+            self.usual_since,
+            earliest,
+            self.until,
+            self.only,
+            list(self.without),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """How the runs of an application went.
+
+    Attributes:
+        cluster: the machine.
+        user: whose runs.
+        application: what was run.
+        run_count: runs that nobody else made slow.
+        system_count: runs that the file system made slow.
+        neighbour_count: runs that another user's jobs made slow.
+        slowdown_ratio: how much longer their I/O took, the median run's.
+        night_count: nights of the slow ones.
+    """
+
+    cluster: str
+    user: str
+    application: str
+    run_count: int
+    system_count: int
+    neighbour_count: int
+    slowdown_ratio: float | None
+    night_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Better:
+    """Findings in an application that are gone, or fewer.
+
+    Attributes:
+        cluster: the machine.
+        user: whose runs.
+        application: what was run.
+        codes: what is gone, or fewer; by what it saved.
+        is_gone: whether all of them are gone.
+        told_night: the first night on which any was found.
+        since_night: the first night without, None where they are only fewer.
+        saved_core_seconds: what that saved; codes may be about the same requests, so it is the most that one saved.
+        run_count: runs since.
+    """
+
+    cluster: str
+    user: str
+    application: str
+    codes: tuple[str, ...]
+    is_gone: bool
+    told_night: date
+    since_night: date | None
+    saved_core_seconds: float
+    run_count: int
+
+    @property
+    def subjects(self) -> tuple[Subject, ...]:
+        """What the post knows them by."""
+        return tuple(Subject(self.cluster, self.user, self.application, code) for code in self.codes)
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a recipient.
+
+    Attributes:
+        recipient: a user, or an account.
+        causes: what is wrong, the costliest first.
+        better: what is not any more, what saved most first.
+        applications: how runs went, by machine, user and application.
+        nights: rows of what causes cost by user and night, of each run at most its I/O time.
+    """
+
+    recipient: str
+    causes: list[Cause] = field(default_factory=list)
+    better: list[Better] = field(default_factory=list)
+    applications: dict[tuple[str, str, str], Application] = field(default_factory=dict)
+    nights: list[Row] = field(default_factory=list)
+
+
+def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
+    """What is known, by recipient.
+
+    Args:
+        ask: answers queries over the published views.
+        scope: which nights of whom.
+    """
+    outcomes = rows_of(ask(questions.OUTCOMES))
+    gone = [row for row in outcomes if row["outcome"] == "gone"]
+    runs = scope.parameters()
+    fired = [*runs, *([row[name] for row in gone] for name in ("cluster", "lineage_id", "code"))]
+    known = _with_applications(rows_of(ask(questions.run_counts(scope.whose), runs)))
+    together = _together(rows_of(ask(questions.pairs(scope.whose), fired)))
+    for what, rows in groupby(rows_of(ask(questions.signs(scope.whose), fired)), key=_what):
+        recipient, cluster, user, application = what
+        known[recipient].causes += causes_of(cluster, user, application, list(map(sign_of, rows)), together[what])
+    for row in rows_of(ask(questions.nights(scope.whose), fired + _leads(known.values()))):
+        known[row["recipient"]].nights.append(row)
+    better = _better(outcomes)
+    for of_one in known.values():
+        of_one.causes.sort(key=lambda cause: -(cause.lead.cost_core_seconds or 0))
+        of_one.better = [better[what] for what in of_one.applications if what in better]
+        of_one.better.sort(key=lambda each: -each.saved_core_seconds)
+    return known
+
+
+def _what(row: Row) -> What:
+    return row["recipient"], row["cluster"], row["user"], row["application"]
+
+
+def _leads(known: Iterable[Known]) -> list[list[str]]:
+    """Recipients, clusters, users, applications and codes of all causes."""
+    leads = [
+        (each.recipient, cause.cluster, cause.user, cause.application, cause.lead.code) for each in known for cause in each.causes
+    ]
+    return [list(column) for column in zip(*leads, strict=True)] or [[] for _ in range(5)]
+
+
+def _with_applications(rows: Iterable[Row]) -> dict[str, Known]:
+    known: dict[str, Known] = {}
+    for row in rows:
+        recipient, cluster, user, application = _what(row)
+        of_one = known.setdefault(recipient, Known(recipient))
+        counts = {name: value for name, value in row.items() if name not in _WHAT}
+        of_one.applications[cluster, user, application] = Application(cluster, user, application, **counts)
+    return known
+
+
+def _together(rows: Iterable[Row]) -> Mapping[What, dict[tuple[str, str], int]]:
+    found: dict[What, dict[tuple[str, str], int]] = defaultdict(dict)
+    for row in rows:
+        found[_what(row)][row["code"], row["other_code"]] = row["run_count"]
+    return found
+
+
+def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
+    """What got better, by machine, user and application; what is still there in other runs of the same is not better."""
+    by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in outcomes:
+        if row["outcome"] != "unknown":
+            by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)
+    found = {}
+    for what, codes in by_code.items():
+        good = [rows for rows in codes.values() if all(row["outcome"] in _GOOD for row in rows)]
+        if good:
+            found[what] = _better_of(what, sorted(good, key=_saved, reverse=True))
+    return found
+
+
+def _better_of(what: tuple[str, str, str], by_code: list[list[Row]]) -> Better:
+    rows = [row for of_code in by_code for row in of_code]
+    clear_nights = [row["clear_night"] for row in rows if row["clear_night"]]
+    return Better(
+        *what,
+        codes=tuple(of_code[0]["code"] for of_code in by_code),
+        is_gone=all(row["outcome"] == "gone" for row in rows),
+        told_night=min(map(itemgetter("told_night"), rows)),
+        since_night=max(clear_nights, default=None),
+        saved_core_seconds=_saved(by_code[0]),
+        run_count=max(row["clear_since_count"] if row["outcome"] == "gone" else row["later_count"] for row in rows),
+    )
+
+
+def _saved(rows: Iterable[Row]) -> float:
+    return sum(row["saved_core_seconds"] or 0.0 for row in rows)

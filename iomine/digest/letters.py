@@ -1,0 +1,204 @@
+"""Letters to users and to those who answer for projects."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import chain
+from typing import Any, Final
+
+from iomine.digest import questions
+from iomine.digest.causes import Cause, Sign
+from iomine.digest.known import Better, Known, Scope, gather
+from iomine.digest.parts import html_part, text_part
+from iomine.digest.pictures import NIGHTS_PICTURE, nights_picture
+from iomine.digest.sentences import (
+    ABOUT_COSTS,
+    MOST_LINES,
+    MOST_SIGNS,
+    SLOWED_TITLES,
+    Links,
+    better_told,
+    costs_by_night,
+    entry_told,
+    opening,
+    picture_says,
+    slowed_told,
+    title_of,
+    users_told,
+)
+from iomine.digest.words import core_hours, counted, one_line, span
+from iomine.post.model import Entry, Letter, Subject
+from iomine.report.facts import Ask, Row, rows_of
+
+MOST_ENTRIES: Final = 5
+_MOST_SUBJECT: Final = 100
+_TEMPLATES: Final = "letter"
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """What a site and its recipients want to be told, and what they have been told.
+
+    Attributes:
+        is_reader: whether a recipient gets letters at all.
+        is_quiet: whether a recipient is not to be told what an entry would tell.
+        told_on: when a mail told a recipient of a subject, None where none has.
+        is_praised: whether a recipient has been told that a subject got better.
+        most_entries: of a letter.
+    """
+
+    is_reader: Callable[[str], bool]
+    is_quiet: Callable[[str, Entry], bool]
+    told_on: Callable[[str, Subject], date | None]
+    is_praised: Callable[[str, Subject], bool]
+    most_entries: int = MOST_ENTRIES
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """What a recipient is to be told.
+
+    Attributes:
+        known: what is known of the recipient.
+        causes: those that are told.
+        more_count: how many are left to the reports.
+        better: what got better.
+    """
+
+    known: Known
+    causes: tuple[Cause, ...]
+    more_count: int
+    better: tuple[Better, ...]
+
+
+def letters(ask: Ask, scope: Scope, manners: Manners, links: Links) -> Iterator[Letter]:
+    """The letters that there is something to say in, the costliest first.
+
+    Args:
+        ask: answers queries over the published views.
+        scope: which nights of whom.
+        manners: what is told.
+        links: where reports are.
+    """
+    readers = (known for known in gather(ask, scope).values() if manners.is_reader(known.recipient))
+    every = (_chosen(known, scope, manners) for known in readers)
+    chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
+    details = _details(ask, chain.from_iterable(each.causes for each in chosen))
+    for each in chosen:
+        yield _letter(each, scope, manners, links, details)
+
+
+def _chosen(known: Known, scope: Scope, manners: Manners) -> _Chosen:
+    due = [cause for cause in known.causes if not _is_quiet(known.recipient, cause, manners)]
+    first = scope.first_night(known.recipient)
+    better = [each for each in known.better if _is_news(known.recipient, each, first, manners)]
+    return _Chosen(known, tuple(due[: manners.most_entries]), max(0, len(due) - manners.most_entries), tuple(better[:MOST_LINES]))
+
+
+def _is_quiet(recipient: str, cause: Cause, manners: Manners) -> bool:
+    entry = _entry(cause)
+    return any(manners.is_quiet(recipient, replace(entry, subject=cause.subject_of(sign))) for sign in cause.could_lead())
+
+
+def _is_news(recipient: str, better: Better, first_night: date, manners: Manners) -> bool:
+    """Whether it is new that something got better: once, and where no mail told of it before, not of long ago."""
+    if any(manners.is_praised(recipient, subject) for subject in better.subjects):
+        return False
+    return _mailed(recipient, better, manners) is not None or (better.since_night or better.told_night) >= first_night
+
+
+def _mailed(recipient: str, better: Better, manners: Manners) -> date | None:
+    dates = (manners.told_on(recipient, subject) for subject in better.subjects)
+    return min((each for each in dates if each), default=None)
+
+
+def _weight(chosen: _Chosen) -> tuple[float, str]:
+    costs = [cause.lead.cost_core_seconds or 0.0 for cause in chosen.causes]
+    return -max(costs, default=0.0), chosen.known.recipient
+
+
+def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
+    """Findings of the costliest runs, by cluster, log and code."""
+    wanted = sorted({place for cause in causes for place in _places(cause)})
+    if not wanted:
+        return {}
+    nights = [night for _, night, _, _ in wanted]
+    parameters: list[Any] = [list(column) for column in zip(*wanted, strict=True)]
+    rows = rows_of(ask(questions.DETAILS, [*parameters, min(nights), max(nights)]))
+    return {(row["cluster"], row["log_id"], row["code"]): row for row in rows}
+
+
+def _places(cause: Cause) -> Iterator[tuple[str, date, str, str]]:
+    for sign in (cause.lead, *cause.others[:MOST_SIGNS]):
+        yield cause.cluster, sign.night, sign.log_id, sign.code
+
+
+def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, details: Mapping[Key, Row]) -> Letter:
+    known, recipient = chosen.known, chosen.known.recipient
+    first, last = scope.first_night(recipient), scope.until
+    costs = costs_by_night(known.nights)
+    subject = _subject(chosen, first, last, scope.whose)
+    view = {
+        "kind": scope.whose,
+        "recipient": recipient,
+        "subject": subject,
+        "opening": opening(known, first, last, scope.whose),
+        "picture": NIGHTS_PICTURE if len(costs) > 1 else "",
+        "picture_says": picture_says(costs, first, last) if costs else "",
+        "users": users_told(known.nights) if scope.whose == "project" else [],
+        "entries": [
+            entry_told(
+                cause,
+                known.applications[cause.cluster, cause.user, cause.application],
+                _of_cause(cause, details),
+                links,
+                scope.whose,
+            )
+            for cause in chosen.causes
+        ],
+        "more": chosen.more_count,
+        "better": [better_told(each, _mailed(recipient, each, manners), scope.whose) for each in chosen.better],
+        "slowed": slowed_told(list(known.applications.values()), scope.whose),
+        "slowed_title": SLOWED_TITLES[scope.whose],
+        "about_costs": ABOUT_COSTS,
+        "has_site": links.site is not None,
+    }
+    return Letter(
+        kind=scope.whose,
+        recipient=recipient,
+        entries=tuple(map(_entry, chosen.causes)),
+        first_night=first,
+        last_night=last,
+        subject=subject,
+        text=text_part(_TEMPLATES, view),
+        html=html_part(_TEMPLATES, view),
+        pictures={NIGHTS_PICTURE: nights_picture(costs, first, last)} if view["picture"] else {},
+        better=tuple(subject for each in chosen.better for subject in each.subjects),
+    )
+
+
+def _of_cause(cause: Cause, details: Mapping[Key, Row]) -> dict[str, Row]:
+    def row_of(sign: Sign) -> Row | None:
+        return details.get((cause.cluster, sign.log_id, sign.code))
+
+    found = {sign.code: row_of(sign) for sign in (cause.lead, *cause.others[:MOST_SIGNS])}
+    return {code: row | {"application": cause.application} for code, row in found.items() if row}
+
+
+def _entry(cause: Cause) -> Entry:
+    return Entry(cause.subject, title_of(cause.lead.code), cause.lead.cost_core_seconds, cause.lead.last_night)
+
+
+def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
+    whose = "your runs" if kind == "user" else f"project {chosen.known.recipient}"
+    return one_line(f"I/O of {whose}, {span(first, last)}: {_news(chosen.causes, chosen.better)}", _MOST_SUBJECT)
+
+
+def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
+    if causes:
+        which = "" if len(causes) == 1 else "the costliest "
+        return f"{counted(len(causes), 'thing')} to change, {which}{core_hours(causes[0].lead.cost_core_seconds)}"
+    saved = max(each.saved_core_seconds for each in better)
+    return f"a change that worked, {core_hours(saved)} saved"

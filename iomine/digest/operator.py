@@ -1,0 +1,253 @@
+"""The letter to operators: how sweeps went, and what they should look at."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from iomine.digest.notices import Notice, notices
+from iomine.digest.parts import html_part, text_part
+from iomine.digest.words import core_hours, counted, day, listed, name, one_line, percent, span
+from iomine.post.model import Letter
+from iomine.report.facts import Ask, Row, rows_of
+
+RECIPIENT: Final = "operator"
+_MOST_LINES: Final = 10
+_MOST_NAMES: Final = 20
+_MOST_REASON: Final = 200
+_TEMPLATE: Final = "operator"
+
+# $1 and $2 are the first and the last night; sweeps and rejects count by the day on which they were, and up to now.
+_SWEEPS: Final = """
+    SELECT
+        cluster, count(*) AS sweep_count, sum(found_count)::BIGINT AS found_count, sum(ingested_count)::BIGINT AS ingested_count,
+        sum(known_count)::BIGINT AS known_count, sum(rejected_count)::BIGINT AS rejected_count,
+        count(*) FILTER (end_at IS NULL) AS open_count
+    FROM sweeps
+    WHERE (start_at AT TIME ZONE 'UTC')::DATE >= $1 AND $2::DATE IS NOT NULL
+    GROUP BY cluster
+    ORDER BY cluster
+"""
+_COVERAGE: Final = """
+    SELECT
+        cluster, sum(logged_node_hours) / nullif(sum(node_hours), 0) AS logged_ratio, sum(log_count)::BIGINT AS log_count,
+        sum(jobless_log_count)::BIGINT AS jobless_log_count
+    FROM coverage
+    WHERE night BETWEEN $1 AND $2
+    GROUP BY cluster
+    ORDER BY cluster
+"""
+_REJECTS: Final = """
+    SELECT reason, stage, count(*) AS file_count, count(*) OVER () AS reason_count
+    FROM rejects
+    WHERE ("at" AT TIME ZONE 'UTC')::DATE >= $1 AND $2::DATE IS NOT NULL
+    GROUP BY reason, stage
+    ORDER BY file_count DESC, reason, stage
+"""
+_WORST: Final = """
+    SELECT
+        "user", uid, app, sum(cost_core_seconds) AS cost_core_seconds, sum(finding_count)::BIGINT AS finding_count,
+        sum(log_count)::BIGINT AS log_count
+    FROM core.app_night
+    WHERE night BETWEEN $1 AND $2
+    GROUP BY "user", uid, app
+    HAVING sum(cost_core_seconds) > 0
+    ORDER BY cost_core_seconds DESC, uid, "user", app
+"""
+_OSTS: Final = """
+    SELECT
+        cluster, target, count(*) AS hour_count, max(server_slowdown_ratio) AS slowdown_ratio,
+        arg_max("user", lost_service_seconds ORDER BY begin_at) AS "user", sum(lost_service_seconds) AS lost_service_seconds
+    FROM ost_hotspots
+    WHERE night BETWEEN $1 AND $2
+    GROUP BY cluster, target
+    ORDER BY lost_service_seconds DESC, cluster, target
+"""
+_REGRESSIONS: Final = """
+    SELECT "user", uid, application, regression_kind, io_slowdown_ratio, log_count, night, all_lost_core_seconds
+    FROM regressions
+    WHERE is_regression AND night BETWEEN $1 AND $2
+    ORDER BY regression_kind = 'step' DESC, all_lost_core_seconds DESC, log_id
+"""
+_NAMELESS: Final = """
+    SELECT uid, count(*) AS log_count
+    FROM logs
+    WHERE night BETWEEN $1 AND $2 AND coalesce("user", '') = ''
+    GROUP BY uid
+    ORDER BY log_count DESC, uid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the letter.
+
+    Attributes:
+        title: of the part.
+        lines: its sentences.
+        is_alarm: whether it should not be missed.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    is_alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What the post could not do.
+
+    Attributes:
+        title: what kind of trouble it is.
+        names: of users or accounts, each with a reason that may be empty.
+    """
+
+    title: str
+    names: Sequence[tuple[str, str]]
+
+
+def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float], troubles: Sequence[Trouble]) -> Letter | None:
+    """The letter, None where nothing was swept and nothing went wrong.
+
+    Args:
+        ask: answers queries over the published views.
+        first: the first night, and the day from which sweeps count.
+        last: the last night.
+        bars: of notices.
+        troubles: what the post could not do.
+    """
+    found = notices(ask, bars, last)
+    sweeps = rows_of(ask(_SWEEPS, [first, last]))
+    sections = [
+        _noticed(found),
+        _of_sweeps(sweeps),
+        *(_listed(ask, each, first, last) for each in _LISTS),
+        *map(_troubled, troubles),
+    ]
+    told = [section for section in sections if section.lines]
+    if not told:
+        return None
+    rejected = sum(row["rejected_count"] for row in sweeps)
+    news = [counted(len(found), "notice")] if found else []
+    news += [counted(sum(row["sweep_count"] for row in sweeps), "sweep"), counted(rejected, "reject")]
+    subject = one_line(f"I/O of {span(first, last)}: {listed(news)}", _MOST_REASON)
+    view = {
+        "subject": subject,
+        "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
+        "sections": told,
+    }
+    return Letter(
+        kind="operator",
+        recipient=RECIPIENT,
+        entries=(),
+        first_night=first,
+        last_night=last,
+        subject=subject,
+        text=text_part(_TEMPLATE, view),
+        html=html_part(_TEMPLATE, view),
+        pictures={},
+    )
+
+
+def _noticed(found: Sequence[Notice]) -> Section:
+    lines = (
+        f"{each.name} is {_number(each.value)}, above its bar of {_number(each.bar)} and above {_number(each.before)} "
+        f"of the night before: {each.about}."
+        for each in found
+    )
+    return Section("To be noticed", tuple(lines), is_alarm=True)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004  three digits
+
+
+def _of_sweeps(sweeps: Sequence[Row]) -> Section:
+    return Section("Sweeps", tuple(map(_sweeps_line, sweeps)))
+
+
+def _sweeps_line(row: Row) -> str:
+    return (
+        f"{name(row['cluster'])}: {counted(row['sweep_count'], 'sweep')}; {row['found_count']:,} found = "
+        f"{row['ingested_count']:,} ingested + {row['known_count']:,} known + {row['rejected_count']:,} rejected."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A section that lists the rows of a question, the first of many.
+
+    Attributes:
+        title: of the section.
+        sql: the question.
+        line: a row in words.
+        what: what is counted where there are more rows.
+    """
+
+    title: str
+    sql: str
+    line: Callable[[Row], str]
+    what: str
+
+
+def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
+    rows = rows_of(ask(each.sql, [first, last]))
+    lines = [each.line(row) for row in rows[:_MOST_LINES]]
+    more = len(rows) - len(lines)
+    return Section(each.title, tuple(lines + ([f"And {counted(more, f'more {each.what}')}."] if more else [])))
+
+
+def _coverage_line(row: Row) -> str:
+    logged = "accounting is not known" if row["logged_ratio"] is None else f"{percent(row['logged_ratio'])} of the node-hours"
+    return f"{name(row['cluster'])}: {counted(row['log_count'], 'log')}, {logged}; {row['jobless_log_count']:,} of no known job."
+
+
+def _reject_line(row: Row) -> str:
+    return f"{counted(row['file_count'], 'file')} ({name(row['stage'])}): {name(row['reason'], _MOST_REASON)}"
+
+
+def _who(row: Row) -> str:
+    return name(row["user"]) if row["user"] else _uid(row)
+
+
+def _uid(row: Row) -> str:
+    return f"uid {'unknown' if row['uid'] is None else row['uid']}"
+
+
+def _worst_line(row: Row) -> str:
+    cost, findings = core_hours(row["cost_core_seconds"]), counted(row["finding_count"], "finding")
+    return f"{_who(row)}, {name(row['app'])}: {cost}, {findings} in {counted(row['log_count'], 'run')}."
+
+
+def _ost_line(row: Row) -> str:
+    hours, slow = counted(row["hour_count"], "hour"), f"{row['slowdown_ratio'] or 0:.1f}"
+    return f"{name(row['target'])} of {name(row['cluster'])}: {hours}, up to {slow} times as slow, mostly by {name(row['user'])}."
+
+
+def _regression_line(row: Row) -> str:
+    ratio = f"{row['io_slowdown_ratio'] or 0:.1f} times as long"
+    if row["regression_kind"] == "step":
+        return (
+            f"{_who(row)}, {name(row['application'])}: {ratio} since {day(row['night'])}, in {counted(row['log_count'], 'run')}."
+        )
+    return f"{_who(row)}, {name(row['application'])}: {ratio} in a run of {day(row['night'])}."
+
+
+def _nameless_line(row: Row) -> str:
+    return f"{_uid(row)}: {counted(row['log_count'], 'log')}."
+
+
+_LISTS: Final = (
+    _List("Coverage", _COVERAGE, _coverage_line, "machine"),
+    _List("Rejects", _REJECTS, _reject_line, "reason"),
+    _List("Worst offenders", _WORST, _worst_line, "program"),
+    _List("Hot OSTs", _OSTS, _ost_line, "OST"),
+    _List("Regressions", _REGRESSIONS, _regression_line, "regression"),
+    _List("Logs without a user's name", _NAMELESS, _nameless_line, "uid"),
+)
+
+
+def _troubled(trouble: Trouble) -> Section:
+    shown = [f"{name(who)}{f': {name(why, _MOST_REASON)}' if why else ''}" for who, why in trouble.names[:_MOST_NAMES]]
+    more = len(trouble.names) - len(shown)
+    return Section(trouble.title, tuple(shown + ([f"And {more:,} more."] if more else [])))

@@ -1,0 +1,242 @@
+"""What a letter says, sentence by sentence; both its parts are made of these."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from iomine.digest.causes import Cause, Sign
+from iomine.digest.known import Application, Better, Known
+from iomine.digest.words import (
+    HARD_SPACE,
+    advice_of,
+    core_hours,
+    counted,
+    day,
+    finding_of,
+    folded,
+    listed,
+    name,
+    percent,
+    span,
+)
+from iomine.post.model import Kind
+from iomine.report.facts import Row
+from iomine.triggers import MANUALS, TRIGGERS
+from iomine.triggers.model import Snippet
+from iomine.units import human_seconds
+
+# More signs of one cause, users of a project, applications or successes are told by their number.
+MOST_SIGNS: Final = 6
+MOST_LINES: Final = 5
+ABOUT_COSTS: Final = (
+    "Core-hours are the time that ranks spent in these requests, summed over ranks. Those of different entries may be about "
+    "the same time, and not all of it can be saved."
+)
+SLOWED_TITLES: Final = {"user": "What was not your fault", "project": "What others made slow"}
+_PYTHON: Final = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Where reports lie.
+
+    Attributes:
+        site: the address below which they are, None where they are files only.
+        reports: their folder.
+    """
+
+    site: str | None
+    reports: Path
+
+    def report(self, log_id: str, code: str) -> str:
+        """Where a finding of a log is told."""
+        page = f"{quote(log_id, safe='')}.html#{quote(code, safe='')}"
+        return f"{self.site.rstrip('/')}/reports/{page}" if self.site else f"{self.reports}/{page}"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryTold:
+    """What a letter says of a cause.
+
+    Attributes:
+        key: of its subject, for the post's links.
+        title: application and what is wrong.
+        cost: in core-hours.
+        extent: how many runs and nights, and what share.
+        where: which run the numbers are of.
+        finding: what was found in it.
+        advice: what to change.
+        how: what the program below does, empty where there is none.
+        program: lines of a program.
+        others: other signs of the same, a line for each.
+        report: where the run's report is.
+    """
+
+    key: str
+    title: str
+    cost: str
+    extent: str
+    where: str
+    finding: str
+    advice: str
+    how: str
+    program: str
+    others: tuple[str, ...]
+    report: str
+
+
+def title_of(code: str) -> str:
+    """What a trigger finds, in a few words."""
+    return MANUALS[code].title if code in MANUALS else code
+
+
+def entry_told(cause: Cause, application: Application, details: Mapping[str, Row], links: Links, kind: Kind) -> EntryTold:
+    """What a letter says of a cause.
+
+    Args:
+        cause: the cause.
+        application: how the runs of the application went.
+        details: rows of the costliest runs, by code.
+        links: where reports are.
+        kind: of the letter.
+    """
+    lead, row = cause.lead, details[cause.lead.code]
+    whose = f"{name(cause.user)}: " if kind == "project" else ""
+    snippet = likeliest(lead.code, row)
+    return EntryTold(
+        key=cause.subject.key,
+        title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
+        cost=core_hours(lead.cost_core_seconds),
+        extent=_extent(lead, application),
+        where=_where(row),
+        finding=finding_of(lead.code, row["finding"]),
+        advice=advice_of(lead.code, row["advice"]),
+        how=f"How, in {snippet.language.capitalize()}: {snippet.title}" if snippet else "",
+        program=folded(snippet) if snippet else "",
+        others=tuple(_others(cause, details)),
+        report=links.report(lead.log_id, lead.code),
+    )
+
+
+def _extent(lead: Sign, application: Application) -> str:
+    runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}"
+    share = f", {percent(lead.cost_ratio)} of all that these runs took" if lead.cost_ratio is not None else ""
+    return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share} ({lead.code})"
+
+
+def _where(row: Row) -> str:
+    job = f"job {name(row['job_id'])}" if row["job_id"] else "a run"
+    lasted = f", {human_seconds(row['run_seconds']).replace(' ', HARD_SPACE)}" if row["run_seconds"] else ""
+    known_from = f"; worked out from {name(row['evidence'])}" if row["evidence"] else ""
+    return f"In the costliest run ({job} of {day(row['night'])}, {counted(row['nprocs'], 'rank')}{lasted}{known_from}):"
+
+
+def _others(cause: Cause, details: Mapping[str, Row]) -> list[str]:
+    shown = [sign for sign in cause.others if sign.code in details][:MOST_SIGNS]
+    lines = [f"{title_of(sign.code)} ({sign.code}, {counted(sign.run_count, 'run')}): {_says(sign, details)}" for sign in shown]
+    return lines + _and_more(len(cause.others) - len(shown), "sign")
+
+
+def _says(sign: Sign, details: Mapping[str, Row]) -> str:
+    return finding_of(sign.code, details[sign.code]["finding"])
+
+
+def _and_more(count: int, what: str) -> list[str]:
+    return [f"And {counted(count, f'more {what}')}."] if count > 0 else []
+
+
+def likeliest(code: str, row: Row) -> Snippet | None:
+    """The program of a trigger that suits a run best: with HDF5 where that is used, in Python for Python, otherwise the first."""
+    snippets = TRIGGERS[code].snippets if code in TRIGGERS else ()
+    is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
+
+    def fitness(snippet: Snippet) -> tuple[bool, bool]:
+        uses_hdf5 = "h5py" in snippet.code or "H5" in snippet.code
+        return uses_hdf5 == bool(row["has_hdf5"]), (snippet.language == _PYTHON) == is_python
+
+    if not snippets:
+        return None
+    # A shell's few lines suit any program, and stand first where they are all that is needed.
+    if snippets[0].language == "shell":
+        return snippets[0]
+    return max(snippets, key=fitness)
+
+
+def better_told(better: Better, mailed: date | None, kind: Kind) -> str:
+    """A sentence of praise.
+
+    Args:
+        better: what got better.
+        mailed: when a mail told of it, None where none has.
+        kind: of the letter.
+    """
+    whose = f"{name(better.user)}: " if kind == "project" else ""
+    what = listed([f"“{title_of(code)}”" for code in better.codes[:MOST_SIGNS]])
+    since = f"since {_your_mail(kind)} of {day(mailed)}" if mailed else f"since {day(better.since_night or better.told_night)}"
+    became = f"{'is' if len(better.codes) == 1 else 'are'} {'gone' if better.is_gone else 'less than before'}"
+    saved = f", {core_hours(better.saved_core_seconds)} saved" if better.saved_core_seconds > 0 else ""
+    return f"{whose}{name(better.application)}: {what} {became} {since}, in {counted(better.run_count, 'run')}{saved}."
+
+
+def _your_mail(kind: Kind) -> str:
+    return "our mail to you" if kind == "user" else "our mail"
+
+
+def slowed_told(applications: Sequence[Application], kind: Kind) -> list[str]:
+    """What others made slow, an application a line; those with most runs first."""
+    slowed = [each for each in applications if each.system_count or each.neighbour_count]
+    slowed.sort(key=lambda each: -(each.system_count + each.neighbour_count))
+    lines = [_slowed_line(each, kind) for each in slowed[:MOST_LINES]]
+    return lines + _and_more(len(slowed) - len(lines), "application")
+
+
+def _slowed_line(each: Application, kind: Kind) -> str:
+    whose = f"{name(each.user)}: " if kind == "project" else ""
+    by_whom = {"the file system itself": each.system_count, "another user's jobs": each.neighbour_count}
+    reasons = [(count, who) for who, count in by_whom.items() if count]
+    told = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
+    count = each.system_count + each.neighbour_count
+    runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
+    longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
+    return f"{whose}{name(each.application)}: {runs}{told}{longer}."
+
+
+def opening(known: Known, first: date, last: date, kind: Kind) -> str:
+    """The first sentence: which nights, what was lost in all, and when most of it."""
+    whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
+    costs = costs_by_night(known.nights)
+    begun = f"This is about the I/O of {whose} in the nights of {span(first, last)}"
+    if not sum(costs.values()):
+        return f"{begun}."
+    worst = max(costs, key=lambda night: (costs[night], night))
+    most = f", most of it on {day(worst)} ({core_hours(costs[worst])})" if len(costs) > 1 else ""
+    return f"{begun}: requests that could be made better took {core_hours(sum(costs.values()))}{most}."
+
+
+def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:
+    """What the picture of nights shows, for those who do not see it."""
+    worst = max(costs, key=lambda night: (costs[night], night))
+    return f"Core-hours by night, {span(first, last)}: at most {core_hours(costs[worst])}, on {day(worst)}."
+
+
+def costs_by_night(nights: Sequence[Row]) -> dict[date, float]:
+    """Core-seconds by night, of all users."""
+    costs: dict[date, float] = {}
+    for row in nights:
+        costs[row["night"]] = costs.get(row["night"], 0.0) + (row["cost_core_seconds"] or 0.0)
+    return costs
+
+
+def users_told(nights: Sequence[Row]) -> list[str]:
+    """What findings cost by user, a line each, the largest first."""
+    costs: dict[str, float] = {}
+    runs: dict[str, int] = {}
+    for row in nights:
+        costs[row["user"]] = costs.get(row["user"], 0.0) + (row["cost_core_seconds"] or 0.0)
+        runs[row["user"]] = runs.get(row["user"], 0) + row["run_count"]
+    users = sorted(costs, key=lambda user: (-costs[user], user))
+    lines = [f"{name(user)}: {core_hours(costs[user])} in {counted(runs[user], 'run')}" for user in users[:MOST_LINES]]
+    return lines + _and_more(len(users) - len(lines), "user")

@@ -1,0 +1,158 @@
+"""Words and numbers of letters, the same in both parts.
+
+Names that logs give stand between two private marks until a part is written, which HTML takes as the bounds of a `bdi`
+and plain text leaves out. Nothing in a name can pass for a mark, for a place of the post's, or for more than one line.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable
+from datetime import date
+from typing import Final
+
+from markupsafe import Markup, escape
+
+from iomine.report.page import plain
+from iomine.triggers import TRIGGERS
+from iomine.triggers.finding import renamed
+from iomine.triggers.model import Snippet
+
+COLUMNS: Final = 72
+# Holds together what belongs in one line.
+HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
+# Private signs: `visible` makes escapes of those that a name holds.
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_MOST_NAME: Final = 60
+_MOST_SENTENCE: Final = 700
+# Longer ones are hostile, and to look for names in them takes its time.
+_MOST_SEARCHED: Final = 20_000
+_CODE_COLUMNS: Final = COLUMNS - 4
+_HANGING: Final = " " * 8
+# How a line goes on in the next one, where a bracket that is open does not say so.
+_GOES_ON: Final = {"fortran": " &", "shell": " \\"}
+_HUNDRED: Final = 100
+_TENTH: Final = 0.1
+_HOUR_SECONDS: Final = 3600
+_LEAST_HOURS: Final = 0.01
+
+
+def name(text: object, most: int = _MOST_NAME) -> str:
+    """A name that a log gives, between marks, in one line; cut in the middle where it is long."""
+    shown = re.sub(r"([{}])(?=[{}])", r"\1 ", plain("" if text is None else text, most))
+    return f"{_OPEN}{shown or 'unnamed'}{_CLOSE}"
+
+
+def sentence(template: str | None, text: str | None) -> str:
+    """A sentence with names of a log in it, each cut and between marks.
+
+    Args:
+        template: what the sentence was filled into, None where that is not known.
+        text: the sentence.
+    """
+    whole = text or ""
+    told = renamed(template, whole, lambda _, found: name(found)) if template and len(whole) <= _MOST_SEARCHED else None
+    return name(whole, _MOST_SENTENCE) if told is None else told
+
+
+def finding_of(code: str, text: str | None) -> str:
+    """What a finding says, as `sentence`."""
+    return sentence(TRIGGERS[code].finding if code in TRIGGERS else None, text)
+
+
+def advice_of(code: str, text: str | None) -> str:
+    """What a finding advises, as `sentence`."""
+    return sentence(TRIGGERS[code].advice if code in TRIGGERS else None, text)
+
+
+def marked(text: str) -> Markup:
+    """The text for HTML, in which names stand apart whatever direction they are written in."""
+    return Markup(str(escape(text)).replace(_OPEN, "<bdi>").replace(_CLOSE, "</bdi>"))  # noqa: S704  what is escaped, and tags of ours
+
+
+def unmarked(text: str) -> str:
+    """The text without marks."""
+    return text.replace(_OPEN, "").replace(_CLOSE, "")
+
+
+def wrapped(text: str, first: str = "", indent: str | None = None) -> str:
+    """The text in lines of the plain part.
+
+    Args:
+        text: with marks or without.
+        first: what the first line begins with.
+        indent: what the others begin with, as many blanks where None.
+    """
+    rest = " " * len(first) if indent is None else indent
+    return textwrap.fill(
+        unmarked(text), COLUMNS, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False, break_long_words=True
+    )
+
+
+def folded(snippet: Snippet) -> str:
+    """A program in lines that fit into the plain part."""
+    return "\n".join(_folded_line(line, _GOES_ON.get(snippet.language, "")) for line in snippet.code.rstrip().split("\n"))
+
+
+def _folded_line(line: str, goes_on: str) -> str:
+    if len(line) <= _CODE_COLUMNS:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    parts = textwrap.wrap(
+        line.strip(),
+        _CODE_COLUMNS - len(goes_on),
+        initial_indent=indent,
+        subsequent_indent=indent + _HANGING,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return f"{goes_on}\n".join(parts)
+
+
+def core_hours(core_seconds: float | None) -> str:
+    """Core-hours in about three digits, with their unit."""
+    if core_seconds is None:
+        return "a cost that is not known"
+    hours = core_seconds / _HOUR_SECONDS
+    if hours < _LEAST_HOURS:
+        return f"less than {_LEAST_HOURS} core-hours"
+    shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
+    return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
+
+
+def counted(count: int, what: str) -> str:
+    """`1 run`, `1,234 runs`."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def percent(ratio: float) -> str:
+    """A ratio in percent: two digits at least, and none where it is nothing."""
+    return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
+
+
+def day(night: date) -> str:
+    """`5 January`."""
+    return f"{night.day} {night:%B}"
+
+
+def full_day(night: date) -> str:
+    """`5 January 2026`."""
+    return f"{day(night)} {night.year}"
+
+
+def span(first: date, last: date) -> str:
+    """`5 to 12 January 2026`, no more of the first day than is needed."""
+    if first == last:
+        return full_day(last)
+    begin = full_day(first) if first.year != last.year else day(first) if first.month != last.month else str(first.day)
+    return f"{begin} to {full_day(last)}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """`one, two and three`."""
+    *rest, last = parts
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
+def one_line(text: str, most: int) -> str:
+    """The text as a subject of a mail."""
+    return plain(unmarked(text), most)

@@ -1,0 +1,268 @@
+"""A run of the digest: letters are written out of the published views, and given to the post.
+
+Operators are written to last, since their letter tells what the post could not do for the others.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from iomine.digest.known import Scope
+from iomine.digest.letters import Manners, letters
+from iomine.digest.notices import check_bars
+from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
+from iomine.digest.questions import NEWEST, Whose
+from iomine.digest.sentences import Links
+from iomine.errors import UsageError
+from iomine.lake import Warehouse
+from iomine.pipeline.site import site_file
+from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
+from iomine.post.deliver import Office, Summary, deliver
+from iomine.post.directory import directory_of
+from iomine.post.ledger import Ledger, only_digest
+from iomine.post.manners import Manners as PostManners
+from iomine.post.model import Entry, Letter, Subject
+from iomine.post.replies import take
+from iomine.post.settings import Settings, parse
+from iomine.post.tokens import passing_signer, signer_of, signer_with_key
+from iomine.report.facts import Ask
+from iomine.views.query import answer, open_catalog
+
+FIRST_NIGHTS: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to do.
+
+    Attributes:
+        warehouse: its root.
+        user: the only user to write to, None for all that are due.
+        project: the only account to write about.
+        is_operator: whether only operators are written to.
+        since: the first night that is told, None for what is new to each.
+        outbox: the folder that gets the mails instead of a mail server.
+        smtp: host and port of a mail server instead of the site's.
+        is_dry: whether mails are written to the outbox and nothing is noted.
+    """
+
+    warehouse: Path
+    user: str | None = None
+    project: str | None = None
+    is_operator: bool = False
+    since: date | None = None
+    outbox: Path | None = None
+    smtp: tuple[str, int] | None = None
+    is_dry: bool = False
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether whoever is due is written to."""
+        return self.user is None and self.project is None and not self.is_operator
+
+
+@dataclass(slots=True)
+class Done:
+    """What a run did.
+
+    Attributes:
+        last_night: the last night that was told, None where there is none yet.
+        post: what became of letters.
+        quiet: how many findings were not told, by reason.
+    """
+
+    last_night: date | None
+    post: Summary
+    quiet: Counter[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, for programs."""
+        return {"last_night": self.last_night, **asdict(self.post), "quiet_findings": dict(self.quiet)}
+
+
+def site_settings(root: Path) -> Settings:
+    """A site's settings: what `digest.toml` in the warehouse says, and the defaults.
+
+    Raises:
+        UsageError: the file cannot be read, or something in it is not fit.
+    """
+    file = root / "digest.toml"
+    if not file.exists():
+        return Settings()
+    with site_file(file, "settings") as text:
+        settings: Settings = parse(text)
+        check_bars(settings.notices)
+        return settings
+
+
+def digest(order: Order) -> Done:
+    """Writes letters and gives them to the post.
+
+    Raises:
+        UsageError: a setting is wrong, or it is not said how mails are to leave.
+        WarehouseError: there is no warehouse, or another digest is being sent.
+        OutputError: the outbox cannot be written, or the directory of users not be asked.
+    """
+    settings = site_settings(order.warehouse)
+    _check_way(order, settings)
+    with ExitStack() as stack:
+        con = stack.enter_context(open_catalog(Warehouse(order.warehouse).database))
+        ask = partial(answer, con)
+        until = _until(ask, order)
+        stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
+        office = stack.enter_context(_office(order, settings))
+        if until is None:
+            return Done(None, Summary(), Counter())
+        run = _Run(ask, order, office, until)
+        run.send()
+        return Done(until, run.post, run.quiet)
+
+
+def take_mail(root: Path, mail: bytes) -> str:
+    """Does what a mail asks for that one of our links has written, and says what that was.
+
+    Raises:
+        UsageError: it asks for nothing that can be done.
+        WarehouseError: the ledger cannot be written.
+    """
+    signer = signer_of(root / "digest.key")
+    with Ledger(root / "digest.sqlite") as ledger:
+        done: str = take(mail, signer, ledger, datetime.now(UTC).date())
+        return done
+
+
+def _until(ask: Ask, order: Order) -> date | None:
+    """The last night that is told, None where there are none."""
+    newest: date | None = ask(NEWEST)["night"][0].as_py()
+    if newest is None or order.since is not None:
+        return newest
+    # More logs of today are to come, and whoever had a mail of it would not be told of them.
+    return min(newest, datetime.now(UTC).date() - timedelta(days=1))
+
+
+def _check_way(order: Order, settings: Settings) -> None:
+    if order.outbox is not None and order.smtp is not None:
+        raise UsageError("--outbox and --smtp are two ways for mails to go: leave one of them out.")
+    if order.is_dry and order.outbox is None:
+        raise UsageError("A dry run writes mails to a folder: name it with --outbox.")
+    if order.outbox is None and order.smtp is None and not settings.smtp.host:
+        raise UsageError("It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml.")
+
+
+@contextmanager
+def _office(order: Order, settings: Settings) -> Iterator[Office]:
+    root = order.warehouse
+    directory = directory_of(settings.directory, root)
+    carrier = _carrier(order, settings)
+    signer = passing_signer() if order.is_dry else signer_with_key(root / "digest.key")
+    file = root / "digest.sqlite"
+    with Ledger(None if order.is_dry and not file.exists() else file) as ledger:
+        kept = ledger.copy() if order.is_dry else ledger
+        yield Office(settings, kept, directory, signer, carrier, partial(datetime.now, UTC))
+
+
+def _carrier(order: Order, settings: Settings) -> Carrier:
+    if order.outbox is not None:
+        return Outbox(order.outbox)
+    server = settings.smtp
+    if order.smtp is not None:
+        host, port = order.smtp
+        server = replace(server, host=host, port=port)
+    return Smtp(server, order.warehouse, Pace(server.per_minute))
+
+
+class _Run:
+    """A run over a warehouse that has nights.
+
+    Args:
+        ask: answers queries over the published views.
+        order: what is to be done.
+        office: the post.
+        until: the last night that is told.
+    """
+
+    def __init__(self, ask: Ask, order: Order, office: Office, until: date) -> None:
+        self.post = Summary()
+        self.quiet: Counter[str] = Counter()
+        self._ask = ask
+        self._order = order
+        self._office = office
+        self._settings = office.settings
+        self._until = until
+
+    def send(self) -> None:
+        """Writes letters and gives them to the post."""
+        order, written = self._order, []
+        if order.is_for_all or order.user is not None:
+            written += self._written("user", order.user)
+        if order.project is not None or (order.is_for_all and self._settings.investigators):
+            written += self._written("project", order.project)
+        self.post = deliver(written, self._office, leftovers=not order.is_dry)
+        if order.is_operator or (order.is_for_all and self._settings.operators):
+            letter = self._to_operators()
+            _add(self.post, deliver([letter] if letter else [], self._office, leftovers=False))
+
+    def _written(self, kind: Whose, only: str | None) -> list[Letter]:
+        order, ledger = self._order, self._office.ledger
+        told = ledger.last_nights(kind) if order.since is None else {}
+        since = {recipient: night + timedelta(days=1) for recipient, night in told.items()}
+        first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
+        scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
+        links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
+        return list(letters(self._ask, scope, self._manners(kind), links))
+
+    def _manners(self, kind: Whose) -> Manners:
+        manners = PostManners(self._settings, self._office.ledger, self._office.now().date())
+        told = cache(partial(self._office.ledger.told, kind))
+
+        def is_reader(recipient: str) -> bool:
+            is_named = kind == "user" or recipient in {self._order.project, *self._settings.investigators}
+            return is_named and manners.quiet_recipient(kind, recipient) is None
+
+        def is_quiet(recipient: str, entry: Entry) -> bool:
+            reasons: list[str] = [reason for _, reason in manners.choose(kind, recipient, [entry]).quiet]
+            self.quiet.update(reasons)
+            return bool(reasons)
+
+        def told_on(recipient: str, subject: Subject) -> date | None:
+            days: Mapping[str, date] = told(recipient)
+            return days.get(subject.key)
+
+        return Manners(is_reader, is_quiet, told_on, partial(manners.is_praised, kind), self._settings.most_entries)
+
+    def _to_operators(self) -> Letter | None:
+        last = self._until
+        told = self._office.ledger.last_nights("operator").get(RECIPIENT)
+        first = self._order.since or (last if told is None else told + timedelta(days=1))
+        return operator_letter(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
+
+
+def _troubles(post: Summary) -> Sequence[Trouble]:
+    def named(names: Sequence[str]) -> list[tuple[str, str]]:
+        return [(each, "") for each in names]
+
+    return (
+        Trouble("Mails end early", named([post.fault] if post.fault else [])),
+        Trouble("Users without an address", named(post.unknown)),
+        Trouble("Letters refused", post.refused),
+        Trouble("Letters to be tried again", post.deferred),
+        Trouble("Letters that may have arrived, and are tried again", post.in_doubt),
+        Trouble("Letters that may have arrived, and are held", named(post.held)),
+        Trouble("Faults of the directory of users", named(post.directory_faults)),
+    )
+
+
+def _add(post: Summary, other: Summary) -> None:
+    """Adds what became of other letters."""
+    post.sent += other.sent
+    post.deferred += other.deferred
+    post.refused += other.refused
+    post.unknown += other.unknown
+    post.quiet += other.quiet
+    post.in_doubt += other.in_doubt
+    post.fault = post.fault or other.fault

@@ -1,0 +1,221 @@
+"""A run of the post: what an earlier run left, and new letters, each carried once and noted in the ledger before and after.
+
+What is promised: every letter on the books arrives at least once, or is told as refused or given up; none arrives twice but one
+that was between our last word and the server's answer when the connection, or this process, broke down. That one is sent
+again with the same bytes and the same Message-ID, or held, as the site sets it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+from iomine.errors import OutputError
+from iomine.post.addresses import is_address
+from iomine.post.carriers import Carrier, Mail, Outcome
+from iomine.post.directory import Directory, Person, is_user
+from iomine.post.ledger import Ledger, Posted, State, who_of
+from iomine.post.manners import Manners, Reason
+from iomine.post.message import Stamp, compose, message_id
+from iomine.post.model import Kind, Letter
+from iomine.post.settings import Settings
+from iomine.post.tokens import Signer
+
+_MOST_MISSES: Final = 3
+_STATES: Final[dict[str, State]] = {"sent": "sent", "later": "deferred", "refused": "failed", "doubtful": "sending"}
+
+
+@dataclass(frozen=True, slots=True)
+class Office:
+    """All that a run of the post needs.
+
+    Attributes:
+        settings: of the site.
+        ledger: its ledger, which nobody else sends from meanwhile.
+        directory: who is who.
+        signer: of links.
+        carrier: takes the mails.
+        now: tells the time, with a time zone.
+    """
+
+    settings: Settings
+    ledger: Ledger
+    directory: Directory
+    signer: Signer
+    carrier: Carrier
+    now: Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of letters: each by its recipient, as `user ada` or `project chem042`, with the reason where there is one.
+
+    Attributes:
+        sent: those that a mail server or the outbox has taken.
+        deferred: those that another run tries again.
+        refused: those that nobody gets, because the server refuses them for good or they cannot be mails.
+        held: those that may have arrived, and wait for an answer of the operators.
+        in_doubt: those that may have arrived, and are sent again by another run.
+        unknown: recipients whose address nobody knows.
+        quiet: those that must not be told.
+        waiting: those that are more than a run sends; they are as good as never written.
+        directory_faults: what is wrong with the directory, in sentences.
+        fault: why the run ended early, empty where it did not.
+    """
+
+    sent: list[str] = field(default_factory=list)
+    deferred: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    in_doubt: list[tuple[str, str]] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+    quiet: list[tuple[str, Reason]] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    directory_faults: list[str] = field(default_factory=list)
+    fault: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether whoever was to get a mail got it."""
+        return not (self.deferred or self.refused or self.held or self.in_doubt or self.unknown or self.fault)
+
+
+def deliver(letters: Iterable[Letter], office: Office, *, leftovers: bool = True) -> Summary:
+    """Carries letters; the caller holds the ledger's lock.
+
+    Args:
+        letters: new ones.
+        office: with what.
+        leftovers: whether what an earlier run left goes first.
+
+    Raises:
+        OutputError: the directory cannot be asked.
+        WarehouseError: the ledger cannot be written.
+    """
+    run = _Run(office)
+    with closing(office.carrier):
+        if leftovers:
+            run.finish()
+        run.send(letters)
+    return run.summary
+
+
+class _Run:
+    def __init__(self, office: Office) -> None:
+        self.summary = Summary(directory_faults=list(office.directory.faults))
+        self._office = office
+        self._count = 0
+        self._misses = 0
+
+    def finish(self) -> None:
+        """Carries what an earlier run left."""
+        settings, manners = self._office.settings, self._manners()
+        for posted in self._office.ledger.unfinished():
+            if reason := manners.quiet_recipient(posted.kind, posted.recipient):
+                # Asked for after it was written, and before it left.
+                self._mark(posted, "failed", reason)
+                self.summary.quiet.append((posted.who, reason))
+            elif posted.state == "sending" and settings.in_doubt == "hold":
+                self.summary.held.append(posted.who)
+            elif self._office.now() - posted.composed_at > timedelta(days=settings.give_up_days):
+                self._mark(posted, "failed", posted.reply)
+                self.summary.refused.append((posted.who, f"given up after {settings.give_up_days} days: {posted.reply}"))
+            elif self._is_full(posted.kind):
+                self.summary.deferred.append((posted.who, "more than a run sends"))
+            else:
+                self._count += posted.kind != "operator"
+                self._carry(posted)
+
+    def send(self, letters: Iterable[Letter]) -> None:
+        """Carries new letters, to operators first, then the costliest; all come onto the books before the first leaves."""
+        for posted in [each for letter in sorted(letters, key=_dearest_first) for each in self._booked(letter)]:
+            self._carry(posted)
+
+    def _booked(self, letter: Letter) -> Iterator[Posted]:
+        """The letter on the books, for each who gets it; nothing where nobody does, which is noted."""
+        who = who_of(letter.kind, letter.recipient)
+        if not is_user(letter.recipient):
+            self.summary.unknown.append(who)
+        elif reason := self._manners().quiet_recipient(letter.kind, letter.recipient):
+            self.summary.quiet.append((who, reason))
+        elif people := self._people(letter):
+            for person in people:
+                yield from self._written(letter, person, who)
+        else:
+            self.summary.unknown.append(who)
+
+    def _people(self, letter: Letter) -> Sequence[Person]:
+        if letter.kind == "operator":
+            return [Person(address) for address in self._office.settings.operators]
+        named = letter.recipient if letter.kind == "user" else self._office.settings.investigators.get(letter.recipient, "")
+        if is_address(named) and letter.kind == "project":
+            return [Person(named)]
+        found = self._office.directory.find(named) if is_user(named) else None
+        return [] if found is None else [found]
+
+    def _written(self, letter: Letter, person: Person, who: str) -> Iterator[Posted]:
+        settings, ledger = self._office.settings, self._office.ledger
+        name = message_id(letter, person.address, settings)
+        if ledger.state_of(name) not in {None, "failed"}:
+            self.summary.quiet.append((who, "told before"))
+        elif reason := self._manners().quiet_letter(letter):
+            self.summary.quiet.append((who, reason))
+        elif self._is_full(letter.kind):
+            self.summary.waiting.append(who)
+        else:
+            stamp = Stamp(name, ledger.first_of(letter.kind, letter.recipient), self._office.now())
+            try:
+                content = compose(letter, person, settings, self._office.signer, stamp)
+            except OutputError as error:
+                self.summary.refused.append((who, str(error.args[0])))
+                return
+            posted = Posted(name, letter.kind, letter.recipient, person.address, "pending", content, "", stamp.at)
+            ledger.add(letter, posted)
+            self._count += letter.kind != "operator"
+            yield posted
+
+    def _carry(self, posted: Posted) -> None:
+        if self.summary.fault:
+            self.summary.deferred.append((posted.who, "not tried"))
+            return
+        self._mark(posted, "sending", posted.reply)
+        mail = Mail(posted.message_id, self._office.settings.returns_to, posted.address, posted.mail)
+        try:
+            outcome = self._office.carrier.carry(mail)
+        except OutputError as error:
+            outcome = Outcome("later", str(error.args[0]))
+            self.summary.fault = outcome.reply
+        # What was in doubt before stays so until a server takes or refuses it.
+        is_in_doubt = posted.state == "sending" and outcome.end == "later"
+        self._mark(posted, "sending" if is_in_doubt else _STATES[outcome.end], outcome.reply)
+        self._note(posted.who, outcome)
+
+    def _note(self, who: str, outcome: Outcome) -> None:
+        match outcome.end:
+            case "sent":
+                self.summary.sent.append(who)
+            case "later":
+                self.summary.deferred.append((who, outcome.reply))
+            case "refused":
+                self.summary.refused.append((who, outcome.reply))
+            case "doubtful":
+                self.summary.in_doubt.append((who, outcome.reply))
+        self._misses = 0 if outcome.is_reached else self._misses + 1
+        if self._misses == _MOST_MISSES:
+            self.summary.fault = outcome.reply
+
+    def _manners(self) -> Manners:
+        """Manners as of now: each letter on the books changes them."""
+        return Manners(self._office.settings, self._office.ledger, self._office.now().date())
+
+    def _is_full(self, kind: Kind) -> bool:
+        return kind != "operator" and self._count >= self._office.settings.most_mails
+
+    def _mark(self, posted: Posted, state: State, reply: str) -> None:
+        self._office.ledger.mark(posted.message_id, state, self._office.now(), reply)
+
+
+def _dearest_first(letter: Letter) -> tuple[bool, float, str]:
+    cost = sum(entry.cost_core_seconds or 0 for entry in letter.entries)
+    return letter.kind != "operator", -cost, letter.recipient

@@ -1,0 +1,276 @@
+"""The ledger: which letters are on the books and how far each has come, who was told what, and what readers have asked for.
+
+A letter comes onto the books as `pending`, with all of its bytes, before it leaves. It is `sending` while a mail server may
+have it, and ends as `sent` or `failed`; `deferred` waits for another try. So what a crash leaves tells what is to be done:
+`pending` and `deferred` have not arrived, and of `sending` nobody knows. A reader counts as told from when the letter is on the
+books, unless it fails.
+
+SQLite keeps it, with a sync for every change: what it has said to be written is there after a power cut.
+"""
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal, Self
+
+from iomine.errors import WarehouseError
+from iomine.post.model import Kind, Letter
+from iomine.post.tokens import Action, Verb
+from iomine.units import visible
+
+State = Literal["pending", "sending", "deferred", "sent", "failed"]
+_VERSION: Final = 1
+_BUSY_SECONDS: Final = 30
+_TABLES: Final = """
+CREATE TABLE letter (
+    message_id TEXT PRIMARY KEY, kind TEXT NOT NULL, recipient TEXT NOT NULL, address TEXT NOT NULL, state TEXT NOT NULL,
+    mail BLOB, last_night TEXT NOT NULL, composed_at TEXT NOT NULL, changed_at TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
+    reply TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX letter_of ON letter (kind, recipient);
+CREATE TABLE told (
+    message_id TEXT NOT NULL, key TEXT NOT NULL, is_better INTEGER NOT NULL, title TEXT NOT NULL, application TEXT NOT NULL,
+    PRIMARY KEY (message_id, key, is_better)
+) STRICT;
+CREATE TABLE wish (
+    kind TEXT NOT NULL, recipient TEXT NOT NULL, verb TEXT NOT NULL, key TEXT NOT NULL, day TEXT NOT NULL, until TEXT NOT NULL,
+    PRIMARY KEY (kind, recipient, verb, key)
+) STRICT;
+"""
+_TOLD: Final = """
+SELECT told.key, max(letter.composed_at) FROM told JOIN letter USING (message_id)
+WHERE letter.kind = ? AND letter.recipient = ? AND letter.state <> 'failed' AND told.is_better = ? GROUP BY told.key
+"""
+_ADD: Final = """
+INSERT INTO letter (message_id, kind, recipient, address, state, mail, last_night, composed_at, changed_at)
+VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """A letter on the books.
+
+    Attributes:
+        message_id: what it is known by, and what its bytes say, too.
+        kind: of the letter.
+        recipient: of the letter.
+        address: where it goes.
+        state: how far it has come.
+        mail: its bytes.
+        reply: what the mail server said last.
+        composed_at: when it came onto the books.
+    """
+
+    message_id: str
+    kind: Kind
+    recipient: str
+    address: str
+    state: State
+    mail: bytes
+    reply: str
+    composed_at: datetime
+
+    @property
+    def who(self) -> str:
+        """Who gets it, for people."""
+        return who_of(self.kind, self.recipient)
+
+
+class Ledger:
+    """A ledger that is open; threads and processes may have it open at a time, but only one may send.
+
+    Args:
+        file: the ledger, made where there is none; None for one that nobody else sees and that is gone in the end.
+
+    Raises:
+        WarehouseError: the file cannot be read or written, or is another one.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        with _faults_told(file):
+            if file is not None:
+                # Mails are in it: nobody else's business. What SQLite lays beside it has the same mode.
+                os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+            self._con = sqlite3.connect(file or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None)
+            self._con.execute("PRAGMA synchronous = EXTRA")
+            self._make()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._con.close()
+
+    def copy(self) -> "Ledger":
+        """A ledger that says the same and that nobody else sees."""
+        twin = Ledger(None)
+        with _faults_told(self._file):
+            self._con.backup(twin._con)
+        return twin
+
+    def add(self, letter: Letter, posted: Posted) -> None:
+        """Puts a letter onto the books; one of the same id that failed is forgotten."""
+        night, at = letter.last_night.isoformat(), posted.composed_at.isoformat()
+        told = [(entry.subject, 0, entry.title) for entry in letter.entries] + [(each, 1, "") for each in letter.better]
+        with self._change() as con:
+            con.execute("DELETE FROM told WHERE message_id = ?", (posted.message_id,))
+            con.execute("DELETE FROM letter WHERE message_id = ? AND state = 'failed'", (posted.message_id,))
+            row = (posted.message_id, posted.kind, posted.recipient, posted.address, posted.mail, night, at, at)
+            con.execute(_ADD, row)
+            con.executemany(
+                "INSERT OR IGNORE INTO told VALUES (?, ?, ?, ?, ?)",
+                [
+                    (posted.message_id, subject.key, is_better, visible(title), visible(subject.application))
+                    for subject, is_better, title in told
+                ],
+            )
+
+    def mark(self, message_id: str, state: State, at: datetime, reply: str = "") -> None:
+        """Notes how far a letter has come; what has come to its end needs its bytes no more."""
+        with self._change() as con:
+            con.execute(
+                "UPDATE letter SET state = ?1, changed_at = ?2, reply = ?3, tries = tries + (?1 = 'sending'), "
+                "mail = CASE WHEN ?1 IN ('sent', 'failed') THEN NULL ELSE mail END WHERE message_id = ?4",
+                (state, at.isoformat(), reply, message_id),
+            )
+
+    def unfinished(self) -> list[Posted]:
+        """Letters that have not come to their end, the oldest first."""
+        rows = self._rows(
+            "SELECT message_id, kind, recipient, address, state, mail, reply, composed_at FROM letter "
+            "WHERE state IN ('pending', 'sending', 'deferred') ORDER BY composed_at, rowid"
+        )
+        return [Posted(*row[:-1], composed_at=datetime.fromisoformat(row[-1])) for row in rows]  # type: ignore[misc]
+
+    def state_of(self, message_id: str) -> State | None:
+        """How far a letter has come, None where it is not on the books."""
+        rows = self._rows("SELECT state FROM letter WHERE message_id = ?", message_id)
+        return rows[0][0] if rows else None
+
+    def first_of(self, kind: Kind, recipient: str) -> str | None:
+        """The id of the first letter of its kind that somebody got, which all later ones answer to."""
+        rows = self._rows(
+            "SELECT message_id FROM letter WHERE kind = ? AND recipient = ? AND state <> 'failed' ORDER BY rowid LIMIT 1",
+            kind,
+            recipient,
+        )
+        return rows[0][0] if rows else None
+
+    def last_nights(self, kind: Kind) -> dict[str, date]:
+        """The newest night that each recipient of such letters was told of."""
+        rows = self._rows(
+            "SELECT recipient, max(last_night) FROM letter WHERE kind = ? AND state <> 'failed' GROUP BY recipient", kind
+        )
+        return {recipient: date.fromisoformat(night) for recipient, night in rows}
+
+    def told(self, kind: Kind, recipient: str) -> dict[str, date]:
+        """The day on which somebody was last told of each subject, by its key."""
+        return self._days(kind, recipient, is_better=False)
+
+    def praised(self, kind: Kind, recipient: str) -> dict[str, date]:
+        """The day on which somebody was last told that a subject got better, by its key."""
+        return self._days(kind, recipient, is_better=True)
+
+    def title(self, action: Action) -> tuple[str, str] | None:
+        """What a letter said of the subject that somebody's link is about: title and application."""
+        rows = self._rows(
+            "SELECT told.title, told.application FROM told JOIN letter USING (message_id) "
+            "WHERE kind = ? AND recipient = ? AND key = ? AND NOT is_better ORDER BY composed_at DESC LIMIT 1",
+            action.kind,
+            action.recipient,
+            action.key,
+        )
+        return rows[0] if rows else None
+
+    def wish(self, action: Action, today: date) -> None:
+        """Notes what a reader has asked for; asked for twice, the longer one holds."""
+        until = today + timedelta(days=action.days) if action.verb == "snooze" else date.max
+        with self._change() as con:
+            con.execute(
+                "INSERT INTO wish VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET until = max(until, excluded.until)",
+                (action.kind, action.recipient, action.verb, action.key, today.isoformat(), until.isoformat()),
+            )
+
+    def wishes(self, kind: Kind, recipient: str) -> dict[tuple[Verb, str], date]:
+        """The day on which what somebody has asked for ends, by what it is and the subject's key."""
+        rows = self._rows("SELECT verb, key, until FROM wish WHERE kind = ? AND recipient = ?", kind, recipient)
+        return {(verb, key): date.fromisoformat(until) for verb, key, until in rows}
+
+    def _days(self, kind: Kind, recipient: str, *, is_better: bool) -> dict[str, date]:
+        return {key: datetime.fromisoformat(at).date() for key, at in self._rows(_TOLD, kind, recipient, is_better)}
+
+    def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]  # as SQLite gives them
+        with _faults_told(self._file):
+            return self._con.execute(sql, values).fetchall()
+
+    def _make(self) -> None:
+        if self._version() == 0:
+            with self._change() as con:
+                # Another may have been faster.
+                if self._version() == 0:
+                    for statement in filter(str.strip, _TABLES.split(";")):
+                        con.execute(statement)
+                    con.execute(f"PRAGMA user_version = {_VERSION}")
+        if self._version() != _VERSION:
+            raise WarehouseError(f"The ledger {self._file} was written by another version of iomine: go on with that one.")
+
+    def _version(self) -> int:
+        version: int = self._con.execute("PRAGMA user_version").fetchone()[0]
+        return version
+
+    @contextmanager
+    def _change(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: all that is done in it is on the disk when it ends, or nothing."""
+        with _faults_told(self._file):
+            self._con.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._con
+                self._con.execute("COMMIT")
+            except BaseException:
+                if self._con.in_transaction:
+                    self._con.execute("ROLLBACK")
+                raise
+
+
+def who_of(kind: Kind, recipient: str) -> str:
+    """Who gets a letter, for people."""
+    return f"{kind} {visible(recipient)}"
+
+
+@contextmanager
+def only_digest(folder: Path) -> Iterator[None]:
+    """Keeps other digests out for as long as the context lasts; the lock dies with the process that holds it.
+
+    Args:
+        folder: of the ledger.
+
+    Raises:
+        WarehouseError: another digest is being sent.
+    """
+    with _faults_told(folder):
+        descriptor = os.open(folder / "digest.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WarehouseError(f"Another digest is being sent from {folder}: wait until it has ended.") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _faults_told(place: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): put back a copy that can.") from error
+    except OSError as error:
+        raise WarehouseError(f"{place} cannot be read or written ({error.strerror}): make room, or ask its owner.") from error

@@ -1,0 +1,114 @@
+"""Manners: what is not told, and why. A digest that tells the same thing every week is one that nobody reads.
+
+What counts, in this order: the site excludes it; the reader wants no such letters at all; he has acknowledged the finding, for
+good; he has put it off; it was told a short while ago; it costs less than is worth a mail. Operators are told everything.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from typing import Literal
+
+from iomine.post.ledger import Ledger
+from iomine.post.model import Entry, Kind, Letter, Subject
+from iomine.post.settings import Settings
+from iomine.post.tokens import Verb
+
+Reason = Literal["excluded", "opted out", "acknowledged", "snoozed", "cooldown", "too cheap", "told before"]
+_HOUR_SECONDS = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What of many findings a letter tells.
+
+    Attributes:
+        entries: those that it tells, the costliest first.
+        quiet: those that it does not, with the reason.
+        more: those that would be told if there were room.
+    """
+
+    entries: tuple[Entry, ...]
+    quiet: tuple[tuple[Entry, Reason], ...]
+    more: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    told: Mapping[str, date]
+    praised: Mapping[str, date]
+    wishes: Mapping[tuple[Verb, str], date]
+
+
+class Manners:
+    """What is told on a day.
+
+    Args:
+        settings: of the site.
+        ledger: what has been told and asked for; a change in it that is made later may not count.
+        today: the date in UTC.
+    """
+
+    def __init__(self, settings: Settings, ledger: Ledger, today: date) -> None:
+        self._settings = settings
+        self._today = today
+        self._cooldown = timedelta(days=settings.cooldown_days)
+        self._past = cache(lambda kind, who: _Past(ledger.told(kind, who), ledger.praised(kind, who), ledger.wishes(kind, who)))
+
+    def choose(self, kind: Kind, recipient: str, entries: Iterable[Entry]) -> Choice:
+        """What of findings is told."""
+        judged = [(entry, self._quiet_entry(kind, recipient, entry)) for entry in entries]
+        loud = sorted((entry for entry, reason in judged if reason is None), key=_dearest_first)
+        most = self._settings.most_entries
+        quiet = tuple((entry, reason) for entry, reason in judged if reason)
+        return Choice(tuple(loud[:most]), quiet, tuple(loud[most:]))
+
+    def quiet(self, kind: Kind, recipient: str, subject: Subject) -> Reason | None:
+        """Why somebody is not told of a subject, None where he is."""
+        excluded = self._settings.exclude
+        if kind == "operator":
+            return None
+        if subject.user in excluded.users or subject.application in excluded.applications:
+            return "excluded"
+        if reason := self.quiet_recipient(kind, recipient):
+            return reason
+        past, key = self._past(kind, recipient), subject.key
+        if ("acknowledge", key) in past.wishes:
+            return "acknowledged"
+        if self._today < past.wishes.get(("snooze", key), date.min):
+            return "snoozed"
+        return "cooldown" if key in past.told and self._today < past.told[key] + self._cooldown else None
+
+    def quiet_recipient(self, kind: Kind, recipient: str) -> Reason | None:
+        """Why somebody gets no such letters at all, None where he does."""
+        if kind == "operator":
+            return None
+        excluded = {"user": self._settings.exclude.users, "project": self._settings.exclude.accounts}.get(kind, ())
+        if recipient in excluded:
+            return "excluded"
+        return "opted out" if ("stop", "") in self._past(kind, recipient).wishes else None
+
+    def is_praised(self, kind: Kind, recipient: str, subject: Subject) -> bool:
+        """Whether somebody knows that a subject got better: he was told so, and not of the subject again since."""
+        past, key = self._past(kind, recipient), subject.key
+        return key in past.praised and past.told.get(key, date.min) <= past.praised[key]
+
+    def quiet_letter(self, letter: Letter) -> Reason | None:
+        """Why a letter must not leave, None where it may: nothing in it may be quiet by now."""
+        kind, recipient = letter.kind, letter.recipient
+        if reason := self.quiet_recipient(kind, recipient):
+            return reason
+        if reasons := [reason for entry in letter.entries if (reason := self._quiet_entry(kind, recipient, entry))]:
+            return reasons[0]
+        return "told before" if any(self.is_praised(kind, recipient, subject) for subject in letter.better) else None
+
+    def _quiet_entry(self, kind: Kind, recipient: str, entry: Entry) -> Reason | None:
+        if reason := self.quiet(kind, recipient, entry.subject):
+            return reason
+        cheap = (entry.cost_core_seconds or 0) < self._settings.least_core_hours * _HOUR_SECONDS
+        return "too cheap" if cheap and kind != "operator" else None
+
+
+def _dearest_first(entry: Entry) -> tuple[float, Subject]:
+    return -(entry.cost_core_seconds or 0), entry.subject

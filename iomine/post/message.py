@@ -1,0 +1,167 @@
+"""A letter as a mail: two parts that say the same, pictures, links that are signed, and headers that cannot be anything else."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from email.headerregistry import Address, BaseHeader, HeaderRegistry
+from email.message import EmailMessage, MIMEPart
+from email.policy import SMTP, EmailPolicy, Policy
+from hashlib import sha256
+from html import escape
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+from iomine.errors import OutputError
+from iomine.post.addresses import domain_of, plain_name
+from iomine.post.directory import Person
+from iomine.post.model import Letter
+from iomine.post.settings import Settings
+from iomine.post.tokens import Action, Signer, Verb
+from iomine.units import visible
+
+MOST_BYTES: Final = 100_000
+_LONGEST_SUBJECT: Final = 200
+_PLACE: Final = re.compile(r"\{\{(link|mailto):(stop|(acknowledge|snooze):([0-9a-f]{32}))\}\}")
+_PICTURE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class _Whole(BaseHeader):
+    """A header of addresses in angle brackets, folded between them and nowhere else.
+
+    Python would fold an address that is longer than a line by encoding it, and then it is none any more.
+    """
+
+    max_count = 1
+
+    @staticmethod
+    def parse(value: str, kwds: dict[str, Any]) -> None:
+        """Takes the value as it is, as `BaseHeader` asks for."""
+        kwds["decoded"], kwds["parse_tree"] = value, None
+
+    def fold(self, *, policy: Policy) -> str:
+        """The header's lines."""
+        joint = f",{policy.linesep} "
+        return f"{self.name}: {joint.join(self.split(', '))}{policy.linesep}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What tells a mail from others.
+
+    Attributes:
+        message_id: in angle brackets.
+        first_id: of the first mail of its kind to the same person, which it answers to; None where it is the first.
+        at: its date, with a time zone.
+    """
+
+    message_id: str
+    first_id: str | None
+    at: datetime
+
+
+def _policy() -> "EmailPolicy[Any]":
+    headers = HeaderRegistry()
+    for name in ("list-unsubscribe", "message-id", "references", "in-reply-to", "list-id"):
+        headers.map_to_type(name, _Whole)
+    return SMTP.clone(header_factory=headers)
+
+
+_POLICY: Final = _policy()
+
+
+def message_id(letter: Letter, address: str, settings: Settings) -> str:
+    """The id of a letter, the same for the same letter however often it is composed.
+
+    To users and projects those are letters up to the same night on the same subjects, to operators those of the same night.
+    """
+    parts = [letter.kind, letter.recipient, letter.last_night.isoformat()]
+    if letter.kind == "operator":
+        parts.append(address)
+    else:
+        parts += sorted(entry.subject.key for entry in letter.entries)
+        parts += sorted(f"better {subject.key}" for subject in letter.better)
+    told = "".join(f"{len(part)}:{part}" for part in parts)
+    return f"<{sha256(told.encode()).hexdigest()[:32]}@{domain_of(settings.from_address)}>"
+
+
+def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, stamp: Stamp) -> bytes:
+    """The mail, with CRLF at the end of lines.
+
+    Args:
+        letter: what it says.
+        person: who gets it.
+        settings: of the site.
+        signer: of links.
+        stamp: what tells it from other mails.
+
+    Raises:
+        OutputError: it is larger than a mail of 100 KB.
+    """
+    mail = EmailMessage(_POLICY)
+    mail["Date"] = stamp.at
+    mail["From"] = Address(plain_name(settings.from_name), addr_spec=settings.from_address)
+    mail["To"] = Address(plain_name(person.name), addr_spec=person.address)
+    mail["Reply-To"] = settings.answers_to
+    mail["Subject"] = _one_line(letter.subject)
+    mail["Message-ID"] = stamp.message_id
+    if stamp.first_id:
+        mail["In-Reply-To"] = stamp.first_id
+        mail["References"] = stamp.first_id
+    # RFC 3834, and what vacation programs and Exchange go by.
+    mail["Auto-Submitted"] = "auto-generated"
+    mail["Precedence"] = "bulk"
+    mail["X-Auto-Response-Suppress"] = "All"
+    mail["List-Id"] = f"<{letter.kind}.digest.iomine.{domain_of(settings.from_address)}>"
+    links = _Links(letter, settings, signer)
+    if letter.kind != "operator":
+        mail["List-Unsubscribe"] = ", ".join(f"<{address}>" for address in links.all_of("stop"))
+        if settings.root.startswith("https:"):
+            mail["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    _fill(mail, letter, links)
+    content = mail.as_bytes()
+    if len(content) > MOST_BYTES:
+        raise OutputError(f"A digest of {len(content):,} bytes is none, {MOST_BYTES:,} is the most: tell us of it.")
+    return content
+
+
+def _one_line(subject: str) -> str:
+    # Python takes an encoded word in a name for one of its own, and decodes it into the header, ends of lines and all.
+    return visible(" ".join(subject.split())).replace("=?", "= ?")[:_LONGEST_SUBJECT]
+
+
+def _fill(mail: EmailMessage, letter: Letter, links: "_Links") -> None:
+    mail.set_content(links.put_into(letter.text, str))
+    mail.add_alternative(links.put_into(letter.html, escape), subtype="html")
+    html = cast("list[MIMEPart]", mail.get_payload())[1]
+    for name, picture in letter.pictures.items():
+        if not _PICTURE.fullmatch(name):
+            raise ValueError(f"{name!r} cannot name a picture")
+        html.add_related(picture, "image", "png", cid=f"<{name}>", disposition="inline", filename=f"{name}.png")
+
+
+class _Links:
+    """The links of a letter."""
+
+    def __init__(self, letter: Letter, settings: Settings, signer: Signer) -> None:
+        self._letter = letter
+        self._settings = settings
+        self._signer = signer
+        self._keys = {entry.subject.key for entry in letter.entries}
+
+    def put_into(self, text: str, escaped: Callable[[str], str]) -> str:
+        """A text with links in their places."""
+        return _PLACE.sub(lambda place: escaped(self._in_place(place)), text)
+
+    def all_of(self, verb: Verb, key: str = "") -> list[str]:
+        """The links of an action: to the site, where there is one, and one that writes a mail."""
+        days = self._settings.snooze_days if verb == "snooze" else 0
+        token = self._signer.token(Action(verb, self._letter.kind, self._letter.recipient, key, days))
+        mailto = f"mailto:{quote(self._settings.actions_to, safe='@')}?subject=iomine%20{token}"
+        return [f"{self._settings.root}mail/{token}", mailto] if self._settings.root else [mailto]
+
+    def _in_place(self, place: re.Match[str]) -> str:
+        way, whole, verb, key = place.groups()
+        if key is not None and key not in self._keys:
+            raise ValueError(f"a letter has a link about {key}, which it does not tell of")
+        return self.all_of(cast("Verb", verb or whole), key or "")[0 if way == "link" else -1]

@@ -1,0 +1,115 @@
+"""Signed links: what a reader may ask for with one click, and for nobody but himself.
+
+A token says what, who and about which subject, and holds for as long as the site keeps its key: a link to stop all mails must
+work in an old mail too. It is a secret between the site and the reader; whoever gets hold of it can do that one thing.
+"""
+
+import os
+import secrets
+from dataclasses import astuple, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from iomine.errors import OutputError, UsageError
+from iomine.post.model import Kind
+from iomine.settings import read_secret
+
+Verb = Literal["acknowledge", "snooze", "stop"]
+_KEY_BYTES: Final = 32
+_LONGEST: Final = 2000
+_UNKNOWN: Final = "This link is none of ours, or not whole: take it from the mail once more, or ask the operators."
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a link stands for.
+
+    Attributes:
+        verb: what is to be done.
+        kind: of the letters.
+        recipient: of the letters.
+        key: of the subject that it is about, empty where it is about all.
+        days: for how long, where that matters.
+    """
+
+    verb: Verb
+    kind: Kind
+    recipient: str
+    key: str = ""
+    days: int = 0
+
+
+class Signer:
+    """Makes tokens, and knows its own.
+
+    Args:
+        key: the site's secret.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._serializer = URLSafeSerializer(
+            key, salt=b"iomine.post", signer_kwargs={"digest_method": sha256, "key_derivation": "hmac"}
+        )
+
+    def token(self, action: Action) -> str:
+        """A token of letters, digits, dots, dashes and underscores."""
+        return str(self._serializer.dumps(astuple(action)))
+
+    def action(self, token: str) -> Action:
+        """What a token stands for.
+
+        Raises:
+            UsageError: it is none of this site's.
+        """
+        if len(token) > _LONGEST:
+            raise UsageError(_UNKNOWN)
+        try:
+            action = Action(*self._serializer.loads(token))
+        except (BadData, TypeError) as error:
+            raise UsageError(_UNKNOWN) from error
+        # Base64 has more than one way to write the same; ours is one.
+        is_ours = action.verb in get_args(Verb) and action.kind in get_args(Kind) and self.token(action) == token
+        if not is_ours:
+            raise UsageError(_UNKNOWN)
+        return action
+
+
+def signer_of(file: Path) -> Signer:
+    """The signer of a site that has a key.
+
+    Raises:
+        UsageError: there is none, or it is open to others.
+    """
+    if not file.exists():
+        raise UsageError(_UNKNOWN)
+    key = read_secret(file, "key")
+    if len(key) < _KEY_BYTES:
+        raise UsageError(f"The key {file} is too short: take it away, and the next digest makes another.")
+    return Signer(key)
+
+
+def signer_with_key(file: Path) -> Signer:
+    """The signer of a site, whose key is made where there is none; its errors are those of `signer_of`, too.
+
+    Raises:
+        OutputError: the key cannot be written.
+    """
+    if not file.exists():
+        beside = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
+        try:
+            with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:  # noqa: PTH123  a descriptor
+                opened.write(secrets.token_bytes(_KEY_BYTES))
+                opened.flush()
+                os.fsync(opened.fileno())
+            beside.rename(file)
+        except OSError as error:
+            raise OutputError(f"The key {file} cannot be written ({error.strerror}): make room, or ask its owner.") from error
+    return signer_of(file)
+
+
+def passing_signer() -> Signer:
+    """A signer for mails that nobody gets, whose links nobody will know."""
+    return Signer(secrets.token_bytes(_KEY_BYTES))

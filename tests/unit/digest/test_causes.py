@@ -1,0 +1,91 @@
+"""What is one cause and what are two."""
+
+from datetime import date
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iomine.digest import causes as room
+from iomine.digest.causes import NEARLY_ALL, Sign, causes_of
+from iomine.triggers import TRIGGERS
+from iomine.triggers.model import TOLD
+
+NIGHT = date(2024, 4, 18)
+CODES = sorted(code for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in TOLD)
+
+
+def sign(code: str, cost: float | None = 1.0, runs: int = 10) -> Sign:
+    return Sign(code, TRIGGERS[code].level.value, runs, 1, NIGHT, NIGHT, cost, None, "0" * 16, NIGHT)
+
+
+def grouped(signs: list[Sign], together: dict[tuple[str, str], int] | None = None) -> list[list[str]]:
+    both = together or {(one.code, other.code): min(one.run_count, other.run_count) for one in signs for other in signs}
+    return [[each.code for each in (cause.lead, *cause.others)] for cause in causes_of("c", "u", "a", signs, both)]
+
+
+def test_codes_of_the_same_runs_are_one_cause():
+    """Small writes that are not collective are told once, the costliest first."""
+    assert [["MPIIO-102", "POSIX-102"]] == grouped([sign("POSIX-102", 5), sign("MPIIO-102", 7)])
+
+
+def test_reads_and_writes_are_two():
+    """What is wrong with reads is not what is wrong with writes, though the runs are the same."""
+    assert [["POSIX-102"], ["POSIX-101"]] == grouped([sign("POSIX-101", 5), sign("POSIX-102", 7)])
+
+
+def test_what_is_about_both_takes_both():
+    """Rank 0 that moves everything leads what it reads and what it writes."""
+    assert [["RANK-303", "RANK-302", "RANK-301"]] == grouped([sign("RANK-301", 1), sign("RANK-302", 2), sign("RANK-303", 3)])
+
+
+def test_other_runs_are_another_cause():
+    """Four runs in five are nearly all of them, fewer are not."""
+    signs = [sign("POSIX-102", 7), sign("POSIX-121", 5)]
+    assert [["POSIX-102", "POSIX-121"]] == grouped(signs, {("POSIX-102", "POSIX-121"): 8})
+    assert [["POSIX-102"], ["POSIX-121"]] == grouped(signs, {("POSIX-102", "POSIX-121"): 7})
+
+
+def test_a_cost_that_is_not_known_leads_nothing_that_is():
+    """Without a cost a sign comes last."""
+    assert [["POSIX-301", "SYSTEM-103"]] == grouped([sign("SYSTEM-103", None), sign("POSIX-301", 0.0)])
+
+
+def test_who_could_lead_is_named():
+    """Signs that cost half as much as the lead may lead in other nights, cheaper ones do not."""
+    (cause,) = causes_of(
+        "c", "u", "a", [sign("POSIX-102", 8), sign("MPIIO-102", 4), sign("POSIX-121", 3)],
+        {("POSIX-102", "MPIIO-102"): 10, ("POSIX-102", "POSIX-121"): 10},
+    )  # fmt: skip
+    assert ["POSIX-102", "MPIIO-102"] == [each.code for each in cause.could_lead()]
+
+
+def test_one_way_codes_are_triggers():
+    """Whatever is said to be about reads or writes alone is a trigger that can be told, and on one side only."""
+    assert room._OF_READS | room._OF_WRITES <= set(CODES)
+    assert not room._OF_READS & room._OF_WRITES
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(CODES), st.one_of(st.none(), st.floats(0, 1e6)), st.sets(st.integers(0, 9), min_size=1)),
+        unique_by=lambda each: each[0],
+        max_size=8,
+    )
+)
+def test_causes_part_the_signs(given_signs):
+    """Each sign is in one cause; leads come by cost, cost most in their cause, and hold nearly all runs of the others."""
+    runs = {code: fired for code, _, fired in given_signs}
+    signs = [sign(code, cost, len(fired)) for code, cost, fired in given_signs]
+    together = {(one, other): len(runs[one] & runs[other]) for one in runs for other in runs if one != other}
+    found = causes_of("c", "u", "a", signs, together)
+    assert sorted(runs) == sorted(each.code for cause in found for each in (cause.lead, *cause.others))
+
+    def cost_of(each: Sign) -> float:
+        return -1 if each.cost_core_seconds is None else float(f"{each.cost_core_seconds:.6g}")
+
+    leads = [cost_of(cause.lead) for cause in found]
+    assert leads == sorted(leads, reverse=True)
+    for cause in found:
+        for each in cause.others:
+            assert cost_of(each) <= cost_of(cause.lead)
+            assert len(runs[each.code] & runs[cause.lead.code]) >= NEARLY_ALL * len(runs[each.code])

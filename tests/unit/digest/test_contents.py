@@ -1,0 +1,272 @@
+"""What letters tell, against adding up the rows one by one."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from letter_rows import all_letters, database, since
+
+from iomine.digest.causes import causes_of
+from iomine.digest.known import Known, Scope, gather
+from iomine.post.model import Subject
+
+FIRST = date(2024, 4, 1)
+NIGHTS = [FIRST + timedelta(days=number) for number in range(4)]
+CODES = ("POSIX-101", "POSIX-102", "RANK-201", "LUSTRE-101")
+Row = dict[str, Any]
+
+_costs = st.one_of(st.none(), st.integers(0, 50).map(lambda count: 3600.0 * count))
+_runs = st.lists(
+    st.fixed_dictionaries(
+        {
+            "cluster": st.sampled_from(["blue", "green"]),
+            "night": st.sampled_from(NIGHTS),
+            "user": st.sampled_from(["ada", "bob", "", None]),
+            "application": st.sampled_from(["solve", "post", None]),
+            "lineage_id": st.sampled_from(["a", "b", None]),
+            "job_id": st.sampled_from(["1", "2", "3"]),
+            "run_core_seconds": st.sampled_from([None, 0.0, 360_000.0]),
+            "io_core_seconds": st.sampled_from([None, 36_000.0, 360_000.0]),
+            "weather": st.sampled_from([None, "application", "system", "neighbour"]),
+            "fired": st.dictionaries(st.sampled_from(CODES), _costs, max_size=4),
+        }
+    ),
+    max_size=12,
+)
+_outcomes = st.lists(
+    st.tuples(
+        st.sampled_from(["ada", "bob"]), st.sampled_from(["a", "b"]), st.sampled_from(CODES), st.sampled_from(["gone", "worse"])
+    ),
+    max_size=3,
+    unique_by=lambda each: each[1:3],
+)
+JOBS = [
+    {"cluster": cluster, "night": FIRST, "job_id": job_id, "account": account}
+    for cluster in ("blue", "green")
+    for job_id, account in (("1", "chem"), ("2", "bio"))
+]
+_scopes = st.builds(
+    Scope,
+    whose=st.sampled_from(["user", "project"]),
+    since=st.dictionaries(st.sampled_from(["ada", "chem"]), st.sampled_from(NIGHTS)),
+    usual_since=st.sampled_from(NIGHTS),
+    until=st.sampled_from(NIGHTS),
+    only=st.sampled_from([None, None, "ada", "bio"]),
+    without=st.sampled_from([[], [], ["bio"]]),
+)
+
+
+def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[str, list[Row]]:
+    """The rows of the views."""
+    logs = [{**run, "log_id": f"{number:016x}", "nprocs": 4, "app": "x", "exe": "x"} for number, run in enumerate(runs)]
+    findings = [
+        {name: log[name] for name in ("cluster", "night", "log_id")}
+        | {"code": code, "level": "warn", "cost_core_seconds": cost, "finding": "f", "advice": "a"}
+        for log in logs
+        for code, cost in log["fired"].items()
+    ]
+    weather = [log | {"weather_verdict": log["weather"], "weather_slowdown_ratio": 2.0} for log in logs if log["weather"]]
+    told = [
+        {
+            **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
+            "cluster": "blue",
+            "application": "solve",
+            "told_night": FIRST,
+            "clear_night": NIGHTS[1],
+            "saved_core_seconds": 7200.0,
+            "later_count": 5,
+            "later_fired_count": 0,
+            "clear_since_count": 5,
+        }
+        for each in outcomes
+    ]
+    return {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": told, "core.job": JOBS}
+
+
+def recipient_of(run: Row, scope: Scope) -> str | None:
+    account = {"1": "chem", "2": "bio"}.get(run["job_id"])
+    if not run["user"] or account in scope.without:
+        return None
+    return run["user"] if scope.whose == "user" else account
+
+
+def counted(runs: list[Row], scope: Scope) -> dict[str, list[Row]]:
+    """The runs that each recipient is told of."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for run in runs:
+        recipient = recipient_of(run, scope)
+        if recipient and scope.only in {None, recipient} and scope.first_night(recipient) <= run["night"] <= scope.until:
+            found[recipient].append(run)
+    return found
+
+
+def added(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+# Each example makes a database.
+@settings(max_examples=60)
+@given(_runs, _outcomes, _scopes)
+def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, str, str, str]], scope: Scope):
+    """Runs, nights, costs, shares and causes of each recipient are what counting the rows gives."""
+    gone = {(lineage, code) for _, lineage, code, outcome in outcomes if outcome == "gone"}
+    got = gather(database(tables(runs, outcomes)), scope)
+    expected = counted(runs, scope)
+    assert expected.keys() == got.keys()
+    for recipient, of_one in expected.items():
+        _hold(got[recipient], of_one, gone)
+
+
+def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
+    loud = [run for run in runs if run["weather"] not in {"system", "neighbour"}]
+    fired: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for run in loud:
+        for code in run["fired"]:
+            if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone:
+                fired[run["cluster"], run["user"], run["application"] or ""][code].append(run)
+    signs = {
+        ((cause.cluster, cause.user, cause.application), each.code): each
+        for cause in got.causes
+        for each in (cause.lead, *cause.others)
+    }
+    assert {(what, code) for what, codes in fired.items() for code in codes} == signs.keys()
+    for (what, code), sign in signs.items():
+        of_code = fired[what][code]
+        assert len(of_code) == sign.run_count
+        assert len({run["night"] for run in of_code}) == sign.night_count
+        assert min(run["night"] for run in of_code) == sign.first_night
+        assert max(run["night"] for run in of_code) == sign.last_night
+        assert added(run["fired"][code] for run in of_code) == sign.cost_core_seconds
+        timed = [run for run in of_code if run["fired"][code] is not None and run["run_core_seconds"]]
+        ratio = sum(run["fired"][code] for run in timed) / sum(run["run_core_seconds"] for run in timed) if timed else None
+        assert ratio == (None if sign.cost_ratio is None else pytest.approx(sign.cost_ratio))
+    for what, codes in fired.items():
+        together = {
+            (one, other): len([run for run in codes[one] if run in codes[other]])
+            for one in codes
+            for other in codes
+            if one != other
+        }
+        mine = [cause for cause in got.causes if (cause.cluster, cause.user, cause.application) == what]
+        assert mine == causes_of(*what, [signs[what, code] for code in codes], together)
+    _hold_counts(got, runs, loud, gone)
+
+
+def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[str, str]]) -> None:
+    for (cluster, user, name), application in got.applications.items():
+        mine = [run for run in runs if (run["cluster"], run["user"], run["application"] or "") == (cluster, user, name)]
+        slowed = [run for run in mine if run not in loud]
+        assert len(mine) - len(slowed) == application.run_count
+        assert len(slowed) == application.system_count + application.neighbour_count
+        assert len({run["night"] for run in slowed}) == application.night_count
+    leads = {(cause.cluster, cause.user, cause.application, cause.lead.code) for cause in got.causes}
+    total = 0.0
+    for run in loud:
+        told = [code for code in run["fired"] if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone]
+        what = run["cluster"], run["user"], run["application"] or ""
+        cost = added(run["fired"][code] for code in told if (*what, code) in leads)
+        if cost is not None:
+            total += cost if run["io_core_seconds"] is None else min(cost, run["io_core_seconds"])
+    assert total == pytest.approx(sum(row["cost_core_seconds"] or 0 for row in got.nights))
+
+
+def run_of(number: int, **given: Any) -> Row:
+    """A run of ada's on a night, in which small writes cost an hour."""
+    return {
+        "cluster": "blue",
+        "night": NIGHTS[0],
+        "user": "ada",
+        "application": "solve",
+        "lineage_id": "a",
+        "job_id": str(number),
+        "run_core_seconds": 36_000.0,
+        "io_core_seconds": 7200.0,
+        "weather": None,
+        "fired": {"POSIX-102": 3600.0},
+        **given,
+    }
+
+
+def test_most_five_are_told_and_the_rest_counted():
+    """Of seven causes five are told, the costliest first, and two are said to be in the reports."""
+    runs = [run_of(1, application=f"app{number}", fired={"POSIX-102": 3600.0 * number}) for number in range(1, 8)]
+    letter = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1]))["ada"]
+    assert ["app7", "app6", "app5", "app4", "app3"] == [entry.subject.application for entry in letter.entries]
+    assert "And 2 more in the reports." in letter.text
+    assert "And 2 more in the reports." in letter.html
+
+
+def test_nothing_to_say_is_no_letter():
+    """Who has no findings, or is to be told of none, gets none; nor does a run without a user's name."""
+    runs = [run_of(1, fired={}), run_of(2, user="bob"), run_of(3, user="")]
+    ask = database(tables(runs, []))
+    assert {"bob"} == all_letters(ask, since(FIRST, NIGHTS[-1])).keys()
+    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda *_: True)
+    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_reader=lambda _: False)
+    assert {} == all_letters(ask, since(NIGHTS[2], NIGHTS[-1]))
+
+
+def test_what_could_lead_is_asked_for_too():
+    """A cause is quiet where a sign that may have led it last time is; a much cheaper sign silences nothing."""
+    runs = [run_of(1, fired={"POSIX-102": 3600.0, "LUSTRE-101": 2000.0, "RANK-201": 100.0})]
+    ask = database(tables(runs, []))
+    for code, told in (("LUSTRE-101", {}), ("POSIX-102", {}), ("RANK-201", {"ada"})):
+        got = all_letters(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda _, entry, code=code: entry.subject.code == code)
+        assert set(told) == got.keys()
+
+
+def test_what_is_gone_is_praised_once():
+    """What is gone is told as that and not as wrong: of this time, or since a mail told of it; once."""
+    runs = [run_of(1)]
+    ask = database(tables(runs, [("ada", "a", "POSIX-102", "gone")]))
+    subject = Subject("blue", "ada", "solve", "POSIX-102")
+    (letter,) = all_letters(ask, since(FIRST, NIGHTS[-1])).values()
+    assert ((), (subject,)) == (letter.entries, letter.better)
+    assert "is gone since 2 April" in " ".join(letter.text.split())
+    assert "2 core-hours saved" in letter.subject
+    assert {} == all_letters(ask, since(NIGHTS[2], NIGHTS[-1]))
+    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_praised=lambda *_: True)
+
+
+def test_praise_names_the_mail_that_told_of_it():
+    """Where a mail told of what is gone now, it is praised however long ago that was, with the mail's date."""
+    ask = database(tables([run_of(1, night=NIGHTS[-1], fired={})], [("ada", "a", "POSIX-102", "gone")]))
+    (letter,) = all_letters(ask, since(NIGHTS[-1], NIGHTS[-1]), told_on=lambda *_: date(2024, 3, 28)).values()
+    assert "is gone since our mail to you of 28 March" in " ".join(letter.text.split())
+
+
+def test_what_is_worse_elsewhere_is_no_praise():
+    """A finding that is gone in one lineage of an application and worse in another did not get better."""
+    outcomes = [("ada", "a", "POSIX-102", "gone"), ("ada", "b", "POSIX-102", "worse")]
+    assert {} == all_letters(database(tables([run_of(1)], outcomes)), since(FIRST, NIGHTS[-1]))
+
+
+def test_others_faults_are_told_apart():
+    """Runs that others made slow are in no entry; who has such an entry beside them is told how many, and never by whom."""
+    runs = [run_of(1), run_of(2, weather="neighbour"), run_of(3, weather="system"), run_of(4, weather="system")]
+    (letter,) = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
+    assert 3600.0 == letter.entries[0].cost_core_seconds
+    text = " ".join(letter.text.split())
+    assert (
+        "What was not your fault - solve: 3 runs in 1 night were slowed, 2 by the file system itself and 1 by another user's jobs"
+        in text
+    )
+    assert "1 of 1 run, in 1 night, on blue" in text
+
+
+def test_projects_are_told_by_user():
+    """A project's letter sums up by user, names whose application is meant, and blames nobody."""
+    runs = [run_of(1), run_of(1, user="bob", fired={"POSIX-101": 7200.0}), run_of(2, user="eve")]
+    got = all_letters(database(tables(runs, [])), Scope("project", {}, FIRST, NIGHTS[-1]))
+    assert {"chem", "bio"} == got.keys()
+    text = " ".join(got["chem"].text.split())
+    assert "By user: - bob: 2 core-hours in 1 run - ada: 1 core-hour in 1 run" in text
+    assert "1. bob: solve: Small reads take time" in text
+    assert not [
+        word for word in ("fault", "blame", "wrong", "offender") if word in (got["chem"].text + got["chem"].subject).lower()
+    ]

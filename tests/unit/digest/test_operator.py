@@ -1,0 +1,162 @@
+"""What operators are told, against rows added up one by one."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import date, timedelta
+from functools import partial
+
+import pytest
+from facility import FIRST, NIGHTS, Facility
+from letter_rows import plain_lines, read_html
+
+from iomine.digest.notices import METRICS, notices
+from iomine.digest.operator import operator_letter
+from iomine.digest.words import COLUMNS, core_hours, name, unmarked
+from iomine.post.model import Letter
+from iomine.report.facts import Ask
+from iomine.views.query import ask as ask_views
+
+LAST = FIRST + timedelta(days=NIGHTS - 1)
+DAYS = [FIRST + timedelta(days=number) for number in range(NIGHTS)]
+
+
+@pytest.fixture(scope="module")
+def facility(tmp_path_factory: pytest.TempPathFactory) -> Facility:
+    return Facility(tmp_path_factory.mktemp("facility"))
+
+
+@pytest.fixture(scope="module")
+def ask(facility: Facility) -> Ask:
+    return partial(ask_views, facility.root / "iomine.duckdb")
+
+
+@pytest.fixture(scope="module")
+def letter(ask: Ask) -> Letter:
+    found = operator_letter(ask, FIRST, LAST, {}, [])
+    assert found is not None
+    return found
+
+
+def section(letter: Letter, title: str) -> list[str]:
+    """Lines of a section, each in one."""
+    text = letter.text.split(f"\n{title}\n\n", 1)[1].split("\n\n", 1)[0]
+    return [" ".join(line.split()) for line in text.removeprefix("- ").split("\n- ")]
+
+
+def costs(facility: Facility) -> dict[str, float]:
+    """What findings cost of each log, at most its I/O time."""
+    found: dict[str, float] = defaultdict(float)
+    for each in facility.findings:
+        found[each["log_id"]] += each["cost_core_seconds"] or 0.0
+    io = {log["log_id"]: log["io_core_seconds"] for log in facility.logs}
+    return {log_id: cost if io[log_id] is None else min(cost, io[log_id]) for log_id, cost in found.items()}
+
+
+def values(facility: Facility) -> dict[str, dict[date, float]]:
+    """Metrics by night, by counting."""
+    cost = costs(facility)
+    ill = {each["log_id"] for each in facility.findings}
+    by_night = {night: [log for log in facility.logs if log["night"] == night] for night in DAYS}
+    sweeps = {each["start_at"].date(): each["rejected_count"] / each["found_count"] for each in facility.sweeps}
+    hours = Counter(_slow_hours(facility, "ost"))
+    storms = Counter(_slow_hours(facility, "mdt"))
+    machines = {log["cluster"] for log in facility.logs}
+    return {
+        "findings_core_hours": {
+            night: sum(cost.get(log["log_id"], 0.0) for log in logs) / 3600 for night, logs in by_night.items()
+        },
+        "finding_log_ratio": {night: sum(log["log_id"] in ill for log in logs) / len(logs) for night, logs in by_night.items()},
+        "hot_ost_hours": {night: float(hours[night]) for night in DAYS},
+        "mdt_storm_hours": {night: float(storms[night]) for night in DAYS},
+        "rejected_ratio": {night: sweeps.get(night, 0.0) for night in DAYS},
+        "unread_clusters": {night: float(len(machines - {log["cluster"] for log in logs})) for night, logs in by_night.items()},
+    }
+
+
+def _slow_hours(facility: Facility, kind: str) -> Iterable[date]:
+    """The night of each hour in which a target took at least twice as long as usual."""
+    sums: dict[tuple[date, str, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for slot in facility.slots:
+        if slot["target_kind"] == kind:
+            both = sums[slot["night"], slot["target"], slot["begin_at"].hour]
+            both[0] += slot["service_seconds"]
+            both[1] += slot["usual_service_seconds"]
+    return [night for (night, _, _), (took, usual) in sums.items() if took >= 2 * usual]
+
+
+@pytest.mark.parametrize("night", DAYS[1:], ids=str)
+def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Facility, ask: Ask, night: date):
+    """A metric is told where it lies above its bar and above the night before, with its numbers; exactly on the bar is not."""
+    expected = values(facility)
+    bars = {metric: by_night[night] for metric, by_night in expected.items()}
+    # Sums that are equal may differ in their last digit.
+    assert [] == notices(ask, {metric: bar * (1 + 1e-9) for metric, bar in bars.items()}, night)
+    got = {each.name: each for each in notices(ask, {metric: bar * 0.999 - 1e-9 for metric, bar in bars.items()}, night)}
+    before = night - timedelta(days=1)
+    assert {metric for metric, by_night in expected.items() if by_night[night] > by_night[before]} == got.keys()
+    for metric, each in got.items():
+        assert (pytest.approx(expected[metric][night]), pytest.approx(expected[metric][before])) == (each.value, each.before)
+
+
+def test_every_metric_can_be_asked_for(ask: Ask):
+    """Each metric answers with at most a row a night, of numbers that are not negative."""
+    for metric in METRICS.values():
+        rows = ask(metric.sql, [DAYS[3], DAYS[2]]).to_pylist()
+        assert len({row["night"] for row in rows}) == len(rows) <= 2
+        assert all((row["value"] or 0) >= 0 for row in rows)
+
+
+def test_sweeps_are_added_up(facility: Facility, letter: Letter):
+    """Counts of each machine's sweeps since the first day."""
+    sums = [sum(sweep[f"{what}_count"] for sweep in facility.sweeps) for what in ("found", "ingested", "known", "rejected")]
+    expected = "blue: 3 sweeps; {} found = {} ingested + {} known + {} rejected.".format(*sums)
+    assert [expected] == section(letter, "Sweeps")
+    assert "3 sweeps and 18 rejects" in letter.subject
+
+
+def test_offenders_come_by_cost(facility: Facility, letter: Letter):
+    """Ten programs with what they cost, the costliest first, and how many more there are."""
+    cost = costs(facility)
+    sums: dict[tuple[object, object, object], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for log in facility.logs:
+        of_one = sums[log["user"], log["uid"], log["app"]]
+        of_one[0] += cost.get(log["log_id"], 0.0)
+        of_one[1] += 1
+    worst = sorted((each for each in sums.items() if each[1][0] > 0), key=lambda item: -item[1][0])
+    lines = section(letter, "Worst offenders")
+    assert f"And {len(worst) - 10} more programs." == lines[-1]
+    for line, ((user, uid, app), (core_seconds, runs)) in zip(lines[:-1], worst, strict=False):
+        who = unmarked(name(user)) if user else f"uid {uid}"
+        assert line.startswith(
+            " ".join(f"{who}, {unmarked(name(app))}: {core_hours(core_seconds)}, ".replace("None", "unknown").split())
+        )
+        assert line.endswith(f" in {runs:,.0f} run{'' if runs == 1 else 's'}.")
+
+
+def test_rejects_are_counted_by_reason(facility: Facility, letter: Letter):
+    """Reasons with how many files, the commonest first."""
+    counts = Counter((each["reason"], each["stage"]) for each in facility.rejects if each["at"].date() >= FIRST)
+    told = [int(line.split()[0]) for line in section(letter, "Rejects") if not line.startswith("And ")]
+    assert sorted(counts.values(), reverse=True)[: len(told)] == told
+
+
+def test_logs_without_a_name_are_counted(facility: Facility, letter: Letter):
+    """Logs whose user is not known, by uid."""
+    counts = Counter(log["uid"] for log in facility.logs if not log["user"])
+    expected = {
+        f"uid {'unknown' if uid is None else uid}: {count} log{'' if count == 1 else 's'}." for uid, count in counts.items()
+    }
+    assert expected == set(section(letter, "Logs without a user's name"))
+
+
+def test_both_parts_say_the_same(letter: Letter):
+    """The HTML has the sections and lines of the plain part, which fits into its columns."""
+    rich = read_html(letter.html)
+    for line in (line for title in rich.headings for line in section(letter, title)):
+        assert "".join(line.split()) in "".join(rich.text.split())
+    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS]
+
+
+def test_nothing_to_say_is_no_letter(ask: Ask):
+    """Of nights and days on which nothing was, there is no letter."""
+    assert operator_letter(ask, date(2030, 1, 1), date(2030, 1, 2), {}, []) is None

@@ -1,0 +1,187 @@
+"""Both parts of letters: they say the same, fit, and stay harmless whatever names there are."""
+
+import random
+import re
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from letter_rows import all_letters, database, plain_lines, read_html, since, words
+from outline import HOSTILE
+
+from iomine.digest.operator import Trouble, operator_letter
+from iomine.digest.words import COLUMNS
+from iomine.post.model import Letter
+from iomine.report.facts import Ask
+from iomine.triggers import MANUALS
+from iomine.triggers.model import TOLD
+
+FIRST, LAST = date(2024, 4, 1), date(2024, 4, 14)
+CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in TOLD]
+NASTY = (*HOSTILE.values(), "{{link:stop}}", "ada\nBcc: all@site.test", "\u200b\u2066x", "\ue000\ue001", "ok")
+CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ue000\ue001]")
+Row = dict[str, Any]
+
+
+def _log(dice: random.Random, number: int) -> Row:
+    return {
+        "cluster": dice.choice(("blue", HOSTILE["tag"])), "night": FIRST + timedelta(days=dice.randrange(14)),
+        "log_id": f"{number:016x}", "user": "ada", "application": dice.choice(NASTY), "app": dice.choice((*NASTY, "python3")),
+        "exe": dice.choice(NASTY), "lineage_id": "a", "job_id": dice.choice(NASTY), "nprocs": 64, "run_seconds": 3723.0,
+        "run_core_seconds": 64 * 3723.0, "io_core_seconds": 1e5,
+    }  # fmt: skip
+
+
+def _finding(dice: random.Random, log: Row, code: str) -> Row:
+    trigger = MANUALS[code].trigger
+    path = f"/scratch/{dice.choice(NASTY)}/" + "p" * dice.choice((5, 4096))
+
+    def filled(template: str) -> str:
+        # As a view fills it in: names as they are, and numbers.
+        return re.sub(
+            r"\{(\w+)[^}]*\}", lambda slot: path if slot[1].endswith("_path") else f"{dice.randrange(10**9):,}", template
+        )
+
+    return {name: log[name] for name in ("cluster", "night", "log_id")} | {
+        "code": code, "level": trigger.level.value, "finding": filled(trigger.finding), "advice": filled(trigger.advice),
+        "evidence": dice.choice((None, "trace", HOSTILE["quotes"])), "cost_core_seconds": 3600 * dice.uniform(1, 9999),
+    }  # fmt: skip
+
+
+def _outcome(number: int) -> Row:
+    return {
+        "cluster": "blue", "lineage_id": f"{number}", "user": "ada", "application": NASTY[number % len(NASTY)],
+        "outcome": "gone", "code": CODES[number % len(CODES)],
+        "told_night": FIRST, "clear_night": FIRST, "saved_core_seconds": 1e9, "later_count": 9,
+        "later_fired_count": 0, "clear_since_count": 9,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ask() -> Ask:
+    """Ten thousand findings of a user whose every name is hostile or long."""
+    dice = random.Random(7)
+    logs = [_log(dice, number) for number in range(1000)]
+    findings = [_finding(dice, log, code) for log in logs for code in dice.sample(CODES, 10)]
+    weather = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
+    return database(
+        {
+            "logs": logs,
+            "findings": findings,
+            "job_weather": weather,
+            "advice_outcomes": [_outcome(number) for number in range(60)],
+        }
+    )
+
+
+@pytest.fixture(scope="module", params=["https://io.site.test", None], ids=["site", "files"])
+def letter(request, ask: Ask) -> Letter:
+    return all_letters(ask, since(FIRST, LAST), request.param)["ada"]
+
+
+def test_letters_stay_small(letter: Letter):
+    """However much there is to say, with room for the post's links both parts and the pictures are far below 100 KB."""
+    assert 5 == len(letter.entries)
+    assert len(letter.text.encode()) < 25_000
+    assert len(letter.html.encode()) < 40_000
+    assert sum(map(len, letter.pictures.values())) < 3000
+
+
+def test_both_parts_say_the_same(letter: Letter):
+    """But for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
+    plain, rich = "\n".join(plain_lines(letter.text)).split("To answer, by web or by mail")[0], read_html(letter.html)
+    shown = re.sub(
+        r"It is done, or meant to be so|Not now, tell me again later|No more of these mails at all|\(by mail\)", "", rich.text
+    )
+    assert _signs(plain) == _signs(shown)
+    titles = [_signs(title) for title in rich.headings if title[0].isdigit()]
+    assert titles == [_signs(title) for title in _titles(letter.text, len(letter.entries))]
+
+
+def _signs(text: str) -> str:
+    """Letters and digits, whatever stands between them."""
+    return re.sub(r"[\W_]+", "", text)
+
+
+def _titles(text: str, count: int) -> list[str]:
+    """Titles of entries: their number, and what stands up to the cost."""
+    found = []
+    for number in range(1, count + 1):
+        begun = text.split(f"\n{number}. ", 1)[1]
+        lines = begun.split("\n")
+        end = next(place for place, line in enumerate(lines) if "core-hour" in line)
+        found.append(f"{number}. " + "".join(lines[:end]))
+    return found
+
+
+def test_the_plain_part_fits_into_72_columns(letter: Letter):
+    """No line is longer but for addresses, which must not be broken."""
+    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS and "/reports/" not in line]
+
+
+def test_hostile_names_stay_names(letter: Letter):
+    """No control character, none that turns text around, no tag, no place of the post's beyond its own, and one clean subject."""
+    assert not CONTROLS.search(letter.text)
+    assert not CONTROLS.search(letter.html)
+    assert letter.subject.isprintable()
+    assert len(letter.subject) <= 110
+    tags = read_html(letter.html).tags
+    assert tags <= set("html head meta title style body div p h2 h3 ul li pre code a img bdi".split())
+    keys = {entry.subject.key for entry in letter.entries}
+    for part in (letter.text, letter.html):
+        places = re.findall(r"\{\{.*?\}\}", part)
+        assert {re.sub(r"^\{\{(link|mailto):|\}\}$", "", place) for place in places} == {
+            "stop", *(f"{action}:{key}" for action in ("acknowledge", "snooze") for key in keys)
+        }  # fmt: skip
+        assert places.count("{{mailto:stop}}") == 1
+
+
+def test_nothing_comes_from_elsewhere(letter: Letter):
+    """The HTML part names no address but reports, its own pictures and the post's places."""
+    for source in read_html(letter.html).sources:
+        assert re.match(r"https://io\.site\.test/reports/[0-9a-f]{16}\.html#[A-Z]+-\d{3}$|cid:nights$|\{\{", source)
+    assert "url(" not in letter.html
+    assert set(letter.pictures) == {"nights"}
+    assert letter.pictures["nights"].startswith(b"\x89PNG")
+
+
+def test_pictures_are_said_in_words(letter: Letter):
+    """Each picture has a text in its place, which names the night that cost most."""
+    (alt,) = re.findall(r'<img[^>]*alt="([^"]+)"', letter.html)
+    night = re.search(r"most of it on (.+?) \(", " ".join(letter.text.split()))
+    assert night is not None
+    assert alt.endswith(f"on {night[1]}.")
+
+
+def test_operators_letters_bear_hostile_names(ask: Ask):
+    """What the post could not do is told with whatever names there are, in lines that fit."""
+    troubles = [Trouble("Users without an address", [(each, each) for each in NASTY * 200])]
+    letter = operator_letter(_nothing_but(ask), FIRST, LAST, {}, troubles)
+    assert letter is not None
+    assert not CONTROLS.search(letter.text + letter.html)
+    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS]
+    assert "{{" not in letter.text + letter.html
+    assert len(letter.html) < 20_000
+
+
+def _nothing_but(ask: Ask) -> Ask:
+    """Answers as over a warehouse in which nothing was swept."""
+
+    def empty(sql: str, parameters: Any = None) -> Any:
+        return ask("SELECT 1 AS x, 0 AS sweep_count, 0 AS rejected_count WHERE false")
+
+    return empty
+
+
+def test_letters_are_the_same_for_the_same(ask: Ask):
+    """Written twice, a letter is the same to the last sign."""
+    one, other = (all_letters(ask, since(FIRST, LAST))["ada"] for _ in range(2))
+    assert one == other
+
+
+def test_entries_name_what_they_are_about(letter: Letter):
+    """Entries come the costliest first, with the title that both parts show."""
+    costs = [entry.cost_core_seconds or 0 for entry in letter.entries]
+    assert sorted(costs, reverse=True) == costs
+    for entry in letter.entries:
+        assert words(entry.title) in words(letter.text)

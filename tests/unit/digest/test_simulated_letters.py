@@ -1,0 +1,122 @@
+"""Who gets what of a simulated week, held against what was simulated."""
+
+import json
+from collections import defaultdict
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import NamedTuple
+
+import lineage_truth
+import pytest
+from letter_rows import all_letters, since
+
+from iomine.post.model import Letter
+from iomine.simulate.archetypes.model import PATTERNS
+from iomine.triggers import TRIGGERS
+from iomine.triggers.model import TOLD
+from iomine.views.query import answer, open_catalog
+
+FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
+LOGS, SEED = 700, 3
+# What leads the entry about each kind of program; ones that do as they should have none.
+LEADS = {
+    "checkpoint": {"POSIX-102", "POSIX-121"},
+    "file_per_process": {"FILE-101"},
+    "hdf5_independent": {"POSIX-102"},
+    "import_storm": {"POSIX-302", "POSIX-303"},
+    "metadata_poll": {"POSIX-301"},
+    "random_reads": {"POSIX-101"},
+    "rank0_funnel": {"RANK-303"},
+    "rewriter": {"POSIX-132"},
+    "serial_postprocessing": {"STDIO-101"},
+    "single_ost_output": {"LUSTRE-101"},
+    "small_file_reads": {"LUSTRE-102", "POSIX-302"},
+    "strided_mpiio": {"POSIX-101", "POSIX-102"},
+}
+
+
+class Week(NamedTuple):
+    """What was simulated, and the letters about it; applications as views name them."""
+
+    logs: dict[tuple[str, str], list[dict]]
+    incidents: dict[str, dict]
+    letters: dict[str, Letter]
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
+    """A week of a facility that is told whatever it costs, since what its programs lose is little."""
+    folder = tmp_path_factory.mktemp("week")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lineage_truth, "LOGS", LOGS)
+        database = lineage_truth.facility(SEED, folder)
+    truth = folder / "facility" / "truth"
+    incidents = {each["kind"]: each for each in json.loads((truth / "incidents.json").read_text())["incidents"]}
+    with open_catalog(database) as con:
+        ask = partial(answer, con)
+        names = {row["path"]: (row["user"], row["application"]) for row in ask("FROM logs").to_pylist()}
+        letters = all_letters(ask, since(FIRST, LAST))
+    logs = defaultdict(list)
+    for log in map(json.loads, (truth / "logs.jsonl").open()):
+        logs[names[log["log"]]].append(log)
+    return Week(logs, incidents, letters)
+
+
+def _ill(logs: list[dict]) -> set[str]:
+    """Codes that the truth says are to be told of some of the logs."""
+    codes = {PATTERNS[pattern] for log in logs for pattern in log["patterns"]}
+    return {code for code in codes if TRIGGERS[code].ruleset == "iomine" and TRIGGERS[code].level in TOLD}
+
+
+def _is_open(logs: list[dict]) -> bool:
+    """Whether the truth says nothing of an application but that it might be told of."""
+    return not _ill(logs) and any(log["open_questions"] for log in logs)
+
+
+def _follower(week: Week) -> tuple[str, str]:
+    lineage = week.incidents["advice_followed"]["lineage"]
+    (what,) = {what for what, logs in week.logs.items() if any(log["lineage"] == lineage for log in logs)}
+    return what
+
+
+def test_who_gets_what_is_what_is_true(week: Week):
+    """Each application that shows a pattern is in its user's letter, once, and no other that the truth makes claims about."""
+    told = [(name, entry.subject.application) for name, letter in week.letters.items() for entry in letter.entries]
+    expected = {what for what, logs in week.logs.items() if _ill(logs)} - {_follower(week)}
+    assert sorted(expected) == sorted(what for what in told if not _is_open(week.logs[what]))
+
+
+def test_each_kind_of_program_is_led_by_its_cause(week: Week):
+    """The lead of an entry is what the table above says of the application's kind."""
+    got = defaultdict(set)
+    for name, letter in week.letters.items():
+        for entry in letter.entries:
+            logs = week.logs[name, entry.subject.application]
+            if not _is_open(logs):
+                (kind,) = {log["archetype"] for log in logs}
+                got[kind].add(entry.subject.code)
+    assert [] == [(kind, codes) for kind, codes in got.items() if not codes <= LEADS.get(kind, set())]
+    assert len(got) >= len(LEADS) - 1
+
+
+def test_who_followed_advice_is_praised(week: Week):
+    """The follower, and nobody else, is told that what was wrong is gone, since the night of the change or the next run."""
+    user, application = _follower(week)
+    assert {user} == {name for name, letter in week.letters.items() if letter.better}
+    letter = week.letters[user]
+    assert {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")} == {
+        (subject.application, subject.code) for subject in letter.better
+    }
+    change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
+    clear = [log for log in week.logs[user, application] if not log["patterns"]]
+    text = " ".join(letter.text.split())
+    assert f"{application}: “Ranks move unequal shares of the bytes”" in text
+    assert f"are gone since {change.day} January, in {len(clear)} runs" in text
+    assert application not in [entry.subject.application for entry in letter.entries]
+
+
+def test_costs_are_told_in_order(week: Week):
+    """Letters come by what their costliest entry cost, and entries so within a letter."""
+    costs = [[entry.cost_core_seconds or 0 for entry in letter.entries] for letter in week.letters.values() if letter.entries]
+    assert sorted(costs, key=lambda each: -each[0]) == costs
+    assert all(each == sorted(each, reverse=True) for each in costs)

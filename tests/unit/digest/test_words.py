@@ -1,0 +1,89 @@
+"""Words of letters: names do no harm, programs stay programs, numbers can be read."""
+
+import ast
+import re
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from outline import HOSTILE
+
+from iomine.digest.words import COLUMNS, core_hours, counted, finding_of, folded, marked, name, percent, span, unmarked, wrapped
+from iomine.triggers import TRIGGERS
+from iomine.triggers.model import Snippet
+
+SNIPPETS = {snippet.code: snippet for trigger in TRIGGERS.values() for snippet in trigger.snippets}.values()
+PLACES = ("{{link:stop}}", "{{mailto:stop}}", "{{{link:stop}}}", "{{link:snooze:0123456789abcdef0123456789abcdef}}")
+
+
+@given(st.one_of(st.text(), st.sampled_from([*HOSTILE.values(), *PLACES, "\ue000\ue001</bdi>", "{" * 50, ""])))
+def test_names_do_no_harm(text: str):
+    """Whatever a name holds, it is a line of signs that can be seen, is no place of the post's, and ends where it ends."""
+    told = name(text)
+    assert "\ue000" == told[0]
+    assert "\ue001" == told[-1]
+    assert unmarked(told).isprintable()
+    assert "{{" not in told
+    assert "}}" not in told
+    assert len(told) <= 140
+    html = str(marked(told))
+    assert html.startswith("<bdi>")
+    assert html.endswith("</bdi>")
+    assert not re.search("[<>]", html[5:-6])
+
+
+def test_names_in_findings_stand_apart():
+    """In a sentence that a trigger made, each path is cut and stands alone; what is no such sentence is a name as a whole."""
+    path = "/scratch/\u05e9\u05dc\u05d5\u05dd/" + "x" * 4096
+    text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, most of it in {path}."
+    told = finding_of("POSIX-102", text)
+    assert told.startswith("5,000 of 10,000 writes (50%) were small")
+    assert told.endswith("\ue001.")
+    assert len(told) < 250
+    assert finding_of("POSIX-102", "{{link:stop}} <b>").startswith("\ue000{ {")
+    assert finding_of("GONE-101", "anything") == name("anything")
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"{snippet.language}: {snippet.title}")
+def test_folded_programs_stay_the_same(snippet: Snippet):
+    """Each program fits into the plain part; in Python it means the same, in others it has the same words in the same order."""
+    told = folded(snippet)
+    assert max(map(len, told.splitlines())) <= COLUMNS - 4
+    if snippet.language == "python":
+        assert ast.dump(ast.parse(snippet.code)) == ast.dump(ast.parse(told))
+    else:
+        joined = re.sub(r" [&\\]\n", "\n", told)
+        assert re.sub(r" &\n", "\n", snippet.code).split() == joined.split()
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=500))
+def test_wrapped_lines_fit(text: str):
+    """No line is longer than the plain part is wide, whatever words there are."""
+    assert max(map(len, wrapped(text, "   - ").splitlines()), default=0) <= COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("core_seconds", "told"),
+    [
+        (None, "a cost that is not known"),
+        (1.0, "less than 0.01 core-hours"),
+        (3600.0, "1 core-hour"),
+        (36_000.0, "10 core-hours"),
+        (4_444_000.0, "1,234 core-hours"),
+        (0.5 * 3600, "0.5 core-hours"),
+    ],
+)
+def test_core_hours_read_well(core_seconds, told):
+    """Core-hours have about three digits."""
+    assert told == core_hours(core_seconds)
+
+
+def test_times_and_counts_read_well():
+    """No more of a day is said than is needed."""
+    assert "5 January 2026" == span(date(2026, 1, 5), date(2026, 1, 5))
+    assert "5 to 12 January 2026" == span(date(2026, 1, 5), date(2026, 1, 12))
+    assert "30 January to 2 February 2026" == span(date(2026, 1, 30), date(2026, 2, 2))
+    assert "30 December 2025 to 2 January 2026" == span(date(2025, 12, 30), date(2026, 1, 2))
+    assert ["1 run", "0 runs", "1,234 runs"] == [counted(count, "run") for count in (1, 0, 1234)]
+    assert ["0%", "0.34%", "9.1%", "31%", "120%"] == [percent(ratio) for ratio in (0, 0.0034, 0.091, 0.31, 1.2)]

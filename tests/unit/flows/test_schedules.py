@@ -1,0 +1,33 @@
+"""What a site's Prefect server is told to run is there."""
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import yaml
+from facility import FIRST, Facility
+from prefect import Flow
+
+from iomine.flows.digest import send
+from iomine.pipeline.digest import Order
+
+SCHEDULES = yaml.safe_load((Path(__file__).parents[3] / "deploy" / "prefect.yaml").read_text(encoding="utf-8"))
+
+
+def test_schedules_name_flows_and_their_parameters():
+    """Each deployment has a flow of its own, which takes the parameters that it is given."""
+    flows = []
+    for deployment in SCHEDULES["deployments"]:
+        room, _, name = deployment["entrypoint"].rpartition(".")
+        flows.append(getattr(import_module(room), name))
+        assert isinstance(flows[-1], Flow)
+        inspect.signature(flows[-1].fn).bind(**deployment["parameters"])
+    assert {"sweep", "digest"} == {each.name for each in flows}
+
+
+def test_the_task_of_the_digest_writes_mails(tmp_path: Path):
+    """Run outside of a flow, the flow's one task does what the command does."""
+    root = Facility(tmp_path / "warehouse").root
+    (root / "digest.toml").write_text("least_core_hours = 0.0\n")
+    done = send.fn(Order(root, since=FIRST, outbox=tmp_path / "outbox"))
+    assert len(done.post.sent) == len(list((tmp_path / "outbox").glob("*.eml"))) > 0

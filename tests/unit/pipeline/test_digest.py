@@ -1,0 +1,205 @@
+"""Runs of the digest over a warehouse of hostile names: who gets what through letters and post together."""
+
+import email
+import re
+from datetime import date, timedelta
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import pytest
+from facility import FIRST, NIGHTS, Facility
+from outline import HOSTILE
+
+from iomine.errors import UsageError
+from iomine.pipeline import digest as digest_room
+from iomine.pipeline.digest import Order, digest, site_settings, take_mail
+from iomine.views.query import ask
+
+SETTINGS = """
+least_core_hours = 0.0
+operators = ["ops@site.test"]
+[directory]
+template = "{user}@site.test"
+[investigators]
+p1 = "ada"
+"""
+# Of the metrics, one that is larger on a night of these rows than on the night before.
+RISING, RISEN = "finding_log_ratio", date(2024, 4, 9)
+
+
+@pytest.fixture(scope="module")
+def facility(tmp_path_factory: pytest.TempPathFactory) -> Facility:
+    return Facility(tmp_path_factory.mktemp("facility"))
+
+
+@pytest.fixture
+def site(facility: Facility) -> Path:
+    """The warehouse, as before the first digest."""
+    for file in facility.root.glob("digest*"):
+        file.unlink()
+    (facility.root / "digest.toml").write_text(SETTINGS)
+    return facility.root
+
+
+def mails(outbox: Path) -> dict[str, EmailMessage]:
+    """Mails by their address and list."""
+    found = [email.message_from_bytes(file.read_bytes(), policy=default) for file in sorted(outbox.glob("*.eml"))]
+    assert [] == [defect for mail in found for part in mail.walk() for defect in part.defects]
+    return {f"{mail['List-Id'].split('.')[0][1:]} {mail['To']}": mail for mail in found}  # type: ignore[misc]
+
+
+def text_of(mail: EmailMessage) -> str:
+    part = mail.get_body(("plain",))
+    assert part is not None
+    return str(part.get_content())
+
+
+def test_everybody_due_is_written_to(site: Path, facility: Facility, tmp_path: Path):
+    """Users with findings, who answers for a project and operators get a mail each; whose name cannot be an address is listed."""
+    done = digest(Order(site, since=FIRST, outbox=tmp_path))
+    expected = {log["user"] for log in facility.findings if log["user"]}
+    assert {f"user {name}" for name in ("ada", "bob")} | {"project p1", "operator operator"} == set(done.post.sent)
+    assert len(expected) - 2 == len([who for who in done.post.unknown if who.startswith("user ")])
+    assert {"user ada@site.test", "user bob@site.test", "project ada@site.test", "operator ops@site.test"} == mails(
+        tmp_path
+    ).keys()
+    assert not done.post.is_whole
+
+
+def test_hostile_names_harm_no_mail(site: Path, tmp_path: Path):
+    """Mails have one of each header, no more than 100 KB, and no sign that cannot be seen."""
+    digest(Order(site, since=FIRST, outbox=tmp_path))
+    for file in tmp_path.glob("*.eml"):
+        assert len(file.read_bytes()) < 100_000
+    for mail in mails(tmp_path).values():
+        assert len(mail.keys()) == len(set(mail.keys()))
+        assert "Bcc" not in mail
+        assert not re.search("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text_of(mail))
+        html = mail.get_body(("html",))
+        assert html is not None
+        assert HOSTILE["tag"] not in html.get_content()
+        assert "{{" not in html.get_content() + text_of(mail)
+
+
+def test_nobody_is_told_twice(site: Path, tmp_path: Path):
+    """A second run sends nothing, also without a cooldown, as long as no night has come that is new."""
+    for cooldown in (14, 0):
+        first = digest(Order(site, since=FIRST, outbox=tmp_path / "one"))
+        (site / "digest.toml").write_text(f"cooldown_days = {cooldown}\n{SETTINGS}")
+        second = digest(Order(site, outbox=tmp_path / "two"))
+        assert first.post.sent
+        assert [] == second.post.sent
+        assert {} == mails(tmp_path / "two")
+        for file in site.glob("digest.sqlite"):
+            file.unlink()
+
+
+def test_a_dry_run_notes_nothing(site: Path, tmp_path: Path):
+    """A preview writes the mails and leaves no ledger, key or lock; the run after it sends all."""
+    dry = digest(Order(site, since=FIRST, outbox=tmp_path / "dry", is_dry=True))
+    assert ["digest.toml"] == [file.name for file in site.glob("digest*")]
+    real = digest(Order(site, since=FIRST, outbox=tmp_path / "real"))
+    assert dry.post.sent == real.post.sent
+    texts = [{name: _without_links(text_of(mail)) for name, mail in mails(tmp_path / which).items()} for which in ("dry", "real")]
+    assert texts[0] == texts[1]
+
+
+def _without_links(text: str) -> str:
+    return re.sub(r"\S*mailto:\S+", "", text)
+
+
+@pytest.mark.parametrize(
+    ("order", "sent"),
+    [
+        ({"user": "bob"}, ["user bob"]),
+        ({"project": "p1"}, ["project p1"]),
+        ({"is_operator": True}, ["operator operator"]),
+        ({"user": "nobody"}, []),
+    ],
+    ids=str,
+)
+def test_one_can_be_written_to_alone(site: Path, tmp_path: Path, order: dict[str, Any], sent: list[str]):
+    """A user, a project or operators alone get their mail, and whoever has no findings none."""
+    done = digest(Order(site, since=FIRST, outbox=tmp_path, **order))
+    assert sent == done.post.sent
+    assert done.post.is_whole
+
+
+def test_the_first_digest_tells_of_fourteen_nights(site: Path, facility: Facility, tmp_path: Path):
+    """Without a mail before and without a date, the last 14 nights count; there are twelve."""
+    done = digest(Order(site, outbox=tmp_path, user="ada"))
+    newest = max(log["night"] for log in facility.logs)
+    assert newest == done.last_night
+    first = newest - timedelta(days=13)
+    assert f"in the nights of {first.day} March to {newest.day} April 2024" in " ".join(
+        text_of(mails(tmp_path)["user ada@site.test"]).split()
+    )
+    assert NIGHTS < 14
+
+
+def test_excluded_accounts_are_not_told_of(site: Path, tmp_path: Path):
+    """Runs charged to an excluded account are in nobody's letter, and it gets none."""
+    (site / "digest.toml").write_text(f'{SETTINGS}[exclude]\naccounts = ["p1"]\n')
+    done = digest(Order(site, since=FIRST, outbox=tmp_path))
+    assert "project p1" not in done.post.sent
+    query = (
+        "SELECT count(*) AS n FROM findings JOIN (SELECT DISTINCT cluster, job_id FROM jobs WHERE account = 'p1') "
+        "USING (cluster, job_id) WHERE \"user\" = 'ada'"
+    )
+    assert ask(site / "iomine.duckdb", query)["n"][0].as_py() > 0
+    with_all = tmp_path / "all"
+    (site / "digest.sqlite").unlink()
+    (site / "digest.toml").write_text(SETTINGS)
+    digest(Order(site, since=FIRST, outbox=with_all))
+    assert text_of(mails(with_all)["user ada@site.test"]) != text_of(mails(tmp_path)["user ada@site.test"])
+
+
+def test_operators_are_told_of_trouble_and_of_what_crosses_bars(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Their mail lists users without an address, sweeps, rejects, and a metric above its bar and the night before."""
+    (site / "digest.toml").write_text(f"{SETTINGS}[notices]\n{RISING} = 0.0\n")
+    monkeypatch.setattr(digest_room, "_until", lambda *_: RISEN)
+    done = digest(Order(site, since=FIRST, outbox=tmp_path))
+    text = text_of(mails(tmp_path)["operator ops@site.test"])
+    assert len(done.post.unknown) > 3
+    assert "Users without an address" in text
+    assert "3 sweeps; 303 found = 270 ingested + 15 known + 18 rejected" in " ".join(text.split())
+    assert f"To be noticed - {RISING} is " in " ".join(text.split())
+
+
+def test_settings_are_held_against_what_there_is(site: Path):
+    """A notice that there is not, and another setting that there is not, are told with the file's name and a hint."""
+    (site / "digest.toml").write_text("[notices]\nrejected_ration = 0.1\n")
+    with pytest.raises(UsageError, match=r"digest\.toml: There is no notice rejected_ration: did you mean rejected_ratio\?"):
+        site_settings(site)
+    (site / "digest.toml").write_text("cooldown = 3\n")
+    with pytest.raises(UsageError, match=r"digest\.toml: .*cooldown.*did you mean cooldown_days"):
+        site_settings(site)
+
+
+@pytest.mark.parametrize(
+    ("order", "told"),
+    [
+        ({}, "It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
+        ({"is_dry": True}, "A dry run writes mails to a folder: name it with --outbox."),
+        ({"outbox": Path("x"), "smtp": ("h", 25)}, "--outbox and --smtp are two ways for mails to go: leave one of them out."),
+    ],
+)
+def test_where_mails_go_must_be_said(site: Path, order: dict[str, Any], told: str):
+    """Without a way for mails to go, or with two, one sentence says what to give."""
+    with pytest.raises(UsageError, match=re.escape(told)):
+        digest(Order(site, **order))
+
+
+def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
+    """A mail that a link has written quiets the finding that it is about, and no other."""
+    digest(Order(site, since=FIRST, outbox=tmp_path, user="ada"))
+    text = text_of(mails(tmp_path)["user ada@site.test"])
+    acknowledged = text.split("It is done, or meant to be so:")[1]
+    token = re.search(r"subject=iomine%20([\w.-]+)", acknowledged.replace("=\n", ""))
+    assert token is not None
+    done = take_mail(site, f"From: ada@site.test\nSubject: iomine {token[1]}\n\n".encode())
+    assert "user ada: from now on, you get no word of" in done
+    told = digest(Order(site, since=FIRST, outbox=tmp_path / "again", is_dry=True, user="ada"))
+    assert 1 == told.quiet["acknowledged"]

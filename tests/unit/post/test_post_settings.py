@@ -1,0 +1,129 @@
+"""What a site sets for its digests: read in full, refused in a sentence."""
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from iomine.errors import UsageError
+from iomine.pipeline.site import site_file
+from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings, parse
+
+TEMPLATE = (Path(__file__).parents[3] / "deploy" / "digest.toml").read_text(encoding="utf-8")
+
+
+def names(record: type) -> list[str]:
+    """Settings in their order, with lines that begin tables."""
+    found = []
+    for each in fields(record):
+        default = each.metadata.get("default")
+        is_table = is_dataclass(default) or "values" in each.metadata
+        found += [f"[{each.name}]" if is_table else each.name, *(names(default) if is_dataclass(default) else [])]
+    return found
+
+
+def test_the_template_says_what_ships():
+    """It sets nothing as it is, with every value uncommented what would hold anyway, and leaves out no setting."""
+    values = [
+        line.removeprefix("#") for line in TEMPLATE.splitlines() if line.startswith("[") or (line[:1] == "#" != line[1:2] > " ")
+    ]
+    assert Settings() == parse(TEMPLATE) == parse("\n".join(values)) == parse("")
+    assert names(Settings) == [line if line.startswith("[") else line.partition(" = ")[0] for line in values]
+    assert len(values) == TEMPLATE.split("\n\n", 1)[1].count("# ")
+
+
+def test_all_of_it_can_be_set():
+    """Each kind of value, in each table."""
+    text = """
+    from_address = "digest@site.org"
+    site = "https://iomine.site.org/io/"
+    operators = ["a@site.org", "b@site.org"]
+    cooldown_days = 0
+    least_core_hours = 2
+    in_doubt = "hold"
+    [directory]
+    kind = "csv"
+    file = "people.csv"
+    [smtp]
+    host = "mail.site.org"
+    tls = "starttls"
+    user = "iomine"
+    password_file = "digest.password"
+    [exclude]
+    users = ["root"]
+    [investigators]
+    chem042 = "ada"
+    "phys 7" = "pi@elsewhere.org"
+    [notices]
+    rejected_ratio = 0.1
+    regressions = 3
+    """
+    expected = Settings(
+        from_address="digest@site.org",
+        site="https://iomine.site.org/io/",
+        operators=("a@site.org", "b@site.org"),
+        cooldown_days=0,
+        least_core_hours=2.0,
+        in_doubt="hold",
+        directory=DirectorySettings(kind="csv", file="people.csv"),
+        smtp=SmtpSettings(host="mail.site.org", tls="starttls", user="iomine", password_file="digest.password"),  # noqa: S106  a file
+        exclude=Exclusions(users=("root",)),
+        investigators={"chem042": "ada", "phys 7": "pi@elsewhere.org"},
+        notices={"rejected_ratio": 0.1, "regressions": 3.0},
+    )
+    assert expected == parse(text)
+    assert "https://iomine.site.org/io/" == expected.root
+    assert ["digest@site.org"] * 3 == [expected.answers_to, expected.actions_to, expected.returns_to]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cooldwn_days = 3", "There is no digest setting cooldwn_days: did you mean cooldown_days?"),
+        ("[smtp]\nhots = 'x'", "There is no digest setting smtp.hots: did you mean host?"),
+        ("[smpt]\nhost = 'x'", "There is no digest setting smpt: did you mean smtp?"),
+        ("[exclude]\nzzz = []", "There is no digest setting exclude.zzz: there are users, accounts, applications."),
+        ("smtp = 'mail'", "smtp is a table: write its settings under a line [smtp]."),
+        ("investigators = 3", "investigators is a table: write its settings under a line [investigators]."),
+        ("cooldown_days = -1", "cooldown_days must be a whole number from 0 on, not -1."),
+        ("cooldown_days = 1.5", "cooldown_days must be a whole number from 0 on, not 1.5."),
+        ("most_entries = true", "most_entries must be a whole number from 1 on, not True."),
+        ("least_core_hours = '1'", "least_core_hours must be a number from 0 on, not '1'."),
+        ("least_core_hours = nan", "least_core_hours must be a number from 0 on, not nan."),
+        ("least_core_hours = inf", "least_core_hours must be a number from 0 on, not inf."),
+        (f"least_core_hours = 1{'0' * 400}", "least_core_hours must be a number from 0 on, not 1000"),
+        ("in_doubt = 'send'", "in_doubt must be one of resend, hold, not 'send'."),
+        ("from_name = 7", "from_name must be a line of text, not 7."),
+        ('from_name = "a\\nBcc: b@c"', "from_name must be a line of text, not "),
+        ("from_address = 'Io <a@b>'", "'Io <a@b>' is no mail address: write it as somebody@site.org."),
+        ("reply_to = 'a@b@c'", "'a@b@c' is no mail address"),
+        ("operators = ['a@b', 'c']", "'c' is no mail address"),
+        ("operators = 'a@b'", "operators must be a list of lines of text, not 'a@b'."),
+        ("site = 'iomine.site.org'", "site must be an address such as https://iomine.site.org/, not "),
+        ("site = 'javascript://x'", "site must be an address"),
+        ("site = 'https://x/?a='", "site must be an address"),
+        ("site = 'https://[x/'", "site must be an address"),
+        ("[notices]\na = '1'", "notices.a must be a number from 0 on, not '1'."),
+        ("[investigators]\nchem = 1", "investigators.chem must be a line of text, not 1."),
+        ("[directory]\nkind = 'nis'", "directory.kind must be one of template, csv, passwd, ldap, not 'nis'."),
+        ("[directory]\nkind = 'csv'", "directory.file is missing: name the file that has the addresses."),
+        ("[directory]\nkind = 'ldap'\nbase = 'x'", "directory.server must be ldap://"),
+        ("[directory]\ntemplate = 'user@site'", "directory.template must be an address with {user} in it, not 'user@site'."),
+        ("[directory]\ntemplate = '{user}'", "directory.template must be an address with {user} in it"),
+        ("[directory]\nfilter = '(uid=ada)'", "directory.filter must have {user} in it"),
+        ("[directory]\nserver = 'ldap://x'\nuser = 'a'\ntls = 'none'", "directory.user would send its password for all to read"),
+        ("[smtp]\nport = '25'", "smtp.port must be a whole number from 1 on, not '25'."),
+        ("[smtp]\ntls = 'ssl'", "smtp.tls must be one of none, starttls, implicit, not 'ssl'."),
+        ("[smtp]\nuser = 'a'", "smtp.user and smtp.password_file go together: set both or none."),
+        ("[smtp]\nhost = 'x'\nuser = 'a'\npassword_file = 'b'", "smtp.user would send its password for all to read"),
+        ("site =", "This is not TOML: "),
+    ],
+)
+def test_what_is_not_fit_is_told(tmp_path, text, told):
+    """One sentence with the file, the setting and what it should be."""
+    file = tmp_path / "digest.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError) as error, site_file(file, "digest settings") as content:
+        parse(content)
+    assert str(error.value).startswith(f"{file}: {told}")
+    assert "\n" not in str(error.value)
