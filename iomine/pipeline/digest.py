@@ -197,24 +197,28 @@ class _Run:
 
     def send(self) -> None:
         """Writes letters and gives them to the post."""
-        order, written = self._order, []
-        if order.is_for_all or order.user is not None:
-            written += self._written("user", order.user)
-        if order.project is not None or (order.is_for_all and self._settings.investigators):
-            written += self._written("project", order.project)
-        self.post = deliver(written, self._office, leftovers=not order.is_dry)
+        order = self._order
+        self.post = deliver(self._due(), self._office, leftovers=not order.is_dry)
         if order.is_operator or (order.is_for_all and self._settings.operators):
             letter = self._to_operators()
             _add(self.post, deliver([letter] if letter else [], self._office, leftovers=False))
 
-    def _written(self, kind: Whose, only: str | None) -> list[Letter]:
+    def _due(self) -> Iterator[Letter]:
+        """Letters to users and projects, gathered once the post asks for them: what it has then given up is told anew."""
+        order = self._order
+        if order.is_for_all or order.user is not None:
+            yield from self._written("user", order.user)
+        if order.project is not None or (order.is_for_all and self._settings.investigators):
+            yield from self._written("project", order.project)
+
+    def _written(self, kind: Whose, only: str | None) -> Iterator[Letter]:
         order, ledger = self._order, self._office.ledger
         told = ledger.last_nights(kind) if order.since is None else {}
         since = {recipient: night + timedelta(days=1) for recipient, night in told.items()}
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        return list(letters(self._ask, scope, self._manners(kind), links))
+        yield from letters(self._ask, scope, self._manners(kind), links)
 
     def _manners(self, kind: Whose) -> Manners:
         manners = PostManners(self._settings, self._office.ledger, self._office.now().date())

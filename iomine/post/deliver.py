@@ -85,7 +85,7 @@ def deliver(letters: Iterable[Letter], office: Office, *, leftovers: bool = True
     """Carries letters; the caller holds the ledger's lock.
 
     Args:
-        letters: new ones.
+        letters: new ones, asked for once what an earlier run left has gone.
         office: with what.
         leftovers: whether what an earlier run left goes first.
 
