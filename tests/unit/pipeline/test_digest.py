@@ -2,6 +2,8 @@
 
 import email
 import re
+import socket
+import sqlite3
 from datetime import date, timedelta
 from email.message import EmailMessage
 from email.policy import default
@@ -203,3 +205,18 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
     assert "user ada: from now on, you get no word of" in done
     told = digest(Order(site, since=FIRST, outbox=tmp_path / "again", is_dry=True, user="ada"))
     assert 1 == told.quiet["acknowledged"]
+
+
+def test_what_is_given_up_is_told_anew(site: Path, tmp_path: Path):
+    """Where no mail server was there for days, the run that gives letters up writes new ones, of the newest numbers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        nobody = taken.getsockname()
+        first = digest(Order(site, since=FIRST, smtp=nobody))
+    assert "user ada" in dict(first.post.deferred)
+    with sqlite3.connect(site / "digest.sqlite") as ledger:
+        ledger.execute("UPDATE letter SET composed_at = '2024-04-01T00:00:00+00:00'")
+    second = digest(Order(site, since=FIRST, outbox=tmp_path))
+    assert "user ada" in dict(second.post.refused)
+    assert "user ada" in second.post.sent
+    assert "user ada@site.test" in mails(tmp_path)
