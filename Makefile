@@ -46,6 +46,9 @@ demo: $(DEMO)/.simulated
 		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && \
 		$(BIN)/iomine digest --user "$$user" --dry-run --outbox $(DEMO)/mails --warehouse $(DEMO)/warehouse
 	@ls $(DEMO)/mails/*.eml
+	@echo && echo "The report of its costliest run, to open in a browser:"
+	@log=$$($(BIN)/iomine sql "SELECT log_id FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
+		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && $(BIN)/iomine report "$$log" --warehouse $(DEMO)/warehouse
 	@echo && echo "Where to look next:"
 	@echo "  $(BIN)/iomine sql 'SELECT app, code, finding FROM findings' --warehouse $(DEMO)/warehouse"
 	@echo "  $(BIN)/iomine status --warehouse $(DEMO)/warehouse"
