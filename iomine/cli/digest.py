@@ -42,7 +42,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Mail each user what is wrong with their runs, what that cost and what to change.
+    """Mail each user what is wrong with their runs, and what to change.
 
     Each is told what is new since the last mail, or of the last 14 nights. Who answers for projects, and operators, get theirs
     where digest.toml in the warehouse names them. Nobody is told the same twice in 14 days, and nobody gets an empty mail.

@@ -9,6 +9,8 @@ from results import HEAD, MET
 
 REPO = Path(__file__).parents[2]
 TEXT = performance.PAGE.read_text(encoding="utf-8")
+_ROW = performance.Result(what="a thing", ours=2.0, peer=8.0, beside="another", ratio=4.0, least=5.0, spread=0.1)
+_PARTS = {name: {"results": [_ROW], "at": "2026-01-01T00:00", "seconds": 1.0, "load": 0.5} for name in performance.PARTS}
 
 
 def tables() -> list[list[list[str]]]:
@@ -46,7 +48,14 @@ def test_tables_have_the_form_of_the_program():
 
 def test_a_page_made_of_results_is_read_back():
     """The page of known results shows each of them once, in its part."""
-    row = performance.Result(what="a thing", ours=2.0, peer=8.0, beside="another", ratio=4.0, least=5.0, spread=0.1)
-    parts = {name: {"results": [row], "at": "2026-01-01T00:00", "seconds": 1.0, "load": 0.5} for name in performance.PARTS}
-    page = performance.page(dict.fromkeys(performance.MACHINE, "known"), parts)
-    assert len(parts) == page.count("| a thing | 2 s |  | another 8 s | 4 x | at least 5 x | 10% | MISSED |")
+    page = performance.page(dict.fromkeys(performance.MACHINE, "known"), _PARTS)
+    assert len(_PARTS) == page.count("| a thing | 2 s |  | another 8 s | 4 x | at least 5 x | 10% | MISSED |")
+
+
+def test_parts_that_are_not_measured_stay_as_they_were() -> None:
+    """A page may be written anew part by part; without a part measured it is what it was."""
+    told = dict.fromkeys(performance.MACHINE, "known")
+    before = performance.page(told, _PARTS)
+    assert before == performance.page(told, {}, before)
+    changed = {"judge": _PARTS["judge"] | {"at": "2027-01-01T00:00"}}
+    assert performance.page(told, _PARTS | changed) == performance.page(told, changed, before)
