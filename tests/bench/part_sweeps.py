@@ -38,7 +38,7 @@ _SAMPLE_SECONDS: Final = 0.25
 # What a command line holds that says which part a process has.
 _ROLES: Final = {"iomine.pipeline.reading": "readers", "prefect": "Prefect's server", "spawn_main": "workers"}
 _CLIENT: Final = "client and scheduler"
-_STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish")
+_STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
 
 Measures = dict[str, Any]
 
@@ -88,7 +88,7 @@ def _speedup(options: Options) -> Iterator[Result]:
         what=f"{options.shared_night:,} logs swept by two workers, fixed costs apart",
         ours=shared, peer=alone, beside="one worker", ratio=alone / shared, least=_LEAST_SPEEDUP,
     )  # fmt: skip
-    for stage in ("identify", "read", "merge", "judge"):
+    for stage in ("identify", "read", "merge", "judge", "report"):
         ours, peer = two["stages"][stage], one["stages"][stage]
         yield Result(what=f"{stage} by two workers", ours=ours, peer=peer, beside="one worker", ratio=peer / ours)
 
