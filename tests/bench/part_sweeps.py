@@ -6,12 +6,15 @@ Prefect noted.
 """
 
 import json
+import multiprocessing
 import shutil
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -35,6 +38,8 @@ _FIRST_OF_MEMORY: Final = 10_000
 _MOST_GROWTH_BYTES: Final = 300_000_000
 _LEAST_SPEEDUP: Final = 1.8
 _SAMPLE_SECONDS: Final = 0.25
+# A megabyte each time, for some seconds.
+_INFLATED: Final = 1500
 # What a command line holds that says which part a process has.
 _ROLES: Final = {"iomine.pipeline.reading": "readers", "prefect": "Prefect's server", "spawn_main": "workers"}
 _CLIENT: Final = "client and scheduler"
@@ -91,6 +96,25 @@ def _speedup(options: Options) -> Iterator[Result]:
     for stage in ("identify", "read", "merge", "judge", "report"):
         ours, peer = two["stages"][stage], one["stages"][stage]
         yield Result(what=f"{stage} by two workers", ours=ours, peer=peer, beside="one worker", ratio=peer / ours)
+    # Cores that share what is in them, or with others, do not make twice as much of anything.
+    bare, halves = (statistics.median(_inflating(count) for _ in range(options.rounds)) for count in (1, 2))
+    what = "bytes inflated by two processes, and nothing else"
+    yield Result(what=what, ours=halves, peer=2 * bare, beside="one process", ratio=2 * bare / halves)
+
+
+def _inflating(processes: int) -> float:
+    """Seconds that processes take at once, each for the same work."""
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        pool.map(_inflate, [1] * processes, 1)
+        start = time.perf_counter()
+        pool.map(_inflate, [_INFLATED] * processes, 1)
+        return time.perf_counter() - start
+
+
+def _inflate(times: int) -> None:
+    packed = zlib.compress(bytes(range(256)) * 4096)
+    for _ in range(times):
+        zlib.decompress(packed)
 
 
 def _swept(options: Options, logs: int, workers: int) -> Measures:
