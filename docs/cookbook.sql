@@ -26,7 +26,7 @@ LIMIT 5;
 -- ## Who has had the same finding on most nights?
 SELECT "user", app, code, night_count, run_night_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours
 FROM repeat_offenders
-ORDER BY night_count DESC, cost_core_seconds DESC
+ORDER BY night_count DESC, round(cost_core_seconds) DESC, "user", app, code
 LIMIT 5;
 
 -- ## What is wrong with one user's jobs?

@@ -88,7 +88,11 @@ _NIGHTS: Final = """
     log AS (
         SELECT
             recipient, "user", night, log_id,
-            least(sum(cost_core_seconds ORDER BY code), any_value(io_core_seconds)) AS cost_core_seconds
+            -- LEAST leaves NULLs out: what has no known cost did not cost all of the time.
+            CASE
+                WHEN sum(cost_core_seconds) IS NOT NULL
+                THEN least(sum(cost_core_seconds ORDER BY code), any_value(io_core_seconds))
+            END AS cost_core_seconds
         FROM fired
         SEMI JOIN lead USING (recipient, cluster, "user", application, code)
         GROUP BY ALL
