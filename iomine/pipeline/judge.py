@@ -59,7 +59,7 @@ def judge(
 
     Args:
         warehouse: where the logs lie.
-        staging: where the views over uncommitted files may stand meanwhile, and the verdicts be written.
+        staging: the folder to write to.
         merged: the new files of the touched partitions.
         triggers: what to judge by.
         hired: gives workers that share what is too much to be judged at once, None to judge all of it here.
@@ -156,7 +156,7 @@ def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigg
         judges: the triggers.
     """
     nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
-    with views_over(staging, files, settings(judges)) as ask:
+    with views_over(files, settings(judges)) as ask:
         return written(staging, _OF_NIGHT, nights, partial(_features, view=_OF_NIGHT, ask=ask), "darshan_version")
 
 
@@ -173,7 +173,7 @@ def work_out(
         threads: to use, None for one per core.
     """
     views = sorted({trigger.view for trigger in judges})
-    with views_over(staging, files, settings(judges), threads) as ask:
+    with views_over(files, settings(judges), threads) as ask:
         of_logs = [written(staging, view, [span], partial(_features, view=view, ask=ask), "log_id") for view in views]
     return list(chain.from_iterable(of_logs))
 
@@ -189,13 +189,13 @@ def verdict_files(
     """Verdicts of the triggers on the logs of a span, and how many of the default ruleset are findings.
 
     Args:
-        staging: the folder to write to, where views may stand meanwhile.
+        staging: the folder to write to.
         span: the logs.
         files: of the table `log` and of the features.
         judges: the triggers.
         threads: to use, None for one per core.
     """
-    with views_over(staging, files, threads=threads) as ask:
+    with views_over(files, threads=threads) as ask:
         judged = ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
     told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
     findings = pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0

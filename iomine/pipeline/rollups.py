@@ -34,13 +34,13 @@ def roll_up(
     """Sums of nights, and beside them those of logs that have left.
 
     Args:
-        staging: the folder to write to, where views may stand meanwhile.
+        staging: the folder to write to.
         there: the files of all tables as they will be, but for the sums.
         nights: clusters and nights to sum up.
         views: which sums.
     """
     of_nights = [file for file in there if file.partition in nights]
-    rows = partial(_rows, staging=staging, there=there)
+    rows = partial(_rows, there=there)
     files = [
         file
         for view in views
@@ -51,7 +51,7 @@ def roll_up(
     return [_beside(staging, old.get((file.table, file.partition)), file) for file in files]
 
 
-def _rows(span: Span, *, view: str, staging: Path, there: Sequence[LakeFile]) -> pa.Table:
+def _rows(span: Span, *, view: str, there: Sequence[LakeFile]) -> pa.Table:
     of_span = set(span.partitions)
     last = span.nights[-1] + _LONGEST_JOB
     files = (
@@ -61,7 +61,7 @@ def _rows(span: Span, *, view: str, staging: Path, there: Sequence[LakeFile]) ->
         or (file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last)
     )
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
-    with views_over(staging, files) as ask:
+    with views_over(files) as ask:
         return ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours
 
 

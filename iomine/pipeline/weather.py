@@ -44,7 +44,7 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
     """Intervals of nights that got readings, and of the nights after, which begin with the last of these.
 
     Args:
-        staging: the folder to write to, where views may stand meanwhile.
+        staging: the folder to write to.
         there: the files of all tables as they will be.
         touched: clusters and nights that got readings.
     """
@@ -81,7 +81,7 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions:
             for file in by_partition.get((span.cluster, _later(night, -days)), ())
             if days <= looked_back[file.table]
         )
-        with views_over(staging, files) as ask:
+        with views_over(files) as ask:
             return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
     found = [span for partition in sorted(partitions) for span in _parts(view, partition, by_partition[partition])]

@@ -34,7 +34,6 @@ def build_catalog(
     reference: Mapping[str, pa.Table],
     meta: Mapping[str, str],
     *,
-    parted: bool = False,
     settings: Mapping[str, float] | None = None,
     moves: bool = False,
 ) -> None:
@@ -45,8 +44,6 @@ def build_catalog(
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         reference: tables that are copied into the catalog, such as `triggers`.
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
-        parted: of tables with log ids show only rows from the variable `first_log_id` on and before `behind_log_id`, which who
-            asks must set.
         settings: what views are to work with where who asks sets no variable of that name.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
@@ -55,17 +52,16 @@ def build_catalog(
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
         ViewError: a view cannot be made.
     """
-    _check(lake)
+    check(lake)
     if moves:
         lake = {table: [os.path.relpath(path, target.parent) for path in paths] for table, paths in lake.items()}
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        beside.write_bytes(_template(find_views()))
+        beside.write_bytes(template(find_views()))
         with _attached(beside) as con:
             con.execute(f"SET file_search_path = {quoted(str(target.parent))}")
             con.begin()
-            for table, paths in lake.items():
-                con.execute(f"CREATE OR REPLACE VIEW {name_of('lake', table)} AS {lake_sql(TABLES[table], paths, parted=parted)}")
+            show(con, lake)
             _set(con, settings or {})
             for name, rows in reference.items():
                 _copy(con, name, rows)
@@ -79,12 +75,34 @@ def build_catalog(
         beside.with_name(f"{beside.name}.wal").unlink(missing_ok=True)
 
 
+def show(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]], *, parted: bool = False) -> None:
+    """Puts files into a catalog of which they are no part yet.
+
+    Args:
+        con: to the catalog, which can be written.
+        lake: paths of the Parquet files by name of the lake's table, which `check` has passed.
+        parted: of tables with log ids show only rows from the variable `first_log_id` on and before `behind_log_id`, which who
+            asks must set.
+    """
+    for table, paths in lake.items():
+        con.execute(f"CREATE OR REPLACE VIEW {name_of('lake', table)} AS {lake_sql(TABLES[table], paths, parted=parted)}")
+
+
 @cache
-def _template(views: tuple[View, ...]) -> bytes:
+def template(views: tuple[View, ...]) -> bytes:
     """The catalog of an empty lake.
 
     DuckDB works out the columns of a view whenever one is made, and those of all that it reads with it, which takes by far the
     most of the time that a catalog takes; and they are the same whatever files there are.
+
+    Args:
+        views: the views.
+
+    Returns:
+        What the database file holds.
+
+    Raises:
+        ViewError: a view cannot be made.
     """
     with TemporaryDirectory(prefix="iomine-") as folder:
         file = Path(folder) / "template.duckdb"
@@ -106,7 +124,15 @@ def _attached(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         con.execute(f"DETACH {_ALIAS}")
 
 
-def _check(lake: Mapping[str, Sequence[str]]) -> None:
+def check(lake: Mapping[str, Sequence[str]]) -> None:
+    """Whether files can be shown.
+
+    Args:
+        lake: paths of Parquet files by name of the lake's table.
+
+    Raises:
+        ValueError: `lake` names a table that the schema does not know, or a path is not absolute, or not as long as others.
+    """
     if unknown := sorted(lake.keys() - TABLES.keys()):
         raise ValueError(f"The schema has no table {', '.join(unknown)}.")
     for path in (path for paths in lake.values() for path in paths):
@@ -140,7 +166,7 @@ def lake_sql(table: Table, paths: Sequence[str], *, parted: bool = False) -> str
     Args:
         table: the table.
         paths: absolute paths of its Parquet files; none give an empty table.
-        parted: whether it is to show logs of some ids only, as `build_catalog` says.
+        parted: whether it is to show logs of some ids only, as `show` says.
     """
     columns = {column: duckdb_type(field(column).type) for column in table.columns}
     names = ", ".join(name_of(column) for column in columns)

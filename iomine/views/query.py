@@ -65,7 +65,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         raise WarehouseError(
             f"There is no warehouse at {database.parent}: run `iomine sweep` first, or name another with --warehouse."
         )
-    con = _engine(limits)
+    con = engine(limits)
     try:
         # Attached, not connected to: DuckDB hands a second connection in the same process the file that it already has
         # open under that name, which after a sweep is the old one.
@@ -174,7 +174,15 @@ def _failure(error: Exception, limits: Limits) -> IomineError:
     return UsageError(_one_line(error))
 
 
-def _engine(limits: Limits) -> duckdb.DuckDBPyConnection:
+def engine(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
+    """A connection to no catalog yet, set alike wherever it is opened.
+
+    Args:
+        limits: for all queries.
+
+    Raises:
+        UsageError: DuckDB refuses a limit.
+    """
     con = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,
@@ -186,6 +194,10 @@ def _engine(limits: Limits) -> duckdb.DuckDBPyConnection:
         }
     )
     try:
+        # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
+        con.execute("SET TimeZone = 'UTC'")
+        # A bar would be drawn into the answer.
+        con.execute("SET enable_progress_bar = false")
         if limits.memory_bytes is not None:
             con.execute(f"SET memory_limit = '{limits.memory_bytes:d} B'")
             con.execute(f"SET max_temp_directory_size = '{limits.memory_bytes:d} B'")
@@ -200,10 +212,6 @@ def _engine(limits: Limits) -> duckdb.DuckDBPyConnection:
 
 
 def _lock_down(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
-    con.execute("SET TimeZone = 'UTC'")
-    # A bar would be drawn into the answer.
-    con.execute("SET enable_progress_bar = false")
     # A catalog that moves with its files names them from its own folder, and DuckDB checks both forms of their paths.
     con.execute(f"SET file_search_path = {quoted(str(folder))}")
     rows = con.execute("SELECT value FROM _meta WHERE key = ?", [LAKE_DIRECTORY]).fetchall()

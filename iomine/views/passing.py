@@ -1,0 +1,62 @@
+"""Views over files that are no part of a warehouse yet, for the questions that a sweep itself asks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+import duckdb
+
+from iomine.views.catalog import check, show, template
+from iomine.views.model import find_views
+from iomine.views.query import engine, set_variables
+from iomine.views.sqltext import quoted
+
+# To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks.
+_idle: Final[list[duckdb.DuckDBPyConnection]] = []
+
+
+@contextmanager
+def passing_views(
+    lake: Mapping[str, Sequence[str]], variables: Mapping[str, float] | None = None, threads: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to views over these files and no others, of which nothing stays afterwards.
+
+    Of tables with log ids it shows only rows from the variable `first_log_id` on and before `behind_log_id`, which who asks must
+    set. It guards nothing: people's queries go to `open_catalog`.
+
+    Args:
+        lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
+        variables: values for the variables that views ask for.
+        threads: that answer a query, None for one per core.
+
+    Raises:
+        ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
+    """
+    check(lake)
+    con = _idle.pop() if _idle else _of_empty_lake()
+    try:
+        con.execute("RESET threads" if threads is None else f"SET threads = {threads:d}")
+        con.begin()
+        show(con, lake, parted=True)
+        set_variables(con, variables or {})
+        yield con
+        for name in variables or {}:
+            con.execute(f"RESET VARIABLE {name}")
+        con.rollback()
+    except BaseException:
+        con.close()
+        raise
+    _idle.append(con)
+
+
+def _of_empty_lake() -> duckdb.DuckDBPyConnection:
+    con = engine()
+    # Files of a sweep are read once or twice.
+    con.execute("SET enable_external_file_cache = false")
+    with NamedTemporaryFile(prefix="iomine-", suffix=".duckdb") as file:
+        file.write(template(find_views()))
+        file.flush()
+        con.execute(f"ATTACH {quoted(file.name)} AS iomine")
+    con.execute("USE iomine")
+    return con
