@@ -10,16 +10,20 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 
+# Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint docs bench clean
 
+# The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
 $(READY_TO_TEST): $(READY)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
 	touch $@
 
 $(DEMO)/.simulated: | $(READY)
@@ -37,18 +41,16 @@ demo: $(DEMO)/.simulated
 	@$(BIN)/iomine worst --limit 5 --warehouse $(DEMO)/warehouse
 	@echo && echo "The costliest finding of the simulated machine:"
 	@$(BIN)/iomine sql - --warehouse $(DEMO)/warehouse < docs/demo_finding.sql
-	@echo && echo "What its code stands for (iomine explain says more):"
-	@code=$$($(BIN)/iomine sql "SELECT code FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
-		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && $(BIN)/iomine explain "$$code" | sed '/^How it is done/,$$d'
-	@echo "Writing the mail that its user would get ..."
-	@rm -rf $(DEMO)/mails
-	@user=$$($(BIN)/iomine sql "SELECT \"user\" FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
-		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && \
-		$(BIN)/iomine digest --user "$$user" --dry-run --outbox $(DEMO)/mails --warehouse $(DEMO)/warehouse
-	@ls $(DEMO)/mails/*.eml
-	@echo && echo "The report of its costliest run, to open in a browser:"
-	@log=$$($(BIN)/iomine sql "SELECT log_id FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
-		--format csv --warehouse $(DEMO)/warehouse | tail -n 1) && $(BIN)/iomine report "$$log" --warehouse $(DEMO)/warehouse
+	@$(BIN)/iomine sql "SELECT code, \"user\", log_id FROM findings WHERE cluster = 'simulated' ORDER BY cost_core_seconds DESC LIMIT 1" \
+		--format csv --warehouse $(DEMO)/warehouse | tail -n 1 | { set -e; IFS=, read -r code user log; \
+		echo && echo "What its code stands for (iomine explain says more):"; \
+		$(BIN)/iomine explain "$$code" | sed '/^How it is done/,$$d'; \
+		echo "Writing the mail that its user would get ..."; \
+		rm -rf $(DEMO)/mails; \
+		$(BIN)/iomine digest --user "$$user" --dry-run --outbox $(DEMO)/mails --warehouse $(DEMO)/warehouse; \
+		ls $(DEMO)/mails/*.eml; \
+		echo && echo "The report of its costliest run, to open in a browser:"; \
+		$(BIN)/iomine report "$$log" --warehouse $(DEMO)/warehouse; }
 	@echo && echo "Where to look next:"
 	@echo "  $(BIN)/iomine sql 'SELECT app, code, finding FROM findings' --warehouse $(DEMO)/warehouse"
 	@echo "  $(BIN)/iomine status --warehouse $(DEMO)/warehouse"
