@@ -7,7 +7,8 @@ import json
 import math
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import BinaryIO
+from itertools import chain
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,15 +16,32 @@ import pyarrow.parquet as pq
 from iomine.errors import UsageError
 from iomine.units import json_line
 
+# What texts begin with that a spreadsheet takes for a formula.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
-def write_csv(answer: pa.Table, file: BinaryIO) -> None:
-    """Writes names of columns, then rows; what is not known is empty."""
+
+def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) -> None:
+    """Writes names of columns, then rows; what is not known is empty.
+
+    Args:
+        answer: the rows.
+        file: what to write to.
+        is_for_sheets: put an apostrophe before texts that a spreadsheet would work out, since whoever names a file could
+            otherwise have it done on the machine of who opens a list of files. Programs want texts as they are.
+    """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(answer.column_names)
-    for row in rows_of(answer):
-        writer.writerow(["" if value is None else as_text(plain(value)) for value in row])
+    # A carriage return alone ends a line to who reads, and is not quoted.
+    quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    rows = (["" if value is None else _cell(value, is_for_sheets=is_for_sheets) for value in row] for row in rows_of(answer))
+    for cells in chain([answer.column_names], rows):
+        (quoting if any("\r" in cell for cell in cells) else writer).writerow(cells)
     text.detach()
+
+
+def _cell(value: object, *, is_for_sheets: bool) -> str:
+    is_formula = is_for_sheets and isinstance(value, str) and value.startswith(_FORMULA)
+    return f"'{value}" if is_formula else as_text(plain(value))
 
 
 def write_json(answer: pa.Table, file: BinaryIO) -> None:

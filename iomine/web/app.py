@@ -7,6 +7,7 @@ ledger.
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Final, cast
@@ -40,7 +41,7 @@ _MOST_IN_FILE: Final = 100_000
 _HTML: Final = "text/html; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
 _FILES: Final[dict[str, tuple[str, Callable[[pa.Table, BytesIO], None]]]] = {
-    "csv": ("text/csv; charset=utf-8", write_csv),
+    "csv": ("text/csv; charset=utf-8", partial(write_csv, is_for_sheets=True)),
     "json": ("application/json", write_json),
     "parquet": (_PARQUET, write_parquet),
 }
