@@ -81,7 +81,9 @@ def measured(options: Options) -> list[Result]:
     with TemporaryDirectory(dir=options.cache) as folder:
         night = _night(options, Path(folder))
         database = make_history(_NIGHTS, night, Path(folder))
-        return [*_answers(database, options), *reports(database)]
+        # Reports look back, and would meet with each log in all nights.
+        alone = make_history(1, night, Path(folder, "alone"))
+        return [*_answers(database, options), *reports(alone)]
 
 
 def _night(options: Options, folder: Path) -> list[LakeFile]:

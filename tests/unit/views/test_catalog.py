@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from iomine.errors import IomineError
 from iomine.schema import FIELDS, TABLES, field
 from iomine.views.catalog import build_catalog
 from iomine.views.model import SCHEMAS, ViewError, find_views
@@ -50,6 +51,26 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
     Path(lost).write_bytes(b"no Parquet")
     for condition in ("night = '2024-04-19'", "(cluster, night) IN (('alpha', DATE '2024-04-19'), ('beta', DATE '2024-04-20'))"):
         assert [{"log_id": "b"}] == rows(database, f"SELECT log_id FROM logs WHERE {condition}")
+
+
+def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
+    """As with logs, so with every view of nights, but for those that compare them, or look for a job's logs of other nights."""
+    database = tmp_path / "iomine.duckdb"
+    partitioned = [table.name for table in TABLES.values() if table.partitioned]
+    lost = {name: write_rows(name, [{"log_id": "a"}]) for name in partitioned}
+    kept = {name: write_rows(name, [{"log_id": "b"}], night="2024-04-19") for name in partitioned}
+    build_catalog(database, {name: [lost[name], kept[name]] for name in partitioned}, {}, {})
+    for path in lost.values():
+        Path(path).write_bytes(b"no Parquet")
+    opened = set()
+    for view in (view.name for view in find_views() if view.schema == "main"):
+        if "night" not in [row["column_name"] for row in rows(database, f"DESCRIBE {view}")]:
+            continue
+        try:
+            rows(database, f"SELECT * FROM {view} WHERE night = '2024-04-19'")
+        except IomineError:
+            opened.add(view)
+    assert {"coverage", "jobs", "regressions"} == opened
 
 
 def test_hostile_names_stay_names(tmp_path: Path, write_rows):
