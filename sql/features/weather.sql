@@ -83,7 +83,9 @@ measured AS (
         cluster, night, log_id, layer, phase, target_kind, COUNT(DISTINCT target) AS target_count, SUM(rpcs) AS rpcs,
         SUM(seconds) AS seconds, SUM(usual_seconds) AS usual_seconds,
         SUM(seconds * target_seconds) / NULLIF(SUM(seconds), 0) AS load_seconds,
-        SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0) AS load_over_mean_ratio
+        -- Sums differ in their last digits from one working out to the next, and who is alone on one of four OSTs is on a bar.
+        round(SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0), 9)
+            AS load_over_mean_ratio
     FROM own
     JOIN busy_target USING (cluster, target, target_kind, slot)
     JOIN known_target USING (cluster, target_kind)
