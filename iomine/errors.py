@@ -4,9 +4,11 @@
     ├── UsageError              the command line or a setting is wrong                  (2)
     ├── InputError              a path that was given cannot be swept                   (1)
     ├── WarehouseError          the warehouse is missing, locked, full or not one       (1)
+    │   └── BusyError           a sweep is writing to it                                (1)
     ├── OutputError             what is to be written cannot be                         (1)
     ├── LimitError              a question takes more time or memory than it may        (1)
     ├── WorkersError            workers were lost; the same work may succeed when it is tried again (1)
+    ├── LostLogsError           logs that were found are neither ingested, known nor rejected (1)
     ├── NoWorkersError          no worker came, however long it was waited for          (1)
     └── UnreadableError         one input that cannot be read; becomes a row of `rejects`, never ends a sweep
 
@@ -37,6 +39,10 @@ class WarehouseError(IomineError):
     """The warehouse cannot be used as it is."""
 
 
+class BusyError(WarehouseError):
+    """A sweep is writing to the warehouse."""
+
+
 class OutputError(IomineError):
     """What is to be written cannot be, for example because the disk is full."""
 
@@ -47,6 +53,10 @@ class LimitError(IomineError):
 
 class WorkersError(IomineError):
     """Workers were lost or failed; trying again may help."""
+
+
+class LostLogsError(IomineError):
+    """Logs that were found are neither ingested, known nor rejected: the fault is ours, and nothing may be committed."""
 
 
 class NoWorkersError(IomineError):

@@ -13,6 +13,7 @@ _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
 
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_OST: Final = re.compile(r"(?:^|-)OST([0-9a-fA-F]{4,8})$")
 _BYTES: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
 
 
@@ -48,6 +49,22 @@ def human_seconds(seconds: float) -> str:
     if seconds < 2 * _DAY:
         return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:02.0f} min"
     return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:02.0f} h"
+
+
+def ost_name(ost_id: int) -> str:
+    """An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`; SQL's is `finding.ost_name_sql`."""
+    return f"{ost_id} (OST{ost_id:04x})"
+
+
+def target_name(target: str) -> str:
+    """A storage target as its server names it, with the index of an OST: `scratch-OST0013` is `OST 19 (scratch-OST0013)`."""
+    match = _OST.search(target)
+    return f"OST {int(match[1], 16)} ({target})" if match else target
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things whose plural ends in s: `1 run`, `1,234 runs`."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def visible(text: str) -> str:

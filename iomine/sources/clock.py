@@ -58,6 +58,11 @@ def read_at(source: Input, told: datetime | None = None, latest: datetime | None
     return ReadAt(latest, doubt)
 
 
+def moment_given(source: Input) -> datetime:
+    """When an input was read if its content does not say so, in UTC: what two inputs of equal bytes may differ in."""
+    return time_in_path(source) or source.modified_at
+
+
 def time_in_path(source: Input) -> datetime | None:
     """The moment that an input's path names, in UTC; None where it names none."""
     found = [(start, at) for start, at in _moments(source) if at]

@@ -37,10 +37,12 @@ class Readings:
     Attributes:
         tables: rows by table, in the table's Arrow schema and with a last column `night`, the UTC date they belong to.
         doubt: what is not to be trusted or was left out, in a sentence; empty where all is sound.
+        tells_moment: whether the content says when it was read; where not, equal bytes may be readings of several moments.
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     doubt: str = ""
+    tells_moment: bool = True
 
 
 @dataclass(frozen=True, slots=True)

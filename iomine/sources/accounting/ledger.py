@@ -216,10 +216,10 @@ class _Batch:
     def table(self) -> pa.Table:
         """The rows, in the table's schema and with their nights."""
         self.columns["node_list"] = words.names(self["node_list"])
-        doubts = [""] * self._row_count
+        doubts: list[str | None] = [None] * self._row_count
         for row, told in self.doubts.items():
             doubts[row] = "; ".join(told)
-        self.columns["doubt"] = pa.array(doubts)
+        self.columns["doubt"] = pa.array(doubts, _TEXT)
         schema = self._schema.append(pa.field("night", self._type("night")))
         columns = [self[each.name] for each in schema]
         return pa.Table.from_arrays(

@@ -3,5 +3,19 @@
 from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
 from iomine.sources.darshan.identity import GONE, Identity, identify
 from iomine.sources.darshan.log import Log, ModuleState, read_log
+from iomine.sources.darshan.sound import Doubted, sound
 
-__all__ = ["GONE", "Columns", "Identity", "Log", "ModuleState", "assembled", "identify", "read_log", "row_count", "size_bytes"]
+__all__ = [
+    "GONE",
+    "Columns",
+    "Doubted",
+    "Identity",
+    "Log",
+    "ModuleState",
+    "assembled",
+    "identify",
+    "read_log",
+    "row_count",
+    "size_bytes",
+    "sound",
+]

@@ -44,7 +44,8 @@ def native_words(data: bytes, order: str) -> Words:
 
 
 @cache
-def _are_floats(table: str, names: tuple[str, ...]) -> tuple[bool, ...]:
+def are_floats(table: str, names: tuple[str, ...]) -> tuple[bool, ...]:
+    """Which columns of a table are floats."""
     schema = arrow_schema(table)
     return tuple(pa.types.is_floating(schema.field(name).type) for name in names)
 
@@ -74,7 +75,7 @@ class Records(Mapping[str, pa.Array]):
             raise KeyError(name)
         index = self.names.index(name)
         words = np.ascontiguousarray(self.matrix[:, index])
-        return pa.array(words.view(np.float64) if _are_floats(self.table, self.names)[index] else words)
+        return pa.array(words.view(np.float64) if are_floats(self.table, self.names)[index] else words)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -95,7 +96,7 @@ class Records(Mapping[str, pa.Array]):
         integers, floats = pa.array(flat), pa.array(flat.view(np.float64))
         return {
             name: (floats if is_float else integers).slice(index * length, length)
-            for index, (name, is_float) in enumerate(zip(self.names, _are_floats(self.table, self.names), strict=True))
+            for index, (name, is_float) in enumerate(zip(self.names, are_floats(self.table, self.names), strict=True))
         }
 
 
@@ -125,9 +126,14 @@ def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
     Args:
         table: the table's name.
         parts: log id and columns, in the order in which the rows are wanted.
+
+    Raises:
+        ValueError: the table has no such column.
     """
     schema = arrow_schema(table)
     columns = [columns for _, columns in parts]
+    if unknown := set().union(*columns).difference(schema.names):
+        raise ValueError(f"The table {table} has no column {', '.join(sorted(unknown))}.")
     counts = [row_count(part) for part in columns]
     records = [part for part in columns if isinstance(part, Records)]
     if len(records) == len(columns) > 0:

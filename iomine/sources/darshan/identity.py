@@ -3,8 +3,10 @@
 import errno
 import hashlib
 import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +26,8 @@ class Identity:
     Attributes:
         sha256: digest of its bytes in hex.
         size_bytes: how many they are.
-        night: UTC date on which the log ended, None where it cannot be read.
+        night: UTC date on which the log ended, or where its clock was wrong, on which the file was written; None where the
+            log cannot be read.
         reason: why it cannot be read, empty where it can.
     """
 
@@ -60,6 +63,15 @@ def identify(path: Path) -> Identity:
     data = read_bytes(path)
     digest = hashlib.sha256(data).hexdigest()
     try:
-        return Identity(digest, len(data), read_job(open_container(data)).night)
+        return Identity(digest, len(data), read_job(open_container(data)).night or _written_on(path))
     except UnreadableError as error:
         return Identity(digest, len(data), None, error.reason)
+
+
+def _written_on(path: Path) -> date:
+    """The UTC date of a file, from 1970 to today."""
+    now = time.time()
+    with suppress(OSError):
+        # A file that is gone by now is refused when it is read.
+        return datetime.fromtimestamp(max(0.0, min(path.stat().st_mtime, now)), UTC).date()
+    return datetime.fromtimestamp(now, UTC).date()

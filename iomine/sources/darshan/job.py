@@ -23,6 +23,10 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Darshan was first released in 2009; a log that ended before was written under a clock that nobody set.
 _OLDEST: Final = datetime(2008, 1, 1, tzinfo=UTC)
 _LATEST_SECONDS: Final = int((datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds())
+# Clocks of machines differ by less.
+_AHEAD: Final = timedelta(days=1)
+# MPI counts processes in 32 bits.
+_MOST_PROCESSES: Final = 2**31 - 1
 # user_program_id<job>[-<pid>]_<month>-<day>-<seconds>-<hash>[_<count>].darshan
 _FILE_NAME: Final = re.compile(r"(?P<user>[^/]+?)_[^/]*_id\d+(?:-\d+)?_\d+-\d+-\d+(?:-\d+)?(?:_\d+)?\.darshan(?:_partial)?")
 
@@ -32,8 +36,8 @@ class Job:
     """What a log says of its run.
 
     Attributes:
-        start_at: start in UTC.
-        end_at: end in UTC.
+        start_at: start in UTC, None where the clock was that of another time.
+        end_at: end in UTC, None likewise.
         run_seconds: length of the run; before format 3.41 whole seconds, both ends counted, as libdarshan-util does.
         metadata: entries of the metadata text, in its order.
         mounts: mount points and file system types, in the log's order.
@@ -43,8 +47,8 @@ class Job:
     uid: int
     job_id: str
     nprocs: int
-    start_at: datetime
-    end_at: datetime
+    start_at: datetime | None
+    end_at: datetime | None
     run_seconds: float
     exe: str
     metadata: Sequence[tuple[str, str]] = field(default_factory=tuple)
@@ -52,9 +56,9 @@ class Job:
     doubt: str = ""
 
     @property
-    def night(self) -> date:
-        """The UTC date on which the log ended."""
-        return self.end_at.date()
+    def night(self) -> date | None:
+        """The UTC date on which the log ended, None where that is not known."""
+        return self.end_at.date() if self.end_at else None
 
     @property
     def app(self) -> str:
@@ -120,7 +124,10 @@ def read_job(container: Container) -> Job:
         doubts.append("the run ends before it starts")
     if end_at < _OLDEST:
         doubts.append("the run ends before Darshan existed, so its clock was not set")
-    if nprocs < 1:
+    if end_at > datetime.now(UTC) + _AHEAD:
+        doubts.append(f"the run ends in the future, on {end_at:%Y-%m-%d}, so its clock was wrong")
+        start_at = end_at = None
+    if not 1 <= nprocs <= _MOST_PROCESSES:
         doubts.append(f"the run has {nprocs} processes")
     metadata_end = numbers.size + _METADATA_BYTES
     exe, *mounts = _text(data[metadata_end:].split(b"\0")[0]).split("\n")

@@ -201,7 +201,7 @@ def _about(job: Job, names: dict[int, str], states: list[ModuleState], size_byte
             "record_count": [state.record_count for state in states],
             "is_partial": [state.region.is_partial for state in states],
             "state": [state.state for state in states],
-            "reason": [state.reason for state in states],
+            "reason": [state.reason or None for state in states],
         },
     }
     return {table: lists for table, lists in tables.items() if next(iter(lists.values()))}

@@ -48,7 +48,7 @@ def _walk_v1(words: list[int], rows: list[tuple[object, ...]]) -> tuple[int, int
             break
         # What the record does not say, libdarshan-util gives as -1, the whole file as 0 to -1.
         says = (size, width, _NOT_KNOWN, _NOT_KNOWN, 0, -1, _NOT_KNOWN)
-        rows.append((file_id, rank, 0, *says, "", words[first_ost:end], osts, mdts))
+        rows.append((file_id, rank, 0, *says, None, words[first_ost:end], osts, mdts))
         count, position = count + 1, end
     return count, position
 
@@ -73,7 +73,7 @@ def _walk_v2(words: list[int], data: bytes, rows: list[tuple[object, ...]]) -> t
             pool_at = (at + len(_COUNTERS)) * WORD_BYTES
             pool = data[pool_at : pool_at + _POOL_BYTES].split(b"\0")[0].decode("utf-8", "backslashreplace")
             says = words[at : at + len(_COUNTERS)]
-            rows.append((file_id, rank, index, *says, pool, words[ost : ost + width], None, None))
+            rows.append((file_id, rank, index, *says, pool or None, words[ost : ost + width], None, None))
             ost += width
         count, position = count + 1, end
     return count, position

@@ -62,7 +62,7 @@ def read_fullness(source: Input) -> Readings:
     moments = np.append(np.asarray(numbers(begins.words["seconds"], pa.int64())) * _SECOND, microseconds(clock.at))
     doubts[clock.doubt] = bool((index < 0).any())
     columns = {"sampled_at": times(moments[index])} | _columns(found.words)
-    return Readings({FULLNESS: table_of(FULLNESS, columns)}, doubt(doubts))
+    return Readings({FULLNESS: table_of(FULLNESS, columns)}, doubt(doubts), tells_moment=bool((index >= 0).all()))
 
 
 def _columns(words: Any) -> dict[str, Any]:  # noqa: ANN401

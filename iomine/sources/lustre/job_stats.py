@@ -47,6 +47,7 @@ class Jobs(NamedTuple):
         since: for each since when it counts, in UTC.
         last_io: for each when the job last did I/O on the target, in UTC.
         boot_count: entries of jobs whose times are since the server's boot, so that they tell no moment.
+        entered: for each entry of a job, whether anything was counted or not, the number of its parameter.
     """
 
     counters: Found
@@ -55,6 +56,7 @@ class Jobs(NamedTuple):
     since: Any
     last_io: Any
     boot_count: int
+    entered: npt.NDArray[np.int32]
 
 
 def find_jobs(text: Text, parts: Parts) -> Jobs:
@@ -69,7 +71,8 @@ def find_jobs(text: Text, parts: Parts) -> Jobs:
     counters, entry = counters.where(entry >= 0), entry[entry >= 0]
     since, last_io, boot_count = _times(text.find(b" se", _TIME, where), entries.at, parts)
     owner = labels(entries.words["id"], job_id).dictionary_decode()
-    return Jobs(counters, parts.of[counters.at], owner.take(entry), since.take(entry), last_io.take(entry), boot_count)
+    owner, since, last_io = (column.take(entry) for column in (owner, since, last_io))
+    return Jobs(counters, parts.of[counters.at], owner, since, last_io, boot_count, parts.of[entries.at])
 
 
 def _times(found: Found, entries: Positions, parts: Parts) -> tuple[Any, Any, int]:
@@ -113,6 +116,24 @@ def read_jobs(jobs: Jobs, parts: Parts, sampled_at: int) -> tuple[pa.Table, pa.T
         }
     )
     return table_of(COUNTER, columns), *_histograms(columns, words["hist"])
+
+
+def read_idle(text: Text, parts: Parts, jobs: Jobs, sampled_at: int) -> pa.Table:
+    """Targets that had no job's entry: what is counted there later began after they were read.
+
+    Args:
+        text: the text, with what nobody knows of it marked.
+        parts: its parameters.
+        jobs: what was found.
+        sampled_at: when it was read, in microseconds since the epoch.
+    """
+    is_told = np.array([entry.leaf == JOB_STATS for entry in parts.parameters], np.bool_)
+    is_told[np.setdiff1d(np.arange(len(is_told)), parts.headed)] = False
+    is_told[parts.of[~text.is_known]] = False
+    is_told[jobs.entered] = False
+    idle = np.flatnonzero(is_told).astype(np.int32)
+    columns = about(parts.parameters, idle) | {"sampled_at": times(np.full(len(idle), sampled_at))}
+    return table_of(COUNTER, columns | {"owner": pa.nulls(len(idle), pa.string())})
 
 
 def _histograms(columns: Mapping[str, Any], hist: Any) -> tuple[pa.Table, int]:  # noqa: ANN401

@@ -78,6 +78,12 @@ def parameter_of_path(path: str, leaf: str) -> Parameter | None:
     return named._replace(name="") if named else _plain(path, leaf)
 
 
+def target_named(path: str) -> tuple[str | None, str | None]:
+    """The target and the client that a path names, each None where it names none; whatever is kept there."""
+    named = parameter_of_path(path, JOB_STATS)
+    return (named.target or None, named.owner or None) if named else (None, None)
+
+
 def name_in_tree(path: str) -> str:
     """The parameter's name that a path in a copy of /proc or /sys stands for, empty for any other path."""
     tree = _TREE.search(path)

@@ -36,11 +36,13 @@ class Parts:
         parameters: in order; those that are not kept have no leaf.
         of: for each line the number of its parameter.
         left_out: how many are not kept, by what they are called on all targets.
+        headed: for each line that begins a list of jobs the number of its parameter.
     """
 
     parameters: Sequence[Parameter]
     of: npt.NDArray[np.int32]
     left_out: Counter[str]
+    headed: npt.NDArray[np.int32]
 
     def lines(self, leaves: Sequence[str]) -> Mask:
         """The lines of parameters with one of these leaves."""
@@ -84,7 +86,7 @@ def split(text: Text, source: Input) -> Parts:
     is_joined = bool(np.count_nonzero(of[blocks] == 0) > 1)
     unnamed = None if is_head[:1].any() else _unnamed(source, is_joined=is_joined)
     left_out = Counter(_called(name) for name, entry in zip(names, kept, strict=True) if not entry)
-    return Parts([entry or NOT_KEPT for entry in (unnamed, *kept)], of, left_out)
+    return Parts([entry or NOT_KEPT for entry in (unnamed, *kept)], of, left_out, of[blocks])
 
 
 def _unnamed(source: Input, *, is_joined: bool) -> Parameter | None:

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.errors import UnreadableError
-from iomine.sources.clock import ReadAt, read_at
+from iomine.sources.clock import read_at
 from iomine.sources.lustre.doubts import doubt
 from iomine.sources.lustre.histograms import read_histograms
-from iomine.sources.lustre.job_stats import Jobs, find_jobs, read_jobs
+from iomine.sources.lustre.job_stats import find_jobs, read_idle, read_jobs
 from iomine.sources.lustre.lines import Text, microseconds, times
-from iomine.sources.lustre.moments import Moments, find_moments
+from iomine.sources.lustre.moments import find_moments
 from iomine.sources.lustre.parameters import COUNTERS, HISTOGRAMS, KEPT
 from iomine.sources.lustre.parts import split
 from iomine.sources.lustre.stats import is_cut, read_stats
@@ -40,12 +40,15 @@ def read_parameters(source: Input) -> Readings:
     moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)))
     told, parts = parts, parts.without_repeats(moments.snapshots)
     jobs = find_jobs(text, parts)
-    clock = _clock(source, moments, jobs)
+    snapshots = moments.snapshots.moment[moments.snapshots.is_epoch]
+    clock = read_at(source, pc.max(times(snapshots)).as_py(), pc.max(jobs.last_io).as_py())
     moments = moments._replace(otherwise=microseconds(clock.at))
     job_counters, job_histograms, lost_count = read_jobs(jobs, parts, moments.otherwise)
     histograms, single_count = read_histograms(text, parts, moments)
-    tables = _joined({COUNTER: [job_counters, read_stats(text, parts, moments)], HISTOGRAM: [job_histograms, histograms]})
+    counters = read_stats(text, parts, moments)
     text.skip(_BLANKS + b"e", r"^\s*$|^ *elapsed_time *:? ")
+    idle = read_idle(text, parts, jobs, moments.otherwise)
+    tables = _joined({COUNTER: [job_counters, idle, counters], HISTOGRAM: [job_histograms, histograms]})
     strange_count = int(np.count_nonzero(parts.lines(KEPT) & ~text.is_known))
     if strange_count and not tables:
         raise UnreadableError(f"it holds nothing to keep, but {strange_count:,} lines that are not as Lustre writes them")
@@ -60,12 +63,7 @@ def read_parameters(source: Input) -> Readings:
         "the last line does not end, so that its last number may be cut": is_cut(source.data),
         f"left out are {_left_out(told.left_out)}": bool(told.left_out),
     }
-    return Readings(tables, doubt(doubts))
-
-
-def _clock(source: Input, moments: Moments, jobs: Jobs) -> ReadAt:
-    told = moments.snapshots.moment[moments.snapshots.is_epoch]
-    return read_at(source, pc.max(times(told)).as_py(), pc.max(jobs.last_io).as_py())
+    return Readings(tables, doubt(doubts), tells_moment=bool(len(snapshots)))
 
 
 def _joined(parted: Mapping[str, list[pa.Table]]) -> dict[str, pa.Table]:

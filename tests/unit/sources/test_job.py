@@ -9,6 +9,14 @@ from iomine.errors import UnreadableError
 from iomine.sources.darshan.job import user_from
 
 
+def test_a_run_of_the_future(read, tmp_path) -> None:
+    """When it was is not known then, and its night is that in which the file was written; how long it took is told."""
+    end = 32_472_144_000
+    log = read(Blueprint(job=job(start=end - 100, end=end)))
+    assert (None, None, None, 100) == (log.job.start_at, log.job.end_at, log.job.night, log.job.run_seconds)
+    assert "the run ends in the future, on 2999-01-01, so its clock was wrong" == log.doubt
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize(("version", "run_seconds"), [("3.41", RUN_SECONDS), ("3.10", RUN_SECONDS + 1)])
 def test_both_layouts(version: str, order: str, run_seconds: float, read) -> None:
@@ -45,6 +53,7 @@ def test_pre_release_layout(read) -> None:
         ({"end": START - 1}, "the run ends before it starts"),
         ({"nprocs": 0}, "the run has 0 processes"),
         ({"nprocs": -5}, "the run has -5 processes"),
+        ({"nprocs": 2**31}, "the run has 2147483648 processes"),
         ({"start": 10, "end": 5, "nprocs": 0}, "the run ends before it starts; the run ends before Darshan existed"),
     ],
 )

@@ -27,7 +27,7 @@ def test_unsupported_modules(module: str, version: int, reason: str, read, rows)
     """A module that is unknown or of a newer version is marked with its reason and left out; the others are read."""
     log = read(Blueprint({"STDIO": Module(2, [bytes(248)]), module: Module(version, [bytes(1000)], is_partial=True)}))
     states = {row["module"]: (row["state"], row["reason"], row["record_count"]) for row in rows(log, "module")}
-    assert {"STDIO": ("read", "", 1), module: ("unsupported", reason, 0)} == states
+    assert {"STDIO": ("read", None, 1), module: ("unsupported", reason, 0)} == states
     assert {"stdio_file", "module", "mount", "metadata"} == set(log.tables)
     assert log.is_partial
 
@@ -54,7 +54,7 @@ def test_traces_left_unread(module: str, tmp_path: Path, rows) -> None:
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     whole, log = read_log(path), read_log(path, leave_traces="nobody wants them")
     states = {row["module"]: (row["state"], row["record_count"], row["reason"]) for row in rows(log, "module")}
-    assert {"POSIX": ("read", 1, ""), module: ("unread", 0, "nobody wants them")} == states
+    assert {"POSIX": ("read", 1, None), module: ("unread", 0, "nobody wants them")} == states
     assert ["unsound"] == [row["state"] for row in rows(whole, "module") if row["module"] == module]
     assert log.is_partial
     assert {"posix_file", "module", "mount", "metadata"} == set(log.tables)

@@ -16,7 +16,7 @@ def test_version_1(order: str, read, rows) -> None:
     """A record of version 1 is one component over the whole file; what it does not say is told as libdarshan tells it."""
     data = lustre_v1_record(order, [7, 3]) + lustre_v1_record(order, [], rank=-1)
     log = read(Blueprint({"LUSTRE": Module(1, [data])}, order=order))
-    common = {"file_id": 5, "component": 0, "stripe_bytes": 1 << 20, "pool_name": "", "fs_ost_count": 96, "fs_mdt_count": 5}
+    common = {"file_id": 5, "component": 0, "stripe_bytes": 1 << 20, "pool_name": None, "fs_ost_count": 96, "fs_mdt_count": 5}
     assert [
         common | _NOT_SAID | {"rank": 0, "stripe_count": 2, "ost_ids": [7, 3]},
         common | _NOT_SAID | {"rank": -1, "stripe_count": 0, "ost_ids": []},

@@ -51,7 +51,7 @@ def test_pbs_pro(jobs):
         "gpu_count": None,
         "node_list": "c1/0*13+c2/0*13+c3/0*13+c4/0*13+c5/0*13",
         "hosts": ["c1", "c2", "c3", "c4", "c5"],
-        "doubt": "",
+        "doubt": None,
         "night": date(2016, 1, 26),
     } == row
 
@@ -158,7 +158,7 @@ def test_lsf(jobs, read):
         "gpu_count": None,
         "node_list": "host1 host1 host2 host2 host3 host3 host4 host4",
         "hosts": ["host1", "host2", "host3", "host4"],
-        "doubt": "",
+        "doubt": None,
         "night": date(2014, 1, 14),
     } == whole
     assert (128, 8, "host1201-ib") == (short["core_count"], short["node_count"], short["hosts"][0])
@@ -229,7 +229,7 @@ def test_grid_engine(jobs):
         "gpu_count": None,
         "node_list": "testhost",
         "hosts": ["testhost"],
-        "doubt": "",
+        "doubt": None,
         "night": date(2011, 7, 19),
     } == serial
     assert (12837.318, 16, None, None, "gpuowner") == tuple(

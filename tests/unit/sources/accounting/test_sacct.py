@@ -58,7 +58,7 @@ def test_a_job_of_a_real_cluster(jobs):
         "gpu_count": 0,
         "node_list": "cpn-f13-03-[01-02],cpn-f13-04-[01-02],cpn-f13-05-[01-02],cpn-f13-06-[01-02]",
         "hosts": [f"cpn-f13-{rack:02d}-{node:02d}" for rack in range(3, 7) for node in (1, 2)],
-        "doubt": "",
+        "doubt": None,
         "night": date(2017, 1, 1),
     } == row
 
@@ -126,7 +126,7 @@ def test_jobs_of_all_kinds(jobs):
     assert [259200.0, 259200.0, 51600.0, None] == [row["limit_seconds"] for row in rows]
     assert [256, 36, 48, 0] == [row["core_count"] for row in rows]
     assert ["cpn-k16-35-01", "cpn-k16-37-01"] == rows[3]["hosts"]
-    assert ["", "", "", "the node list names 2 nodes, of 0"] == [row["doubt"] for row in rows]
+    assert [None, None, None, "the node list names 2 nodes, of 0"] == [row["doubt"] for row in rows]
 
 
 @needs_data
@@ -197,7 +197,7 @@ def test_ids(jobs, shown, raw, job_id, doubt):
     columns = {"JobID": shown, "JobIDRaw": raw, "End": "2026-01-05T00:00:00"}
     told = {name: text for name, text in columns.items() if text}
     (row,) = jobs("|".join(told) + "\n" + "|".join(told.values()))
-    assert (job_id, shown or raw, doubt) == (row["job_id"], row["shown_job_id"], row["doubt"])
+    assert (job_id, shown or raw, doubt or None) == (row["job_id"], row["shown_job_id"], row["doubt"])
 
 
 def test_damaged_lines_are_counted(jobs, read):
@@ -288,7 +288,7 @@ def test_several_columns_that_may_hold_the_delimiter(jobs, cells, told):
     (row,) = jobs(f"JobID|End|JobName|User|State|Comment|ExitCode\n7|2026-01-05T00:00:00|{cells}|1:0\n")
     assert told == (row["job_name"], row["user"], row["job_state"])
     assert ("7", "1:0", date(2026, 1, 5)) == (row["job_id"], row["exit_code"], row["night"])
-    assert ("its line has more columns than the header, and it cannot be told which" if None in told else "") == row["doubt"]
+    assert ("its line has more columns than the header, and it cannot be told which" if None in told else None) == row["doubt"]
 
 
 def test_columns_side_by_side_that_may_hold_the_delimiter(jobs, read):
@@ -356,7 +356,7 @@ def test_whatever_is_written_reads_back(jobs, written, order, left_out, parsable
             "limit_seconds": 86400.0 if told(job, "Timelimit") == "1-00:00:00" else None,
             "node_count": None if "NNodes" in dropped else int(job["NNodes"]),
             "core_count": None if "NCPUS" in dropped else int(job["NCPUS"]),
-            "doubt": "",
+            "doubt": None,
             "night": at(job["End"]).date(),
         }
         for job in written
@@ -377,7 +377,7 @@ def test_a_simulated_facility_reads_back(tmp_path, jobs, steps, read):
     assert sum(int(row["ElapsedRaw"]) for row in told if "." not in row["JobID"]) == sum(
         row["run_seconds"] for row in rows.values()
     )
-    assert {""} == {row["doubt"] for row in rows.values()}
+    assert {None} == {row["doubt"] for row in rows.values()}
     assert 200 == len(facility.logs)
     for log in facility.logs:
         job, run = rows[log["job_id"]], read_log(facility.path(log)).job

@@ -48,7 +48,7 @@ def test_slurmrestd_of_two_releases(jobs):
         "gpu_count": 0,
         "node_list": "cs75",
         "hosts": ["cs75"],
-        "doubt": "",
+        "doubt": None,
         "night": date(2023, 5, 15),
     } == running
     assert ("58948420", "58948420_[1-10]", "PENDING", None, None, 1439 * 60.0, [], date(2024, 10, 23)) == tuple(
@@ -119,7 +119,7 @@ def test_sacct_json(jobs, steps):
         "core_count": 8,
         "gpu_count": 4,
         "hosts": ["z1", "z2"],
-        "doubt": "",
+        "doubt": None,
     }.items() <= job.items()
     batch, *others = steps(text_of(accounted()))
     assert ("26", "batch", "batch", "CANCELLED", "0:9", 60.0, 1, 4, "z1", date(2025, 4, 9)) == tuple(
@@ -210,7 +210,7 @@ def test_a_job_shown_in_detail(jobs):
         "gpu_count": 0,
         "node_list": "compute382",
         "hosts": ["compute382"],
-        "doubt": "",
+        "doubt": None,
         "night": date(2018, 9, 25),
     } == row
 
@@ -263,10 +263,10 @@ def test_many_jobs_shown(jobs, read):
     assert ("13", "10_3", "sweep a=b UserId=root(0)", "ada", 1001, "FAILED") == tuple(
         failed[name] for name in "job_id shown_job_id job_name user uid job_state".split()
     )
-    assert (60.0, 2, 8, 4, ["n1", "n2"], "") == tuple(
+    assert (60.0, 2, 8, 4, ["n1", "n2"], None) == tuple(
         failed[name] for name in "run_seconds node_count core_count gpu_count hosts doubt".split()
     )
-    assert ("10", "10_[4-9%2]", None, None, None, [], date(2026, 1, 5), "") == tuple(
+    assert ("10", "10_[4-9%2]", None, None, None, [], date(2026, 1, 5), None) == tuple(
         pending[name] for name in "job_id shown_job_id start_at end_at node_count hosts night doubt".split()
     )
     assert ("21", "20+1", "het", None, 600.0, None) == tuple(
@@ -285,12 +285,12 @@ def test_jobs_on_one_line(jobs):
         f"JobId=5 JobName=last UserId=ada(1001) {rest}",
     ]
     honest, forged, several, last = jobs("\n".join(lines) + "\n", "scontrol")
-    assert ("a b=c", "ada", 1001, "COMPLETED", ["n1"], "") == tuple(
+    assert ("a b=c", "ada", 1001, "COMPLETED", ["n1"], None) == tuple(
         honest[name] for name in ("job_name", "user", "uid", "job_state", "hosts", "doubt")
     )
     assert ("2", None, None, None) == tuple(forged[name] for name in ("job_id", "user", "uid", "job_state"))
     assert "its name may hold keys, and what is told twice and not alike is not told" == forged["doubt"]
-    assert ("3", "several\nJobId=4 JobName=lines", "eve", "") == tuple(
+    assert ("3", "several\nJobId=4 JobName=lines", "eve", None) == tuple(
         several[name] for name in ("job_id", "job_name", "user", "doubt")
     )
     assert ("5", "last", "ada") == tuple(last[name] for name in ("job_id", "job_name", "user"))
@@ -304,7 +304,7 @@ def test_names_of_several_lines(jobs):
         f"JobId=2 JobName=a\n   UserId=root(0)\n   UserId=eve(666)\n{rest}\n",
         "scontrol",
     )
-    assert ("1", "a\nJobId=9 JobName=b", "eve", "") == tuple(honest[name] for name in ("job_id", "job_name", "user", "doubt"))
+    assert ("1", "a\nJobId=9 JobName=b", "eve", None) == tuple(honest[name] for name in ("job_id", "job_name", "user", "doubt"))
     assert ("2", "a", None) == tuple(forged[name] for name in ("job_id", "job_name", "user"))
     assert forged["doubt"].startswith("its name may hold keys")
 
@@ -325,8 +325,8 @@ EligibleTime=2026-11-21T19:47:02 HetJobId=6 HetJobOffset=1 DerivedExitCode=0:0 E
 def test_jobs_that_slurm_keeps_in_a_file(jobs):
     """The lines of jobcomp/filetxt have other keys, and limits in minutes."""
     assert [
-        ("1", "two nodes|a=b UserId=x", "root", "COMPLETED", 3.0, 600.0, 2, 2, ["n1", "n2"], "0:0", ""),
-        ("6+1", "het", "root", "FAILED", 3.0, None, 1, 1, ["n2"], "0:9", ""),
+        ("1", "two nodes|a=b UserId=x", "root", "COMPLETED", 3.0, 600.0, 2, 2, ["n1", "n2"], "0:0", None),
+        ("6+1", "het", "root", "FAILED", 3.0, None, 1, 1, ["n2"], "0:9", None),
     ] == [
         tuple(
             row[name]
