@@ -4,6 +4,7 @@ from iomine.derive.access import file_access, request_sizes
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.lineage import io_signature, lineage_id
 from iomine.derive.order import in_order
+from iomine.derive.ost_pace import ost_pace, ost_streams, rank_ost
 from iomine.derive.osts import ost_io
 from iomine.derive.overlaps import file_overlap
 from iomine.derive.patterns import access_runs
@@ -11,11 +12,14 @@ from iomine.derive.periods import periods
 from iomine.derive.phases import file_phases, phase_layers, phases
 from iomine.derive.ranks import rank_io
 from iomine.derive.segments import segments
-from iomine.derive.totals import Totals, totals
-from iomine.derive.trace import traces
+from iomine.derive.special import special_files, special_ids, split_by_files, traces_of_others
+from iomine.derive.totals import Times, Totals, times, totals
+from iomine.derive.trace import Tables, traces
 from iomine.derive.transforms import mpiio_posix
 
 __all__ = [
+    "Tables",
+    "Times",
     "Totals",
     "access_runs",
     "file_access",
@@ -28,13 +32,21 @@ __all__ = [
     "offset_detail",
     "ost_detail",
     "ost_io",
+    "ost_pace",
+    "ost_streams",
     "periods",
     "phase_layers",
     "phases",
     "rank_detail",
     "rank_io",
+    "rank_ost",
     "request_sizes",
     "segments",
+    "special_files",
+    "special_ids",
+    "split_by_files",
+    "times",
     "totals",
     "traces",
+    "traces_of_others",
 ]

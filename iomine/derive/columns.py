@@ -9,6 +9,8 @@ import pyarrow as pa
 
 # No count of 64 bits is as high, and no time is as long.
 TOO_MANY: Final = 2.0**63
+# What a time below 0 may be by rounding: one clock reading's less another's, which doubles hold to half a microsecond.
+ROUNDING_SECONDS: Final = 1e-6
 
 
 def counts(values: npt.NDArray[Any]) -> pa.Array:

@@ -12,7 +12,7 @@ from iomine.derive.layouts import MOST_BYTES, Layouts, Parts, layouts_of
 from iomine.derive.trace import OPS, Floats, Integers, Tables, Trace
 
 # MPI-IO passes through POSIX, which knows the offsets that reach the file system.
-_LAYER: Final = "posix"
+LAYER: Final = "posix"
 # Ranges that are taken apart at once, and parts that may come of them: few enough to stay in the processor's caches.
 _MOST_RANGES: Final = 1 << 16
 _MOST_PARTS: Final = 1 << 20
@@ -64,7 +64,7 @@ def ost_io(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
     """
-    traces = [trace for trace in traces if trace.layer == _LAYER]
+    traces = [trace for trace in traces if trace.layer == LAYER]
     recorded = [part["file_id"].to_numpy() for part in tables.get("posix_file", ())]
     file_ids = np.unique(np.concatenate([*(trace.file_ids for trace in traces), *recorded, np.empty(0, np.int64)]))
     if not len(file_ids):
@@ -78,7 +78,7 @@ def ost_io(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
         return stacked([_rows(layouts, traced, "trace"), _rows(layouts, spread, "spread")])
 
 
-def _batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
+def batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
     """Ranges, as many at once as memory is for."""
     for start in range(0, len(files), _MOST_RANGES):
         chunk = slice(start, start + _MOST_RANGES)
@@ -93,7 +93,7 @@ def _batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[s
 def _add_trace(trace: Trace, file_ids: Integers, layouts: Layouts, sums: _Sums) -> None:
     """Adds the requests of a trace."""
     files, ops = (np.repeat(of_run, trace.counts) for of_run in (np.searchsorted(file_ids, trace.file_ids), trace.ops))
-    for batch in _batches(layouts, files, trace.lengths):
+    for batch in batches(layouts, files, trace.lengths):
         offsets, lengths = trace.offsets[batch], trace.lengths[batch]
         is_known = (offsets >= 0) & (offsets <= MOST_BYTES) & (lengths <= MOST_BYTES)
         # A request of no bytes has a place too.
@@ -144,7 +144,7 @@ def _add_records(untraced: Floats, furthest: Integers, layouts: Layouts, sums: _
     files, ops, furthest = at // len(OPS), at % len(OPS), furthest[at]
     is_known = (furthest > 0) & (furthest <= MOST_BYTES)
     begins, ends = np.where(is_known, 0, -1), np.where(is_known, furthest, 0)
-    for batch in _batches(layouts, files, ends):
+    for batch in batches(layouts, files, ends):
         parts = layouts.parts(files[batch], begins[batch], ends[batch])
         extents, ranges = (ends - begins)[batch], parts.ranges
         is_new = np.diff(ranges, prepend=-1) > 0
@@ -175,7 +175,7 @@ def _rows(layouts: Layouts, sums: _Sums, evidence: str) -> dict[str, pa.Array]:
     is_held = (totals.rough < TOO_MANY) & (totals.moved >= 0)
     places = [layouts.places[place] for place in groups // len(OPS)]
     return {
-        "layer": labels(np.zeros(len(groups), np.int64), [_LAYER]),
+        "layer": labels(np.zeros(len(groups), np.int64), [LAYER]),
         "ost_id": pa.array([place if isinstance(place, int) else None for place in places], pa.int64()),
         "op": labels(groups % len(OPS), OPS),
         "evidence": pa.repeat(evidence, len(groups)),

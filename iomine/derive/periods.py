@@ -94,7 +94,7 @@ def periods(phases: Mapping[str, pa.Array], tables: Tables, traces: Sequence[Tra
         return rhythm(bins), width
 
     found = list(_series(phases))
-    known = {(series.layer, series.op) for series in found}
+    known = {(series.layer, series.op, series.evidence) for series in found}
     rows = []
     for series in found:
         first = float(series.starts[0])
@@ -159,13 +159,13 @@ def _by_starts(starts: Floats) -> _Period:
     return _Period(period, max(0.0, 1 - deviation / period) if period > 0 else 0.0)
 
 
-def _lowest(series: _Series, known: set[tuple[str, str]]) -> tuple[str, ...]:
-    """The layers whose bytes are those of the series."""
+def _lowest(series: _Series, known: set[tuple[str, str, str]]) -> tuple[str, ...]:
+    """The layers whose bytes are those of the series, of which one may have no heat map."""
     if series.layer != "all":
         return (series.layer,)
-    if series.evidence == "trace":
-        return next((layer,) for layer in ("posix", "mpiio") if (layer, series.op) in known)
-    return tuple(layer for layer in ("posix", "stdio") if (layer, series.op) in known)
+    if series.evidence == "heatmap":
+        return ("posix", "stdio")
+    return next(((layer,) for layer in ("posix", "mpiio") if (layer, series.op, "trace") in known), ())
 
 
 def _traced(traces: Sequence[Trace], layer: str, op: str) -> _Moved:
@@ -183,7 +183,7 @@ def _mapped(stretches: Stretches, width: float, op: str) -> _Moved:
 
 def _by_bin(moved: Sequence[_Moved], first: float, end: float) -> tuple[Floats, float]:
     """Bytes of each bin from the first phase to the end of the last, and the width of a bin."""
-    width = max(each.bin_seconds for each in moved) or max(_FINEST_SECONDS, (end - first) / _TRACE_BINS)
+    width = max((each.bin_seconds for each in moved), default=0.0) or max(_FINEST_SECONDS, (end - first) / _TRACE_BINS)
     total = max(1, round((end - first) / width))
     bins = np.zeros(total)
     for each in moved:

@@ -1,28 +1,28 @@
-"""Phases: stretches of time in which a log does I/O, parted by gaps in which it does none.
+"""Phases: stretches of time in which a log reads, or writes, parted by gaps in which it does not.
 
-Which gaps part phases, and which lie within one, is decided by the gaps themselves: sorted by length, long ones between
-phases and short ones between requests leave a step between them, and the widest on a logarithmic scale is where the two
-kinds part. `docs/decisions/phases.md` argues it, and `docs/phases.md` shows how often it is right.
+Which gaps part phases is decided by the gaps themselves (`gaps`). The direction is that which was asked for. Opens and
+closes are no gaps, and what moves next to nothing is no phase. `docs/decisions/phases.md` argues it, and `docs/phases.md`
+shows how often it is right.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.streams import moves_data_through_stdio
-from iomine.derive.stretches import READ, WRITE, Stretches, chains, heatmap_stretches, joined, pieces
+from iomine.derive.gaps import Method, parted
+from iomine.derive.opening import with_opens
+from iomine.derive.special import moves_data_through_stdio
+from iomine.derive.stretches import READ, WRITE, Stretches, chains, heatmap_stretches, joined, pieces, sieve_reads
 from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
-
-Method = Literal["gaps", "paper"]
 
 # Shorter gaps are a computer doing something else for a moment.
 _FLOOR_SECONDS: Final = 1e-3
-# Nor does a gap part phases that is short beside them.
-_LEAST_SHARE: Final = 0.07
-# Configuration and messages: files that hold next to nothing of a log's bytes make no phases.
+# Where a log reads and writes in turn, shorter turns are those of a program that copies (a bin of Darshan's heat maps).
+_TURN_SECONDS: Final = 0.1
+# Configuration and messages: files and bursts that hold next to nothing of a log's bytes make no phases.
 _INCIDENTAL_BYTES: Final = 65_536
 _INCIDENTAL_SHARE: Final = 1e-3
 # A trace that holds less of what a log moved does not speak for the whole log.
@@ -32,6 +32,8 @@ _OUTLIER: Final = 3.5 * 1.4826
 _SLOW: Final = 1.5
 _FEWEST_RANKS: Final = 4
 _WHOLE_LOG: Final = "all"
+# Layers whose bytes, by their heat maps, are those of the whole log.
+_LOWEST: Final = ("posix", "stdio")
 
 
 class Layer(NamedTuple):
@@ -40,12 +42,26 @@ class Layer(NamedTuple):
     Attributes:
         evidence: `trace` or `heatmap`.
         stretches: what was done, each stretch within one phase.
-        cuts: moments between phases, in order.
+        phase_of: the phase of each stretch, from 0 in the order of their starts.
+        bursts_per_rank: for each direction, in how many bursts a rank moves data, the median over ranks.
     """
 
     evidence: str
     stretches: Stretches
-    cuts: Floats
+    phase_of: Integers
+    bursts_per_rank: Integers
+
+
+class _Busy(NamedTuple):
+    """Stretches, and when they start and end if the opens and closes around them belong to them."""
+
+    stretches: Stretches
+    begins: Floats
+    finishes: Floats
+
+    def of(self, wanted: Flags) -> "_Busy":
+        """Some of them."""
+        return _Busy(self.stretches.of(wanted), self.begins[wanted], self.finishes[wanted])
 
 
 Layers = Mapping[str, Layer]
@@ -74,47 +90,6 @@ def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array
     return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
 
 
-def cuts_between(starts: Floats, ends: Floats, floor: float, method: Method = "gaps") -> Floats:
-    """Moments between phases, in order.
-
-    Args:
-        starts: when each request started, in seconds; at least one.
-        ends: when each ended.
-        floor: shortest gap that may part phases, in seconds.
-        method: as of `phases`.
-    """
-    # Before the n-th start in order of time there is a gap if n requests have ended by then: no need to know whose.
-    starts, ends = np.sort(starts), np.sort(ends)
-    lengths = starts[1:] - ends[:-1]
-    at = np.flatnonzero(lengths > _shortest_gap(method, floor))
-    gaps = lengths[at]
-    busy = ends[-1] - starts[0] - gaps.sum()
-    parting = at[gaps > (_gap_bar(gaps, busy, floor) if method == "gaps" else _paper_bar(gaps))]
-    return (ends[:-1][parting] + starts[1:][parting]) / 2
-
-
-def _shortest_gap(method: Method, floor: float) -> float:
-    """Seconds beyond which a gap may part phases."""
-    return floor if method == "gaps" else 0.0
-
-
-def _gap_bar(gaps: Floats, busy: float, floor: float) -> float:
-    """The length beyond which a gap parts phases: infinite where none does."""
-    if not len(gaps):
-        return np.inf
-    longest = np.sort(gaps)[::-1]
-    # The longest n gaps part n + 1 phases.
-    least = np.maximum(floor, _LEAST_SHARE * busy / (np.arange(len(longest)) + 2))
-    low = np.maximum(least, np.append(longest[1:], 0.0))
-    steps = longest / low
-    widest = int(np.argmax(steps))
-    return float(np.sqrt(longest[widest] * low[widest])) if steps[widest] > 1 else np.inf
-
-
-def _paper_bar(gaps: Floats) -> float:
-    return float(gaps.mean() + gaps.std()) if len(gaps) else np.inf
-
-
 def phase_layers(tables: Tables, traces: Sequence[Trace], method: Method = "gaps") -> Layers:
     """Each layer, and the whole log, of which anything is known, parted into phases.
 
@@ -123,17 +98,17 @@ def phase_layers(tables: Tables, traces: Sequence[Trace], method: Method = "gaps
     Args:
         tables: columns by table, in one or more parts.
         traces: the log's traces.
-        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
-            mean of all gaps and one standard deviation.
+        method: as of `parted`.
     """
-    traced = {trace.layer: _kept(trace, method) for trace in traces}
+    by_name = {trace.layer: trace for trace in traces}
+    traced = {name: _kept(tables, by_name, name, method) for name in by_name}
     found = {}
     for name in ("posix", "mpiio", "stdio"):
         layer = _traced([traced[name]], method) if name in traced else _binned(tables, [name], method)
         if layer is not None:
             found[name] = layer
     if not _is_whole(tables, traces):
-        whole = _binned(tables, ["posix", "stdio"], method)
+        whole = _binned(tables, _LOWEST, method)
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
@@ -150,24 +125,65 @@ def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
     return any(trace.bytes.sum() >= _WHOLE_SHARE * moved for trace in traces)
 
 
-def _kept(trace: Trace, method: Method) -> Stretches:
+def _kept(tables: Tables, traces: Mapping[str, Trace], name: str, method: Method) -> _Busy:
     """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
-    found = chains(trace, _shortest_gap(method, _FLOOR_SECONDS))
+    trace = traces[name]
+    found = chains(trace, _shortest_gap(method), _sieve_reads(tables, traces) if name == "posix" else None)
     incidental = np.unique(trace.file_ids[_is_incidental(trace)])
-    return found.of(~np.isin(found.file_ids, incidental)) if len(incidental) else found
+    if len(incidental):
+        found = found.of(~np.isin(found.file_ids, incidental))
+    if method == "paper":
+        return _Busy(found, found.starts, found.ends)
+    return _Busy(found, *with_opens(found, tables, name))
 
 
-def _traced(layers: Sequence[Stretches], method: Method) -> Layer | None:
-    """Layers of which the first tells what was moved."""
-    starts, ends = (np.concatenate(column) for column in zip(*(layer[:2] for layer in layers), strict=True))
-    if not len(starts):
+def _shortest_gap(method: Method) -> float:
+    """Seconds beyond which a gap may part phases."""
+    return _FLOOR_SECONDS if method == "gaps" else 0.0
+
+
+def _sieve_reads(tables: Tables, traces: Mapping[str, Trace]) -> Flags | None:
+    """Which requests of POSIX read in order to write, None where that is not known."""
+    posix = traces["posix"]
+    if "mpiio" in traces:
+        return sieve_reads(posix, traces["mpiio"])
+    written, read = (_moved_through_mpiio(tables, op) for op in OPS)
+    if np.isin(written, read).any():
         return None
-    cuts = cuts_between(starts, ends, _FLOOR_SECONDS, method)
-    lowest, *above = (pieces(layer, cuts) for layer in layers if len(layer.starts))
-    return Layer("trace", joined([lowest, *(stretches.silent() for stretches in above)]), cuts)
+    return np.repeat((posix.ops == READ) & np.isin(posix.file_ids, written), posix.counts)
 
 
-def _binned(tables: Tables, layers: list[str], method: Method) -> Layer | None:
+def _moved_through_mpiio(tables: Tables, op: str) -> Integers:
+    """Files that were moved through MPI-IO in that direction."""
+    found = [part["file_id"].to_numpy()[part[f"{op}_bytes"].to_numpy() > 0] for part in tables.get("mpiio_file", ())]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def _nobody_asked_to_read(tables: Tables) -> bool:
+    """Whether POSIX read next to nothing but files that MPI-IO wrote and did not read, by their counters."""
+    written, read = (_moved_through_mpiio(tables, op) for op in OPS)
+    asked = moved = 0.0
+    for part in tables.get("posix_file", ()):
+        read_bytes = np.maximum(part["read_bytes"].to_numpy(), 0).astype(np.float64)
+        files = part["file_id"].to_numpy()
+        moved += read_bytes.sum()
+        asked += read_bytes[~np.isin(files, written) | np.isin(files, read)].sum()
+    return moved > 0 and asked < min(_INCIDENTAL_BYTES, _INCIDENTAL_SHARE * moved)
+
+
+def _traced(layers: Sequence[_Busy], method: Method) -> Layer | None:
+    """Layers of which the first tells what was moved."""
+    filled = [layer for layer in layers if len(layer.stretches.starts)]
+    if not filled:
+        return None
+    lowest, *above = filled
+    silent = [each._replace(stretches=each.stretches.silent()) for each in above]
+    stretches = joined([lowest.stretches, *(each.stretches for each in silent)])
+    begins, finishes = (np.concatenate(column) for column in zip(*((each.begins, each.finishes) for each in filled), strict=True))
+    return _layer("trace", _Busy(stretches, begins, finishes), _shortest_gap(method), method)
+
+
+def _binned(tables: Tables, layers: Sequence[str], method: Method) -> Layer | None:
     # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
     wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
     found = [heatmap_stretches(tables, layer) for layer in wanted]
@@ -175,29 +191,75 @@ def _binned(tables: Tables, layers: list[str], method: Method) -> Layer | None:
     if not parts:
         return None
     stretches = joined([stretches for stretches, _ in parts])
-    is_little = _are_little(_bursts(parts), stretches.moved_bytes)
-    if is_little.any():
-        stretches = stretches.of(~is_little)
+    is_read = stretches.ops == READ
+    if is_read.any() and _nobody_asked_to_read(tables):
+        nothing = np.where(is_read, 0.0, stretches.moved_bytes)
+        sieve = np.where(is_read, stretches.moved_bytes, 0.0)
+        stretches = stretches._replace(ops=np.full(len(is_read), WRITE), moved_bytes=nothing, sieve_bytes=sieve)
     # An empty bin is a gap.
     floor = max(width for _, width in parts) / 2
-    return Layer("heatmap", stretches, cuts_between(stretches.starts, stretches.ends, floor, method))
+    return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), floor, method)
 
 
-def _bursts(parts: Sequence[tuple[Stretches, float]]) -> Integers:
-    """For each stretch of layers' heat maps the number of its burst: bins in one direction with no empty one between them."""
-    cells, total = [], 0
-    for stretches, width in parts:
-        bins = np.round(stretches.starts / width).astype(np.int64)
-        # One more than there are, which is empty and parts directions.
-        span = int(bins.max()) + 2
-        cells.append(total + stretches.ops * span + bins)
-        total += len(OPS) * span
-    cell = np.concatenate(cells)
-    is_filled = np.zeros(total, bool)
-    is_filled[cell] = True
-    is_first = is_filled & ~np.roll(is_filled, 1)
-    burst_of: Integers = np.cumsum(is_first)[cell] - 1
-    return burst_of
+def _layer(evidence: str, busy: _Busy, floor: float, method: Method) -> Layer:
+    phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
+    is_little = _are_little(phase_of, busy.stretches.moved_bytes)
+    if is_little.any():
+        busy = busy.of(~is_little)
+        phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
+    bursts = _bursts_per_rank(busy, floor, method)
+    return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
+
+
+def _phases_of(busy: _Busy, groups: Integers, floor: float, method: Method) -> Integers:
+    """The phase of each stretch, of one group and one direction, numbered from 0."""
+    ops = busy.stretches.ops
+    keys = groups * len(OPS) + ops
+    if method == "paper":
+        return grouped(parted(busy.begins, busy.finishes, groups, floor, method), ops)[1]
+    own = parted(busy.begins, busy.finishes, keys, floor)
+    is_turn = _lasting(busy.stretches, own) < _TURN_SECONDS
+    if not is_turn.any() or (ops == ops[0]).all():
+        return own
+    # A short turn in the other direction is no gap.
+    begins, finishes = (np.append(moments, moments[is_turn]) for moments in (busy.begins, busy.finishes))
+    with_turns = parted(begins, finishes, np.append(keys, (groups * len(OPS) + 1 - ops)[is_turn]), floor)
+    return grouped(with_turns[: len(ops)])[1]
+
+
+def _lasting(stretches: Stretches, phase_of: Integers) -> Floats:
+    """For each stretch how long its phase lasts."""
+    starts, ends = _extents(stretches, phase_of)
+    return (ends - starts)[phase_of]
+
+
+def _extents(stretches: Stretches, row_of: Integers) -> tuple[Floats, Floats]:
+    """When each row starts and ends."""
+    total = int(row_of.max()) + 1
+    starts, ends = np.full(total, np.inf), np.full(total, -np.inf)
+    np.minimum.at(starts, row_of, stretches.starts)
+    np.maximum.at(ends, row_of, stretches.ends)
+    return starts, ends
+
+
+def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integers]:
+    """The same, with phases numbered in the order of their starts."""
+    starts, ends = _extents(stretches, phase_of)
+    places = np.empty(len(starts), np.int64)
+    places[np.lexsort((ends, starts))] = np.arange(len(starts))
+    return stretches, places[phase_of]
+
+
+def _bursts_per_rank(busy: _Busy, floor: float, method: Method) -> Integers:
+    """For each direction the median over ranks of the bursts of each rank by itself, the lower of two; 0 where there is none."""
+    ranks, ops = busy.stretches.ranks, busy.stretches.ops
+    burst_of = _phases_of(busy, np.unique(ranks, return_inverse=True)[1], floor, method)
+    firsts, _ = grouped(burst_of)
+    medians = np.zeros(len(OPS), np.int64)
+    for op in np.unique(ops):
+        of_rank = np.sort(np.unique(ranks[firsts[ops[firsts] == op]], return_counts=True)[1])
+        medians[op] = of_rank[(len(of_rank) - 1) // 2]
+    return medians
 
 
 def _is_incidental(trace: Trace) -> Flags:
@@ -214,8 +276,7 @@ def _are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
 
 
 def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:
-    stretches = layer.stretches
-    phase_of = np.searchsorted(layer.cuts, stretches.starts)
+    stretches, phase_of = layer.stretches, layer.phase_of
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
     total = len(firsts)
 
@@ -224,16 +285,16 @@ def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool =
         sums: Floats = np.bincount(row_of[wanted], values[wanted], minlength=total).astype(np.float64)
         return sums
 
-    starts, ends = np.full(total, np.inf), np.full(total, -np.inf)
-    np.minimum.at(starts, row_of, stretches.starts)
-    np.maximum.at(ends, row_of, stretches.ends)
+    starts, ends = _extents(stretches, row_of)
     run = run_seconds if run_seconds is not None and run_seconds > 0 else np.nan
-    files = {"file_id": pa.array(stretches.file_ids[firsts])} if by_file else {}
+    of_layer = pa.array(layer.bursts_per_rank[stretches.ops[firsts]])
+    more = {"file_id": pa.array(stretches.file_ids[firsts])} if by_file else {"bursts_per_rank": of_layer}
     has_files = layer.evidence == "trace"
     columns = {
         "layer": labels(np.zeros(total, np.int64), [name]),
         "evidence": pa.repeat(layer.evidence, total),
         "phase": pa.array(phase_of[firsts] + 1),
+        "op": labels(stretches.ops[firsts], OPS),
         "start_seconds": pa.array(starts),
         "end_seconds": pa.array(ends),
         "run_ratio": pa.array((ends - starts) / run, from_pandas=True),
@@ -242,9 +303,10 @@ def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool =
         "request_count": counts(summed(stretches.request_counts)),
         "read_bytes": counts(summed(stretches.moved_bytes, READ)),
         "write_bytes": counts(summed(stretches.moved_bytes, WRITE)),
+        "sieve_read_bytes": counts(summed(stretches.sieve_bytes)),
         "file_count": pa.array(_distinct(row_of, stretches.file_ids, total), mask=np.full(total, not has_files)),
     }
-    return files | columns | _ranks(stretches, row_of, total)
+    return more | columns | _ranks(stretches, row_of, total)
 
 
 def _distinct(phase_of: Integers, keys: Integers, total: int) -> Integers:
@@ -255,6 +317,10 @@ def _distinct(phase_of: Integers, keys: Integers, total: int) -> Integers:
 def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, pa.Array]:
     """Which ranks took part in each row, and which were out of line: slower for a request and for a byte than others."""
     moving = np.flatnonzero(stretches.moved_bytes > 0)
+    if not len(moving):
+        nobody = {name: pa.nulls(total, pa.int64()) for name in ("fastest_rank", "slowest_rank", "straggler_count")}
+        no_time = {name: pa.nulls(total, pa.float64()) for name in ("fastest_rank_seconds", "slowest_rank_seconds")}
+        return {"rank_count": pa.array(np.zeros(total, np.int64)), **nobody, **no_time}
     pairs, pair_of = grouped(row_of[moving], stretches.ranks[moving])
     rows, ranks = row_of[moving][pairs], stretches.ranks[moving][pairs]
     seconds, moved, requests = (

@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive.columns import TOO_MANY, counts, labels
-from iomine.derive.streams import standard_streams
+from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, labels
 from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts
 
 _MEASURES: Final = (
@@ -115,30 +114,30 @@ class _Rows(NamedTuple):
     evidence: int
 
 
-def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int) -> dict[str, pa.Array]:
+def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integers = _NONE.file_ids) -> dict[str, pa.Array]:
     """Rows of the table `rank_io`; no columns where there are no rows.
 
     A record that all ranks share is parted by the trace of its file, if that holds as many requests and bytes as the
-    record, else by the layer's heat maps, which know bytes alone. Where neither will do, the layer has no rows. Standard
-    streams are left out. Layer `all` is MPI-IO, POSIX without the files that went through MPI-IO, and stdio; of these,
+    record, else by the layer's heat maps, which know bytes alone. Where neither will do, the layer has no rows. Special
+    files are left out. Layer `all` is MPI-IO, POSIX without the files that went through MPI-IO, and stdio; of these,
     less than a tenth of all bytes may be left out because nothing parts it. A measure is NULL where it is not known: in
     `all` that is where a tenth of it or more would be left out.
 
     Args:
-        tables: columns by table, in one or more parts.
+        tables: columns by table, in one or more parts, special files among them: heat maps hold these too.
         traces: the traces in these.
         nprocs: number of processes of the run; ranks beyond it are left out.
+        special: record ids of the special files, in order.
     """
     layers = {name: _layer(name, tables, traces, nprocs) for name, table in _TABLE_OF.items() if tables.get(table)}
-    left_out = {"stdio": standard_streams(tables)} if "stdio" in layers else {}
 
     def share(name: str, but: Integers) -> _Share:
         return _share(layers[name], but, lambda: _within(_heat(name, tables), nprocs))
 
-    shares = {name: share(name, left_out.get(name, _NONE.file_ids)) for name in layers}
+    shares = {name: share(name, special) for name in layers}
     rows = {name: _rows([part], 0.0) for name, part in shares.items()}
     if {"posix", "mpiio"} <= set(layers):
-        shares["posix"] = share("posix", _used_files(layers["mpiio"]))
+        shares["posix"] = share("posix", np.union1d(special, _used_files(layers["mpiio"])))
     if shares:
         rows["all"] = _rows(list(shares.values()), _LEFT_OUT)
     return _columns({name: part for name, part in rows.items() if len(part.ranks)}, tables)
@@ -167,7 +166,8 @@ def _recorded(layer: str, part: Mapping[str, Any]) -> _Amounts:
 
 
 def _known(values: Floats) -> Floats:
-    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know."""
+    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know, but for one of rounding."""
+    values = np.where((values < 0) & (values > -ROUNDING_SECONDS), 0.0, values)
     is_odd = ~((values >= 0) & (values < TOO_MANY))
     return np.where(is_odd, np.nan, values) if is_odd.any() else values
 

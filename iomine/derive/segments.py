@@ -15,14 +15,17 @@ _ROWS: Final = 122_880
 def segments(tables: Tables) -> Iterator[dict[str, pa.Array]]:
     """Columns of the table `segment` in order of file and start, some rows at a time.
 
+    The order is found at once, so what is wrong with a trace shows before any row of it is written.
+
     Args:
         tables: columns by table, in one or more parts.
     """
     parts = [part for part in tables.get("segment", ()) if len(part["layer"])]
-    if not parts:
-        return
+    return _in_order(parts, _order(parts)) if parts else iter(())
+
+
+def _in_order(parts: Sequence[Mapping[str, Any]], order: Integers) -> Iterator[dict[str, pa.Array]]:
     ends = np.cumsum([len(part["layer"]) for part in parts])
-    order = _order(parts)
     for at in range(0, len(order), _ROWS):
         rows = order[at : at + _ROWS]
         part_of = np.searchsorted(ends, rows, side="right")

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from iomine.derive.blocks import Block, blocks
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 
 WRITE, READ = (OPS.index(op) for op in ("write", "read"))
 # Requests that are gone through at once.
@@ -28,6 +28,7 @@ class Stretches(NamedTuple):
         request_counts: requests, NaN where the evidence has none.
         moved_bytes: bytes.
         seconds: time in requests, NaN where the evidence has none.
+        sieve_bytes: bytes that were read in order to write them back, by stretches of writes; NaN where that is not known.
     """
 
     starts: Floats
@@ -38,6 +39,7 @@ class Stretches(NamedTuple):
     request_counts: Floats
     moved_bytes: Floats
     seconds: Floats
+    sieve_bytes: Floats
 
     def of(self, wanted: Flags) -> Self:
         """Some of them."""
@@ -46,7 +48,7 @@ class Stretches(NamedTuple):
     def silent(self) -> Self:
         """The same stretches of time, with nothing moved in them."""
         nothing = np.zeros(len(self.starts))
-        return self._replace(request_counts=nothing, moved_bytes=nothing, seconds=nothing)
+        return self._replace(request_counts=nothing, moved_bytes=nothing, seconds=nothing, sieve_bytes=nothing)
 
 
 def joined(parts: Sequence[Stretches]) -> Stretches:
@@ -54,7 +56,7 @@ def joined(parts: Sequence[Stretches]) -> Stretches:
     return parts[0] if len(parts) == 1 else Stretches._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
-def chains(trace: Trace, gap: float) -> Stretches:
+def chains(trace: Trace, gap: float, is_sieve: Flags | None = None) -> Stretches:
     """Requests that follow each other in a run, put together where the gap between them is not longer than that.
 
     Requests whose times are not sound are left out.
@@ -62,16 +64,19 @@ def chains(trace: Trace, gap: float) -> Stretches:
     Args:
         trace: the trace of a layer.
         gap: in seconds.
+        is_sieve: reads that were made in order to write, as `sieve_reads` gives them; None where that is not known.
     """
-    return joined([_chains(trace, gap, block) for block in blocks(trace.counts, _BLOCK)])
+    return joined([_chains(trace, gap, block, is_sieve) for block in blocks(trace.counts, _BLOCK)])
 
 
-def _chains(trace: Trace, gap: float, block: Block) -> Stretches:
+def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> Stretches:
     starts, ends, lengths = trace.starts[block.at], trace.ends[block.at], trace.lengths[block.at]
     is_first = np.ones(len(starts), bool)
     # Neighbours need not be in order of time.
     is_first[1:] = (starts[1:] - ends[:-1] > gap) | (starts[:-1] - ends[1:] > gap)
     is_first[block.firsts] = True
+    if is_sieve is not None:
+        is_first[1:] |= is_sieve[block.at][1:] != is_sieve[block.at][:-1]
     # Of all, first what is quicker to find out.
     is_sound = None if ends.max() < np.inf and starts.min() >= 0 and (starts <= ends).all() else _sound(starts, ends)
     if is_sound is not None:
@@ -80,17 +85,71 @@ def _chains(trace: Trace, gap: float, block: Block) -> Stretches:
         is_first[1:] |= ~is_sound[:-1]
     firsts = np.flatnonzero(is_first)
     runs = block.runs.start + np.searchsorted(block.firsts, firsts, side="right") - 1
+    moved = np.add.reduceat(lengths.astype(np.float64), firsts)
+    are_sieve = np.zeros(len(firsts), bool) if is_sieve is None else is_sieve[block.at][firsts]
     found = Stretches(
         np.minimum.reduceat(starts, firsts),
         np.maximum.reduceat(ends, firsts),
-        trace.ops[runs],
+        np.where(are_sieve, WRITE, trace.ops[runs]),
         trace.ranks[runs],
         trace.file_ids[runs],
-        np.diff(firsts, append=len(starts)).astype(np.float64),
-        np.add.reduceat(lengths.astype(np.float64), firsts),
+        np.where(are_sieve, 0.0, np.diff(firsts, append=len(starts))),
+        np.where(are_sieve, 0.0, moved),
         np.add.reduceat(ends, firsts) - np.add.reduceat(starts, firsts),
+        np.full(len(firsts), np.nan) if is_sieve is None else np.where(are_sieve, moved, 0.0),
     )
     return found if is_sound is None else found.of(is_sound[firsts])
+
+
+def sieve_reads(posix: Trace, mpiio: Trace) -> Flags:
+    """Requests of POSIX that read within a call of their rank that writes the file through MPI-IO.
+
+    Whoever asked to write asked for no read: ROMIO makes it to put back what lies between the pieces.
+    """
+    is_sieve = np.zeros(len(posix.starts), bool)
+    is_write = mpiio.ops == WRITE
+    if not is_write.any() or not (posix.ops == READ).any():
+        return is_sieve
+    keys = grouped(np.concatenate([posix.file_ids, mpiio.file_ids]), np.concatenate([posix.ranks, mpiio.ranks]))[1]
+    below, above = keys[: len(posix.ops)], keys[len(posix.ops) :]
+    runs = (posix.ops == READ) & np.isin(below, above[is_write])
+    reads = np.flatnonzero(np.repeat(runs, posix.counts))
+    for wanted, op in ((True, WRITE), (False, READ)):
+        calls = np.repeat(mpiio.ops == op, mpiio.counts) & _sound(mpiio.starts, mpiio.ends)
+        of_calls = _Spans(np.repeat(above, mpiio.counts)[calls], mpiio.starts[calls], mpiio.ends[calls])
+        of_reads = _Spans(np.repeat(below, posix.counts)[reads], posix.starts[reads], posix.ends[reads])
+        reads = reads[_within(of_reads, of_calls) == wanted]
+    is_sieve[reads] = True
+    return is_sieve
+
+
+class _Spans(NamedTuple):
+    """Requests, each of a rank on a file.
+
+    Attributes:
+        keys: the number of rank and file.
+        starts: when each started.
+        ends: when each ended.
+    """
+
+    keys: Integers
+    starts: Floats
+    ends: Floats
+
+
+def _within(requests: _Spans, calls: _Spans) -> Flags:
+    """Whether each request lies within a call of its key; calls of one key do not overlap, but for those of threads."""
+    order = np.lexsort((calls.starts, calls.keys))
+    if not len(order):
+        return np.zeros(len(requests.keys), bool)
+    # Complex numbers are in order of their real part, and then of the other.
+    moments, wanted = (np.empty(len(each.keys), np.complex128) for each in (calls, requests))
+    moments.real, moments.imag = calls.keys[order], calls.starts[order]
+    wanted.real, wanted.imag = requests.keys, requests.starts
+    found = order[np.maximum(np.searchsorted(moments, wanted, side="right") - 1, 0)]
+    is_within: Flags = calls.keys[found] == requests.keys
+    is_within &= (calls.starts[found] <= requests.starts) & (requests.ends <= calls.ends[found])
+    return is_within
 
 
 def _sound(starts: Floats, ends: Floats) -> Flags:
@@ -98,30 +157,30 @@ def _sound(starts: Floats, ends: Floats) -> Flags:
     return (starts >= 0) & (ends >= starts) & (ends < np.inf)
 
 
-def pieces(stretches: Stretches, cuts: Floats) -> Stretches:
-    """Neighbours put together that are one rank's on one file in one direction, and lie between the same two cuts.
+def pieces(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integers]:
+    """Neighbours put together that are one rank's on one file in one phase, and the phase of each.
 
     Args:
         stretches: at least one.
-        cuts: moments, in order, in which there are no requests.
+        phase_of: the phase of each, which is of one direction.
     """
-    between = np.searchsorted(cuts, stretches.starts)
-    firsts = group_starts(between, stretches.file_ids, stretches.ranks, stretches.ops)
-    return Stretches(
+    firsts = group_starts(phase_of, stretches.file_ids, stretches.ranks)
+    found = Stretches(
         np.minimum.reduceat(stretches.starts, firsts),
         np.maximum.reduceat(stretches.ends, firsts),
         stretches.ops[firsts],
         stretches.ranks[firsts],
         stretches.file_ids[firsts],
-        *(np.add.reduceat(column, firsts) for column in stretches[-3:]),
+        *(np.add.reduceat(column, firsts) for column in stretches[5:]),
     )
+    return found, phase_of[firsts]
 
 
 def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, float]:
     """Bins of a layer's heat maps that have bytes, one stretch for each rank and direction, and the width of a bin."""
     found = [_of_heatmaps(part, layer) for part in tables.get("heatmap_rank", ())]
     if not found:
-        return Stretches._make(np.empty(0, kind) for kind in "ffiiifff"), 0.0
+        return Stretches._make(np.empty(0, kind) for kind in "ddqqqdddd"), 0.0
     return joined([stretches for stretches, _ in found]), max(width for _, width in found)
 
 
@@ -148,6 +207,7 @@ def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, float]
                 np.zeros(len(filled), np.int64),
                 unknown,
                 values[filled].astype(np.float64),
+                unknown,
                 unknown,
             )
         )

@@ -80,6 +80,27 @@ def test_two_phases_have_no_period() -> None:
     assert [] == _rows({})
 
 
+def test_a_direction_that_only_heat_maps_know() -> None:
+    """Reads of a heat map have a period too where only writes were traced, and are not of the trace's layer."""
+    row = {"layer": "posix", "bin_seconds": 1.0, "bin_count": 7, "write_bins": [0] * 7, "read_bins": [1, 0, 0, 1, 0, 0, 1]}
+    record = {"read_bytes": 1 << 40, "write_bytes": 1}
+    tables = dict(_traced([0.0, 3.0, 6.0], [1, 1, 1])) | {
+        "heatmap_rank": [columns("heatmap_rank", [row])],
+        "posix_file": [columns("posix_file", [record])],
+    }
+    assert [("read", "heatmap", 3.0)] == [(row["op"], row["evidence"], row["period_seconds"]) for row in _rows(tables)]
+
+
+def test_a_trace_of_mpiio_alone() -> None:
+    """Phases of MPI-IO have a period where POSIX has a heat map and no trace."""
+    rows = [
+        {"layer": "mpiio", "op": "write", "length_bytes": 1, "start_seconds": start, "end_seconds": start + 0.25}
+        for start in (0.0, 3.0, 6.0)
+    ]
+    tables = dict(_mapped([1, 0, 0, 1, 0, 0, 1], 1.0)) | {"segment": [columns("segment", rows)]}
+    assert [("write", "trace", 3.0)] == [(row["op"], row["evidence"], row["period_seconds"]) for row in _rows(tables)]
+
+
 def test_heat_maps_tell_the_period_between_bins() -> None:
     """Bursts every 4.5 bins start at 4 or 5 bins' distance; the spectrum tells the same period more finely, and is told."""
     bins = np.histogram(np.arange(12) * 4.5 + 0.1, np.arange(52))[0].tolist()

@@ -1,6 +1,8 @@
 """Gaps part phases."""
 
+import itertools
 import math
+import random
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,8 @@ from hypothesis import strategies as st
 from tables import columns, rows_of
 
 from iomine.derive import phase_layers, phases, traces
-from iomine.derive.phases import Method, _are_little, _bursts, cuts_between
-from iomine.derive.stretches import heatmap_stretches
+from iomine.derive.gaps import Method, parted
+from iomine.derive.phases import _are_little
 
 _FLOOR_SECONDS = 1e-3
 
@@ -29,7 +31,8 @@ _INTERVALS = st.lists(
 def _numbers(intervals: Intervals, method: Method = "gaps") -> list[int]:
     """The number of the phase of each interval, from 1."""
     starts, ends = (np.array(side) for side in zip(*intervals, strict=True))
-    return (np.searchsorted(cuts_between(starts, ends, _FLOOR_SECONDS, method), starts) + 1).tolist()
+    floor = _FLOOR_SECONDS if method == "gaps" else 0.0
+    return (parted(starts, ends, np.zeros(len(starts), np.int64), floor, method) + 1).tolist()
 
 
 def _by_hand(intervals: Intervals) -> list[int]:
@@ -54,13 +57,19 @@ def _by_hand(intervals: Intervals) -> list[int]:
     return [numbers[at] for at in range(len(intervals))]
 
 
-@given(_INTERVALS)
-def test_phases_equal_brute_force(intervals: Intervals) -> None:
-    """Intervals are parted as by a loop over their sorted gaps, in whatever order they come."""
-    steps = _steps(intervals)
-    # Two steps that are equal but for rounding may be taken for each other.
-    assume(len(steps) < 2 or steps[0] > steps[1] * (1 + 1e-9))
-    assert _by_hand(intervals) == _numbers(intervals)
+@given(st.lists(_INTERVALS, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_phases_equal_brute_force(sets: list[Intervals], chance: random.Random) -> None:
+    """Each set of intervals is parted as by a loop over its sorted gaps, whatever others there are and in whatever order."""
+    for intervals in sets:
+        steps = _steps(intervals)
+        # Two steps that are equal but for rounding may be taken for each other.
+        assume(len(steps) < 2 or steps[0] > steps[1] * (1 + 1e-9))
+    expected = [(at, number) for at, intervals in enumerate(sets) for number in _by_hand(intervals)]
+    rows = [(at, *interval) for at, intervals in enumerate(sets) for interval in intervals]
+    order = chance.sample(range(len(rows)), len(rows))
+    groups, starts, ends = (np.array([rows[at][column] for at in order]) for column in range(3))
+    numbers = {pair: number for number, pair in enumerate(sorted(set(expected)))}
+    assert [numbers[expected[at]] for at in order] == parted(starts, ends, groups, _FLOOR_SECONDS).tolist()
 
 
 def _steps(intervals: Intervals) -> list[float]:
@@ -151,22 +160,147 @@ def test_incidental_bursts_of_heat_maps(heat: list[dict[str, Any]], expected: li
     assert expected == [(row["start_seconds"], row["read_bytes"], row["write_bytes"]) for row in rows]
 
 
-_BINS = st.lists(st.sampled_from([0, 0, 1, 5]), min_size=1, max_size=12)
+_MIB = 1 << 20
 
 
-@given(st.lists(st.tuples(_BINS, _BINS), min_size=1, max_size=3))
-def test_bursts_of_heat_maps(layers: list[tuple[list[int], list[int]]]) -> None:
-    """Filled bins of a layer in one direction are one burst where no empty one lies between them, and not otherwise."""
-    parts, expected = [], []
-    for layer, (written, read) in enumerate(layers):
-        heat = columns("heatmap_rank", [_heat(0, write_bins=written, read_bins=[*read, 0]), _heat(1, read_bins=read)])
-        stretches, width = heatmap_stretches({"heatmap_rank": [heat]}, "posix")
-        if len(stretches.starts):
-            parts.append((stretches, width))
-            for op, start in zip(stretches.ops.tolist(), (stretches.starts / width).tolist(), strict=True):
-                bins = (written, read)[op]
-                first = max((at + 1 for at in range(int(start)) if not bins[at]), default=0)
-                expected.append((layer, op, first))
-    if parts:
-        got = _bursts(parts).tolist()
-        assert len(set(expected)) == len(set(got)) == len(set(zip(expected, got, strict=True)))
+def _write(start: float, seconds: float, **other: Any) -> dict[str, Any]:
+    row = {"layer": "posix", "op": "write", "length_bytes": _MIB, "start_seconds": start, "end_seconds": start + seconds}
+    return row | other
+
+
+def _read(start: float, seconds: float, **other: Any) -> dict[str, Any]:
+    return _write(start, seconds, op="read", **other)
+
+
+def _told(requests: list[dict[str, Any]], layer: str = "all", **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Phases of a layer, by the traces of requests and by records."""
+    by_layer = [[row for row in requests if row["layer"] == name] for name in ("posix", "mpiio")]
+    made = {"segment": [columns("segment", rows) for rows in by_layer if rows]}
+    made |= {name: [columns(name, rows)] for name, rows in tables.items()}
+    return [row for row in rows_of(phases(phase_layers(made, traces(made)), None)) if row["layer"] == layer]
+
+
+def _shown(rows: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
+    return [(row["op"], row["start_seconds"], row["end_seconds"]) for row in rows]
+
+
+def test_the_last_dump_and_the_reads_behind_it_are_two_phases() -> None:
+    """Phases are of one direction, each with its own start and end, and numbered in the order of their starts."""
+    rows = _told([*(_write(float(at), 0.25) for at in range(3)), _read(2.25, 0.5)])
+    assert [("write", 0.0, 0.25), ("write", 1.0, 1.25), ("write", 2.0, 2.25), ("read", 2.25, 2.75)] == _shown(rows)
+    assert [1, 2, 3, 4] == [row["phase"] for row in rows]
+    assert [(_MIB, 0)] * 3 + [(0, _MIB)] == [(row["write_bytes"], row["read_bytes"]) for row in rows]
+
+
+def test_reads_between_dumps_do_not_join_them() -> None:
+    """Where a log reads all the time, its checkpoints are phases all the same."""
+    reads = [_read(at / 2, 0.5, rank=1) for at in range(40)]
+    rows = _told([*reads, *(_write(at * 5.0, 0.5) for at in range(4))])
+    assert [("read", 0.0, 20.0), *(("write", at * 5.0, at * 5.0 + 0.5) for at in range(4))] == sorted(_shown(rows))
+
+
+def test_copying_is_one_phase_of_reads_and_one_of_writes() -> None:
+    """A program that reads and writes in turn, some milliseconds each, pauses neither here nor there."""
+    turns = [_read(at / 64, 1 / 128) for at in range(50)] + [_write(at / 64 + 1 / 128, 1 / 128) for at in range(50)]
+    assert [("read", 0.0, 49 / 64 + 1 / 128), ("write", 1 / 128, 50 / 64)] == _shown(_told(turns))
+
+
+def _sieved(**other: Any) -> list[dict[str, Any]]:
+    """Two collective writes, each of which reads before it writes; the second is followed by a read that was asked for."""
+    calls = [_write(float(at), 0.5, layer="mpiio") for at in range(2)] + [_read(1.5, 0.5, layer="mpiio")]
+    beneath = [_read(at + 0.0, 0.25, length_bytes=3 * _MIB) for at in range(2)] + [_write(at + 0.25, 0.25) for at in range(2)]
+    return [row | other for row in (*calls, *beneath, _read(1.5, 0.5))]
+
+
+def test_what_is_read_in_order_to_write_is_no_read() -> None:
+    """The direction is that which was asked for; what MPI-IO read beneath a write is a column of the phase of writes."""
+    for layer in ("posix", "all"):
+        rows = _told(_sieved(), layer)
+        assert [("write", 0.0, 0.5), ("write", 1.0, 1.5), ("read", 1.5, 2.0)] == _shown(rows)
+        assert [3 * _MIB, 3 * _MIB, 0] == [row["sieve_read_bytes"] for row in rows]
+        assert [0, 0, _MIB] == [row["read_bytes"] for row in rows]
+        assert [0, 0, 1] == [row["read_count"] for row in rows]
+
+
+def test_counters_tell_what_was_read_in_order_to_write() -> None:
+    """Without a trace of MPI-IO: nothing was asked for of a file that MPI-IO only wrote; otherwise it is not known."""
+    requests = [row for row in _sieved(file_id=1) if row["layer"] == "posix"]
+    (only_written,) = {row["op"] for row in _told(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1}])}
+    assert "write" == only_written
+    rows = _told(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1, "read_bytes": 1}])
+    assert {"read", "write"} == {row["op"] for row in rows}
+    assert {None} == {row["sieve_read_bytes"] for row in rows}
+
+
+def test_requests_that_move_nothing() -> None:
+    """Where no request moved anything there is a phase all the same, and no rank that took part."""
+    (row,) = _told([_write(0.0, 1.0, length_bytes=0)])
+    assert (0, 0, None, None) == (row["write_bytes"], row["rank_count"], row["slowest_rank"], row["straggler_count"])
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(0, {("write", 300)}), (300, {("write", None), ("read", None)})])
+def test_heat_maps_of_files_that_were_only_written(asked: int, expected: set[tuple[str, int | None]]) -> None:
+    """What POSIX read is not asked for where the counters say so, in heat maps too."""
+    tables = {
+        "heatmap_rank": [columns("heatmap_rank", [_heat(0, read_bins=[300, 0], write_bins=[100, 100])])],
+        "posix_file": [columns("posix_file", [{"file_id": 1, "read_bytes": 300, "write_bytes": 200}])],
+        "mpiio_file": [columns("mpiio_file", [{"file_id": 1, "read_bytes": asked, "write_bytes": 100}])],
+    }
+    rows = [row for row in rows_of(phases(phase_layers(tables, []), None)) if row["layer"] == "all"]
+    assert expected == {(row["op"], row["sieve_read_bytes"]) for row in rows}
+
+
+def test_opens_and_closes_are_no_pause() -> None:
+    """Whoever opens a file anew for each write does not pause meanwhile, as long as its opens may take."""
+    requests = [_write(at * 0.5, 0.125, file_id=1) for at in range(8)]
+    record = {"file_id": 1, "open_count": 8, "close_start_seconds": 0.125, "open_end_seconds": 3.5, "close_end_seconds": 4.0}
+    opening = _told(requests, posix_file=[record | {"meta_seconds": 8 * 0.25}])
+    assert [("write", 0.0, 3.625)] == _shown(opening)
+    computing = _told(requests, posix_file=[record | {"meta_seconds": 8 * 0.0625}])
+    assert 8 == len(computing)
+
+
+def test_opens_lie_between_the_first_close_and_the_last_open() -> None:
+    """A file that was opened twice was opened again where its record says, be other pauses longer."""
+    requests = [*(_write(float(at), 0.25, file_id=1) for at in range(3)), _read(2.5, 0.25, file_id=1)]
+    record = {"file_id": 1, "open_count": 2, "close_start_seconds": 2.25, "open_end_seconds": 2.5, "meta_seconds": 2.0}
+    assert 4 == len(_told(requests, posix_file=[record]))
+
+
+def test_a_few_bytes_at_close_are_no_phase() -> None:
+    """A header that is written at close, long after the data, makes no phase; the same bytes within a phase belong to it."""
+    requests = [_write(0.0, 1.0), _write(9.0, 0.001, length_bytes=512)]
+    assert [("write", 0.0, 1.0)] == _shown(_told(requests))
+    assert [("write", 0.0, 1.001)] == _shown(_told([requests[0], _write(1.0, 0.001, length_bytes=512)]))
+
+
+@pytest.mark.parametrize(
+    ("begins", "phase_count", "bursts"),
+    [
+        ([[0.0, 8.0], [0.0, 8.0], [0.0, 8.0]], 2, 2),
+        ([[0.0, 8.0, 16.0], [4.0, 12.0, 20.0]], 6, 3),
+        ([[0.0], [4.0], [8.0], [12.0]], 4, 1),
+        ([[0.0, 4.0, 8.0, 12.0], [1.0, 5.0, 9.0, 13.0], [2.0, 6.0, 10.0, 14.0], [3.0, 7.0, 11.0, 15.0]], 1, 4),
+        ([[0.0], [0.0, 8.0], [0.0, 8.0], [0.0, 8.0, 16.0]], 3, 2),
+    ],
+    ids=["together", "one is late", "in turn", "adrift", "some write more often"],
+)
+def test_bursts_of_a_rank(begins: list[list[float]], phase_count: int, bursts: int) -> None:
+    """Gaps of each rank by itself part its bursts; the union over ranks closes gaps, or opens them."""
+    rows = _told([_write(start, 1.0, rank=rank) for rank, starts in enumerate(begins) for start in starts])
+    assert phase_count == len(rows)
+    assert {bursts} == {row["bursts_per_rank"] for row in rows}
+
+
+@given(
+    st.lists(st.floats(), min_size=4, max_size=4),
+    st.integers(-(2**63), 2**63 - 1),
+    st.lists(st.tuples(st.integers(0, 100), st.integers(0, 2)), min_size=1, max_size=12),
+)
+def test_hostile_records(times: list[float], opens: int, requests: list[tuple[int, int]]) -> None:
+    """Whatever records claim of opens, phases are there, in order, and hold all bytes."""
+    names = ("meta_seconds", "open_start_seconds", "open_end_seconds", "close_start_seconds")
+    record = {"file_id": 1, "open_count": opens} | dict(zip(names, times, strict=True))
+    rows = _told([_write(float(at), 0.5, file_id=1, rank=rank) for at, rank in requests], posix_file=[record])
+    assert len(requests) * _MIB == sum(row["write_bytes"] for row in rows)
+    assert all(before["end_seconds"] < after["start_seconds"] for before, after in itertools.pairwise(rows))

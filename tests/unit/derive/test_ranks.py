@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of, truth_of, workloads
 from tables import columns, rows_of
 
-from iomine.derive import rank_io, traces
+from iomine.derive import rank_io, special_files, special_ids, traces
 from iomine.errors import UnreadableError
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Log, read_log
@@ -101,7 +101,7 @@ class Program:
     def rows(self) -> list[dict[str, Any]]:
         """What is made of these."""
         tables = self.tables()
-        return rows_of(rank_io(tables, traces(tables), self.nprocs))
+        return rows_of(rank_io(tables, traces(tables), self.nprocs, special_ids(special_files(tables))))
 
 
 def _words(layer: str, sums: dict[str, float]) -> dict[str, float]:
@@ -326,7 +326,7 @@ def test_hostile_numbers(tables: dict[str, list[Mapping[str, Any]]], nprocs: int
 
 
 def ranks_of(log: Log) -> list[dict[str, Any]]:
-    return rows_of(rank_io(log.tables, traces(log.tables), log.job.nprocs))
+    return rows_of(rank_io(log.tables, traces(log.tables), log.job.nprocs, special_ids(special_files(log.tables))))
 
 
 def _counts_itself(row: Row) -> bool:
@@ -373,12 +373,11 @@ def test_ranks_add_up_to_records(rows: tuple[Row, ...]) -> None:
         except UnreadableError:
             continue
         ranks = ranks_of(log)
-        names = log.table("file_name").to_pylist()
-        streams = {name["file_id"] for name in names if name["path"] in ("<STDIN>", "<STDOUT>", "<STDERR>")}
+        special = set(special_ids(special_files(log.tables)).tolist())
         for layer, table in TABLES.items():
             own = [entry for entry in ranks if entry["layer"] == layer and entry["evidence"] != "heatmap"]
             seen |= {(layer, entry["evidence"]) for entry in own}
-            records = [record for record in log.table(table).to_pylist() if layer != "stdio" or record["file_id"] not in streams]
+            records = [record for record in log.table(table).to_pylist() if record["file_id"] not in special]
             for name in BYTES:
                 expected = sum(record[name] for record in records)
                 got = [entry[name] for entry in own]

@@ -1,0 +1,86 @@
+"""The gaps that part phases, of many sets of intervals at once: those of a log, or those of each of its ranks.
+
+Sorted by length, long gaps between phases and short ones between requests leave a step between them, and the widest on a
+logarithmic scale is where the two kinds part. `docs/decisions/phases.md` argues it.
+"""
+
+from typing import Final, Literal
+
+import numpy as np
+
+from iomine.derive.trace import Floats, Integers, group_starts
+
+Method = Literal["gaps", "paper"]
+
+# A gap does not part phases that is short beside them.
+_LEAST_SHARE: Final = 0.07
+_FEW: Final = 1 << 16
+
+
+def parted(starts: Floats, ends: Floats, groups: Integers, floor: float, method: Method = "gaps") -> Integers:
+    """The phase of each interval: numbers from 0, in the order of groups and, within a group, of time.
+
+    Args:
+        starts: when each interval starts, in seconds; at least one.
+        ends: when each ends.
+        groups: the set that each belongs to.
+        floor: shortest gap that may part phases, in seconds.
+        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
+            mean of all gaps and one standard deviation.
+    """
+    # Before the n-th start in order of time there is a gap if n intervals have ended by then: no need to know whose.
+    order = _order(groups, starts)
+    group, starts, ends = groups[order], starts[order], ends[_order(groups, ends)]
+    begins = group_starts(group)
+    is_new = np.zeros(len(group), bool)
+    is_new[begins] = True
+    lengths = starts[1:] - ends[:-1]
+    at = np.flatnonzero((lengths > floor) & ~is_new[1:])
+    if len(at):
+        gaps, owners = lengths[at], np.searchsorted(begins, at, side="right") - 1
+        lasts = np.append(begins[1:], len(group)) - 1
+        busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
+        thresholds = _gap_thresholds(gaps, owners, busy, floor) if method == "gaps" else _paper_thresholds(gaps, owners)
+        is_new[at[gaps > thresholds] + 1] = True
+    phase_of = np.empty(len(group), np.int64)
+    phase_of[order] = np.cumsum(is_new) - 1
+    return phase_of
+
+
+def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floor: float) -> Floats:
+    """For each gap the length beyond which a gap of its owner parts phases: infinite where none does."""
+    order = _order(owners, -gaps)
+    begins = group_starts(owners[order])
+    sizes = np.diff(begins, append=len(order))
+    nth = np.arange(len(order)) - np.repeat(begins, sizes)
+    longest = gaps[order]
+    next_longest = np.append(longest[1:], 0.0)
+    next_longest[begins + sizes - 1] = 0.0
+    # The longest n gaps part n + 1 phases.
+    least = np.maximum(floor, _LEAST_SHARE * busy[owners[order]] / (nth + 2))
+    low = np.maximum(least, next_longest)
+    # Where bins are as narrow as no clock has them, a step is as wide as numbers go.
+    with np.errstate(over="ignore"):
+        steps = longest / low
+    is_widest = np.flatnonzero(steps == np.repeat(np.maximum.reduceat(steps, begins), sizes))
+    widest = is_widest[np.searchsorted(is_widest, begins)]
+    # Roots by themselves, as the product of what a log claims may be too high for a number.
+    of_owner = np.where(steps[widest] > 1, np.sqrt(longest[widest]) * np.sqrt(low[widest]), np.inf)
+    thresholds = np.empty(len(gaps))
+    thresholds[order] = np.repeat(of_owner, sizes)
+    return thresholds
+
+
+def _order(groups: Integers, values: Floats) -> Integers:
+    """Their order by group and, within it, by value."""
+    order = np.argsort(values)
+    of_group = groups[order]
+    # NumPy sorts numbers of 16 bits many times as fast.
+    return order[np.argsort(of_group.astype(np.uint16) if groups.max() < _FEW else of_group, kind="stable")]
+
+
+def _paper_thresholds(gaps: Floats, owners: Integers) -> Floats:
+    counted = np.maximum(np.bincount(owners), 1)
+    mean = np.bincount(owners, gaps) / counted
+    deviation: Floats = np.sqrt(np.bincount(owners, (gaps - mean[owners]) ** 2) / counted)
+    return (mean + deviation)[owners]
