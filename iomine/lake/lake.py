@@ -18,13 +18,15 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
+from iomine.errors import WarehouseError
 from iomine.lake.files import LakeFile, partition_folder
-from iomine.schema import TABLES, table
+from iomine.schema import SCHEMA_VERSION, TABLES, UNSAID, mismatch, table
 from iomine.schema.registry import arrow_schema
 
 Pins = Mapping[str, int]
 
 _COMMIT_POINT: Final = "sweep"
+_VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
 
 
@@ -39,9 +41,15 @@ class Lake:
         self.root = root
 
     def pins(self) -> Pins:
-        """Version of every table as of the last sweep that was committed; empty before the first."""
+        """Version of every table as of the last sweep that was committed; empty before the first.
+
+        Raises:
+            WarehouseError: columns had another meaning to the program that wrote the lake.
+        """
         if (opened := self._open(_COMMIT_POINT)) is None:
             return {}
+        if fault := mismatch(self.root.parent, self._schema_version()):
+            raise WarehouseError(fault)
         files = _files(self.root / _COMMIT_POINT, opened)
         # The last row, not the latest: a clock that was set back must not make the lake forget a sweep.
         last = pq.read_table(files[-1].path, columns=["table_versions"])["table_versions"][-1].as_py()
@@ -105,6 +113,8 @@ class Lake:
         actions = [self._adopt(file) for file in files]
         partition_by = list(entry.partition_keys)
         if (opened := self._open(name)) is None:
+            self.root.mkdir(parents=True, exist_ok=True)
+            (self.root / _VERSION_FILE).write_text(f"{SCHEMA_VERSION}\n")
             create_table_with_add_actions(
                 str(self.root / name), schema, actions, mode="error", partition_by=partition_by, commit_properties=properties
             )
@@ -129,6 +139,10 @@ class Lake:
                 opened.vacuum(
                     retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True
                 )
+
+    def _schema_version(self) -> int:
+        file = self.root / _VERSION_FILE
+        return int(file.read_text()) if file.exists() else UNSAID
 
     def _open(self, name: str, version: int | None = None) -> DeltaTable | None:
         folder = self.root / name

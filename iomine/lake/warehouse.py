@@ -15,7 +15,7 @@ from typing import Final
 
 from deltalake.exceptions import DeltaError
 
-from iomine.errors import UsageError, WarehouseError
+from iomine.errors import BusyError, UsageError, WarehouseError
 from iomine.lake.lake import Lake
 
 # Found by their words, since not every library that writes hands on the number.
@@ -108,7 +108,8 @@ class Warehouse:
         """Keeps other sweeps out for as long as the context lasts; the lock dies with the process that holds it.
 
         Raises:
-            WarehouseError: another sweep is at work on this warehouse.
+            BusyError: another sweep is at work on this warehouse.
+            WarehouseError: it is of another schema version.
         """
         self.create()
         with faults_told(self.root):
@@ -118,10 +119,12 @@ class Warehouse:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder = _holder(descriptor)
-                raise WarehouseError(f"Another sweep is writing to {self.root}{holder}: wait until it has ended.") from None
+                raise BusyError(f"Another sweep is writing to {self.root}{holder}: wait until it has ended.") from None
             note = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(note).encode(), 0)
+            # Who would write must know what the columns mean that are there.
+            self.lake.pins()
             yield
         finally:
             os.close(descriptor)

@@ -3,5 +3,18 @@
 from iomine.schema.fields import Field, Kind, Privacy
 from iomine.schema.registry import FIELDS, TABLES, field, table
 from iomine.schema.table import Table
+from iomine.schema.version import SCHEMA_VERSION, UNSAID, mismatch
 
-__all__ = ["FIELDS", "TABLES", "Field", "Kind", "Privacy", "Table", "field", "table"]
+__all__ = [
+    "FIELDS",
+    "SCHEMA_VERSION",
+    "TABLES",
+    "UNSAID",
+    "Field",
+    "Kind",
+    "Privacy",
+    "Table",
+    "field",
+    "mismatch",
+    "table",
+]

@@ -209,7 +209,11 @@ _SINGLE: Final[dict[str, tuple[str, Kind, str] | tuple[str, Kind, str, Privacy]]
     "MAX_WRITE_TIME_SIZE": ("max_write_seconds_bytes", Kind.BYTES, "Length of the slowest write."),
     "FASTEST_RANK": ("fastest_rank", Kind.INTEGER, "Rank that spent the least time on a shared file."),
     "FASTEST_RANK_BYTES": ("fastest_rank_bytes", Kind.BYTES, "Bytes moved by the fastest rank."),
-    "SLOWEST_RANK": ("slowest_rank", Kind.INTEGER, "Rank that spent the most time on a shared file."),
+    "SLOWEST_RANK": (
+        "slowest_rank",
+        Kind.INTEGER,
+        "Rank that spent the most time in I/O: of a record, on the shared file; of a log, in the layers that were called.",
+    ),
     "SLOWEST_RANK_BYTES": ("slowest_rank_bytes", Kind.BYTES, "Bytes moved by the slowest rank."),
     "F_READ_TIME": ("read_seconds", Kind.SECONDS, "Time in reads, summed over ranks where the record is shared."),
     "F_WRITE_TIME": ("write_seconds", Kind.SECONDS, "Time in writes, summed over ranks where the record is shared."),

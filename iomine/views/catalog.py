@@ -17,7 +17,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from iomine.schema import FIELDS, TABLES, Table, field
+from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
 from iomine.views.sqltext import duckdb_type, name_of, quoted
 
@@ -25,6 +25,7 @@ from iomine.views.sqltext import duckdb_type, name_of, quoted
 _STORAGE_VERSION: Final = "v1.4.0"
 _ALIAS: Final = "catalog_being_built"
 LAKE_DIRECTORY: Final = "lake_directory"
+VERSION_KEY: Final = "schema_version"
 _NIGHT_LENGTH: Final = len("2024-04-18")
 
 
@@ -43,7 +44,8 @@ def build_catalog(
         target: the database file, which need not exist.
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         reference: tables that are copied into the catalog, such as `triggers`.
-        meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in.
+        meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in, and the schema
+            version.
         settings: what views are to work with where who asks sets no variable of that name.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
@@ -65,7 +67,7 @@ def build_catalog(
             _set(con, settings or {})
             for name, rows in reference.items():
                 _copy(con, name, rows)
-            told = dict(meta) | _lake_directory(lake)
+            told = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
             _copy(con, "_meta", pa.table({"key": list(told.keys()), "value": list(told.values())}, schema=_texts("key", "value")))
             con.commit()
         _to_disk(beside)

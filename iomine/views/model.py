@@ -1,8 +1,9 @@
 """What a view is, and how the views under `sql/` are found and put in order."""
 
+import re
 import tomllib
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -10,8 +11,13 @@ from importlib.resources.abc import Traversable
 from typing import Final
 
 from iomine.schema import TABLES
+from iomine.views.sqltext import quoted
 
 FENCE: Final = "-- ---"
+# What stands in the place of a table's name where a log could not be judged.
+JUDGING: Final = "verdict"
+_FAILURES: Final = "core.failed_derivation"
+_SAYS_COMPLETE: Final = re.compile(r"\bAS is_complete\b")
 # Folder under sql/ and the schema that its views go to.
 SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
 # Tables that a catalog brings along, because what they hold is code and not data of the lake.
@@ -118,8 +124,40 @@ def _ordered(views: Iterable[View]) -> tuple[View, ...]:
     for view in by_name.values():
         if unknown := sorted(set(view.reads) - by_name.keys() - given):
             raise ViewError(f"{view.path} reads {', '.join(unknown)}, which is neither a view nor a table.")
-    sorter = TopologicalSorter({name: [read for read in view.reads if read in by_name] for name, view in by_name.items()})
+    guarded = {_FAILURES} & by_name.keys()
+    sorter = TopologicalSorter(
+        {
+            name: [read for read in view.reads if read in by_name] + [each for each in guarded if view.schema == "feature"]
+            for name, view in by_name.items()
+        }
+    )
     try:
-        return tuple(by_name[name] for name in sorter.static_order())
+        order = tuple(sorter.static_order())
     except CycleError as error:
         raise ViewError(f"Views read each other in a circle: {', '.join(error.args[1])}.") from error
+    tables: dict[str, frozenset[str]] = {}
+    for name in order:
+        of_views = (tables.get(read, frozenset({read.removeprefix("lake.")})) for read in by_name[name].reads)
+        tables[name] = frozenset().union(*of_views)
+    return tuple(_doubting(by_name[name], _beneath(tables[name], tables)) for name in order)
+
+
+def _beneath(names: frozenset[str], tables: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The tables of these names, and those that the ones among them that hold features were worked out from."""
+    more = names.union(*(tables.get(f"feature.{name}", ()) for name in names))
+    return names if more == names else _beneath(more, tables)
+
+
+def _doubting(view: View, tables: Collection[str]) -> View:
+    """A view of features under which no log is complete of which one of the tables could not be worked out.
+
+    What failed follows from what the view reads, so no view has to name it.
+    """
+    if view.schema != "feature" or not _SAYS_COMPLETE.search(view.sql):
+        return view
+    failed = ", ".join(quoted(name) for name in sorted({*tables, JUDGING}))
+    sql = (
+        f"SELECT * REPLACE (is_complete AND log_id NOT IN (SELECT log_id FROM {_FAILURES} WHERE derivation IN ({failed})) "  # noqa: S608
+        f"AS is_complete)\nFROM (\n{view.sql}\n)"
+    )
+    return replace(view, reads=(*view.reads, _FAILURES), sql=sql)

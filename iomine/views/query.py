@@ -11,8 +11,9 @@ import duckdb
 import pyarrow as pa
 
 from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
+from iomine.schema import UNSAID, mismatch
 from iomine.units import human_bytes, human_seconds
-from iomine.views.catalog import LAKE_DIRECTORY
+from iomine.views.catalog import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.sqltext import quoted
 
 _ONE_QUESTION: Final = (
@@ -57,7 +58,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         limits: for all queries.
 
     Raises:
-        WarehouseError: the catalog is missing or is not one.
+        WarehouseError: the catalog is missing or is not one, or is of another schema version.
         LimitError: even that takes more than it may.
         UsageError: DuckDB refuses a limit.
     """
@@ -71,7 +72,11 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         # open under that name, which after a sweep is the old one.
         con.execute(f"ATTACH {quoted(str(database))} AS iomine (READ_ONLY)")
         con.execute("USE iomine")
+        _check_version(con, database.absolute().parent)
         _lock_down(con, database.absolute().parent)
+    except WarehouseError:
+        con.close()
+        raise
     except duckdb.CatalogException as error:
         con.close()
         raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it anew.") from error
@@ -209,6 +214,12 @@ def engine(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
         con.close()
         raise UsageError(_one_line(error)) from error
     return con
+
+
+def _check_version(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    said = con.execute("SELECT value FROM _meta WHERE key = ?", [VERSION_KEY]).fetchone()
+    if fault := mismatch(folder, int(said[0]) if said else UNSAID):
+        raise WarehouseError(fault)
 
 
 def _lock_down(con: duckdb.DuckDBPyConnection, folder: Path) -> None:

@@ -23,10 +23,17 @@ class Kind(_Kind, Enum):
     # A few texts over and over: an index into them is smaller in memory and faster to write.
     LABEL = ("label", pa.dictionary(pa.int32(), pa.string()), "")
     INTEGER = ("integer", pa.int64(), "")
+    # An index that people read as `iomine.units.ost_name` writes it.
+    OST = ("ost", pa.int64(), "")
     COUNT = ("count", pa.int64(), "count")
     BYTES = ("bytes", pa.int64(), "bytes")
     SECONDS = ("seconds", pa.float64(), "s")
     CORE_SECONDS = ("core_seconds", pa.float64(), "core s")
+    NODE_HOURS = ("node_hours", pa.float64(), "node h")
+    BYTE_RATE = ("byte_rate", pa.float64(), "bytes/s")
+    COUNT_RATE = ("count_rate", pa.float64(), "1/s")
+    BYTES_PER_CORE_SECOND = ("bytes_per_core_second", pa.float64(), "bytes/core s")
+    CORE_SECONDS_PER_MIB = ("core_seconds_per_mib", pa.float64(), "core s/MiB")
     RATIO = ("ratio", pa.float64(), "")
     NUMBER = ("number", pa.float64(), "")
     FLAG = ("flag", pa.bool_(), "")

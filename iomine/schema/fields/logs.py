@@ -8,8 +8,9 @@ LOGS = {
         Privacy.OPEN,
         cluster="Name of the machine that the log came from, as given to the sweep.",
         format_version="Version of the log file format.",
+        derivation="What failed: the table whose rows it would have made, or `verdict` where the log could not be judged.",
         module="Name of a Darshan module.",
-        state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear or unknown.",
+        state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear, not applicable or unknown.",
     ),
     **defined(
         Kind.TEXT,
@@ -28,7 +29,7 @@ LOGS = {
         Privacy.WORD,
         pool="UUID of the DAOS pool, in hex.",
         container="UUID of the DAOS container, in hex.",
-        pool_name="Name of the OST pool, empty without one.",
+        pool_name="Name of the OST pool, NULL without one.",
     ),
     **defined(
         Kind.TEXT,
@@ -59,7 +60,8 @@ LOGS = {
     **defined(
         Kind.TEXT,
         Privacy.SENTENCE,
-        doubt="Why the log's header is not to be trusted, empty where it is sound.",
+        doubt="What of the log's header or counters is not to be trusted, and counts as unknown; NULL where all is sound.",
+        error="What went wrong, in the words of the program.",
         reason="Why, in a sentence that a person understands.",
     ),
     **defined(
@@ -73,6 +75,7 @@ LOGS = {
         Privacy.OPEN,
         layer="Layer of the I/O stack: posix, mpiio, stdio.",
         op="Direction of a request: read or write.",
+        special_kind="What a special file is: stream (standard input, output), device, kernel (/proc, /sys), pipe or socket.",
         io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
     ),
     **defined(
@@ -118,11 +121,15 @@ LOGS = {
         is_partial="True where Darshan ran out of memory for records, so that some are missing.",
         is_shared="True where all ranks share one record of the file; of a whole file, where more than one rank touched it.",
         is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
+        is_overlapping="True where I/O time exceeded the run, as calls of several threads overlap, and was cut to it.",
         is_complete="True where nothing that the answer needs is missing from the log.",
     ),
     **defined(
         Kind.SECONDS,
         run_seconds="Length of the run, from start to end.",
+        slowest_rank_io_seconds=(
+            "Time that the slowest rank spent in the layers that were called, at most the run; empty where it is not known."
+        ),
         start_seconds="Start, in seconds since the start of the run.",
         end_seconds="End, in seconds since the start of the run.",
         bin_seconds="Width of a heat map's time bin.",
@@ -137,10 +144,23 @@ LOGS = {
     **defined(
         Kind.CORE_SECONDS,
         io_core_seconds=(
-            "Time that ranks spent in reads, writes and metadata calls of POSIX, STDIO and DFS, summed over ranks; "
-            "in a view of one module, of that module alone."
+            "Time that ranks spent in the I/O layer that was called, summed over ranks and at most the run: MPI-IO for files "
+            "opened through it, POSIX for other files, STDIO and DFS; in a view of one module, of that module alone."
+        ),
+        storage_core_seconds="Time that ranks spent in POSIX, STDIO and DFS, called or beneath MPI-IO, summed over ranks.",
+        waiting_core_seconds=(
+            "Time that ranks spent in MPI-IO beyond the POSIX calls on the same file, summed over ranks: waiting for each other "
+            "and exchanging data; part of io_core_seconds."
+        ),
+        special_core_seconds=(
+            "Time that ranks spent in special files, summed over ranks: pipes, sockets, devices, standard streams; no part of "
+            "io_core_seconds."
         ),
         run_core_seconds="Length of the run times its processes.",
+        idle_core_seconds=(
+            "Time in which other ranks stood idle while one rank did the I/O of a finding, summed over them: at least so much, "
+            "and no part of any I/O time."
+        ),
         cost_core_seconds=(
             "Time that ranks spent in the requests that a finding is about, summed over ranks; "
             "where findings are added up, of each log at most its I/O time."
@@ -183,7 +203,7 @@ SWEEPS = {
     **defined(
         Kind.TEXT,
         Privacy.DIGEST,
-        sha256="SHA-256 of the file's bytes in hex, empty where they could not be read.",
+        sha256="SHA-256 of the file's bytes in hex, NULL where they could not be read.",
     ),
     **defined(
         Kind.TEXTS,
@@ -196,10 +216,14 @@ SWEEPS = {
     ),
     **defined(
         Kind.COUNT,
-        found_count="Candidates found.",
+        found_count="Candidates for logs that were found.",
         ingested_count="Logs read and committed.",
         known_count="Candidates whose bytes were in the lake already.",
         rejected_count="Candidates that could not be read.",
+        statistics_found_count="Readings of servers and accounting that were found, those in archives each by itself.",
+        statistics_ingested_count="Readings that were read and committed.",
+        statistics_known_count="Readings whose bytes were in the lake already, of the same moment.",
+        statistics_rejected_count="Readings that could not be read.",
     ),
 }
 
@@ -213,7 +237,7 @@ METADATA = {
         meta_call_ratio="Share of metadata calls among metadata calls, reads and writes.",
     ),
     **defined(
-        Kind.NUMBER,
+        Kind.COUNT_RATE,
         meta_calls_per_second="Metadata calls for each second from the first open to the last close.",
     ),
     **defined(Kind.TEXT, Privacy.PATH, longest_meta_path="File whose metadata calls took most time."),

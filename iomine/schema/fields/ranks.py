@@ -8,6 +8,8 @@ RANKS = {
         Privacy.OPEN,
         rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
         straggler_evidence="What the ranks' times are known from: records or trace.",
+        late_rank_evidence="What the times of ranks within MPI-IO are known from: records or trace.",
+        waited_for="Rank that came last, or by turns; empty where ranks' times within MPI-IO are not known.",
     ),
     **defined(
         Kind.TEXT,
@@ -15,8 +17,13 @@ RANKS = {
         straggler_host="Compute node of the slowest straggler, where it is known.",
     ),
     **defined(
+        Kind.OST,
+        straggler_ost_id="Slow OST on which most of the time lies by which stragglers exceed the median rank.",
+    ),
+    **defined(
         Kind.INTEGER,
         straggler_rank="The slowest straggler.",
+        late_rank="Rank with least time within MPI-IO, where others spent twice as much there in collective calls.",
         heaviest_rank="Rank that moved most bytes.",
     ),
     **defined(
@@ -28,6 +35,9 @@ RANKS = {
     **defined(
         Kind.RATIO,
         straggler_slowdown_ratio="Time for a request (or for a byte, if less) of the slowest straggler, over the median rank's.",
+        late_seconds_ratio="Share of the MPI-IO time that not even the slowest rank's POSIX calls beneath explain.",
+        late_run_ratio="Share of the run that ranks on average spent so.",
+        straggler_ost_ratio="Share, of the time by which stragglers exceed the median rank, of ranks that use slow OSTs.",
         straggler_wait_ratio="Share of the run by which the slowest straggler's I/O time exceeds the median rank's.",
         bytes_max_over_mean_ratio="Bytes of the rank that moved most, over the mean of all ranks.",
         bytes_variation_ratio="Standard deviation of ranks' bytes over their mean.",
@@ -47,11 +57,30 @@ RANKS = {
         mean_rank_bytes="Bytes moved, averaged over all ranks of the run.",
     ),
     **defined(
+        Kind.SECONDS,
+        mpiio_seconds="Time in MPI-IO, metadata calls included, summed over ranks.",
+        posix_seconds="Time in POSIX calls, metadata calls included, summed over ranks.",
+        waiting_seconds="Time in MPI-IO that the POSIX calls beneath do not explain, summed over ranks.",
+        late_seconds="Time in MPI-IO that not even the slowest rank's POSIX calls beneath explain, summed over ranks.",
+    ),
+    **defined(Kind.TEXT, Privacy.PATH, late_path="File with most time in MPI-IO that POSIX beneath does not explain."),
+    **defined(
         Kind.CORE_SECONDS,
         straggler_core_seconds="Time by which stragglers exceed the median rank's I/O time.",
-        heaviest_rank_core_seconds="Time that the rank with most bytes spent in reads and writes.",
+        imbalance_core_seconds="Time that ranks with more bytes than the mean spent on what they moved beyond it.",
+        late_core_seconds="Time in MPI-IO of ranks that not even the slowest rank's POSIX calls beneath explain.",
         rank0_read_core_seconds="Time that rank 0 spent in reads.",
         rank0_write_core_seconds="Time that rank 0 spent in writes.",
         rank0_core_seconds="Time that rank 0 spent in reads and writes.",
+        rank0_read_idle_core_seconds="At least so long did other ranks no I/O while rank 0 read, summed over these.",
+        rank0_write_idle_core_seconds="At least so long did other ranks no I/O while rank 0 wrote, summed over these.",
+        rank0_idle_core_seconds="At least so long did other ranks no I/O while rank 0 read or wrote, summed over these.",
+        heaviest_rank_idle_core_seconds=(
+            "At least so long did other ranks no I/O while the rank with most bytes read or wrote, summed over these."
+        ),
+        straggler_idle_core_seconds=(
+            "I/O time by which the slowest straggler exceeds other ranks with I/O that are none, of each at most as much as the "
+            "median rank, summed over these."
+        ),
     ),
 }

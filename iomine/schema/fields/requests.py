@@ -9,6 +9,7 @@ REQUESTS = {
         small_write_bytes="Writes of fewer bytes are small; a setting.",
         asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
         again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
+        sync_interval_bytes="Bytes written for each sync, of files with 16 MiB or less for each.",
         reread_bytes="Bytes that were read again: by the same rank where a trace tells, otherwise by any.",
         rewritten_bytes="Bytes that were written again: by the same rank where a trace tells, otherwise by any.",
     ),
@@ -17,6 +18,7 @@ REQUESTS = {
         backward_read_count="Reads that start before the end of the rank's last read of the file.",
         backward_write_count="Writes that start before the end of the rank's last write to the file.",
         small_count="Requests below the size that counts as small.",
+        synced_write_count="Writes to files that were synced.",
         misaligned_count="Requests of programs' own POSIX calls that start off the file system's blocks.",
         mpiio_misaligned_count="POSIX requests beneath MPI-IO that start off the file system's blocks.",
     ),
@@ -34,7 +36,11 @@ REQUESTS = {
         mpiio_misaligned_seconds_ratio="Share of the time in reads and writes that misaligned requests beneath MPI-IO took.",
         reread_ratio="Share of the bytes read that had been read before.",
         rewritten_ratio="Share of the bytes written that had been written before.",
+        sync_ratio="Share of syncs among writes and syncs, of files with 16 MiB or less for each sync; 0 without syncs.",
+        sync_seconds_ratio="Share of the time in reads, writes and syncs that syncs after 16 MiB or less took.",
     ),
+    **defined(Kind.FLAG, is_frequent="True where 16 MiB or less were written for each sync."),
+    **defined(Kind.SECONDS, synced_seconds="Time in syncs, summed over ranks; Darshan adds it to that of writes."),
     **defined(
         Kind.CORE_SECONDS,
         small_read_core_seconds="Time that ranks spent in small reads: of each file, in proportion to their number.",
@@ -45,10 +51,12 @@ REQUESTS = {
         mpiio_misaligned_core_seconds="Time that ranks spent in misaligned requests beneath MPI-IO: of each file, in proportion.",
         reread_core_seconds="Time that ranks spent in reading again: of each file, in proportion to the bytes.",
         rewritten_core_seconds="Time that ranks spent in writing again: of each file, in proportion to the bytes.",
+        sync_core_seconds="Time that ranks spent in syncs after 16 MiB or less: fsync, fdatasync, fflush and MPI_File_sync.",
     ),
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
+        sync_evidence="What most time in syncs is known from: trace (less the writes in it), or count (in proportion).",
         size_evidence="What small requests were counted by: sizes (the commonest, which cover all), bins or mean.",
         order_evidence="What requests going backwards were counted by: trace or counters.",
         extent_evidence="What the bytes touched are known from: trace, or size (the highest offset).",
@@ -67,6 +75,7 @@ REQUESTS = {
         misaligned_path="File in which misaligned requests took most time.",
         reread_path="File of which most bytes were read again.",
         rewritten_path="File of which most bytes were written again.",
+        sync_path="File in which syncs took most time.",
     ),
 }
 

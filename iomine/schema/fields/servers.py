@@ -9,7 +9,7 @@ SERVERS = {
         source_kind="Kind of the input: job_stats, stats, brw_stats, sacct, and so on.",
         target_kind="Kind of the target: ost, mdt, or client.",
         scope="Whom a counter counts for: target, job or client.",
-        counter="Name of a counter, as the server has it.",
+        counter="Name of a counter, as the server has it; NULL where a target was read and nobody had counted anything.",
         counter_unit="Unit of a counter, as the server has it: reqs, bytes, usecs, pages, regs.",
         histogram="What a histogram counts, as its heading says.",
         operation="What a server did: read, write, open, getattr, and so on, as Lustre's counters are called.",
@@ -42,7 +42,7 @@ SERVERS = {
     ),
     **defined(
         Kind.TIME,
-        sampled_at="When the counters were read.",
+        sampled_at="When the counters were read; of an input, only where its path or time of change says it and not its content.",
         counted_since_at="Since when they count, where the server says so.",
         last_io_at="When the owner last did I/O on the target.",
         begin_at="Start of the interval.",
@@ -68,10 +68,6 @@ SERVERS = {
         most_amount="Largest of what was counted, in the counter's unit.",
         squares_amount="Sum of the squares of what was counted, empty where it has wrapped around.",
         rate="Units a second over the interval.",
-        bytes_per_second="Bytes moved for each second of the interval.",
-        rpcs_per_second="Requests for each second of the interval.",
-        node_hours="Compute nodes times hours.",
-        logged_node_hours="Node-hours of jobs that have a log.",
         load_percentile=(
             "Share of the ten-minute slots of 30 nights, in percent, in which a target was less busy than this one; by traffic, "
             "in which others moved less on the same OSTs or file system."
@@ -81,13 +77,22 @@ SERVERS = {
             "otherwise what was counted itself."
         ),
     ),
+    **defined(Kind.BYTE_RATE, bytes_per_second="Bytes moved for each second of the interval."),
+    **defined(Kind.COUNT_RATE, rpcs_per_second="Requests for each second of the interval."),
+    **defined(
+        Kind.NODE_HOURS,
+        node_hours="Compute nodes times hours.",
+        logged_node_hours="Node-hours of jobs that have a log.",
+    ),
     **defined(
         Kind.SECONDS,
         interval_seconds="Length of the interval.",
         covered_seconds="Part of the ten minutes that readings of the servers cover, or in which the log ran.",
         service_seconds="Time in which the server dealt with requests, summed over them.",
-        usual_service_seconds="Time that the same requests usually take: for each kind and size the median of 30 nights.",
-        app_usual_service_seconds="Time that they usually take for the same user's application, where it was run five times.",
+        usual_service_seconds=(
+            "Time that the same requests usually take: for each kind and size, of the application in nights before where five "
+            "jobs ran it, else of other users."
+        ),
     ),
     **defined(
         Kind.RATIO,
@@ -114,13 +119,32 @@ WEATHER = {
     **defined(
         Kind.LABEL,
         Privacy.OPEN,
-        weather_verdict="Whose fault slow I/O was: application, system, neighbour, or unclear.",
+        weather_verdict=(
+            "Whose fault slow I/O was: application, system or neighbour, each on evidence; unexplained where none speaks for "
+            "either, unclear where data is missing."
+        ),
+        server_verdict=(
+            "What servers tell of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
+            "neighbour, or unclear."
+        ),
         slowest_kind="Kind of target that cost the log most time beyond what is usual: ost or mdt.",
+    ),
+    **defined(
+        Kind.FLAG,
+        is_slow_run=(
+            "True where I/O took at least half as long again as that of runs of its lineage, empty where that is not known."
+        ),
     ),
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        weather_rule="Rule by which the verdict was given, in a sentence.",
+        weather_rule="Rule by which the verdict was given, in words, with what was ruled out and by which data.",
+        server_rule="What servers tell of slow I/O, in a sentence.",
+        differences="What the log did otherwise than half of the runs that it is held against, and by how much.",
+    ),
+    **defined(
+        Kind.NUMBER,
+        osts_per_file="OSTs over which the log's files on Lustre are striped: the mean by bytes moved.",
     ),
     **defined(
         Kind.SECONDS,
@@ -129,10 +153,22 @@ WEATHER = {
     **defined(
         Kind.COUNT,
         mdt_rpc_count="Requests that metadata targets dealt with.",
+        lineage_run_count="Runs of the log's lineage in the 30 nights before, up to five of a night, that it is held against.",
+        alike_run_count="Of these, runs that did the same: no bytes, requests, opens, files, ranks and OSTs differ by half.",
     ),
     **defined(
         Kind.RATIO,
         weather_slowdown_ratio="How many times as long the log's I/O took as it would have with servers as quick as usual.",
+        run_slowdown_ratio=(
+            "I/O time of the log over the median of runs of its lineage in nights before: of those that did the same where there "
+            "are three, or where they were far quicker, else of all."
+        ),
+        did_more_ratio=(
+            "How many times as long the log's I/O should take by what it did, beside runs of its lineage: bytes, requests and "
+            "opens weigh as much as they took there; or how files, ranks and OSTs changed, if that is more. Empty where it did "
+            "the same."
+        ),
+        finding_ratio="Share of the log's I/O time that its findings cost.",
         ost_contention_ratio="Share of the busy time of the log's OSTs, while it used them, that was other users'.",
         others_ratio="Share of the busy time of the targets that cost most, while the log used them, that was other users'.",
         ost_slowdown_ratio="Time in which OSTs dealt with the log's requests, over the time that these usually take.",

@@ -69,7 +69,7 @@ DERIVED = {
     ),
     **defined(
         Kind.SECONDS,
-        request_seconds="Time in requests, summed over ranks.",
+        request_seconds="Time in requests, summed over ranks; syncs, which Darshan adds to writes, are taken off.",
     ),
     **defined(
         Kind.LABEL,
@@ -90,12 +90,29 @@ DERIVED = {
         shared_stripe_count="Stripes of the file's Lustre layout that more than one rank touched.",
     ),
     **defined(
-        Kind.INTEGER,
+        Kind.OST,
         ost_id="Index of the OST, empty where it is not known.",
+    ),
+    **defined(
+        Kind.INTEGER,
         detail_level="Level of detail: 0 for a picture of the whole run, 1 for one of an eighth of it.",
     ),
     **defined(
+        Kind.NUMBER,
+        typical_seconds_per_byte="Seconds for a byte of the median rank and file on the OST, the faster of two.",
+        typical_seconds_per_request="Seconds for a request of the median rank and file on the OST, the faster of two.",
+    ),
+    **defined(
+        Kind.FLAG,
+        is_comparable="True where a slow rank or file cannot pass for a slow OST: it served several, or ones that others served.",
+        is_slow=(
+            "True where the OST was over 3 times as slow as the median OST, out of line with the others, and made each rank wait "
+            "over 5 seconds; empty where it cannot be told."
+        ),
+    ),
+    **defined(
         Kind.SECONDS,
+        beyond_median_seconds="Time in requests beyond what the median OST would have taken for them.",
         tolerance_seconds="Requests with a longer gap between them are rows of their own.",
         busy_seconds="Time in the row's requests, each counted in full where they overlap.",
         longest_seconds="Length of the row's longest request.",
@@ -155,28 +172,40 @@ PHASES = {
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
+        slow_ost_evidence="What the slow OST's times are known from: records of files on one OST, or trace.",
         phase_evidence="What phases are known from: trace or heatmap.",
         period_method="What the period is told by: starts (of phases), or spectrum (of the bytes moved in each moment).",
         ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
     ),
     **defined(
-        Kind.ID,
-        Privacy.OPEN,
+        Kind.OST,
         busiest_ost_id="Index of the OST that got most bytes.",
+        slow_ost_id="Index of the slow OST that cost most time beyond what the median OST would have taken.",
+        phase_straggler_ost_id="Slow OST on which most of the time lies of ranks that were slowest in phases with stragglers.",
         ost="Index of the OST on which a request begins, empty where it is not known.",
     ),
-    **defined(Kind.BYTES, busiest_ost_bytes="Bytes moved of the OST that got most."),
+    **defined(
+        Kind.BYTES,
+        busiest_ost_bytes="Bytes moved of the OST that got most.",
+        slow_ost_bytes="Bytes moved of the slow OST that cost most time, in directions in which it was slow.",
+    ),
     **defined(
         Kind.CORE_SECONDS,
         busiest_ost_core_seconds="Time that ranks spent in requests to the OST that got most bytes.",
+        slow_ost_core_seconds="Time in requests to slow OSTs beyond what the median OST would have taken for them.",
         phase_straggler_core_seconds="Time of the slowest rank in phases that have stragglers, over all of these.",
     ),
     **defined(
         Kind.COUNT,
-        io_phase_count="Phases of I/O.",
+        io_phase_count="Phases of I/O, of reads and of writes.",
+        bursts_per_rank="Bursts of a rank, by the gaps of its own requests: of each direction the (lower) median over ranks.",
         phase_straggler_count="Phases in which a rank was a straggler.",
         ost_count="OSTs that got bytes.",
+        slow_ost_count="OSTs that were slow, empty where that cannot be told of nine tenths of the bytes.",
+        compared_ost_count="OSTs that were compared with each other in one direction, the most of any.",
         known_ost_count="OSTs of the file system, at least: as its records say, or up to the highest index in layouts.",
+        read_bursts_per_rank="Bursts in which a rank reads, by the gaps of its own requests: the (lower) median over ranks.",
+        write_bursts_per_rank="Bursts in which a rank writes, by the gaps of its own requests: the (lower) median over ranks.",
         read_phase_count="Phases in which bytes were read.",
         write_phase_count="Phases in which bytes were written.",
     ),
@@ -189,6 +218,12 @@ PHASES = {
         run_ratio="Share of the run that the phase lasts.",
         phase_straggler_ratio="Share of the phases in which a rank was a straggler.",
         phase_straggler_seconds_ratio="Share of the run that the slowest ranks of phases with stragglers spent in them.",
+        phase_straggler_ost_ratio=(
+            "Share, of the time that the slowest ranks spent in phases with stragglers, of ranks whose time lies on a slow OST."
+        ),
+        slowness_ratio="Time of the OST for a byte, or for a request where that is less, over the median OST's.",
+        slow_ost_slowness_ratio="Of the slow OST that cost most, time for a byte (or request, if less) over the median OST's.",
+        slow_ost_wait_ratio="Share of the run by which slow OSTs lengthened the I/O of the ranks that used them, on average.",
         ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
         busiest_ost_ratio="Share of the busiest OST in the bytes of which it is known on which OST they lie.",
         busiest_ost_seconds_ratio="Share of the run that ranks on average spent in requests to the OST that got most bytes.",

@@ -14,6 +14,7 @@ VERDICTS = {
         view_name="View that holds a trigger's metrics.",
         report="Link to the log's report, relative to the warehouse.",
         evidence="What the numbers were worked out from, such as trace, records or heatmap.",
+        cost_name="Name of a cost: a column of a trigger's view.",
         needs="What input answers the question, and how to get it.",
     ),
     **defined(
@@ -37,6 +38,11 @@ VERDICTS = {
         read_core_seconds="Time that ranks spent in reads, summed over ranks.",
         write_core_seconds="Time that ranks spent in writes, summed over ranks.",
         meta_core_seconds="Time that ranks spent in metadata calls, summed over ranks.",
+        claim_core_seconds="Part of the I/O time that a cost is about, in the files and kind of time of the group.",
+        charged_core_seconds=(
+            "What the finding adds to the sum of its log's costs: time that several findings are about is charged once, to the "
+            "one that claims most of it. Empty where nothing is charged."
+        ),
     ),
     **defined(
         Kind.SECONDS,
@@ -47,9 +53,10 @@ VERDICTS = {
         ),
     ),
     **defined(
-        Kind.NUMBER,
+        Kind.BYTE_RATE,
         moved_bytes_per_second="Bytes moved, over the I/O time of the slowest rank: Darshan's agg_perf_by_slowest.",
     ),
+    **defined(Kind.INTEGER, claim_group="Number of a group of files whose costs come in the same order, for one kind of time."),
     **defined(
         Kind.RATIO,
         small_read_ratio="Share of reads that were small.",
@@ -68,8 +75,10 @@ OFFENDERS = {
         app_count="Programs.",
         night_count="Nights.",
         run_night_count="Nights with logs.",
+        recent_night_count="Nights with logs among the last seven of the machine.",
+        preceding_night_count="Nights with logs among the seven before the last seven.",
         recent_finding_count="Findings of the last seven nights of the machine.",
-        preceding_finding_count="Findings of the seven nights before the last seven.",
+        preceding_finding_count="Findings of the seven nights before the last seven; NULL where none of them has logs.",
         written_file_count="Files written to.",
         small_written_file_count="Files written to, of which less than 1 MiB was touched.",
         unread_file_count="Files written to, of which no log read anything.",
@@ -83,7 +92,14 @@ OFFENDERS = {
     ),
     **defined(
         Kind.RATIO,
-        cost_change_ratio="Cost of the last seven nights over that of the seven before; empty where that is none.",
+        cost_change_ratio=(
+            "Cost for each night with logs of the machine among the last seven over that among the seven before; NULL where "
+            "that is none, or one of the weeks has no logs."
+        ),
+        finding_change_ratio=(
+            "Findings for each night with logs of the machine among the last seven over those among the seven before; NULL where "
+            "there were none, or one of the weeks has no logs."
+        ),
         cost_ratio="Share of the I/O time that findings cost.",
         finding_log_ratio="Share of logs with a finding.",
         repeat_ratio="Share of the nights with logs that have the finding.",
@@ -103,8 +119,8 @@ LINEAGES = {
         Privacy.OPEN,
         regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
         outcome=(
-            "What became of a finding that was told: gone, reduced, still there, worse where it is gone but I/O takes longer for "
-            "its bytes, or unknown where later runs are too few."
+            "What became of a finding that a mail told of: gone, reduced, still there, worse where it is gone but I/O takes "
+            "longer for its bytes, or unknown where later runs are too few; not told where no mail did."
         ),
     ),
     **defined(
@@ -115,19 +131,30 @@ LINEAGES = {
     **defined(
         Kind.COUNT,
         lineage_count="Number of lineages.",
-        before_count="Runs that could be assessed up to the night on which the finding was told.",
+        before_count="Runs that could be assessed up to the night on which a mail told of the finding; all where none did.",
         before_fired_count="Of these, runs in which the trigger fired.",
         later_count="Runs that could be assessed after that night.",
         later_fired_count="Of these, runs in which the trigger fired.",
-        clear_since_count="Runs after that night that are clear, since the trigger last fired.",
+        clear_since_count="Runs that are clear since the trigger last fired, after that night; all where no mail told of it.",
+    ),
+    **defined(
+        Kind.RATIO,
+        slowest_rank_pace_ratio=(
+            "I/O time of the slowest rank for a byte, median of the runs since the trigger last fired, over that of runs before; "
+            "of runs that move little, for a run."
+        ),
+        run_pace_ratio="The same of the length of the run.",
     ),
     **defined(
         Kind.FLAG,
-        is_regression="True where the runs themselves are slower, as far as is known; false where others or the system are why.",
+        is_over="True where the trigger is clear since it last fired, in too many runs for chance, whether it was told or not.",
+        is_regression=(
+            "True where the runs themselves are slower, as far as is known; false where others or the system are why; empty "
+            "where it is unexplained."
+        ),
     ),
     **defined(
         Kind.DATE,
-        told_night="First night on which the finding was published for the lineage.",
         clear_night="Night of the first run after the trigger last fired.",
     ),
     **defined(
@@ -140,9 +167,15 @@ LINEAGES = {
         spread_io_core_seconds="Median absolute deviation of the I/O time.",
         lost_core_seconds="I/O time of a run beyond what is usual for its bytes; of a step, the median over its runs.",
         all_lost_core_seconds="I/O time of all these runs beyond what is usual for their bytes.",
-        before_core_seconds="Mean of what the finding cost a run up to the night on which it was told; where clear, nothing.",
-        later_core_seconds="Mean of what the finding cost a run after that night; where clear, nothing.",
-        saved_core_seconds="What the finding would have cost runs since it was gone or reduced, less what it did.",
+        before_core_seconds=(
+            "Mean of what the finding cost a run up to the night on which a mail told of it, with the time in which others stood "
+            "idle; where clear, nothing."
+        ),
+        later_core_seconds="The same of runs after that night.",
+        saved_core_seconds=(
+            "What the finding would have cost runs since it was gone or reduced, less what it did; nothing where it is gone and "
+            "neither the slowest rank's I/O nor the run got any shorter for its bytes."
+        ),
     ),
     **defined(
         Kind.BYTES,
@@ -150,7 +183,7 @@ LINEAGES = {
         spread_moved_bytes="Median absolute deviation of the bytes read and written.",
     ),
     **defined(
-        Kind.NUMBER,
+        Kind.BYTES_PER_CORE_SECOND,
         usual_bytes_per_core_second="Median of the bytes moved for each core-second of I/O.",
         spread_bytes_per_core_second="Median absolute deviation of the bytes moved for each core-second of I/O.",
     ),

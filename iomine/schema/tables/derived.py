@@ -2,6 +2,11 @@
 
 from iomine.schema.table import Table
 
+FAILED_DERIVATION = Table(
+    "failed_derivation",
+    "What could not be worked out of a log, and why; its other rows are sound.",
+    ("log_id", "derivation", "error"),
+)
 FILE_ACCESS = Table(
     "file_access",
     "The traced requests of one direction on a file in a layer: how much they moved, and in what order.",
@@ -24,18 +29,18 @@ RANK_IO = Table(
     ),
 )
 _PHASE = (
-    *("evidence", "phase", "start_seconds", "end_seconds", "run_ratio", "read_count", "write_count", "request_count"),
-    *("read_bytes", "write_bytes", "file_count", "rank_count", "fastest_rank", "fastest_rank_seconds", "slowest_rank"),
-    *("slowest_rank_seconds", "straggler_count"),
+    *("evidence", "phase", "op", "start_seconds", "end_seconds", "run_ratio", "read_count", "write_count", "request_count"),
+    *("read_bytes", "write_bytes", "sieve_read_bytes", "file_count", "rank_count", "fastest_rank", "fastest_rank_seconds"),
+    *("slowest_rank", "slowest_rank_seconds", "straggler_count"),
 )
 PHASE = Table(
     "phase",
-    "A stretch of time in which a log does I/O in a layer, or (layer `all`) in any.",
-    ("log_id", "layer", *_PHASE),
+    "A stretch of time in which a log reads, or writes, in a layer, or (layer `all`) in any.",
+    ("log_id", "layer", *_PHASE, "bursts_per_rank"),
 )
 FILE_PHASE = Table(
     "file_phase",
-    "A stretch of time in which a log does I/O on one file in a layer.",
+    "What a phase of a layer did to one file.",
     ("log_id", "layer", "file_id", *_PHASE),
 )
 FILE_OVERLAP = Table(
@@ -84,6 +89,19 @@ OST_IO = Table(
         *("log_id", "layer", "ost_id", "op", "evidence", "reason", "request_count", "moved_bytes", "request_seconds"),
         "file_count",
     ),
+)
+OST_PACE = Table(
+    "ost_pace",
+    "How fast an OST served a log in one direction, as far as records of files on one OST or a trace tell the OST of requests.",
+    (
+        *("log_id", "layer", "ost_id", "op", "evidence", "request_count", "moved_bytes", "request_seconds", "rank_count"),
+        *("file_count", "is_comparable", "typical_seconds_per_byte", "typical_seconds_per_request"),
+    ),
+)
+RANK_OST = Table(
+    "rank_ost",
+    "The OST on which most of a rank's time in requests lies, and that time, as far as the OST of requests is known.",
+    ("log_id", "layer", "rank", "ost_id", "request_seconds"),
 )
 PERIOD = Table(
     "period",

@@ -26,7 +26,7 @@ DARSHAN_BUILD = Table(
 )
 LOG_META_PROFILE = Table(
     "log_meta_profile",
-    "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree.",
+    "What metadata calls of POSIX and stdio cost one log, and how many there were.",
     (
         *("log_id", "is_complete", "meta_core_seconds", "io_core_seconds", "meta_ratio", "meta_seconds_per_rank"),
         *("open_count", "stat_count", "meta_call_count", "meta_call_ratio", "meta_calls_per_second"),
@@ -38,11 +38,38 @@ LOG_RANK_PROFILE = Table(
     "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all.",
     (
         *("log_id", "is_complete", "rank_evidence", "straggler_evidence", "straggler_count", "straggler_rank"),
-        *("straggler_host", "straggler_slowdown_ratio", "straggler_wait_ratio", "straggler_core_seconds", "heaviest_rank"),
-        *("heaviest_rank_bytes", "heaviest_rank_core_seconds", "idle_rank_count", "mean_rank_bytes"),
+        *("straggler_host", "straggler_ost_id", "straggler_ost_ratio", "straggler_slowdown_ratio", "straggler_wait_ratio"),
+        *("straggler_core_seconds", "heaviest_rank"),
+        *("heaviest_rank_bytes", "imbalance_core_seconds", "idle_rank_count", "mean_rank_bytes"),
         *("bytes_max_over_mean_ratio", "bytes_variation_ratio", "bytes_gini_ratio", "rank0_read_bytes"),
         *("rank0_write_bytes", "rank0_bytes", "rank0_read_ratio", "rank0_write_ratio", "rank0_ratio"),
-        *("rank0_read_core_seconds", "rank0_write_core_seconds", "rank0_core_seconds"),
+        *("rank0_read_core_seconds", "rank0_write_core_seconds", "rank0_core_seconds", "rank0_read_idle_core_seconds"),
+        *("rank0_write_idle_core_seconds", "rank0_idle_core_seconds", "heaviest_rank_idle_core_seconds"),
+        "straggler_idle_core_seconds",
+    ),
+)
+LOG_WAIT_PROFILE = Table(
+    "log_wait_profile",
+    "How long the ranks of one log waited for each other within MPI-IO, and for whom.",
+    (
+        *("log_id", "is_complete", "late_core_seconds", "late_seconds_ratio", "late_run_ratio", "late_rank", "waited_for"),
+        *("late_rank_evidence", "late_path"),
+    ),
+)
+LOG_SYNC_PROFILE = Table(
+    "log_sync_profile",
+    "How often one log told the system to write data out, after how little, and what that cost.",
+    (
+        *("log_id", "is_complete", "sync_count", "synced_write_count", "sync_ratio", "sync_interval_bytes", "sync_core_seconds"),
+        *("sync_seconds_ratio", "sync_evidence", "sync_path"),
+    ),
+)
+LOG_SLOW_FILE_PROFILE = Table(
+    "log_slow_file_profile",
+    "The files of one log whose requests took far longer than those of files alike: same directory, size and access.",
+    (
+        *("log_id", "is_complete", "slow_file_count", "like_file_count", "slow_file_slowdown_ratio", "slow_file_wait_ratio"),
+        *("slow_file_core_seconds", "slow_file_path"),
     ),
 )
 LOG_COLLECTIVE_PROFILE = Table(
@@ -69,8 +96,9 @@ LOG_STRIPE_PROFILE = Table(
     "log_stripe_profile",
     "How one log's files lie on Lustre: big shared files on few OSTs, small files on many.",
     (
-        *("log_id", "is_complete", "single_ost_bytes", "single_ost_core_seconds", "single_ost_path"),
-        *("striped_shared_bytes", "striped_shared_stripe_count", "striped_shared_core_seconds", "striped_shared_path"),
+        *("log_id", "is_complete", "single_ost_bytes", "single_ost_file_count", "single_ost_core_seconds", "single_ost_path"),
+        *("striped_shared_bytes", "striped_shared_stripe_count", "striped_shared_file_count", "striped_shared_core_seconds"),
+        "striped_shared_path",
         *("ranks_per_ost_ratio", "overstriped_file_count", "overstriped_file_ratio", "overstriped_core_seconds"),
     ),
 )
@@ -78,17 +106,19 @@ LOG_PHASE_PROFILE = Table(
     "log_phase_profile",
     "The phases of I/O of one log as a whole: how many there are, and in how many of them a rank straggled.",
     (
-        *("log_id", "is_complete", "phase_evidence", "io_phase_count", "phase_straggler_count", "phase_straggler_ratio"),
-        *("phase_straggler_core_seconds", "phase_straggler_seconds_ratio"),
+        *("log_id", "is_complete", "phase_evidence", "io_phase_count", "bursts_per_rank", "phase_straggler_count"),
+        *("phase_straggler_ratio", "phase_straggler_core_seconds", "phase_straggler_seconds_ratio", "phase_straggler_ost_id"),
+        "phase_straggler_ost_ratio",
     ),
 )
 LOG_OST_PROFILE = Table(
     "log_ost_profile",
-    "How one log's bytes lie on the OSTs of Lustre: how many OSTs it used, and how much more the busiest got.",
+    "How one log's bytes lie on the OSTs of Lustre, how much more the busiest got, and which OSTs were slow.",
     (
         *("log_id", "is_complete", "ost_evidence", "ost_count", "busiest_ost_id", "busiest_ost_bytes"),
         *("busiest_ost_core_seconds", "ost_max_over_mean_ratio", "busiest_ost_ratio", "known_ost_count", "nprocs"),
-        *("single_ost_bytes", "busiest_ost_seconds_ratio"),
+        *("single_ost_bytes", "busiest_ost_seconds_ratio", "slow_ost_id", "slow_ost_count", "compared_ost_count"),
+        *("slow_ost_slowness_ratio", "slow_ost_wait_ratio", "slow_ost_core_seconds", "slow_ost_bytes", "slow_ost_evidence"),
     ),
 )
 LOG_OVERLAP_PROFILE = Table(
@@ -113,12 +143,13 @@ LOG_TRANSFORM_PROFILE = Table(
 )
 LOG_WEATHER_PROFILE = Table(
     "log_weather_profile",
-    "Whose fault it is where one log's I/O was slow: the application's, the system's or a neighbour's, as far as servers tell.",
+    "How servers dealt with one log's requests and who kept them busy, and how long its I/O took beside runs of its lineage.",
     (
-        *("log_id", "is_complete", "weather_verdict", "weather_rule", "weather_slowdown_ratio", "lost_service_seconds"),
+        *("log_id", "is_complete", "server_verdict", "server_rule", "weather_slowdown_ratio", "lost_service_seconds"),
         *("slowest_kind", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio", "ost_contention_ratio"),
         *("others_ratio", "ost_slowdown_ratio", "ost_load_over_mean_ratio", "mdt_slowdown_ratio", "mdt_own_ratio"),
         *("mdt_others_ratio", "mdt_rpc_count", "load_percentile", "own_bytes_ratio", "fullest_ratio"),
+        *("lineage_run_count", "alike_run_count", "run_slowdown_ratio", "did_more_ratio", "differences"),
     ),
 )
 DRISHTI_POSIX = Table(
@@ -133,6 +164,7 @@ DRISHTI_POSIX = Table(
         *("small_shared_read_count", "small_shared_write_count", "small_shared_read_ratio", "small_shared_write_ratio"),
         *("longest_meta_seconds", "shared_bytes_spread_ratio", "shared_seconds_spread_ratio", "own_read_spread_ratio"),
         "own_write_spread_ratio",
+        *("shared_record_count", "own_record_count"),
     ),
 )
 DRISHTI_MPIIO = Table(
@@ -155,4 +187,23 @@ DRISHTI_AGGREGATORS = Table(
         *("log_id", "is_complete", "aggregator_count", "job_node_count", "node_evidence", "aggregators_differ"),
         "aggregator_order",
     ),
+)
+LOG_ACTIVITY = Table(
+    "log_activity",
+    "What one log did of each kind that triggers ask about, and what it lacks to answer them; NULL where nothing is lacking.",
+    (
+        *("log_id", "process_count", "data_read_count", "data_write_count", "asked_read_bytes", "asked_write_bytes"),
+        *("posix_read_count", "posix_write_count", "direct_request_count", "beneath_request_count", "touched_file_count"),
+        *("posix_file_count", "data_file_count"),
+        *("mpiio_call_count", "mpiio_read_request_count", "mpiio_write_request_count", "shared_mpiio_read_count"),
+        *("shared_mpiio_write_count", "collective_request_count", "lustre_file_count", "shared_lustre_file_count"),
+        *("striped_file_count", "posix_data_count", "timed_rank_count", "data_lack", "posix_lack"),
+        *("mpiio_lack", "trace_lack", "mpiio_trace_lack", "layout_lack", "rank_lack", "rank_time_lack", "host_lack"),
+        *("phase_lack", "stat_lack", "statistics_lack"),
+    ),
+)
+COST_CLAIM = Table(
+    "cost_claim",
+    "The part of a log's I/O time that each cost is about: files of which the costs come in the same order make one group.",
+    ("log_id", "claim_group", "cost_name", "claim_core_seconds"),
 )

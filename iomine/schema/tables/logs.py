@@ -8,7 +8,8 @@ LOG = Table(
     (
         *("log_id", "job_id", "uid", "user", "exe", "app", "application", "nprocs", "start_at", "end_at", "run_seconds"),
         *("format_version", "darshan_version", "is_partial", "doubt", "read_bytes", "write_bytes", "read_count"),
-        *("write_count", "io_core_seconds", "io_signature", "lineage_id", "path", "size_bytes"),
+        *("write_count", "io_core_seconds", "storage_core_seconds", "waiting_core_seconds", "special_core_seconds"),
+        *("slowest_rank", "slowest_rank_io_seconds", "is_overlapping", "io_signature", "lineage_id", "path", "size_bytes"),
     ),
 )
 MODULE = Table(
@@ -23,3 +24,8 @@ FILE_NAME = Table(
 )
 MOUNT = Table("mount", "A file system that was mounted when the log was written.", ("log_id", "mount", "fs_type"))
 METADATA = Table("metadata", "A metadata entry of a log, MPI-IO hints among them.", ("log_id", "key", "entry"))
+SPECIAL_FILE = Table(
+    "special_file",
+    "What a log opened that is no file on storage: a standard stream, device, pipe or socket, or a file of the kernel.",
+    ("log_id", "file_id", "special_kind", "evidence"),
+)

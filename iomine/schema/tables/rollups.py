@@ -16,7 +16,7 @@ APP_NIGHT = Table(
 FINDING_NIGHT = Table(
     "finding_night",
     "How often a trigger found something in a user's program in a night, and what that cost.",
-    ("user", "uid", "app", "code", "level", "finding_count", "cost_core_seconds"),
+    ("user", "uid", "app", "code", "level", "finding_count", "cost_core_seconds", "charged_core_seconds"),
 )
 MOUNT_NIGHT = Table(
     "mount_night",

@@ -32,8 +32,8 @@ SOURCE_FILE = Table(
     "source_file",
     "An input other than a Darshan log that was read.",
     (
-        *("path", "sha256", "cluster", "source_kind", "size_bytes", "row_count", "first_at", "last_at"),
-        *("doubt", "reader_version", "at"),
+        *("path", "sha256", "target", "owner", "sampled_at", "cluster", "source_kind", "size_bytes", "row_count"),
+        *("first_at", "last_at", "doubt", "reader_version", "at"),
     ),
     partitioned=False,
 )
@@ -50,13 +50,26 @@ SERVER_SLOT = Table(
     "What a job had a target do in ten minutes, and how long that usually takes.",
     (
         *("begin_at", "target", "target_kind", "owner", "job_id", "user"),
-        *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds", "app_usual_service_seconds"),
+        *("rpc_count", "moved_bytes", "service_seconds", "usual_service_seconds"),
     ),
 )
 TRAFFIC_SLOT = Table(
     "traffic_slot",
     "What was moved on an OST, or a whole file system, in ten minutes: by all, as servers count, and by a log, as Darshan does.",
     ("begin_at", "filesystem", "ost_id", "owner", "user", "moved_bytes", "covered_seconds"),
+)
+RUN_SHAPE = Table(
+    "run_shape",
+    "What a run did: how much, in how many requests, on how many ranks, files and OSTs; and how long its I/O took.",
+    (
+        *("log_id", "job_id", "lineage_id", "nprocs", "io_core_seconds", "read_bytes", "write_bytes", "read_count"),
+        *("write_count", "open_count", "read_seconds", "write_seconds", "meta_seconds", "file_count", "osts_per_file"),
+    ),
+)
+RUN_USUAL = Table(
+    "run_usual",
+    "How long one log's I/O took, held against runs of its lineage in nights before, and what it did otherwise than they.",
+    ("log_id", "lineage_run_count", "alike_run_count", "run_slowdown_ratio", "did_more_ratio", "differences"),
 )
 WEATHER = Table(
     "weather",

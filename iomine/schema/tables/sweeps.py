@@ -13,7 +13,8 @@ SWEEP = Table(
     "One run over the inputs; the last row says which versions of all tables belong together.",
     (
         *("sweep_id", "cluster", "paths", "start_at", "end_at", "found_count", "ingested_count", "known_count"),
-        *("rejected_count", "reader_version", "table_versions"),
+        *("rejected_count", "statistics_found_count", "statistics_ingested_count", "statistics_known_count"),
+        *("statistics_rejected_count", "reader_version", "table_versions"),
     ),
     partitioned=False,
 )
@@ -22,6 +23,6 @@ VERDICT = Table(
     "What one trigger says of one log.",
     (
         *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version", "evidence"),
-        *("finding", "advice", "cost_core_seconds"),
+        *("finding", "advice", "cost_core_seconds", "charged_core_seconds", "idle_core_seconds", "reason"),
     ),
 )

@@ -1,0 +1,53 @@
+"""What a log did of each kind, and what it lacks to answer a question."""
+
+from iomine.schema.fields.kinds import Kind, Privacy, defined
+
+ACTIVITY = {
+    **defined(
+        Kind.COUNT,
+        process_count="Processes of the run; NULL where its header does not tell them.",
+        data_read_count="Reads of files through POSIX, stdio and DFS; NULL if none was seen but some may be missing.",
+        data_write_count="Writes to files through POSIX, stdio and DFS; NULL if none was seen but some may be missing.",
+        posix_read_count="Reads through POSIX; NULL if none was seen but some may be missing.",
+        posix_write_count="Writes through POSIX; NULL if none was seen but some may be missing.",
+        posix_data_count="Reads and writes through POSIX; NULL if none was seen but some may be missing.",
+        timed_rank_count="Ranks with requests to POSIX, or to stdio if more; NULL if fewer than four are known but more may be.",
+        direct_request_count="POSIX requests not beneath MPI-IO; NULL if none was seen but some may be missing.",
+        beneath_request_count="POSIX requests beneath MPI-IO; NULL if none was seen but some may be missing.",
+        touched_file_count="Files that any call went to; NULL if none was seen but some may be missing.",
+        posix_file_count="Files that a POSIX call went to; NULL if none was seen but some may be missing.",
+        data_file_count="Files that bytes were moved from or to; NULL if none was seen but some may be missing.",
+        mpiio_call_count="MPI-IO reads and writes of all kinds; NULL if none was seen but some may be missing.",
+        mpiio_read_request_count="MPI-IO reads of all kinds; NULL if none was seen but some may be missing.",
+        mpiio_write_request_count="MPI-IO writes of all kinds; NULL if none was seen but some may be missing.",
+        shared_mpiio_read_count="Blocking MPI-IO reads of shared files; NULL if none was seen but some may be missing.",
+        shared_mpiio_write_count="Blocking MPI-IO writes to shared files; NULL if none was seen but some may be missing.",
+        collective_request_count="Collective and split MPI-IO requests; NULL if none was seen but some may be missing.",
+        lustre_file_count="Files on Lustre that POSIX moved bytes from or to; NULL where none was seen and some may lie there.",
+        shared_lustre_file_count="Of those on Lustre, files of several ranks; NULL where none was seen and some may lie there.",
+        striped_file_count="Files with stripes on several OSTs that POSIX moved bytes from or to; NULL where none is known.",
+        shared_record_count="POSIX records that all ranks share.",
+        own_record_count="POSIX records of single ranks.",
+    ),
+    **defined(
+        Kind.BYTES,
+        asked_read_bytes="Bytes that the program asked to read from files; NULL if none was seen but some may be missing.",
+        asked_write_bytes="Bytes that the program asked to write to files; NULL if none was seen but some may be missing.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.SENTENCE,
+        data_lack="Why reads and writes of files may be missing, NULL where all are known.",
+        posix_lack="Why POSIX records may be missing, NULL where all are there.",
+        mpiio_lack="Why MPI-IO records may be missing, NULL where all are there.",
+        trace_lack="Why single POSIX requests are not known, NULL where a trace has all.",
+        mpiio_trace_lack="Why single MPI-IO requests are not known, NULL where a trace has all.",
+        layout_lack="Why the OSTs of files are not known, NULL where they are.",
+        rank_lack="Why bytes by rank are not known, NULL where they are.",
+        rank_time_lack="Why I/O times by rank are not known, NULL where they are known of at least four.",
+        host_lack="Why the hosts of ranks are not known, NULL where they are.",
+        phase_lack="Why phases of I/O are not known, NULL where they are.",
+        stat_lack="Why stats may not have been counted, NULL where they are.",
+        statistics_lack="Why it is not known how servers fared, NULL where it is.",
+    ),
+}

@@ -1,0 +1,36 @@
+"""What the digest mailed to whom, and what its readers asked for."""
+
+from iomine.schema.fields.kinds import Kind, Privacy, defined
+
+MAILS = {
+    **defined(
+        Kind.TEXT,
+        Privacy.OPEN,
+        mail_kind="To whom a mail of the digest is: to a user, to whoever answers for a project, or to operators.",
+        mail_state=(
+            "How far a mail has come: pending, sending (a server may have it), deferred (to be tried again), sent, or failed "
+            "for good."
+        ),
+        mail_part=(
+            "How a mail tells of a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
+        ),
+        answer="What the reader asked for since: acknowledge (told no more), snooze (told later), or stop (no mails at all).",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.NAME,
+        recipient="User or account that a mail is about; empty to operators.",
+        message_id="Id of a mail, as its header says it.",
+    ),
+    **defined(Kind.TEXT, Privacy.WORD, mail_reply="What the mail server said last, or why no mail left."),
+    **defined(
+        Kind.TIME,
+        composed_at="When a mail was written.",
+        sent_at="When a mail server, or the outbox, took the mail; empty where none has.",
+    ),
+    **defined(
+        Kind.DATE,
+        told_night="UTC date on which a mail that told of a finding went out, of an outcome the first one; empty where none did.",
+        answer_night="UTC date on which the reader asked for it.",
+    ),
+}
