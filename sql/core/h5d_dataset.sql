@@ -7,5 +7,7 @@ SELECT
     cluster, night, log_id, file_id, rank, parent_file_id, use_mpiio_collective, use_deprecated, fastest_rank,
     slowest_rank, rank_seconds_variance, rank_bytes_variance, rank = -1 AS is_shared,
     -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
-    CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
+    CASE WHEN COLUMNS('_(count|bytes)$') >= 0 THEN COLUMNS('_(count|bytes)$') END AS '\0',
+    -- A difference of two clock readings may round to less than 0, by no more than a microsecond: then no time passed.
+    CASE WHEN COLUMNS('_seconds$') > -1e-6 THEN GREATEST(COLUMNS('_seconds$'), 0) END AS '\0'
 FROM lake.h5d_dataset

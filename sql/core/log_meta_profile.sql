@@ -1,5 +1,5 @@
 -- ---
--- about = "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree."
+-- about = "What metadata calls of POSIX and stdio cost one log, and how many there were."
 -- grain = ["log_id"]
 -- reads = ["lake.log_meta_profile"]
 -- ---

@@ -1,5 +1,5 @@
 -- ---
--- about = "Whose fault it is where one log was slow: the application's, the system's or a neighbour's."
+-- about = "How servers dealt with one log's requests, and how long its I/O took beside runs of its lineage."
 -- grain = ["log_id"]
 -- reads = ["lake.log_weather_profile"]
 -- ---

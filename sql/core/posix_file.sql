@@ -1,7 +1,7 @@
 -- ---
 -- about = "POSIX calls of a rank, or of all ranks together, on a file."
 -- grain = ["log_id", "file_id", "rank"]
--- reads = ["lake.posix_file"]
+-- reads = ["lake.posix_file", "core.special_file"]
 -- ---
 SELECT
     -- Counters of a hostile log may add up to more than 64 bits: then the sum is NULL, and other logs keep theirs.
@@ -16,5 +16,10 @@ SELECT
         + write_size_10k_100k_count + write_size_100k_1m_count AS BIGINT
     ) AS small_write_count,
     -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
-    CASE WHEN COLUMNS('_(count|bytes|seconds)$') >= 0 THEN COLUMNS('_(count|bytes|seconds)$') END AS '\0'
+    CASE WHEN COLUMNS('_(count|bytes)$') >= 0 THEN COLUMNS('_(count|bytes)$') END AS '\0',
+    -- A difference of two clock readings may round to less than 0, by no more than a microsecond: then no time passed.
+    CASE WHEN COLUMNS('_seconds$') > -1e-6 THEN GREATEST(COLUMNS('_seconds$'), 0) END AS '\0'
 FROM lake.posix_file
+-- A pipe or a standard stream is no file on storage, so nothing that is asked of files is about it.
+LEFT JOIN core.special_file AS special USING (cluster, night, log_id, file_id)
+WHERE special.special_kind IS NULL

@@ -4,7 +4,7 @@
 -- reads = ["main.logs", "main.findings", "core.job"]
 -- ---
 WITH per_log AS (
-    SELECT cluster, night, log_id, COUNT(*) AS findings, SUM(cost_core_seconds ORDER BY code) AS cost
+    SELECT cluster, night, log_id, COUNT(*) AS findings, SUM(charged_core_seconds ORDER BY code) AS cost
     FROM main.findings
     GROUP BY ALL
 ),
@@ -15,10 +15,7 @@ account_of_job AS (
     GROUP BY ALL
 ),
 counted AS (
-    SELECT
-        logs.*, account, findings,
-        -- Findings of a log may be about the same requests, so its costs can add up to more than it spent.
-        CASE WHEN cost > io_core_seconds THEN io_core_seconds ELSE cost END AS cost
+    SELECT logs.*, account, findings, cost
     FROM main.logs AS logs
     LEFT JOIN per_log USING (cluster, night, log_id)
     LEFT JOIN account_of_job USING (cluster, job_id)
@@ -28,7 +25,7 @@ SELECT
     "user", uid, app, account,
     COUNT(*) AS log_count,
     COUNT(findings) AS finding_log_count,
-    COALESCE(SUM(findings), 0)::BIGINT AS finding_count,
+    TRY_CAST(COALESCE(SUM(findings), 0) AS BIGINT) AS finding_count,
     SUM(cost ORDER BY log_id) AS cost_core_seconds,
     SUM(io_core_seconds ORDER BY log_id) AS io_core_seconds,
     SUM(run_core_seconds ORDER BY log_id) AS run_core_seconds,

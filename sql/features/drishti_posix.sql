@@ -30,6 +30,7 @@ per_log AS (
         SUM(write_count) FILTER (WHERE is_shared) AS shared_write_count,
         SUM(small_read_count) FILTER (WHERE is_shared) AS small_shared_read_count,
         SUM(small_write_count) FILTER (WHERE is_shared) AS small_shared_write_count,
+        COUNT(*) FILTER (WHERE is_shared) AS shared_record_count, COUNT(*) FILTER (WHERE NOT is_shared) AS own_record_count,
         MAX(meta_seconds) AS longest_meta_seconds,
         MAX(
             abs(slowest_rank_bytes::DOUBLE - fastest_rank_bytes) / NULLIF(write_bytes::DOUBLE + read_bytes, 0)
@@ -91,7 +92,7 @@ SELECT
     small_shared_read_count / NULLIF(shared_read_count, 0) AS small_shared_read_ratio,
     small_shared_write_count / NULLIF(shared_write_count, 0) AS small_shared_write_ratio,
     longest_meta_seconds, shared_bytes_spread_ratio, shared_seconds_spread_ratio,
-    own_read_spread_ratio, own_write_spread_ratio
+    own_read_spread_ratio, own_write_spread_ratio, shared_record_count, own_record_count
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN own USING (cluster, night, log_id)

@@ -7,6 +7,7 @@ SELECT
     "user", uid, app, code, level,
     COUNT(*) AS finding_count,
     SUM(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
+    SUM(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
     night, cluster
 FROM main.findings
 GROUP BY "user", uid, app, code, level, night, cluster

@@ -1,69 +1,37 @@
 -- ---
 -- about = "How one log used MPI-IO: independent and collective calls, blocking ones, and bytes beneath it that nobody asked for."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.mpiio_file", "core.file_name", "core.mpiio_posix", "main.file_requests"]
+-- reads = ["core.log", "core.module", "core.mpiio_file", "core.shared_mpiio_file", "core.amplified_file", "core.file_name"]
 -- ---
-WITH mpiio AS (
-    SELECT mpiio.*, log.nprocs
-    FROM core.mpiio_file AS mpiio
-    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
-),
-shared AS (
-    -- Collective calls are for files that ranks share; a file that one rank has for itself has nobody to share with.
-    SELECT
-        *,
-        read_seconds * indep_read_count / NULLIF(indep_read_count + coll_read_count + split_read_count, 0)
-            AS indep_read_seconds,
-        write_seconds * indep_write_count / NULLIF(indep_write_count + coll_write_count + split_write_count, 0)
-            AS indep_write_seconds
-    FROM mpiio
-    WHERE nprocs > 1
-    QUALIFY is_shared OR COUNT(*) OVER (PARTITION BY cluster, night, log_id, file_id) > 1
-),
-per_log AS (
+WITH per_log AS (
     SELECT
         cluster, night, log_id,
         SUM(indep_read_count) AS indep_read_requests_count, SUM(indep_write_count) AS indep_write_requests_count,
-        SUM(indep_read_count + coll_read_count + split_read_count) AS read_count,
-        SUM(indep_write_count + coll_write_count + split_write_count) AS write_count,
+        SUM(read_count) AS read_count, SUM(write_count) AS write_count,
         SUM(indep_read_seconds) AS indep_read_core_seconds, SUM(indep_write_seconds) AS indep_write_core_seconds,
-        SUM(read_seconds + write_seconds + meta_seconds) AS mpiio_seconds,
+        SUM(io_core_seconds) AS mpiio_seconds,
         arg_max(file_id, indep_read_count ORDER BY file_id) FILTER (indep_read_count > 0) AS read_file_id,
         arg_max(file_id, indep_write_count ORDER BY file_id) FILTER (indep_write_count > 0) AS write_file_id
-    FROM shared
+    FROM core.shared_mpiio_file
     GROUP BY ALL
 ),
 blocking AS (
     SELECT
         cluster, night, log_id,
-        SUM(indep_read_count + coll_read_count + indep_write_count + coll_write_count) AS blocking_count,
-        SUM(nb_read_count + nb_write_count + split_read_count + split_write_count) AS other_count,
+        SUM(indep_read_count::HUGEINT + coll_read_count + indep_write_count + coll_write_count) AS blocking_count,
+        SUM(nb_read_count::HUGEINT + nb_write_count + split_read_count + split_write_count) AS other_count,
         SUM(read_seconds + write_seconds) AS blocking_core_seconds
-    FROM mpiio
+    FROM core.mpiio_file
     GROUP BY ALL
-),
-beneath AS (
-    -- What is read in order to write is no part of the reads that were asked for; only a trace tells it.
-    SELECT
-        requests.* REPLACE (GREATEST(moved_bytes - COALESCE(sieve_read_bytes, 0), 0) AS moved_bytes),
-        request_seconds / NULLIF(requests.moved_bytes, 0) AS seconds_per_byte
-    FROM (FROM main.file_requests WHERE is_beneath_mpiio AND asked_bytes > 0) AS requests
-    LEFT JOIN (
-        SELECT cluster, night, log_id, file_id, 'read' AS op, sieve_read_bytes
-        FROM core.mpiio_posix
-        WHERE op = 'write'
-    ) AS sieve USING (cluster, night, log_id, file_id, op)
 ),
 amplified AS (
     SELECT
         cluster, night, log_id,
         SUM(moved_bytes) FILTER (op = 'read') / NULLIF(SUM(asked_bytes) FILTER (op = 'read'), 0) AS read_amplification_ratio,
         SUM(moved_bytes) FILTER (op = 'write') / NULLIF(SUM(asked_bytes) FILTER (op = 'write'), 0) AS write_amplification_ratio,
-        SUM(seconds_per_byte * GREATEST(0, moved_bytes - asked_bytes)) FILTER (op = 'read')
-            AS read_amplification_core_seconds,
-        SUM(seconds_per_byte * GREATEST(0, moved_bytes - asked_bytes)) FILTER (op = 'write')
-            AS write_amplification_core_seconds
-    FROM beneath
+        SUM(amplification_seconds) FILTER (op = 'read') AS read_amplification_core_seconds,
+        SUM(amplification_seconds) FILTER (op = 'write') AS write_amplification_core_seconds
+    FROM core.amplified_file
     GROUP BY ALL
 ),
 unsound AS (
@@ -84,7 +52,7 @@ SELECT
     indep_write_core_seconds / NULLIF(mpiio_seconds, 0) AS indep_write_seconds_ratio,
     blocking_count / NULLIF(blocking_count + other_count, 0) AS blocking_ratio,
     blocking_core_seconds,
-    io_core_seconds / NULLIF(run_seconds * nprocs, 0) AS io_ratio,
+    CASE WHEN io_core_seconds <= run_seconds * nprocs THEN io_core_seconds / NULLIF(run_seconds * nprocs, 0) END AS io_ratio,
     read_amplification_ratio, write_amplification_ratio,
     read_amplification_core_seconds, write_amplification_core_seconds,
     read_name.path AS indep_read_path, write_name.path AS indep_write_path

@@ -1,9 +1,20 @@
 -- ---
--- about = "What metadata calls cost one log; its times are those of POSIX calls, so that part and whole agree."
+-- about = "What metadata calls of POSIX and stdio cost one log, and how many there were."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.module", "core.posix_file", "core.stdio_file", "core.file_name", "core.darshan_build"]
 -- ---
-WITH posix AS (
+WITH record AS (
+    SELECT
+        cluster, night, log_id, file_id, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
+        stat_count, rename_source_count, open_start_seconds, open_end_seconds, close_end_seconds
+    FROM core.posix_file
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
+        NULL AS stat_count, NULL AS rename_source_count, open_start_seconds, open_end_seconds, close_end_seconds
+    FROM core.stdio_file
+),
+calls AS (
     SELECT
         cluster, night, log_id,
         SUM(meta_seconds) AS meta_core_seconds,
@@ -14,29 +25,15 @@ WITH posix AS (
         MAX(meta_seconds) AS longest_meta_seconds, arg_max(file_id, meta_seconds ORDER BY file_id) AS file_id,
         MIN(NULLIF(open_start_seconds, 0)) AS first_seconds,
         GREATEST(MAX(close_end_seconds), MAX(open_end_seconds)) AS last_seconds
-    FROM core.posix_file
+    FROM record
     GROUP BY ALL
-),
-stdio AS (
-    SELECT cluster, night, log_id, SUM(open_count) AS open_count, SUM(read_count) + SUM(write_count) AS data_count
-    FROM core.stdio_file
-    LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
-    -- Standard streams are open from the start, and what goes through them is no data.
-    WHERE file_name.path IS NULL OR file_name.path NOT IN ('<STDIN>', '<STDOUT>', '<STDERR>')
-    GROUP BY ALL
-),
-calls AS (
-    SELECT
-        posix.*,
-        COALESCE(posix.meta_call_count, 0) + COALESCE(stdio.open_count, 0) AS all_meta_count,
-        COALESCE(posix.data_count, 0) + COALESCE(stdio.data_count, 0) AS all_data_count
-    FROM posix
-    FULL JOIN stdio USING (cluster, night, log_id)
 ),
 sound AS (
-    SELECT DISTINCT cluster, night, log_id
+    SELECT cluster, night, log_id
     FROM core.module
-    WHERE module = 'POSIX' AND state = 'read' AND NOT is_partial
+    WHERE module IN ('POSIX', 'STDIO')
+    GROUP BY ALL
+    HAVING bool_or(module = 'POSIX') AND bool_and(state = 'read' AND NOT is_partial)
 )
 SELECT
     log.log_id, log.cluster, log.night,
@@ -48,9 +45,9 @@ SELECT
     meta_core_seconds / NULLIF(calls.io_core_seconds, 0) AS meta_ratio,
     meta_core_seconds / NULLIF(nprocs, 0) AS meta_seconds_per_rank,
     TRY_CAST(open_count AS BIGINT) AS open_count, TRY_CAST(calls.stat_count AS BIGINT) AS stat_count,
-    TRY_CAST(all_meta_count AS BIGINT) AS meta_call_count,
-    all_meta_count / NULLIF(all_meta_count + all_data_count, 0) AS meta_call_ratio,
-    all_meta_count / NULLIF(GREATEST(last_seconds - first_seconds, 0), 0) AS meta_calls_per_second,
+    TRY_CAST(meta_call_count AS BIGINT) AS meta_call_count,
+    meta_call_count / NULLIF(meta_call_count + data_count, 0) AS meta_call_ratio,
+    meta_call_count / NULLIF(GREATEST(last_seconds - first_seconds, 0), 0) AS meta_calls_per_second,
     longest_meta_seconds, file_name.path AS longest_meta_path
 FROM (SELECT cluster, night, log_id, nprocs, darshan_version FROM core.log) AS log
 LEFT JOIN calls USING (cluster, night, log_id)

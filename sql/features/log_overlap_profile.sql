@@ -2,51 +2,16 @@
 -- about = "How the ranks of one log met in files: bytes that several moved, stripes that several wrote, requests across stripes."
 -- grain = ["log_id"]
 -- reads = [
---     "core.log", "core.module", "core.file_access", "core.file_overlap", "core.mpiio_file", "core.mpiio_posix",
---     "core.lustre_component", "core.rank_io", "core.file_name", "main.traces",
+--     "core.log", "core.module", "core.traced_overlap", "core.rank_io", "core.file_name", "main.traces",
 -- ]
 -- ---
-WITH layout AS (
-    -- In a file on one OST, a request across stripes stays on that OST, and ranks meet whatever the stripes.
-    SELECT cluster, night, log_id, file_id, arg_max(stripe_bytes, stripe_count ORDER BY stripe_bytes) AS stripe_bytes
-    FROM core.lustre_component
-    WHERE stripe_count > 1 AND stripe_bytes > 0 AND len(ost_ids) > 0
-    GROUP BY ALL
-),
-traced AS (
-    SELECT
-        overlap.*, request_count, request_seconds, stripe_bytes, nprocs,
-        again_bytes - again_rank_bytes AS ranks_bytes,
-        request_seconds * (again_bytes - again_rank_bytes) / NULLIF(moved_bytes, 0) AS ranks_seconds,
-        -- Where MPI-IO makes other requests of those of the ranks, these say nothing of what ranks asked for.
-        nprocs > 1 AND (
-            mpiio.file_id IS NULL OR COALESCE(unchanged_ratio = 1 AND mpiio_request_count = request_count, FALSE)
-        ) AS is_of_ranks,
-        -- Holes in what was written make the stripes more than this.
-        GREATEST(ceil(touched_bytes / stripe_bytes), shared_stripe_count) AS stripe_count,
-        moved_bytes <= request_count::HUGEINT * stripe_bytes AS fits_stripe
-    FROM (FROM core.file_overlap WHERE layer = 'posix') AS overlap
-    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
-    JOIN (
-        SELECT cluster, night, log_id, file_id, op, request_count, request_seconds
-        FROM core.file_access
-        WHERE layer = 'posix'
-    ) AS access USING (cluster, night, log_id, file_id, op)
-    LEFT JOIN (SELECT DISTINCT cluster, night, log_id, file_id FROM core.mpiio_file) AS mpiio
-        USING (cluster, night, log_id, file_id)
-    LEFT JOIN (
-        SELECT cluster, night, log_id, file_id, op, unchanged_ratio, mpiio_request_count
-        FROM core.mpiio_posix
-    ) AS match USING (cluster, night, log_id, file_id, op)
-    LEFT JOIN layout USING (cluster, night, log_id, file_id)
-),
-per_log AS (
+WITH per_log AS (
     SELECT
         cluster, night, log_id,
         bool_and(touched_bytes IS NOT NULL) AS has_offsets,
         SUM(ranks_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_bytes,
-        SUM(again_bytes - again_rank_bytes - again_host_bytes) FILTER (op = 'read' AND is_of_ranks) AS hosts_reread_bytes,
-        SUM(moved_bytes - again_rank_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_read_bytes,
+        SUM(again_bytes::HUGEINT - again_rank_bytes - again_host_bytes) FILTER (op = 'read' AND is_of_ranks) AS hosts_reread_bytes,
+        SUM(moved_bytes::HUGEINT - again_rank_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_read_bytes,
         SUM(ranks_seconds) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_core_seconds,
         arg_max(file_id, ranks_bytes ORDER BY file_id) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_file_id,
         SUM(overlap_bytes) FILTER (op = 'write' AND is_of_ranks) AS overwritten_bytes,
@@ -57,15 +22,15 @@ per_log AS (
         arg_max(file_id, overlap_bytes ORDER BY file_id) FILTER (op = 'write' AND is_of_ranks) AS overwritten_file_id,
         SUM(shared_stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS shared_stripe_count,
         SUM(stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS written_stripe_count,
-        SUM(request_seconds * shared_stripe_count / NULLIF(stripe_count, 0)) FILTER (op = 'write' AND stripe_bytes > 0)
+        SUM(shared_stripe_seconds) FILTER (op = 'write' AND stripe_bytes > 0)
             AS shared_stripe_core_seconds,
         arg_max(file_id, shared_stripe_count ORDER BY file_id) FILTER (op = 'write' AND stripe_bytes > 0)
             AS shared_stripe_file_id,
         SUM(straddle_count) FILTER (fits_stripe) AS straddle_count,
         SUM(request_count) FILTER (fits_stripe) AS fitting_count,
-        SUM(request_seconds * straddle_count / NULLIF(request_count, 0)) FILTER (fits_stripe) AS straddle_core_seconds,
+        SUM(straddle_seconds) FILTER (fits_stripe) AS straddle_core_seconds,
         arg_max(file_id, straddle_count ORDER BY file_id) FILTER (fits_stripe) AS straddle_file_id
-    FROM traced
+    FROM core.traced_overlap
     GROUP BY ALL
 ),
 hosts AS (

@@ -1,9 +1,21 @@
 -- ---
 -- about = "The phases of I/O of one log as a whole: how many there are, and in how many of them a rank straggled."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.phase"]
+-- reads = ["core.log", "core.phase", "core.rank_ost", "core.ost_pace"]
 -- ---
-WITH per_log AS (
+WITH per_op AS (
+    SELECT
+        cluster, night, log_id, MAX(bursts_per_rank) AS bursts_per_rank
+    FROM core.phase
+    WHERE layer = 'all'
+    GROUP BY cluster, night, log_id, op
+),
+bursts AS (
+    SELECT cluster, night, log_id, SUM(bursts_per_rank)::BIGINT AS bursts_per_rank
+    FROM per_op
+    GROUP BY ALL
+),
+per_log AS (
     SELECT
         cluster, night, log_id,
         MAX(evidence) AS phase_evidence,
@@ -15,15 +27,41 @@ WITH per_log AS (
     FROM core.phase
     WHERE layer = 'all'
     GROUP BY ALL
+),
+slow_ost AS (
+    SELECT DISTINCT cluster, night, log_id, ost_id
+    FROM core.ost_pace
+    WHERE is_slow AND layer = 'posix'
+),
+on_slow_ost AS (
+    SELECT cluster, night, log_id, ost_id, SUM(slowest_rank_seconds) AS seconds
+    FROM (
+        SELECT cluster, night, log_id, slowest_rank AS rank, slowest_rank_seconds
+        FROM core.phase
+        WHERE layer = 'all' AND straggler_count > 0
+    )
+    JOIN (SELECT cluster, night, log_id, rank, ost_id FROM core.rank_ost WHERE layer = 'posix') USING (cluster, night, log_id, rank)
+    JOIN slow_ost USING (cluster, night, log_id, ost_id)
+    GROUP BY ALL
+),
+delayed AS (
+    SELECT cluster, night, log_id, arg_max(ost_id, seconds ORDER BY ost_id) AS ost_id, SUM(seconds) AS seconds
+    FROM on_slow_ost
+    GROUP BY ALL
 )
 SELECT
     log.log_id, log.cluster, log.night,
     per_log.log_id IS NOT NULL AS is_complete,
-    phase_evidence, io_phase_count,
+    phase_evidence, io_phase_count, bursts_per_rank,
     CASE WHEN timed_count > 0 THEN straggling_count END AS phase_straggler_count,
     straggling_count / NULLIF(timed_count, 0) AS phase_straggler_ratio,
     CASE WHEN timed_count > 0 THEN COALESCE(straggling_seconds, 0) END AS phase_straggler_core_seconds,
     CASE WHEN timed_count > 0 THEN COALESCE(straggling_seconds, 0) / NULLIF(run_seconds, 0) END
-        AS phase_straggler_seconds_ratio
+        AS phase_straggler_seconds_ratio,
+    -- A slow OST explains them where at least half of their time is of ranks that use it.
+    CASE WHEN delayed.seconds >= 0.5 * straggling_seconds THEN delayed.ost_id END AS phase_straggler_ost_id,
+    delayed.seconds / NULLIF(straggling_seconds, 0) AS phase_straggler_ost_ratio
 FROM (SELECT cluster, night, log_id, run_seconds FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
+LEFT JOIN bursts USING (cluster, night, log_id)
+LEFT JOIN delayed USING (cluster, night, log_id)

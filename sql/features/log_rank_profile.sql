@@ -1,16 +1,39 @@
 -- ---
 -- about = "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.rank_io"]
+-- reads = [
+--     "core.log", "core.module", "core.rank_io", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.rank_ost",
+--     "core.ost_pace",
+-- ]
 -- ---
 -- Bytes are compared as the program asked for them (layer all), so that aggregators of collective buffering, which move
--- bytes for others, are no imbalance. Time is compared in POSIX, where a slow path to storage shows.
-WITH asked AS (
+-- bytes for others, are no imbalance. Time is compared in POSIX and in stdio, where a slow path to storage shows, each by itself.
+WITH lowest AS (
+    SELECT cluster, night, log_id, file_id, 'posix' AS layer, read_seconds, write_seconds
+    FROM core.posix_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'stdio' AS layer, read_seconds, write_seconds
+    FROM core.stdio_file
+),
+called_seconds AS (
+    SELECT cluster, night, log_id, SUM(read_seconds) AS log_read_seconds, SUM(write_seconds) AS log_write_seconds
+    FROM (
+        SELECT cluster, night, log_id, read_seconds, write_seconds
+        FROM core.mpiio_file
+        UNION ALL
+        SELECT cluster, night, log_id, read_seconds, write_seconds
+        FROM lowest
+        ANTI JOIN core.mpiio_file USING (cluster, night, log_id, file_id)
+    )
+    GROUP BY ALL
+),
+asked AS (
     SELECT
         *,
         -- What ranks have is known but for a tenth of the log; where that is all of one direction, it is not known.
-        COALESCE(read_bytes, 0) + COALESCE(write_bytes, 0) AS moved_bytes,
-        row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place
+        COALESCE(read_bytes, 0)::HUGEINT + COALESCE(write_bytes, 0) AS moved_bytes,
+        row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place,
+        SUM(moved_bytes) OVER (PARTITION BY cluster, night, log_id) AS log_bytes
     FROM core.rank_io
     WHERE layer = 'all'
 ),
@@ -22,31 +45,63 @@ shares AS (
         any_value(nprocs) - COUNT(*) FILTER (moved_bytes > 0) AS idle_rank_count,
         arg_max(rank, moved_bytes ORDER BY rank) AS heaviest_rank,
         MAX(moved_bytes) AS heaviest_rank_bytes,
-        arg_max(read_seconds + write_seconds, moved_bytes ORDER BY rank) AS heaviest_rank_core_seconds,
+        SUM((asked.read_seconds + asked.write_seconds) * heavy_bytes / NULLIF(moved_bytes, 0)) AS beyond_core_seconds,
+        SUM(heavy_bytes) AS beyond_bytes,
         SUM(moved_bytes)::DOUBLE AS moved_bytes, SUM(read_bytes)::DOUBLE AS read_bytes, SUM(write_bytes)::DOUBLE AS write_bytes,
         SUM(moved_bytes::DOUBLE * moved_bytes) AS squares,
         -- Idle ranks come before all others and add nothing.
-        SUM((nprocs - ranks + place) * moved_bytes::DOUBLE) AS placed_bytes,
+        SUM((nprocs::DOUBLE - ranks + place) * moved_bytes::DOUBLE) AS placed_bytes,
         COALESCE(SUM(asked.read_bytes) FILTER (rank = 0), 0) AS rank0_read_bytes,
         COALESCE(SUM(asked.write_bytes) FILTER (rank = 0), 0) AS rank0_write_bytes,
-        SUM(read_seconds) FILTER (rank = 0) AS rank0_read_core_seconds,
-        SUM(write_seconds) FILTER (rank = 0) AS rank0_write_core_seconds
-    FROM (SELECT *, COUNT(*) OVER (PARTITION BY cluster, night, log_id) AS ranks FROM asked) AS asked
-    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log WHERE nprocs > 1) AS log USING (cluster, night, log_id)
+        SUM(asked.read_seconds) FILTER (rank = 0) AS timed_rank0_read_seconds,
+        SUM(asked.write_seconds) FILTER (rank = 0) AS timed_rank0_write_seconds,
+        -- While a rank did I/O, another did so no longer than for all of its own I/O time: for the rest it stood idle, at least.
+        COUNT(*) = COUNT(busy_seconds) AS is_timed,
+        SUM(GREATEST(rank0_read_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_read_idle,
+        SUM(GREATEST(rank0_write_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_write_idle,
+        SUM(GREATEST(rank0_read_seconds + rank0_write_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_idle,
+        -- Of the heaviest rank itself this is nothing. Ranks that did nothing at all stood idle for all of it.
+        any_value(nprocs) - COUNT(*) AS absent_count,
+        SUM(GREATEST(heaviest_seconds - busy_seconds, 0)) + absent_count * any_value(heaviest_seconds) AS heaviest_rank_idle
+    FROM (
+        SELECT
+            asked.*, nprocs, COUNT(*) OVER log AS ranks,
+            GREATEST(moved_bytes - log_bytes / nprocs, 0) AS heavy_bytes,
+            read_seconds + write_seconds + COALESCE(meta_seconds, 0) AS busy_seconds,
+            MAX(read_seconds) FILTER (rank = 0) OVER log AS rank0_read_seconds,
+            MAX(write_seconds) FILTER (rank = 0) OVER log AS rank0_write_seconds,
+            first_value(read_seconds + write_seconds) OVER (log ORDER BY moved_bytes DESC, rank) AS heaviest_seconds
+        FROM asked
+        JOIN (SELECT cluster, night, log_id, nprocs FROM core.log WHERE nprocs > 1) AS log USING (cluster, night, log_id)
+        WINDOW log AS (PARTITION BY cluster, night, log_id)
+    ) AS asked
     GROUP BY ALL
+),
+-- Where times of ranks are not known, each byte takes its part of the time of all.
+costs AS (
+    SELECT
+        cluster, night, log_id,
+        COALESCE(
+            beyond_core_seconds, (COALESCE(log_read_seconds, 0) + COALESCE(log_write_seconds, 0)) * beyond_bytes / NULLIF(moved_bytes, 0)
+        ) AS imbalance_core_seconds,
+        COALESCE(timed_rank0_read_seconds, log_read_seconds * rank0_read_bytes / NULLIF(read_bytes, 0)) AS rank0_read_core_seconds,
+        COALESCE(timed_rank0_write_seconds, log_write_seconds * rank0_write_bytes / NULLIF(write_bytes, 0))
+            AS rank0_write_core_seconds
+    FROM shares
+    LEFT JOIN called_seconds USING (cluster, night, log_id)
 ),
 timed AS (
     SELECT
-        cluster, night, log_id, rank, host, evidence,
+        cluster, night, log_id, layer, rank, host, evidence,
         read_seconds + write_seconds AS seconds,
-        (read_seconds + write_seconds) / NULLIF(read_count + write_count, 0) AS seconds_per_request,
-        (read_seconds + write_seconds) / NULLIF(read_bytes + write_bytes, 0) AS seconds_per_byte
+        (read_seconds + write_seconds) / NULLIF(read_count::HUGEINT + write_count, 0) AS seconds_per_request,
+        (read_seconds + write_seconds) / NULLIF(read_bytes::HUGEINT + write_bytes, 0) AS seconds_per_byte
     FROM core.rank_io
-    WHERE layer = 'posix' AND read_seconds + write_seconds > 0
+    WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
 ),
 middle AS (
     SELECT
-        cluster, night, log_id, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
+        cluster, night, log_id, layer, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
         MEDIAN(seconds_per_request) AS median_per_request, MEDIAN(seconds_per_byte) AS median_per_byte,
         -- 1.4826 makes the median deviation of a normal distribution its standard deviation (Rousseeuw and Croux 1993).
         1.4826 * mad(seconds_per_request) AS deviation
@@ -60,21 +115,57 @@ outlier AS (
         -- 3.5 deviations: Iglewicz and Hoaglin 1993. Half as slow again, since on a quiet machine deviations are tiny.
         slowdown > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation AS is_straggler
     FROM timed
-    JOIN middle USING (cluster, night, log_id)
+    JOIN middle USING (cluster, night, log_id, layer)
     -- Of three, one is not out of line with the two others, it is a third of them.
     WHERE timed_count >= 4
+),
+-- A tenth of the time, and no more, may be of layers in which that of ranks is not known, as in `rank_io`.
+untimed AS (
+    SELECT cluster, night, log_id
+    FROM (
+        SELECT cluster, night, log_id, layer, SUM(read_seconds + write_seconds) AS seconds
+        FROM lowest
+        GROUP BY ALL
+    )
+    LEFT JOIN middle USING (cluster, night, log_id, layer)
+    GROUP BY ALL
+    HAVING SUM(seconds) FILTER (timed_count IS NULL) > 0.1 * SUM(seconds)
 ),
 stragglers AS (
     SELECT
         cluster, night, log_id,
         MAX(evidence) AS straggler_evidence,
-        COUNT(*) FILTER (is_straggler) AS straggler_count,
+        COUNT(DISTINCT rank) FILTER (is_straggler) AS found_count,
+        CASE WHEN found_count > 0 OR NOT bool_or(untimed.log_id IS NOT NULL) THEN found_count END AS straggler_count,
         arg_max(rank, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_rank,
         arg_max(host, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_host,
         MAX(slowdown) AS straggler_slowdown_ratio,
         MAX(seconds - median_seconds) FILTER (is_straggler) AS straggler_wait_seconds,
-        SUM(seconds - median_seconds) FILTER (is_straggler) AS straggler_core_seconds
-    FROM outlier
+        SUM(seconds - median_seconds) FILTER (is_straggler) AS straggler_core_seconds,
+        -- Whoever took longer than the median rank waited less for the slowest straggler, and stragglers themselves are its cost.
+        SUM(GREATEST(LEAST(slowest_seconds - median_seconds, slowest_seconds - seconds), 0)) FILTER (NOT is_straggler) AS straggler_idle
+    FROM (
+        SELECT *, MAX(seconds) FILTER (is_straggler) OVER (PARTITION BY cluster, night, log_id, layer) AS slowest_seconds
+        FROM outlier
+    ) AS outlier
+    LEFT JOIN untimed USING (cluster, night, log_id)
+    GROUP BY ALL
+),
+slow_ost AS (
+    SELECT DISTINCT cluster, night, log_id, ost_id
+    FROM core.ost_pace
+    WHERE is_slow AND layer = 'posix'
+),
+on_slow_ost AS (
+    SELECT cluster, night, log_id, ost_id, SUM(seconds - median_seconds) AS seconds
+    FROM (FROM outlier WHERE is_straggler AND layer = 'posix')
+    JOIN (SELECT cluster, night, log_id, rank, ost_id FROM core.rank_ost WHERE layer = 'posix') USING (cluster, night, log_id, rank)
+    JOIN slow_ost USING (cluster, night, log_id, ost_id)
+    GROUP BY ALL
+),
+delayed AS (
+    SELECT cluster, night, log_id, arg_max(ost_id, seconds ORDER BY ost_id) AS ost_id, SUM(seconds) AS seconds
+    FROM on_slow_ost
     GROUP BY ALL
 ),
 unsound AS (
@@ -88,12 +179,17 @@ SELECT
     rank_evidence, straggler_evidence, straggler_count, straggler_rank, straggler_host, straggler_slowdown_ratio,
     CASE WHEN straggler_count = 0 THEN 0 ELSE straggler_wait_seconds / NULLIF(run_seconds, 0) END AS straggler_wait_ratio,
     straggler_core_seconds,
-    heaviest_rank, heaviest_rank_bytes, heaviest_rank_core_seconds, idle_rank_count,
+    -- A run has no more cores than it had, and those in I/O were not idle.
+    CASE WHEN idle_room >= 0 AND straggler_count > 0 THEN LEAST(COALESCE(straggler_idle, 0), idle_room) END AS straggler_idle_core_seconds,
+    -- A slow OST explains them where at least half of what they are slower by is of ranks that use it.
+    CASE WHEN delayed.seconds >= 0.5 * straggler_core_seconds THEN delayed.ost_id END AS straggler_ost_id,
+    delayed.seconds / NULLIF(straggler_core_seconds, 0) AS straggler_ost_ratio,
+    heaviest_rank, TRY_CAST(heaviest_rank_bytes AS BIGINT) AS heaviest_rank_bytes, imbalance_core_seconds, idle_rank_count,
     TRY_CAST(moved_bytes / shares.nprocs AS BIGINT) AS mean_rank_bytes,
-    heaviest_rank_bytes * shares.nprocs / NULLIF(moved_bytes, 0) AS bytes_max_over_mean_ratio,
+    heaviest_rank_bytes::DOUBLE * shares.nprocs / NULLIF(moved_bytes, 0) AS bytes_max_over_mean_ratio,
     sqrt(abs(squares * shares.nprocs / NULLIF(moved_bytes * moved_bytes, 0) - 1)) AS bytes_variation_ratio,
     -- Over ordered values (Sen 1973): 2 sum(i x_i) / (n sum(x)) - (n + 1) / n.
-    2 * placed_bytes / NULLIF(shares.nprocs * moved_bytes, 0) - (shares.nprocs + 1) / shares.nprocs AS bytes_gini_ratio,
+    2 * placed_bytes / NULLIF(shares.nprocs * moved_bytes, 0) - (shares.nprocs::DOUBLE + 1) / shares.nprocs AS bytes_gini_ratio,
     TRY_CAST(rank0_read_bytes AS BIGINT) AS rank0_read_bytes,
     TRY_CAST(rank0_write_bytes AS BIGINT) AS rank0_write_bytes,
     TRY_CAST(rank0_read_bytes + rank0_write_bytes AS BIGINT) AS rank0_bytes,
@@ -103,8 +199,25 @@ SELECT
         (rank0_read_bytes + rank0_write_bytes) / NULLIF(moved_bytes, 0)
     END AS rank0_ratio,
     rank0_read_core_seconds, rank0_write_core_seconds,
-    rank0_read_core_seconds + rank0_write_core_seconds AS rank0_core_seconds
-FROM (SELECT cluster, night, log_id, run_seconds FROM core.log) AS log
+    rank0_read_core_seconds + rank0_write_core_seconds AS rank0_core_seconds,
+    CASE WHEN is_timed AND idle_room >= 0 AND rank0_read_core_seconds IS NOT NULL THEN
+        LEAST(COALESCE(rank0_read_idle, 0) + absent_count * rank0_read_core_seconds, idle_room)
+    END AS rank0_read_idle_core_seconds,
+    CASE WHEN is_timed AND idle_room >= 0 AND rank0_write_core_seconds IS NOT NULL THEN
+        LEAST(COALESCE(rank0_write_idle, 0) + absent_count * rank0_write_core_seconds, idle_room)
+    END AS rank0_write_idle_core_seconds,
+    CASE WHEN is_timed AND idle_room >= 0 AND rank0_core_seconds IS NOT NULL THEN
+        LEAST(COALESCE(rank0_idle, 0) + absent_count * rank0_core_seconds, idle_room)
+    END AS rank0_idle_core_seconds,
+    CASE WHEN is_timed AND idle_room >= 0 THEN LEAST(heaviest_rank_idle, idle_room) END AS heaviest_rank_idle_core_seconds
+FROM (
+    SELECT
+        cluster, night, log_id, run_seconds,
+        CASE WHEN run_seconds * nprocs >= 0 THEN GREATEST(run_seconds * nprocs - COALESCE(io_core_seconds, 0), 0) END AS idle_room
+    FROM core.log
+) AS log
 LEFT JOIN shares USING (cluster, night, log_id)
+LEFT JOIN costs USING (cluster, night, log_id)
 LEFT JOIN stragglers USING (cluster, night, log_id)
+LEFT JOIN delayed USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

@@ -1,19 +1,9 @@
 -- ---
 -- about = "The requests of one log: how many are small, go backwards, are misaligned or move bytes again, and what that cost."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.file_name", "core.request_size", "main.file_requests"]
+-- reads = ["core.log", "core.module", "core.file_name", "core.request_size", "core.request_time"]
 -- ---
-WITH requests AS (
-    SELECT
-        * REPLACE (COALESCE(again_rank_bytes, again_bytes) AS again_bytes),
-        -- Darshan times all requests of a file together, so some of them get their share.
-        request_seconds * small_count / NULLIF(request_count, 0) AS small_seconds,
-        request_seconds * backward_count / NULLIF(request_count, 0) AS backward_seconds,
-        request_seconds * misaligned_count / NULLIF(request_count, 0) AS misaligned_seconds,
-        request_seconds * COALESCE(again_rank_bytes, again_bytes) / NULLIF(asked_bytes, 0) AS again_seconds
-    FROM main.file_requests
-),
-per_log AS (
+WITH per_log AS (
     SELECT
         cluster, night, log_id,
         SUM(request_count) FILTER (op = 'read') AS read_count,
@@ -53,7 +43,7 @@ per_log AS (
             AS misaligned_file_id,
         arg_max(file_id, again_bytes ORDER BY file_id) FILTER (op = 'read' AND again_bytes > 0) AS reread_file_id,
         arg_max(file_id, again_bytes ORDER BY file_id) FILTER (op = 'write' AND again_bytes > 0) AS rewritten_file_id
-    FROM requests
+    FROM core.request_time
     GROUP BY ALL
 ),
 traced AS (

@@ -1,52 +1,22 @@
 -- ---
 -- about = "What MPI-IO made of the requests of one log: collective calls that came to nothing, and reads for the sake of writes."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.file_access", "core.mpiio_file", "core.mpiio_posix", "core.file_name", "main.traces"]
+-- reads = ["core.log", "core.transformed_file", "core.file_name", "main.traces"]
 -- ---
-WITH calls AS (
-    SELECT
-        cluster, night, log_id, file_id, 'read' AS op, SUM(coll_read_count + split_read_count) AS collective_count,
-        SUM(read_seconds) AS seconds
-    FROM core.mpiio_file
-    GROUP BY ALL
-    UNION ALL
-    SELECT
-        cluster, night, log_id, file_id, 'write' AS op, SUM(coll_write_count + split_write_count) AS collective_count,
-        SUM(write_seconds) AS seconds
-    FROM core.mpiio_file
-    GROUP BY ALL
-),
-posix_read AS (
-    SELECT cluster, night, log_id, file_id, 'write' AS op, moved_bytes AS read_bytes, request_seconds AS read_seconds
-    FROM core.file_access
-    WHERE layer = 'posix' AND op = 'read'
-),
-transformed AS (
-    SELECT
-        match.*, seconds, mpiio_rank_count > 1 AS has_many_ranks,
-        CASE WHEN has_many_ranks THEN collective_count END AS shared_collective_count,
-        -- Below 1 MiB a request is small; what is larger may well be left as it is.
-        CASE WHEN posix_median_bytes < 1048576 THEN stayed_independent_count ELSE 0 END AS stayed_count,
-        seconds * stayed_count / mpiio_request_count AS stayed_seconds,
-        COALESCE(read_seconds * sieve_read_bytes / NULLIF(read_bytes, 0), 0) AS sieve_seconds
-    FROM core.mpiio_posix AS match
-    LEFT JOIN calls USING (cluster, night, log_id, file_id, op)
-    LEFT JOIN posix_read USING (cluster, night, log_id, file_id, op)
-),
-per_log AS (
+WITH per_log AS (
     SELECT
         cluster, night, log_id,
         bool_and(transformation IS NOT NULL AND stayed_count IS NOT NULL) AS is_known,
         SUM(stayed_count) FILTER (has_many_ranks) AS stayed_small_count,
         SUM(shared_collective_count) AS collective_count,
         SUM(stayed_seconds) FILTER (has_many_ranks) AS stayed_small_core_seconds,
-        SUM(seconds) AS seconds,
+        SUM(call_seconds) AS seconds,
         arg_max(file_id, stayed_seconds ORDER BY file_id) FILTER (has_many_ranks AND stayed_count > 0) AS stayed_file_id,
         SUM(sieve_read_bytes) FILTER (op = 'write') AS sieve_read_bytes,
         SUM(mpiio_bytes) FILTER (op = 'write') AS write_bytes,
         SUM(sieve_seconds) FILTER (op = 'write') AS sieve_read_core_seconds,
         arg_max(file_id, sieve_read_bytes ORDER BY file_id) FILTER (sieve_read_bytes > 0) AS sieve_file_id
-    FROM transformed
+    FROM core.transformed_file
     GROUP BY ALL
 ),
 whole AS (

@@ -1,7 +1,7 @@
 -- ---
--- about = "Whose fault it is where one log's I/O was slow: the application's, the system's or a neighbour's, as far as servers tell."
+-- about = "How servers dealt with one log's requests and who kept them busy, and how long its I/O took beside runs of its lineage."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.weather", "feature.log_meta_profile"]
+-- reads = ["core.log", "core.weather", "core.run_usual", "feature.log_meta_profile"]
 -- ---
 -- In the spirit of UMAMI (Lockwood et al., PDSW-DISCS 2017), which holds a run against what is usual; here that is asked of the
 -- servers' own times, so that a run is not blamed for what it did not do before. Where servers tell no times, it is held
@@ -64,37 +64,39 @@ SELECT
             WHEN fullest_ratio >= 0.9 THEN 'system'
             WHEN load_percentile IS NULL THEN 'unclear'
             WHEN meta_ratio >= 0.5 THEN 'unclear'
-            ELSE 'application'
+            ELSE 'fair'
         END
         WHEN weather_slowdown_ratio IS NULL THEN 'unclear'
-        WHEN weather_slowdown_ratio < 1.75 THEN 'application'
-        WHEN own_ratio >= 0.5 THEN 'application'
+        WHEN weather_slowdown_ratio < 1.75 THEN 'fair'
+        WHEN own_ratio >= 0.5 THEN 'own'
         WHEN neighbour_ratio >= 0.5 THEN 'neighbour'
         WHEN own_ratio IS NULL THEN 'unclear'
         ELSE 'system'
-    END AS weather_verdict,
+    END AS server_verdict,
     CASE
         WHEN traffic.log_id IS NOT NULL THEN CASE
             WHEN load_percentile >= 95 THEN 'Others moved more on its OSTs than in 95 % of the time of 30 nights.'
             WHEN fullest_ratio >= 0.9 THEN 'At least one of its OSTs was 90 % full.'
             WHEN load_percentile IS NULL THEN 'It is not known how much others usually move on its OSTs.'
             WHEN meta_ratio >= 0.5 THEN 'It spent most of its time in metadata calls, and no server told how long it dealt with these.'
-            ELSE 'Others moved no more on its OSTs than they often do, and none of these is known to have been full.'
+            ELSE 'By the servers'' traffic, others moved no more on its OSTs than they often do, and none of these is known to have been full.'
         END
         WHEN per_log.log_id IS NULL THEN 'No server told how long it dealt with the requests of this job.'
         WHEN weather_slowdown_ratio IS NULL THEN 'It is not known how much of its time hung on which servers.'
-        WHEN weather_slowdown_ratio < 1.75 THEN 'The servers made its I/O less than 1.75 times as long as usual.'
+        WHEN weather_slowdown_ratio < 1.75 THEN 'By job_stats, the servers made its I/O less than 1.75 times as long as usual.'
         WHEN own_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was its user''s own.'
         WHEN neighbour_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was one other user''s.'
         WHEN own_ratio IS NULL THEN 'The servers were slow, and it is not known what kept them busy.'
         ELSE 'The servers were slow, and nobody kept them busy for at least half of the time.'
-    END AS weather_rule,
+    END AS server_rule,
     weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
     1 - ost_own_ratio AS ost_contention_ratio, 1 - own_ratio AS others_ratio, ost_slowdown_ratio, ost_load_over_mean_ratio,
     mdt_slowdown_ratio, mdt_own_ratio, 1 - mdt_own_ratio AS mdt_others_ratio, mdt_rpc_count,
-    load_percentile, own_bytes_ratio, fullest_ratio
+    load_percentile, own_bytes_ratio, fullest_ratio, lineage_run_count, alike_run_count, run_slowdown_ratio, did_more_ratio,
+    differences
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN slowest USING (cluster, night, log_id, slowest_kind)
 LEFT JOIN traffic USING (cluster, night, log_id)
 LEFT JOIN meta USING (cluster, night, log_id)
+LEFT JOIN core.run_usual USING (cluster, night, log_id)

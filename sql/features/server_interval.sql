@@ -7,9 +7,12 @@
 WITH reading AS (
     SELECT DISTINCT
         cluster, night, sampled_at, source_kind, target, target_kind, scope, owner, counter, counter_unit,
-        sample_count, amount, counted_since_at, last_io_at
+        sample_count, amount,
+        CASE WHEN isfinite(counted_since_at) THEN counted_since_at END AS counted_since_at,
+        CASE WHEN isfinite(last_io_at) THEN last_io_at END AS last_io_at
     FROM core.lustre_counter
-    WHERE target <> ''
+    -- What is out of the range of times is infinite to DuckDB, which takes no differences of these.
+    WHERE target <> '' AND isfinite(sampled_at)
 ),
 counted AS (
     SELECT
@@ -21,12 +24,13 @@ counted AS (
         MIN(counted_since_at) AS counted_since_at,
         MAX(last_io_at) AS last_io_at
     FROM reading
+    WHERE counter IS NOT NULL
     GROUP BY ALL
 ),
--- All readings of a target, whoever was counted in them.
+-- All readings of a target, whoever was counted in them, or nobody.
 looked AS (
     SELECT *, LAG(sampled_at) OVER target AS previous_at
-    FROM (SELECT DISTINCT cluster, source_kind, target, scope, sampled_at FROM counted)
+    FROM (SELECT DISTINCT cluster, source_kind, target, scope, sampled_at FROM reading)
     WINDOW target AS (PARTITION BY cluster, source_kind, target, scope ORDER BY sampled_at)
 ),
 usual AS (

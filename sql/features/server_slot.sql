@@ -21,27 +21,37 @@ interval_of_job AS (
     WHERE scope = 'job' AND rpc_count > 0 AND interval_seconds BETWEEN 0 AND 86400
 ),
 known AS (
-    SELECT interval_of_job.*, COALESCE("user", '') AS "user", COALESCE(app, '') AS app
+    SELECT
+        interval_of_job.*, COALESCE("user", '') AS "user", COALESCE(app, '') AS app, COALESCE(NULLIF("user", ''), owner) AS who,
+        service_seconds / rpc_count AS seconds_per_rpc
     FROM interval_of_job
     LEFT JOIN person USING (cluster, job_id)
 ),
+-- What is usual is never learned from what is held against it: a user whose runs all met with the same trouble would seem to be
+-- served as ever. Each user counts once, however often they run something.
 usual AS (
-    SELECT cluster, target_kind, operation, size_class, MEDIAN(service_seconds / rpc_count) AS seconds_per_rpc
+    SELECT
+        cluster, who, target_kind, operation, size_class, MEDIAN(MEDIAN(seconds_per_rpc)) OVER (
+            PARTITION BY cluster, target_kind, operation, size_class
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW
+        ) AS others_seconds_per_rpc
     FROM known
-    GROUP BY ALL
+    GROUP BY cluster, who, target_kind, operation, size_class
 ),
--- Few runs have no usual time of their own.
+-- What is always slow for an application is not weather, so nights before tell better than others. Few runs tell nothing.
 usual_of_app AS (
     SELECT
-        cluster, "user", app, target_kind, operation, size_class, MEDIAN(service_seconds / rpc_count) AS app_seconds_per_rpc
-    FROM known
-    WHERE app <> ''
+        cluster, judged.night, "user", app, target_kind, operation, size_class, MEDIAN(seconds_per_rpc) AS app_seconds_per_rpc
+    FROM (SELECT DISTINCT cluster, night FROM known) AS judged
+    JOIN known USING (cluster)
+    WHERE known.night < judged.night AND app <> ''
     GROUP BY ALL
     HAVING COUNT(DISTINCT job_id) >= 5
 ),
 slotted AS (
     SELECT *, unnest(range(
-            floor(begin_second / 600)::BIGINT, GREATEST(ceil(end_second / 600), floor(begin_second / 600) + 1)::BIGINT
+            TRY_CAST(floor(begin_second / 600) AS BIGINT),
+            TRY_CAST(GREATEST(ceil(end_second / 600), floor(begin_second / 600) + 1) AS BIGINT)
         )) AS slot
     FROM known
 ),
@@ -53,15 +63,17 @@ parted AS (
             ELSE (LEAST(end_second, (slot + 1) * 600) - GREATEST(begin_second, slot * 600)) / interval_seconds
         END AS part,
         rpc_count * part AS rpcs, moved_bytes * part AS moved_bytes, service_seconds * part AS seconds,
-        rpcs * seconds_per_rpc AS usual_seconds, rpcs * COALESCE(app_seconds_per_rpc, seconds_per_rpc) AS app_usual_seconds
+        rpcs * COALESCE(app_seconds_per_rpc, others_seconds_per_rpc) AS usual_seconds
     FROM slotted
-    LEFT JOIN usual USING (cluster, target_kind, operation, size_class)
-    LEFT JOIN usual_of_app USING (cluster, "user", app, target_kind, operation, size_class)
+    LEFT JOIN usual USING (cluster, who, target_kind, operation, size_class)
+    LEFT JOIN usual_of_app USING (cluster, night, "user", app, target_kind, operation, size_class)
 )
 SELECT
     to_timestamp(slot * 600) AS begin_at, target, target_kind, owner, job_id, "user",
     TRY_CAST(round(SUM(rpcs)) AS BIGINT) AS rpc_count, TRY_CAST(round(SUM(moved_bytes)) AS BIGINT) AS moved_bytes,
-    SUM(seconds) AS service_seconds, SUM(usual_seconds) AS usual_service_seconds,
-    SUM(app_usual_seconds) AS app_usual_service_seconds, night, cluster
+    SUM(seconds) AS service_seconds,
+    -- Requests of a kind and size that nobody else sends are taken to be as slow as the rest.
+    SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(seconds) FILTER (usual_seconds IS NOT NULL), 0)) AS usual_service_seconds,
+    night, cluster
 FROM parted
 GROUP BY ALL

@@ -32,11 +32,11 @@ unmounted AS (
 ),
 of_log AS (
     SELECT
-        cluster, night, log_id, COALESCE(filesystem, unmounted_filesystem) AS filesystem, SUM(read_bytes + write_bytes) AS moved_bytes
+        cluster, night, log_id, COALESCE(filesystem, unmounted_filesystem) AS filesystem, SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes
     FROM main.files AS files
     LEFT JOIN mounted USING (cluster, mount)
     LEFT JOIN unmounted USING (cluster)
-    WHERE read_bytes + write_bytes > 0 AND (filesystem IS NOT NULL OR (unmounted_filesystem IS NOT NULL AND fs_type = 'lustre'))
+    WHERE read_bytes::HUGEINT + write_bytes > 0 AND (filesystem IS NOT NULL OR (unmounted_filesystem IS NOT NULL AND fs_type = 'lustre'))
     GROUP BY ALL
 ),
 moved AS (
@@ -53,7 +53,7 @@ moved AS (
 ),
 slotted AS (
     SELECT
-        *, unnest(range(floor(begin_second / 600)::BIGINT, ceil(end_second / 600)::BIGINT)) AS slot,
+        *, unnest(range(TRY_CAST(floor(begin_second / 600) AS BIGINT), TRY_CAST(ceil(end_second / 600) AS BIGINT))) AS slot,
         LEAST(end_second, (slot + 1) * 600) - GREATEST(begin_second, slot * 600) AS seconds
     FROM moved
 ),

@@ -5,7 +5,7 @@
 -- ---
 WITH busy AS (
     SELECT
-        *, epoch(begin_at)::BIGINT // 600 AS slot,
+        *, TRY_CAST(epoch(begin_at) AS BIGINT) // 600 AS slot,
         -- The user's other jobs are no neighbours.
         CASE WHEN "user" = '' THEN owner ELSE "user" END AS who
     FROM core.server_slot
@@ -47,7 +47,8 @@ stretch AS (
 own AS (
     SELECT
         cluster, stretch.night, log_id, layer, phase, target, target_kind, slot, who,
-        SUM(rpc_count) AS rpcs, SUM(service_seconds) AS seconds, SUM(app_usual_service_seconds) AS usual_seconds
+        SUM(rpc_count) AS rpcs, SUM(service_seconds) AS seconds, SUM(usual_service_seconds) AS usual_seconds,
+        SUM(service_seconds) FILTER (usual_service_seconds IS NOT NULL) AS held_seconds
     FROM stretch
     JOIN busy USING (cluster, job_id)
     WHERE job_id <> '' AND slot BETWEEN floor(begin_second / 600) AND floor(end_second / 600)
@@ -81,7 +82,9 @@ shares AS (
 measured AS (
     SELECT
         cluster, night, log_id, layer, phase, target_kind, COUNT(DISTINCT target) AS target_count, SUM(rpcs) AS rpcs,
-        SUM(seconds) AS seconds, SUM(usual_seconds) AS usual_seconds,
+        SUM(seconds) AS seconds,
+        -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
+        SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
         SUM(seconds * target_seconds) / NULLIF(SUM(seconds), 0) AS load_seconds,
         -- Sums differ in their last digits from one working out to the next, and who is alone on one of four OSTs is on a bar.
         round(SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0), 9)

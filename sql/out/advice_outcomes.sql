@@ -1,30 +1,46 @@
 -- ---
--- about = "What became of findings since the night on which they were first told: gone, reduced, still there or worse in later runs of the lineage."
+-- about = "What became of findings since a mail first told of them: gone, reduced, still there or worse in later runs of the lineage, or not told."
 -- grain = ["cluster", "lineage_id", "code"]
--- reads = ["main.findings", "main.logs", "main.verdicts"]
+-- reads = ["main.findings", "main.logs", "main.mails", "main.verdicts"]
 -- ---
-WITH told AS (
+WITH found AS (
     SELECT
-        cluster, lineage_id, code, MIN(night) AS told_night, MAX("user") AS "user", MAX(uid) AS uid, MAX(application) AS application
+        cluster, lineage_id, code, MIN(night) AS found_night, MAX("user") AS "user", MAX(uid) AS uid, MAX(application) AS application
     FROM main.findings
     WHERE lineage_id IS NOT NULL
     GROUP BY ALL
 ),
--- What could not be assessed says nothing, so it is not counted.
+-- A mail is about an application, and tells of those of its lineages in which the finding was there by then.
+told AS (
+    SELECT
+        found.cluster, found.lineage_id, found.code, found."user", found.uid, found.application, MIN(mail.told_night) AS told_night
+    FROM found
+    LEFT JOIN (
+        SELECT cluster, code, "user", application, last_night, told_night
+        FROM main.mails
+        WHERE mail_part <> 'better' AND told_night IS NOT NULL
+    ) AS mail
+        ON mail.cluster = found.cluster AND mail.code = found.code AND mail."user" = found."user"
+        AND COALESCE(mail.application, '') = COALESCE(found.application, '') AND mail.last_night >= found.found_night
+    GROUP BY ALL
+),
+-- What could not be assessed says nothing, so it is not counted; what did nothing of the kind any more did not do wrong.
 run AS (
     SELECT
-        cluster, lineage_id, code, told_night, night, night > told_night AS is_later, state = 'fired' AS is_fired,
-        CASE WHEN is_fired THEN cost_core_seconds ELSE 0 END AS cost, pace,
+        cluster, lineage_id, code, told_night, night, COALESCE(night > told_night, false) AS is_later, state = 'fired' AS is_fired,
+        CASE WHEN is_fired THEN cost_core_seconds + COALESCE(idle_core_seconds, 0) ELSE 0 END AS cost,
+        -- Not the sum over ranks, which rises when many do at once what one did for all before.
+        slowest_rank_io_seconds / amount AS slowest_rank_pace, run_seconds / amount AS run_pace,
         row_number() OVER (PARTITION BY cluster, lineage_id, code ORDER BY night, start_at, log_id) AS number
     FROM told
     JOIN (
         SELECT
-            cluster, night, log_id, lineage_id, start_at,
-            io_core_seconds / CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS pace
+            cluster, night, log_id, lineage_id, start_at, run_seconds, slowest_rank_io_seconds,
+            CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS amount
         FROM main.logs
     ) USING (cluster, lineage_id)
     JOIN main.verdicts USING (cluster, night, log_id, code)
-    WHERE ruleset = 'iomine' AND state IN ('fired', 'clear')
+    WHERE ruleset = 'iomine' AND state IN ('fired', 'clear', 'not applicable')
 ),
 dated AS (
     SELECT *, MAX(number) FILTER (is_fired) OVER (PARTITION BY cluster, lineage_id, code) AS last_fired
@@ -35,14 +51,19 @@ summed AS (
         cluster, lineage_id, code, told_night,
         COUNT(*) FILTER (NOT is_later) AS before_count, COUNT(*) FILTER (NOT is_later AND is_fired) AS before_fired_count,
         COUNT(*) FILTER (is_later) AS later_count, COUNT(*) FILTER (is_later AND is_fired) AS later_fired_count,
-        COUNT(*) FILTER (is_later AND number > last_fired) AS clear_since_count,
-        MIN(night) FILTER (is_later AND number > last_fired) AS clear_night,
+        COUNT(*) FILTER (number > last_fired AND (is_later OR told_night IS NULL)) AS clear_since_count,
+        MIN(night) FILTER (number > last_fired AND (is_later OR told_night IS NULL)) AS clear_night,
         COUNT(*) FILTER (number <= last_fired) AS until_count, COUNT(*) FILTER (is_fired) AS fired_count,
         AVG(cost) FILTER (number <= last_fired) AS until_cost,
-        MEDIAN(pace) FILTER (number > last_fired) / NULLIF(MEDIAN(pace) FILTER (number <= last_fired), 0) AS pace_ratio,
+        MEDIAN(slowest_rank_pace) FILTER (number > last_fired)
+            / NULLIF(MEDIAN(slowest_rank_pace) FILTER (number <= last_fired), 0) AS slowest_rank_pace_ratio,
+        MEDIAN(run_pace) FILTER (number > last_fired)
+            / NULLIF(MEDIAN(run_pace) FILTER (number <= last_fired), 0) AS run_pace_ratio,
         AVG(cost) FILTER (NOT is_later) AS before_cost, AVG(cost) FILTER (is_later) AS later_cost,
         MEDIAN(cost) FILTER (NOT is_later AND is_fired) AS before_usual_cost,
-        MEDIAN(cost) FILTER (is_later AND is_fired) AS later_usual_cost
+        MEDIAN(cost) FILTER (is_later AND is_fired) AS later_usual_cost,
+        -- Fewer firings must not come by chance, in one case of a hundred, as often as it fired before.
+        clear_since_count >= 3 AND (1 - fired_count / (until_count + 1)) ** clear_since_count <= 0.01 AS is_over
     FROM dated
     GROUP BY ALL
 ),
@@ -50,10 +71,12 @@ judged AS (
     SELECT
         *, before_fired_count / (before_count + 1) AS likely,
         CASE
+            WHEN told_night IS NULL THEN 'not told'
             WHEN later_count < 3 THEN 'unknown'
-            -- Fewer firings must not come by chance, in one case of a hundred, as often as it fired before.
-            WHEN clear_since_count >= 3 AND (1 - fired_count / (until_count + 1)) ** clear_since_count <= 0.01
-            THEN CASE WHEN pace_ratio >= 1.5 THEN 'worse' ELSE 'gone' END
+            -- A slower rank that delays nobody is no harm: the run as a whole may be faster all the same.
+            WHEN is_over AND COALESCE(slowest_rank_pace_ratio, run_pace_ratio) >= 1.5 AND COALESCE(run_pace_ratio > 0.9, true)
+            THEN 'worse'
+            WHEN is_over THEN 'gone'
             WHEN later_fired_count / later_count <= 0.5 * before_fired_count / before_count
                 AND likely * later_count - later_fired_count >= 2.33 * sqrt(later_count * likely * (1 - likely))
             THEN 'reduced'
@@ -63,17 +86,20 @@ judged AS (
     FROM summed
 )
 SELECT
-    lineage_id, "user", uid, application, code, outcome, told_night,
-    CASE WHEN outcome IN ('gone', 'worse') THEN clear_night END AS clear_night,
+    lineage_id, "user", uid, application, code, outcome, told_night, is_over,
+    CASE WHEN is_over AND outcome <> 'unknown' THEN clear_night END AS clear_night,
     before_count, before_fired_count, later_count, later_fired_count, clear_since_count,
+    slowest_rank_pace_ratio, run_pace_ratio,
     before_cost AS before_core_seconds, later_cost AS later_core_seconds,
-    CASE outcome
-        WHEN 'gone' THEN until_cost * clear_since_count
-        WHEN 'reduced' THEN GREATEST(0, before_cost - later_cost) * later_count
-        WHEN 'unknown' THEN NULL
+    CASE
+        WHEN outcome IN ('unknown', 'not told') THEN NULL
+        -- LEAST passes over what is not known.
+        WHEN outcome = 'gone' AND COALESCE(LEAST(slowest_rank_pace_ratio, run_pace_ratio) < 1, true)
+        THEN until_cost * clear_since_count
+        WHEN outcome = 'reduced' THEN GREATEST(0, before_cost - later_cost) * later_count
         ELSE 0
     END AS saved_core_seconds,
     cluster
 FROM judged
-JOIN told USING (cluster, lineage_id, code, told_night)
+JOIN (SELECT cluster, lineage_id, code, "user", uid, application FROM told) USING (cluster, lineage_id, code)
 ORDER BY saved_core_seconds DESC NULLS LAST, lineage_id, code

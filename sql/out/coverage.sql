@@ -5,7 +5,8 @@
 -- ---
 WITH of_jobs AS (
     SELECT
-        cluster, night, COUNT(*) AS job_count, COUNT(*) FILTER (log_count > 0) AS logged_job_count,
+        cluster, night, COUNT(DISTINCT job_id) AS job_count,
+        COUNT(DISTINCT job_id) FILTER (log_count > 0) AS logged_job_count,
         SUM(node_hours) AS node_hours, COALESCE(SUM(node_hours) FILTER (log_count > 0), 0) AS logged_node_hours
     FROM main.jobs
     WHERE end_at IS NOT NULL AND run_seconds > 0

@@ -1,7 +1,10 @@
 -- ---
 -- about = "What a log's reads of a file, or its writes, look like: how many are small, go backwards, are misaligned, move bytes again."
 -- grain = ["log_id", "layer", "file_id", "op"]
--- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_name", "core.file_access", "core.file_overlap", "core.mpiio_posix"]
+-- reads = [
+--     "core.log", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.file_access", "core.file_overlap", "core.mpiio_posix",
+--     "core.synced_file",
+-- ]
 -- ---
 -- A read and a write are asked the same questions, so each direction has a row of its own. HUGEINT where counters of a
 -- hostile log could end the judging of all others. Both directions come from one scan: of two that are alike DuckDB makes one,
@@ -22,7 +25,7 @@ posix_op AS (
         CASE op WHEN 'read' THEN read_bytes ELSE write_bytes END AS moved_bytes,
         CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END AS request_seconds,
         CASE op WHEN 'read' THEN sequential_read_count ELSE sequential_write_count END AS sequential_count,
-        CASE op WHEN 'read' THEN max_read_offset_bytes ELSE max_write_offset_bytes END + 1 AS extent_bytes,
+        CASE op WHEN 'read' THEN max_read_offset_bytes ELSE max_write_offset_bytes END::HUGEINT + 1 AS extent_bytes,
         open_count, file_not_aligned_count,
         COALESCE(CASE op WHEN 'read' THEN getvariable('small_read_bytes') ELSE getvariable('small_write_bytes') END, 1048576)::BIGINT
             AS small_bytes,
@@ -44,17 +47,17 @@ posix_op AS (
 posix_counted AS (
     SELECT
         *,
-        CASE WHEN access1_bytes = small_bytes THEN access1_count ELSE 0 END
+        CASE WHEN access1_bytes = small_bytes THEN access1_count::HUGEINT ELSE 0 END
             + CASE WHEN access2_bytes = small_bytes THEN access2_count ELSE 0 END
             + CASE WHEN access3_bytes = small_bytes THEN access3_count ELSE 0 END
             + CASE WHEN access4_bytes = small_bytes THEN access4_count ELSE 0 END AS on_bar_count,
         CASE WHEN is_sized THEN
-            CASE WHEN access1_bytes < small_bytes THEN access1_count ELSE 0 END
+            CASE WHEN access1_bytes < small_bytes THEN access1_count::HUGEINT ELSE 0 END
             + CASE WHEN access2_bytes < small_bytes THEN access2_count ELSE 0 END
             + CASE WHEN access3_bytes < small_bytes THEN access3_count ELSE 0 END
             + CASE WHEN access4_bytes < small_bytes THEN access4_count ELSE 0 END
         ELSE
-            CASE WHEN small_bytes >= 100 THEN size_0_100_count ELSE 0 END
+            CASE WHEN small_bytes >= 100 THEN size_0_100_count::HUGEINT ELSE 0 END
             + CASE WHEN small_bytes >= 1024 THEN size_100_1k_count ELSE 0 END
             + CASE WHEN small_bytes >= 10240 THEN size_1k_10k_count ELSE 0 END
             + CASE WHEN small_bytes >= 102400 THEN size_10k_100k_count ELSE 0 END
@@ -78,9 +81,9 @@ posix_counted AS (
             END)
         END AS small_count,
         -- To Darshan the first access after an open is not sequential, unless it is at the beginning of the file.
-        request_count - sequential_count - open_count AS not_sequential_count,
+        request_count::HUGEINT - sequential_count - open_count AS not_sequential_count,
         CASE WHEN not_sequential_count < 0 THEN 0 ELSE not_sequential_count END AS backward_count,
-        request_count * file_not_aligned_count / NULLIF(all_count, 0) AS misaligned_count
+        request_count::HUGEINT * file_not_aligned_count / NULLIF(all_count, 0) AS misaligned_count
     FROM posix_op
 ),
 posix_per_file AS (
@@ -93,19 +96,24 @@ posix_per_file AS (
     GROUP BY ALL
 ),
 mpiio_op AS (
-    SELECT cluster, night, log_id, file_id, 'read' AS op, SUM(read_bytes) AS asked_bytes FROM core.mpiio_file GROUP BY ALL
-    UNION ALL
-    SELECT cluster, night, log_id, file_id, 'write' AS op, SUM(write_bytes) AS asked_bytes FROM core.mpiio_file GROUP BY ALL
+    SELECT
+        cluster, night, log_id, file_id, op, SUM(CASE op WHEN 'read' THEN read_bytes ELSE write_bytes END) AS asked_bytes
+    FROM core.mpiio_file
+    CROSS JOIN (VALUES ('read'), ('write')) AS direction(op)
+    GROUP BY ALL
 ),
 posix AS (
     SELECT
-        posix.* EXCLUDE (extent_bytes, is_sized, backward_count),
+        posix.* EXCLUDE (extent_bytes, is_sized, backward_count, request_seconds),
         'posix' AS layer,
         mpiio.asked_bytes IS NOT NULL AS is_beneath_mpiio,
         -- What the program asked for: beneath MPI-IO, POSIX may move more or less than that.
         COALESCE(mpiio.asked_bytes, posix.moved_bytes) AS asked_bytes,
         -- A trace that ran out of memory lacks requests.
         COALESCE(access.request_count = posix.request_count, FALSE) AS is_traced,
+        -- Calls of threads that overlap are longer in a trace than the time in which Darshan counts them.
+        CASE WHEN is_traced THEN LEAST(access.request_seconds, posix.request_seconds) ELSE posix.request_seconds END
+            AS request_seconds,
         CASE WHEN is_traced THEN COALESCE(access.touched_bytes, extent_bytes) ELSE extent_bytes END AS touched_bytes,
         CASE WHEN is_traced THEN COALESCE(access.backward_count, posix.backward_count) ELSE posix.backward_count END
             AS backward_count,
@@ -129,21 +137,19 @@ posix AS (
         FROM core.mpiio_posix
     ) AS match USING (cluster, night, log_id, file_id, op)
 ),
-stdio_record AS (
-    SELECT stdio.*
-    FROM core.stdio_file AS stdio
-    LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
-    WHERE file_name.path IS NULL OR file_name.path NOT IN ('<STDIN>', '<STDOUT>', '<STDERR>')
-),
 stdio_op AS (
     SELECT
         cluster, night, log_id, file_id, op,
         CASE op WHEN 'read' THEN read_count ELSE write_count END AS request_count,
         CASE op WHEN 'read' THEN read_bytes ELSE write_bytes END AS moved_bytes,
         CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END AS request_seconds,
+        -- A stream that appends has offsets of its own, which say nothing of what it writes again.
+        CASE op WHEN 'read' THEN max_read_offset_bytes::HUGEINT + 1 END AS extent_bytes,
+        CASE WHEN is_shared THEN nprocs ELSE 1 END AS rank_count,
         COALESCE(CASE op WHEN 'read' THEN getvariable('small_read_bytes') ELSE getvariable('small_write_bytes') END, 1048576)::BIGINT
             AS small_bytes
-    FROM stdio_record
+    FROM core.stdio_file
+    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
     CROSS JOIN (VALUES ('read'), ('write')) AS direction(op)
     WHERE CASE op WHEN 'read' THEN read_count ELSE write_count END > 0
 ),
@@ -153,11 +159,24 @@ stdio AS (
         SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds) AS request_seconds,
         -- stdio has no sizes but the mean.
         SUM(CASE WHEN moved_bytes < request_count::HUGEINT * small_bytes THEN request_count ELSE 0 END) AS small_count,
-        'stdio' AS layer, 'mean' AS size_evidence
+        SUM(moved_bytes) FILTER (op = 'read') AS asked_bytes, MAX(extent_bytes) AS touched_bytes,
+        -- At least: no rank touches more than the file has, so an input that each rank reads once is not read again by any.
+        TRY_CAST(CASE WHEN bool_and(op = 'read') THEN GREATEST(SUM(moved_bytes) - SUM(extent_bytes * rank_count), 0) END AS BIGINT)
+            AS again_rank_bytes,
+        'stdio' AS layer, 'mean' AS size_evidence, CASE WHEN op = 'read' THEN 'size' END AS extent_evidence
     FROM stdio_op
     GROUP BY ALL
 ),
-both_layers AS (FROM posix UNION ALL BY NAME FROM stdio)
+both_layers AS (FROM posix UNION ALL BY NAME FROM stdio),
+timed AS (
+    SELECT
+        both_layers.* REPLACE (
+            -- A whole trace holds none.
+            CASE WHEN is_traced THEN request_seconds ELSE request_seconds - COALESCE(synced_seconds, 0) END AS request_seconds
+        )
+    FROM both_layers
+    LEFT JOIN (SELECT *, 'write' AS op FROM core.synced_file) AS syncs USING (cluster, night, log_id, layer, file_id, op)
+)
 SELECT
     log_id, layer, file_id, op, COALESCE(is_beneath_mpiio, FALSE) AS is_beneath_mpiio,
     TRY_CAST(request_count AS BIGINT) AS request_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
@@ -167,4 +186,4 @@ SELECT
     TRY_CAST(small_count AS BIGINT) AS small_count, TRY_CAST(backward_count AS BIGINT) AS backward_count,
     TRY_CAST(round(misaligned_count) AS BIGINT) AS misaligned_count,
     request_seconds, size_evidence, order_evidence, extent_evidence, night, cluster
-FROM both_layers
+FROM timed

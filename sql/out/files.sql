@@ -1,7 +1,7 @@
 -- ---
--- about = "What a log did with a file, in its lowest layers: POSIX, STDIO and DFS; MPI-IO passes through POSIX and is not added."
+-- about = "What a log did with a file on storage in its lowest layers, POSIX, STDIO and DFS; MPI-IO passes through POSIX and is not added."
 -- grain = ["log_id", "file_id"]
--- reads = ["core.posix_file", "core.stdio_file", "core.dfs_file", "core.log", "core.file_name"]
+-- reads = ["core.posix_file", "core.stdio_file", "core.dfs_file", "core.mpiio_file", "core.log", "core.file_name"]
 -- ---
 WITH record AS (
     SELECT
@@ -33,9 +33,14 @@ per_file AS (
         TRY_CAST(SUM(read_count) AS BIGINT) AS read_count,
         TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
         SUM(read_seconds) AS read_seconds, SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
-        SUM(read_seconds + write_seconds + meta_seconds) AS io_core_seconds,
+        SUM(read_seconds + write_seconds + meta_seconds) AS storage_core_seconds,
         TRY_CAST(GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS BIGINT) AS extent_bytes
     FROM record
+    GROUP BY ALL
+),
+through_mpiio AS (
+    SELECT cluster, night, log_id, file_id, SUM(read_seconds + write_seconds + meta_seconds) AS mpiio_seconds
+    FROM core.mpiio_file
     GROUP BY ALL
 ),
 counted AS (
@@ -48,6 +53,11 @@ SELECT
     -- A run of one process can leave a shared record too.
     rank_count > 1 AS is_shared,
     rank_count, read_bytes, write_bytes, read_count, write_count,
-    read_seconds, write_seconds, meta_seconds, io_core_seconds, extent_bytes, counted.night, counted.cluster
+    read_seconds, write_seconds, meta_seconds,
+    CASE WHEN through_mpiio.file_id IS NULL THEN storage_core_seconds ELSE mpiio_seconds END AS io_core_seconds,
+    extent_bytes, storage_core_seconds,
+    CASE WHEN mpiio_seconds IS NOT NULL THEN GREATEST(0, mpiio_seconds - storage_core_seconds) END AS waiting_core_seconds,
+    counted.night, counted.cluster
 FROM counted
+LEFT JOIN through_mpiio USING (cluster, night, log_id, file_id)
 LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)

@@ -1,11 +1,73 @@
 -- ---
--- about = "Whose fault it is where a log's I/O was slow: the application's, the system's or a neighbour's; with its numbers and the rule."
+-- about = "Whose fault it is where a log's I/O was slow, with its numbers and the rule; where nobody's is shown, what was ruled out."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.log_weather_profile"]
+-- reads = ["core.log", "core.log_weather_profile", "main.findings"]
 -- ---
+-- What is left over is nobody's fault that is known: the application is named on evidence of its own only.
+WITH told AS (
+    SELECT
+        cluster, night, log_id, SUM(charged_core_seconds) AS finding_core_seconds,
+        arg_max(code, charged_core_seconds ORDER BY code) AS costliest_code
+    FROM main.findings
+    GROUP BY ALL
+),
+known AS (
+    SELECT
+        log.*, profile.* EXCLUDE (cluster, night, log_id), costliest_code,
+        finding_core_seconds / NULLIF(log.io_core_seconds, 0) AS finding_ratio,
+        CASE
+            WHEN run_slowdown_ratio IS NULL
+            THEN 'What its I/O usually takes is not known: fewer than three runs of its lineage are, of the 30 nights before.'
+            ELSE format(
+                'Its I/O took {:,.1f} times as long as that of {} runs {} in the 30 nights before', run_slowdown_ratio,
+                CASE WHEN did_more_ratio IS NULL THEN alike_run_count ELSE lineage_run_count END,
+                CASE WHEN did_more_ratio IS NULL THEN 'of its lineage that did the same' ELSE 'of its lineage' END
+            )
+        END AS beside_lineage
+    FROM core.log AS log
+    JOIN core.log_weather_profile AS profile USING (cluster, night, log_id)
+    LEFT JOIN told USING (cluster, night, log_id)
+),
+judged AS (
+    SELECT
+        *,
+        CASE
+            WHEN server_verdict IN ('system', 'neighbour', 'own') THEN server_verdict
+            WHEN run_slowdown_ratio >= 1.5 AND did_more_ratio >= run_slowdown_ratio / 1.5 THEN 'otherwise'
+            WHEN run_slowdown_ratio < 1.5 AND finding_ratio >= 0.5 THEN 'findings'
+            WHEN server_verdict = 'unclear' THEN 'no servers'
+            WHEN run_slowdown_ratio IS NULL THEN 'no lineage'
+            WHEN run_slowdown_ratio < 1.5 THEN 'not slow'
+            ELSE 'slow'
+        END AS reason
+    FROM known
+)
 SELECT
-    log_id, log.job_id, log."user", log.uid, log.app, log.start_at, log.end_at, weather_verdict, weather_rule,
-    weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
-    ost_contention_ratio, mdt_slowdown_ratio, mdt_own_ratio, load_percentile, own_bytes_ratio, fullest_ratio, night, cluster
-FROM core.log AS log
-JOIN core.log_weather_profile USING (cluster, night, log_id)
+    log_id, job_id, "user", uid, app, start_at, end_at,
+    CASE
+        WHEN reason IN ('system', 'neighbour') THEN reason
+        WHEN reason IN ('own', 'otherwise', 'findings') THEN 'application'
+        WHEN reason IN ('no servers', 'no lineage') THEN 'unclear'
+        ELSE 'unexplained'
+    END AS weather_verdict,
+    CASE reason
+        WHEN 'otherwise' THEN format('{}, and it did otherwise than they: {}.', beside_lineage, differences)
+        WHEN 'findings' THEN format(
+            '{}, and its findings cost {:.0f} % of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
+        )
+        WHEN 'no lineage' THEN format('{} {}', server_rule, beside_lineage)
+        WHEN 'not slow' THEN format('{} {}, so there is nothing to explain.', server_rule, beside_lineage)
+        WHEN 'slow' THEN format(
+            '{}. Ruled out are the servers and the program. {} By Darshan, {}. What network and nodes did is not looked at.',
+            beside_lineage, server_rule, CASE
+                WHEN did_more_ratio IS NULL THEN 'it moved as much in as many requests, on as many ranks, files and OSTs'
+                WHEN differences = '' THEN 'it did on the whole what they did'
+                ELSE format('what it did otherwise does not explain that: {}', differences)
+            END
+        )
+        ELSE server_rule
+    END AS weather_rule,
+    run_slowdown_ratio >= 1.5 AS is_slow_run, weather_slowdown_ratio, run_slowdown_ratio, did_more_ratio, finding_ratio,
+    lineage_run_count, alike_run_count, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio, ost_contention_ratio,
+    mdt_slowdown_ratio, mdt_own_ratio, load_percentile, own_bytes_ratio, fullest_ratio, night, cluster
+FROM judged

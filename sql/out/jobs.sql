@@ -1,26 +1,44 @@
 -- ---
--- about = "Jobs as the scheduler accounts for them, with the sums of their logs; what has not ended yet appears until it has."
--- grain = ["cluster", "night", "job_id"]
+-- about = "Runs of jobs as the scheduler accounts for them, with the sums of their logs; what has not ended yet appears until it has."
+-- grain = ["cluster", "job_id", "start_at"]
 -- reads = ["core.job", "main.logs"]
 -- ---
+-- A job that was requeued has run more than once: each start is a run of its own.
 WITH latest AS (
     SELECT *
     FROM core.job
-    -- The same job comes again in files that overlap.
-    QUALIFY row_number() OVER (PARTITION BY cluster, night, job_id ORDER BY end_at IS NULL, end_at DESC, job_state) = 1
+    -- The same run comes again in files that overlap, and was seen under way before it ended.
+    QUALIFY
+        row_number() OVER (
+            PARTITION BY cluster, job_id, start_at ORDER BY end_at IS NULL, end_at DESC, submit_at DESC, night DESC, job_state
+        ) = 1
 ),
-ended AS (
-    SELECT cluster, job_id
-    FROM core.job
-    WHERE end_at IS NOT NULL
-    GROUP BY ALL
+run AS (
+    SELECT *, row_number() OVER job AS number, LEAD(start_at) OVER job AS next_start_at
+    FROM latest
+    -- What waited has started since, and what ran has ended, if the job was started later.
+    WHERE end_at IS NOT NULL OR NOT EXISTS (
+        FROM latest AS later
+        WHERE later.cluster = latest.cluster AND later.job_id = latest.job_id
+            AND CASE
+                WHEN latest.start_at IS NULL THEN later.start_at >= COALESCE(latest.submit_at, later.start_at)
+                ELSE later.start_at > latest.start_at
+            END
+    )
+    WINDOW job AS (PARTITION BY cluster, job_id ORDER BY start_at NULLS LAST)
 ),
-per_job AS (
+per_run AS (
     SELECT
-        cluster, job_id, COUNT(*) AS log_count,
-        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
-        SUM(io_core_seconds) AS io_core_seconds
-    FROM main.logs
+        run.cluster, run.job_id, number, COUNT(*) AS log_count,
+        TRY_CAST(SUM(logs.read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(logs.write_bytes) AS BIGINT) AS write_bytes,
+        SUM(logs.io_core_seconds) AS io_core_seconds
+    FROM run
+    JOIN main.logs AS logs
+        -- Clocks of nodes and scheduler differ; between two runs of a job lies more than a minute. In seconds, since what is at
+        -- the end of times can be moved no further.
+        ON logs.cluster = run.cluster AND logs.job_id = run.job_id
+        AND (number = 1 OR epoch(logs.start_at) >= epoch(run.start_at) - 60)
+        AND (next_start_at IS NULL OR COALESCE(epoch(logs.start_at) < epoch(next_start_at) - 60, number = 1))
     GROUP BY ALL
 )
 SELECT
@@ -28,6 +46,5 @@ SELECT
     submit_at, start_at, end_at, run_seconds, limit_seconds, node_count, core_count, gpu_count, node_list,
     node_count * run_seconds / 3600 AS node_hours,
     COALESCE(log_count, 0) AS log_count, read_bytes, write_bytes, io_core_seconds, doubt, night, cluster
-FROM latest
-LEFT JOIN per_job USING (cluster, job_id)
-WHERE end_at IS NOT NULL OR NOT EXISTS (SELECT 1 FROM ended WHERE ended.cluster = latest.cluster AND ended.job_id = latest.job_id)
+FROM run
+LEFT JOIN per_run USING (cluster, job_id, number)

@@ -78,7 +78,8 @@ named AS (
         COUNT(*) FILTER (weather_verdict = 'system') AS system_count,
         CASE
             WHEN 2 * (neighbour_count + system_count) < COUNT(*)
-            THEN COALESCE(MIN(weather_verdict) FILTER (weather_verdict IN ('application', 'unclear')), 'unclear')
+            -- The first run is held against those before it; later ones also against it and its like.
+            THEN COALESCE(arg_min(weather_verdict, number) FILTER (weather_verdict NOT IN ('neighbour', 'system')), 'unclear')
             WHEN neighbour_count >= system_count THEN 'neighbour'
             ELSE 'system'
         END AS weather_verdict
@@ -87,9 +88,11 @@ named AS (
     GROUP BY cluster, lineage_id, is_of_step, CASE WHEN is_of_step THEN 0 ELSE number END
 )
 SELECT
-    lineage_id, regression_kind, weather_verdict IN ('application', 'unclear') AS is_regression, weather_verdict,
+    lineage_id, regression_kind,
+    -- Unexplained is neither the program's nor the system's, so whether the program is worse is not known.
+    CASE WHEN weather_verdict <> 'unexplained' THEN weather_verdict IN ('application', 'unclear') END AS is_regression, weather_verdict,
     log."user", log.uid, log.application, named.log_id, log.start_at AS since_at, named.log_count, io_slowdown_ratio,
     usual_io_core_seconds, lost_core_seconds, all_lost_core_seconds, named.night, named.cluster
 FROM named
 JOIN main.logs AS log USING (cluster, night, log_id, lineage_id)
-ORDER BY is_regression DESC, all_lost_core_seconds DESC, named.log_id
+ORDER BY is_regression DESC NULLS LAST, all_lost_core_seconds DESC, named.log_id

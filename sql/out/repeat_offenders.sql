@@ -5,7 +5,7 @@
 -- ---
 WITH found AS (
     SELECT
-        "user", uid, app, code, COUNT(DISTINCT night) AS night_count, SUM(finding_count)::BIGINT AS finding_count,
+        "user", uid, app, code, COUNT(DISTINCT night) AS night_count, TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         SUM(cost_core_seconds) AS cost_core_seconds, MIN(night) AS first_night, MAX(night) AS last_night
     FROM core.finding_night
     GROUP BY "user", uid, app, code

@@ -5,9 +5,9 @@
 -- ---
 SELECT
     "user", uid, app, mount, fs_type,
-    SUM(log_count)::BIGINT AS log_count,
-    SUM(written_file_count)::BIGINT AS written_file_count,
-    SUM(small_written_file_count)::BIGINT AS small_written_file_count,
+    TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
+    TRY_CAST(SUM(written_file_count) AS BIGINT) AS written_file_count,
+    TRY_CAST(SUM(small_written_file_count) AS BIGINT) AS small_written_file_count,
     SUM(small_written_file_count) / SUM(written_file_count) AS small_written_file_ratio,
     SUM(small_written_core_seconds) AS small_written_core_seconds,
     MIN(night) AS first_night,

@@ -6,13 +6,13 @@
 WITH of_logs AS (
     SELECT
         cluster, night,
-        SUM(log_count)::BIGINT AS log_count,
+        TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
         COUNT(DISTINCT ("user", uid)) AS user_count,
         SUM(io_core_seconds) AS io_core_seconds,
         SUM(run_core_seconds) AS run_core_seconds,
         SUM(io_core_seconds) / NULLIF(SUM(timed_core_seconds), 0) AS io_ratio,
-        SUM(finding_count)::BIGINT AS finding_count,
-        SUM(finding_log_count)::BIGINT AS finding_log_count,
+        TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
+        TRY_CAST(SUM(finding_log_count) AS BIGINT) AS finding_log_count,
         SUM(cost_core_seconds) AS cost_core_seconds,
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
         TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes

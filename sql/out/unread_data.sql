@@ -14,7 +14,6 @@ WITH per_user AS (
         bool_or(COALESCE(files.read_bytes > 0, true)) AS was_read
     FROM main.files AS files
     JOIN core.log AS log USING (cluster, night, log_id)
-    WHERE files.path IS NULL OR files.path NOT IN ('<STDIN>', '<STDOUT>', '<STDERR>')
     GROUP BY ALL
 ),
 known AS (

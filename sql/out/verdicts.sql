@@ -1,7 +1,8 @@
 -- ---
--- about = "What each trigger says of each log: fired, clear, or unknown where it could not be assessed."
+-- about = "What each trigger says of each log: fired, clear, not applicable to what it did, or unknown, and why."
 -- grain = ["log_id", "ruleset", "code"]
 -- reads = ["core.verdict"]
 -- ---
-SELECT log_id, ruleset, code, level, state, value, bar, trigger_version, evidence, night, cluster, cost_core_seconds
+SELECT log_id, ruleset, code, level, state, value, bar, trigger_version, evidence, night, cluster, cost_core_seconds,
+    charged_core_seconds, idle_core_seconds, reason
 FROM core.verdict

@@ -3,16 +3,15 @@
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-import duckdb
 import pytest
+from rows_in import BY_NAME, columns_of, stage
 
 from iomine.schema import TABLES, field
-from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
-from iomine.views.sqltext import duckdb_type, name_of
+from iomine.views.model import View, find_views
+from iomine.views.sqltext import duckdb_type
 
 CASES: Final = Path(__file__).parents[2] / "cases"
 VIEWS: Final = {view.name if view.schema == "main" else f"{view.schema}_{view.name}": view for view in find_views()}
@@ -46,41 +45,6 @@ def _load(path: Path) -> ViewCase:
     return ViewCase(view, path.stem, given=given, is_ordered=is_ordered, **case)
 
 
-def declared(name: str) -> dict[str, str]:
-    """Columns and types of what a view may read, as the schema declares them."""
-    schema, _, short = name.partition(".")
-    if schema == "lake":
-        columns = TABLES[short].partition_keys + TABLES[short].columns
-    elif short in REFERENCE_TABLES:
-        columns = REFERENCE_TABLES[short]
-    else:
-        view = next(view for view in find_views() if view.qualified == name)
-        columns = columns_of(view)
-    return {column: duckdb_type(field(column).type) for column in columns}
-
-
-@cache
-def columns_of(view: View) -> tuple[str, ...]:
-    with stage(view, {}) as con:
-        return tuple(column for column, *_ in con.sql(view.sql).description)
-
-
-def stage(view: View, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
-    """A database with a table for everything that the view reads, holding the given rows; a key left out is NULL."""
-    con = duckdb.connect()
-    con.execute("SET TimeZone = 'UTC'")
-    for schema in ("lake", *SCHEMAS.values()):
-        con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    assert set(given) <= set(view.reads)
-    for name in view.reads:
-        columns = ", ".join(f"{name_of(column)} {kind}" for column, kind in declared(name).items())
-        con.execute(f"CREATE TABLE {name} ({columns})")
-        for row in given.get(name, ()):
-            keys = ", ".join(name_of(key) for key in row)
-            con.execute(f"INSERT INTO {name} ({keys}) VALUES ({', '.join('?' for _ in row)})", list(row.values()))
-    return con
-
-
 @pytest.mark.parametrize("case", load_cases(), ids=str)
 def test_view_answers_its_case(case: ViewCase):
     """A view gives exactly the rows that its case expects, in the types that its fields declare."""
@@ -106,7 +70,7 @@ def test_every_view_that_does_something_has_a_case(name: str):
 @pytest.mark.parametrize("name", [f"core.{table}" for table in TABLES])
 def test_every_table_has_a_core_view_with_all_its_columns(name: str):
     """Nothing that the lake holds is lost on the way through core."""
-    view = next(view for view in find_views() if view.qualified == name)
+    view = BY_NAME[name]
     table = TABLES[view.name]
     assert set() == set(table.partition_keys + table.columns) - set(columns_of(view))
 

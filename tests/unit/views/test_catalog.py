@@ -54,7 +54,10 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
 
 
 def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
-    """As with logs, so with every view of nights, but for those that compare them, or look for a job's logs of other nights."""
+    """As with logs, so with every view of nights, but for those that compare them, or look for a job's logs of other nights.
+
+    `file_requests` opens the lists of special files of all nights, which are a few rows for each log.
+    """
     database = tmp_path / "iomine.duckdb"
     partitioned = [table.name for table in TABLES.values() if table.partitioned]
     lost = {name: write_rows(name, [{"log_id": "a"}]) for name in partitioned}
@@ -70,7 +73,7 @@ def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows)
             rows(database, f"SELECT * FROM {view} WHERE night = '2024-04-19'")
         except IomineError:
             opened.add(view)
-    assert {"coverage", "jobs", "regressions"} == opened
+    assert {"coverage", "file_requests", "jobs", "regressions"} == opened
 
 
 def test_hostile_names_stay_names(tmp_path: Path, write_rows):
@@ -138,7 +141,8 @@ def test_types_with_files_are_those_without(tmp_path: Path, write_rows, empty_ca
     build_catalog(database, {name: [write_rows(name, [{}])] for name in TABLES}, {}, {})
     for name in TABLES:
         assert rows(empty_catalog, f"DESCRIBE lake.{name}") == rows(database, f"DESCRIBE lake.{name}")
-        assert [{"n": 1}] == rows(database, f"SELECT count(*) AS n FROM core.{name}")
+        # An OST is held against others of its log, and a row without a log has none.
+        assert (name, [{"n": int(name != "ost_pace")}]) == (name, rows(database, f"SELECT count(*) AS n FROM core.{name}"))
 
 
 def test_the_dictionary_describes_every_column_of_every_view(empty_catalog: Path):
@@ -171,7 +175,7 @@ def test_reference_tables_are_copied(tmp_path: Path):
     triggers = pa.Table.from_pylist([{**trigger, "trigger_version": "1"}])
     build_catalog(database, {}, {"triggers": triggers}, {"generation": "1"})
     assert triggers.to_pylist() == rows(database, "FROM triggers")
-    assert [{"key": "generation", "value": "1"}] == rows(database, "FROM _meta")
+    assert [{"key": "generation", "value": "1"}] == rows(database, "FROM _meta WHERE key <> 'schema_version'")
 
 
 def test_a_reader_keeps_the_catalog_that_it_opened(tmp_path: Path):
@@ -212,7 +216,7 @@ def test_a_failed_build_leaves_the_old_catalog_and_nothing_else(tmp_path: Path, 
     monkeypatch.setattr("iomine.views.catalog._to_disk", fail)
     with pytest.raises(OSError, match="No space"):
         build_catalog(database, {}, {}, {"generation": "2"})
-    assert [{"value": "1"}] == rows(database, "SELECT value FROM _meta")
+    assert [{"value": "1"}] == rows(database, "SELECT value FROM _meta WHERE key = 'generation'")
     assert ["iomine.duckdb"] == [entry.name for entry in tmp_path.iterdir()]
 
 

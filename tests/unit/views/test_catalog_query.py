@@ -1,5 +1,6 @@
 """What people may ask, and what they are told."""
 
+import re
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import duckdb
 import pytest
 
 from iomine.errors import LimitError, UsageError, WarehouseError
+from iomine.schema import SCHEMA_VERSION
 from iomine.units import MIB
 from iomine.views.catalog import build_catalog
 from iomine.views.query import Limits, answer, ask, open_catalog
@@ -153,6 +155,24 @@ def test_another_database_is_no_catalog(tmp_path: Path):
     duckdb.connect(other).close()
     with pytest.raises(WarehouseError, match="is not a catalog of iomine"):
         open_catalog(other)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        (None, "has schema version 1, and this iomine reads version {}: sweep the logs into a new one with --warehouse."),
+        (str(SCHEMA_VERSION - 1), "has schema version 1, and this iomine reads version {}: sweep the logs into a new one"),
+        (str(SCHEMA_VERSION + 1), "and this iomine reads version {}: use the iomine that wrote it, or a newer one."),
+    ],
+)
+def test_a_catalog_of_another_version_is_refused(warehouse: Path, version: str | None, told: str):
+    """Columns of the same name mean something else there, so nothing is asked of it; both versions and the way out are told."""
+    with duckdb.connect(warehouse) as con:
+        con.execute("DELETE FROM _meta WHERE key = 'schema_version'")
+        if version:
+            con.execute("INSERT INTO _meta VALUES ('schema_version', $1)", [version])
+    with pytest.raises(WarehouseError, match=re.escape(told.format(SCHEMA_VERSION))):
+        ask(warehouse, "SELECT nprocs FROM logs")
 
 
 def test_a_lost_data_file_is_the_warehouses_fault(warehouse: Path):

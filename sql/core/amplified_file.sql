@@ -1,0 +1,21 @@
+-- ---
+-- about = "What POSIX moved of a file beneath MPI-IO in one direction, beside what was asked of MPI-IO, and the time of the surplus."
+-- grain = ["log_id", "file_id", "op"]
+-- reads = ["main.file_requests", "core.mpiio_posix"]
+-- ---
+WITH beneath AS (
+    -- What is read in order to write is no part of the reads that were asked for; only a trace tells it.
+    SELECT
+        requests.* REPLACE (GREATEST(moved_bytes::HUGEINT - COALESCE(sieve_read_bytes, 0), 0) AS moved_bytes),
+        request_seconds / NULLIF(requests.moved_bytes, 0) AS seconds_per_byte
+    FROM (FROM main.file_requests WHERE is_beneath_mpiio AND asked_bytes > 0) AS requests
+    LEFT JOIN (
+        SELECT cluster, night, log_id, file_id, 'read' AS op, sieve_read_bytes
+        FROM core.mpiio_posix
+        WHERE op = 'write'
+    ) AS sieve USING (cluster, night, log_id, file_id, op)
+)
+SELECT
+    log_id, file_id, op, asked_bytes, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds_per_byte * GREATEST(0, moved_bytes - asked_bytes) AS amplification_seconds,
+    night, cluster
+FROM beneath

@@ -1,0 +1,56 @@
+-- ---
+-- about = "Where the I/O time of a log went: of each file its reads, writes, metadata calls, and waiting in MPI-IO; all of a log add up to its I/O time."
+-- grain = ["log_id", "file_id", "time_kind"]
+-- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.log"]
+-- ---
+-- Floats are added up in order: what follows is stored, and must be the same to the last digit each time that a night is swept.
+WITH record AS (
+    SELECT cluster, night, log_id, file_id, 'posix' AS layer, read_seconds, write_seconds, meta_seconds FROM core.posix_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'mpiio', read_seconds, write_seconds, meta_seconds FROM core.mpiio_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'other', read_seconds, write_seconds, meta_seconds FROM core.stdio_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'other', read_seconds, write_seconds, meta_seconds FROM core.dfs_file
+),
+per_file AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        COALESCE(SUM(read_seconds ORDER BY read_seconds) FILTER (layer = 'posix'), 0) AS posix_read,
+        COALESCE(SUM(write_seconds ORDER BY write_seconds) FILTER (layer = 'posix'), 0) AS posix_write,
+        COALESCE(SUM(meta_seconds ORDER BY meta_seconds) FILTER (layer = 'posix'), 0) AS posix_meta,
+        COALESCE(SUM(read_seconds ORDER BY read_seconds) FILTER (layer = 'other'), 0) AS other_read,
+        COALESCE(SUM(write_seconds ORDER BY write_seconds) FILTER (layer = 'other'), 0) AS other_write,
+        COALESCE(SUM(meta_seconds ORDER BY meta_seconds) FILTER (layer = 'other'), 0) AS other_meta,
+        SUM(COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0) ORDER BY read_seconds, write_seconds, meta_seconds)
+            FILTER (layer = 'mpiio') AS called,
+        posix_read + posix_write + posix_meta AS beneath,
+        -- Calls that MPI-IO leaves to run on may take longer beneath it than in it: then they are as long as the calls.
+        CASE WHEN called < beneath THEN called / beneath ELSE 1 END AS part
+    FROM record
+    GROUP BY ALL
+),
+timed AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        unnest([
+            {time_kind: 'read', seconds: posix_read * part + other_read},
+            {time_kind: 'write', seconds: posix_write * part + other_write},
+            {time_kind: 'meta', seconds: posix_meta * part + other_meta},
+            {time_kind: 'waiting', seconds: GREATEST(0, COALESCE(called - beneath, 0))}
+        ], recursive := true)
+    FROM per_file
+),
+summed AS (
+    SELECT cluster, night, log_id, SUM(seconds ORDER BY seconds) AS all_seconds
+    FROM timed
+    GROUP BY ALL
+)
+SELECT
+    log_id, file_id, time_kind,
+    -- Calls of several threads overlap; a log's I/O time is cut to its run.
+    seconds * LEAST(1, COALESCE(io_core_seconds / NULLIF(all_seconds, 0), 1)) AS kind_seconds, night, cluster
+FROM timed
+JOIN summed USING (cluster, night, log_id)
+JOIN (SELECT cluster, night, log_id, io_core_seconds FROM core.log) AS log USING (cluster, night, log_id)
+WHERE seconds > 0

@@ -1,0 +1,13 @@
+-- ---
+-- about = "The time of a log's reads of a file, or its writes, that went into requests that are small, go backwards, are misaligned or move bytes again."
+-- grain = ["log_id", "layer", "file_id", "op"]
+-- reads = ["main.file_requests"]
+-- ---
+SELECT
+    * REPLACE (COALESCE(again_rank_bytes, again_bytes) AS again_bytes),
+    -- Darshan times all requests of a file together, so some of them get their share.
+    request_seconds * small_count / NULLIF(request_count, 0) AS small_seconds,
+    request_seconds * backward_count / NULLIF(request_count, 0) AS backward_seconds,
+    request_seconds * misaligned_count / NULLIF(request_count, 0) AS misaligned_seconds,
+    request_seconds * COALESCE(again_rank_bytes, again_bytes) / NULLIF(asked_bytes, 0) AS again_seconds
+FROM main.file_requests

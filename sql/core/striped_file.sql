@@ -1,0 +1,50 @@
+-- ---
+-- about = "A file on Lustre that a log moved data of: over how many OSTs it is striped, who shares it, and whether that suits it."
+-- grain = ["log_id", "file_id"]
+-- reads = ["core.log", "core.lustre_component", "core.posix_file"]
+-- ---
+WITH layout AS (
+    -- Components of a file take turns over its length; the one with most OSTs bounds how wide it can go. A component that
+    -- nothing was written to yet has no OSTs.
+    SELECT
+        cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count,
+        arg_max(stripe_bytes, stripe_count ORDER BY stripe_bytes) AS stripe_bytes
+    FROM core.lustre_component
+    WHERE stripe_count > 0 AND len(ost_ids) > 0
+    GROUP BY ALL
+),
+posix AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        bool_or(is_shared) OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
+        SUM(read_seconds + write_seconds) AS seconds, SUM(read_seconds + write_seconds + meta_seconds) AS all_seconds,
+        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
+    FROM core.posix_file
+    GROUP BY ALL
+),
+striped AS (
+    SELECT posix.*, stripe_count, stripe_bytes, nprocs, has_many_ranks AND nprocs > 1 AS is_shared
+    FROM posix
+    JOIN layout USING (cluster, night, log_id, file_id)
+    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
+    WHERE moved_bytes > 0
+),
+flagged AS (
+    SELECT
+        *, is_shared AND stripe_count = 1 AS is_on_one_ost,
+        stripe_count > 1 AND stripe_count > ceil(extent_bytes / stripe_bytes) AS is_overstriped,
+        MAX(moved_bytes) FILTER (is_on_one_ost) OVER of_log AS most_on_one_ost,
+        MAX(moved_bytes) FILTER (is_shared) OVER of_log AS most_shared,
+        arg_max(stripe_count, moved_bytes ORDER BY file_id) FILTER (is_shared) OVER of_log AS stripes_of_most_shared
+    FROM striped
+    WINDOW of_log AS (PARTITION BY cluster, night, log_id)
+)
+SELECT
+    log_id, file_id, stripe_count, stripe_bytes, is_shared, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds,
+    all_seconds AS io_core_seconds, is_overstriped,
+    -- What is said of the largest file holds for those of its size, a tenth of it or more.
+    COALESCE(is_on_one_ost AND moved_bytes >= most_on_one_ost / 10, FALSE) AS is_on_one_ost,
+    COALESCE(is_shared AND moved_bytes >= most_shared / 10 AND stripe_count <= stripes_of_most_shared, FALSE) AS is_on_few_osts,
+    night, cluster
+FROM flagged

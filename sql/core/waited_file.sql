@@ -1,0 +1,43 @@
+-- ---
+-- about = "Time of ranks in MPI-IO on a file that the POSIX calls beneath do not explain: they waited for each other, or sent data."
+-- grain = ["log_id", "file_id"]
+-- reads = ["core.mpiio_file", "core.posix_file", "core.log"]
+-- ---
+-- In a collective call ranks wait for those who move data for all. What goes beyond the time of the slowest of these in
+-- POSIX is no I/O of anyone: a rank came late, or data were on their way between ranks.
+WITH mpiio AS (
+    SELECT
+        cluster, night, log_id, file_id, bool_or(is_shared) AS has_shared_record, COUNT(DISTINCT rank) AS own_count,
+        SUM(read_seconds + write_seconds + meta_seconds) AS mpiio_seconds
+    FROM core.mpiio_file
+    GROUP BY ALL
+),
+posix AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        SUM(read_seconds + write_seconds + meta_seconds) AS posix_seconds,
+        MAX(CASE WHEN is_shared THEN slowest_rank_seconds ELSE read_seconds + write_seconds + meta_seconds END)
+            AS slowest_rank_seconds
+    FROM core.posix_file
+    GROUP BY ALL
+),
+beneath AS (
+    SELECT
+        mpiio.*, posix_seconds, slowest_rank_seconds,
+        CASE WHEN has_shared_record THEN nprocs ELSE own_count END AS rank_count
+    FROM mpiio
+    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
+    LEFT JOIN posix USING (cluster, night, log_id, file_id)
+    WHERE mpiio_seconds IS NOT NULL
+)
+SELECT
+    log_id, file_id, rank_count, mpiio_seconds, posix_seconds,
+    GREATEST(mpiio_seconds - COALESCE(posix_seconds, 0), 0) AS waiting_seconds,
+    -- What POSIX did not see went another way, and nothing is known of its time.
+    CASE
+        WHEN rank_count = 1 THEN 0
+        WHEN posix_seconds IS NOT NULL
+            THEN GREATEST(mpiio_seconds - GREATEST(posix_seconds, rank_count * slowest_rank_seconds), 0)
+    END AS late_seconds,
+    night, cluster
+FROM beneath

@@ -1,0 +1,191 @@
+-- ---
+-- about = "The part of a log's I/O time that each cost is about: files of which the costs come in the same order make one group."
+-- grain = ["log_id", "claim_group", "cost_name"]
+-- reads = [
+--     "core.file_time", "core.request_time", "core.data_file", "core.striped_file", "core.traced_overlap", "core.mpiio_file",
+--     "core.shared_mpiio_file", "core.amplified_file", "core.transformed_file", "core.log_rank_profile", "core.log_phase_profile",
+--     "core.log_ost_profile", "core.synced_file", "core.slow_file", "core.waited_file",
+-- ]
+-- ---
+-- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
+-- (reads, writes, metadata calls, waiting in MPI-IO), and of each part only the highest claim counts. Which of the costs have a
+-- finding hangs on thresholds; where files have their claims in the same order the highest is the same for all of them, whichever
+-- costs are left out, so these files can be added up beforehand without changing any sum.
+WITH file_time AS MATERIALIZED (
+    -- Asked for once here, since each view that it is asked for in takes its time to plan.
+    FROM core.file_time
+),
+called AS (
+    SELECT cluster, night, log_id, file_id, SUM(read_seconds ORDER BY read_seconds) AS read_seconds, SUM(write_seconds ORDER BY write_seconds) AS write_seconds
+    FROM core.mpiio_file
+    GROUP BY ALL
+),
+of_requests AS (
+    SELECT
+        cluster, night, log_id, file_id, op AS time_kind,
+        unnest([
+            {cost_name: 'small_' || op || '_core_seconds', seconds: small_seconds},
+            {cost_name: 'backward_' || op || '_core_seconds', seconds: backward_seconds},
+            {cost_name: 'misaligned_core_seconds', seconds: CASE WHEN NOT is_beneath_mpiio THEN misaligned_seconds END},
+            {cost_name: CASE op WHEN 'read' THEN 'reread_core_seconds' ELSE 'rewritten_core_seconds' END, seconds: again_seconds}
+        ], recursive := true)
+    FROM core.request_time
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, op AS time_kind,
+        unnest([
+            {cost_name: 'ranks_reread_core_seconds', seconds: CASE WHEN op = 'read' AND is_of_ranks THEN ranks_seconds END},
+            {cost_name: 'overwritten_core_seconds', seconds: CASE WHEN op = 'write' AND is_of_ranks THEN ranks_seconds END},
+            {cost_name: 'shared_stripe_core_seconds', seconds: CASE WHEN op = 'write' THEN shared_stripe_seconds END},
+            {cost_name: 'straddle_core_seconds', seconds: CASE WHEN fits_stripe THEN straddle_seconds END}
+        ], recursive := true)
+    FROM core.traced_overlap
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, op, op || '_amplification_core_seconds', amplification_seconds
+    FROM core.amplified_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'read', 'sieve_read_core_seconds', sieve_seconds
+    FROM core.transformed_file
+    WHERE op = 'write'
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'write', 'sync_core_seconds', synced_seconds
+    FROM core.synced_file
+    WHERE is_frequent
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, op, 'slow_file_core_seconds', excess_seconds
+    FROM core.slow_file
+    WHERE is_slow_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'waiting', 'late_core_seconds', late_seconds
+    FROM core.waited_file
+),
+-- What a call of MPI-IO took is the request beneath it, and waiting.
+of_calls AS (
+    SELECT cluster, night, log_id, file_id, 'read' AS op, 'indep_read_core_seconds' AS cost_name, indep_read_seconds AS seconds
+    FROM core.shared_mpiio_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, 'write', 'indep_write_core_seconds', indep_write_seconds
+    FROM core.shared_mpiio_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, op, 'stayed_small_core_seconds', stayed_seconds
+    FROM core.transformed_file
+    WHERE has_many_ranks
+),
+parted_calls AS (
+    SELECT
+        cluster, night, log_id, file_id, op, cost_name, SUM(seconds ORDER BY seconds) AS seconds,
+        any_value(kind_seconds) * LEAST(1, SUM(seconds ORDER BY seconds) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
+            AS beneath_seconds
+    FROM of_calls
+    JOIN called USING (cluster, night, log_id, file_id)
+    LEFT JOIN (SELECT * RENAME (time_kind AS op) FROM file_time) AS file_time USING (cluster, night, log_id, file_id, op)
+    WHERE seconds > 0
+    GROUP BY ALL
+),
+of_files AS (
+    SELECT
+        cluster, night, log_id, file_id, time_kind,
+        unnest([
+            {cost_name: 'own_file_core_seconds', seconds: CASE WHEN is_own THEN kind_seconds END},
+            {cost_name: 'small_file_core_seconds', seconds: CASE WHEN is_small THEN kind_seconds END},
+            {cost_name: 'stdio_core_seconds', seconds: kind_seconds * stdio_core_seconds / NULLIF(io_core_seconds, 0)}
+        ], recursive := true)
+    FROM core.data_file
+    JOIN file_time USING (cluster, night, log_id, file_id)
+    WHERE time_kind <> 'waiting'
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, time_kind,
+        unnest([
+            {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost AND time_kind <> 'meta' THEN kind_seconds END},
+            {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts AND time_kind <> 'meta' THEN kind_seconds END},
+            {cost_name: 'overstriped_core_seconds', seconds: CASE WHEN is_overstriped THEN kind_seconds END}
+        ], recursive := true)
+    FROM core.striped_file
+    JOIN file_time USING (cluster, night, log_id, file_id)
+    WHERE time_kind <> 'waiting'
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, time_kind, 'meta_core_seconds', kind_seconds
+    FROM file_time
+    WHERE time_kind = 'meta'
+),
+-- What is known of ranks, phases or OSTs and not of files is spread over the files by their time.
+of_log AS (
+    SELECT
+        cluster, night, log_id,
+        unnest([
+            {cost_name: 'straggler_core_seconds', kinds: ['read', 'write'], seconds: straggler_core_seconds},
+            {cost_name: 'imbalance_core_seconds', kinds: ['read', 'write', 'waiting'], seconds: imbalance_core_seconds},
+            {cost_name: 'rank0_read_core_seconds', kinds: ['read', 'waiting'], seconds: rank0_read_core_seconds},
+            {cost_name: 'rank0_write_core_seconds', kinds: ['write', 'waiting'], seconds: rank0_write_core_seconds},
+            {cost_name: 'rank0_core_seconds', kinds: ['read', 'write', 'waiting'], seconds: rank0_core_seconds}
+        ], recursive := true)
+    FROM core.log_rank_profile
+    UNION ALL
+    SELECT cluster, night, log_id, 'phase_straggler_core_seconds', ['read', 'write', 'meta', 'waiting'], phase_straggler_core_seconds
+    FROM core.log_phase_profile
+    UNION ALL
+    SELECT
+        cluster, night, log_id,
+        unnest([
+            {cost_name: 'busiest_ost_core_seconds', kinds: ['read', 'write'], seconds: busiest_ost_core_seconds},
+            {cost_name: 'slow_ost_core_seconds', kinds: ['read', 'write'], seconds: slow_ost_core_seconds}
+        ], recursive := true)
+    FROM core.log_ost_profile
+),
+spreading AS (
+    SELECT cluster, night, log_id, file_id, time_kind, cost_name, seconds, kind_seconds
+    FROM of_log
+    JOIN file_time USING (cluster, night, log_id)
+    WHERE seconds > 0 AND list_contains(kinds, time_kind)
+),
+-- In order, and in no window, whose sums begin anew wherever rows happen to lie: the last digit is the same each time.
+spread_over AS (
+    SELECT cluster, night, log_id, cost_name, SUM(kind_seconds ORDER BY kind_seconds) AS all_seconds
+    FROM spreading
+    GROUP BY ALL
+),
+spread AS (
+    SELECT
+        cluster, night, log_id, file_id, time_kind, cost_name, seconds * kind_seconds / all_seconds AS seconds
+    FROM spreading
+    JOIN spread_over USING (cluster, night, log_id, cost_name)
+),
+claim AS (
+    FROM of_requests
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (op, beneath_seconds) REPLACE (beneath_seconds AS seconds), op AS time_kind FROM parted_calls
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (op, beneath_seconds) REPLACE (seconds - COALESCE(beneath_seconds, 0) AS seconds), 'waiting' AS time_kind
+    FROM parted_calls
+    UNION ALL BY NAME
+    FROM of_files
+    UNION ALL BY NAME
+    FROM spread
+),
+held AS (
+    -- A claim is never more than there was.
+    SELECT
+        cluster, night, log_id, file_id, time_kind, cost_name, LEAST(SUM(seconds ORDER BY seconds), any_value(kind_seconds)) AS seconds
+    FROM claim
+    JOIN file_time USING (cluster, night, log_id, file_id, time_kind)
+    WHERE seconds > 0
+    GROUP BY ALL
+),
+ordered AS (
+    SELECT
+        *, list(cost_name) OVER (
+            PARTITION BY cluster, night, log_id, file_id, time_kind ORDER BY seconds DESC, cost_name
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS cost_names
+    FROM held
+),
+grouped AS (
+    SELECT cluster, night, log_id, time_kind, cost_names, cost_name, SUM(seconds ORDER BY seconds) AS seconds
+    FROM ordered
+    GROUP BY ALL
+)
+SELECT
+    log_id, dense_rank() OVER (PARTITION BY cluster, night, log_id ORDER BY time_kind, cost_names) AS claim_group, cost_name,
+    seconds AS claim_core_seconds, night, cluster
+FROM grouped

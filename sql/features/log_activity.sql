@@ -1,0 +1,329 @@
+-- ---
+-- about = "What one log did of each kind that triggers ask about, and what it lacks to answer them; NULL where nothing is lacking."
+-- grain = ["log_id"]
+-- reads = [
+--     "core.log", "core.module", "core.file_name", "core.posix_file", "core.stdio_file", "core.dfs_file",
+--     "core.mpiio_file", "core.dxt_file", "core.lustre_component", "core.rank_io", "core.phase",
+--     "core.weather", "core.darshan_build", "main.traces",
+-- ]
+-- ---
+-- A count of 0 makes a question not applicable, so it is 0 only where all modules that would tell were watched and are whole;
+-- where one of them is not, what was not seen is not known. Darshan writes no module where nothing of it was called, and says
+-- nowhere that a module was turned off; that other modules met with it gives it away.
+WITH record AS (
+    SELECT cluster, night, log_id, file_id, rank, is_shared, 'posix' AS layer, read_count, write_count, read_bytes, write_bytes
+    FROM core.posix_file
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, rank, is_shared, 'stdio' AS layer, read_count, write_count, read_bytes, write_bytes
+    FROM core.stdio_file
+    UNION ALL
+    SELECT
+        cluster, night, log_id, file_id, rank, is_shared, 'dfs' AS layer,
+        read_count::HUGEINT + readx_count AS read_count, write_count::HUGEINT + writex_count AS write_count,
+        read_bytes, write_bytes
+    FROM core.dfs_file
+),
+layer_file AS (
+    SELECT
+        cluster, night, log_id, file_id, layer,
+        bool_or(is_shared) AS has_shared_record, has_shared_record OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        SUM(read_count) AS read_count, SUM(write_count) AS write_count, SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
+        SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
+        bool_and(read_count IS NOT NULL AND write_count IS NOT NULL AND read_bytes IS NOT NULL AND write_bytes IS NOT NULL)
+            AS is_counted
+    FROM record
+    GROUP BY ALL
+),
+rank_record AS (
+    -- Not from what ranks moved in all: where that could not be worked out, it would look as if no rank had done anything.
+    SELECT cluster, night, log_id, MAX(layer_rank_count) AS record_rank_count
+    FROM (
+        SELECT cluster, night, log_id, layer, COUNT(DISTINCT rank) AS layer_rank_count
+        FROM record
+        WHERE layer IN ('posix', 'stdio') AND read_count::HUGEINT + write_count > 0
+        GROUP BY ALL
+    )
+    GROUP BY ALL
+),
+listed AS (
+    SELECT DISTINCT cluster, night, log_id
+    FROM core.file_name
+    WHERE mount IS NOT NULL
+),
+laid_out AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        bool_or(stripe_count > 0 AND len(ost_ids) > 0) AS has_osts, COALESCE(MAX(stripe_count), 0) > 1 AS is_striped
+    FROM core.lustre_component
+    GROUP BY ALL
+),
+mpiio_file AS (
+    SELECT
+        cluster, night, log_id, file_id,
+        SUM(read_bytes) AS asked_read_bytes, SUM(write_bytes) AS asked_write_bytes,
+        bool_or(is_shared) OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        SUM(indep_read_count::HUGEINT + coll_read_count + split_read_count + nb_read_count) AS read_count,
+        SUM(indep_write_count::HUGEINT + coll_write_count + split_write_count + nb_write_count) AS write_count,
+        SUM(indep_read_count::HUGEINT + coll_read_count + split_read_count) AS waited_read_count,
+        SUM(indep_write_count::HUGEINT + coll_write_count + split_write_count) AS waited_write_count,
+        SUM(coll_read_count::HUGEINT + split_read_count + coll_write_count + split_write_count) AS coll_count,
+        bool_and(
+            indep_read_count::HUGEINT + coll_read_count + split_read_count + nb_read_count
+            + indep_write_count + coll_write_count + split_write_count + nb_write_count IS NOT NULL
+        ) AS is_counted
+    FROM core.mpiio_file
+    GROUP BY ALL
+),
+placed AS (
+    SELECT
+        layer_file.*, asked_read_bytes, asked_write_bytes, laid_out.has_osts, laid_out.is_striped, mpiio.log_id IS NOT NULL AS is_beneath_mpiio,
+        laid_out.log_id IS NOT NULL OR COALESCE(fs_type = 'lustre', FALSE) AS is_on_lustre,
+        -- Darshan lists what is mounted; a relative path, or a name that is not known, may lie anywhere.
+        is_on_lustre OR fs_type IS NOT NULL OR (listed.log_id IS NOT NULL AND starts_with(path, '/')) IS TRUE AS is_placed
+    FROM layer_file
+    LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
+    LEFT JOIN listed USING (cluster, night, log_id)
+    LEFT JOIN laid_out USING (cluster, night, log_id, file_id)
+    LEFT JOIN (SELECT cluster, night, log_id, file_id, asked_read_bytes, asked_write_bytes FROM mpiio_file) AS mpiio
+        USING (cluster, night, log_id, file_id)
+),
+did AS (
+    SELECT
+        cluster, night, log_id,
+        SUM(read_count) AS read_count, SUM(write_count) AS write_count,
+        -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
+        SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS read_bytes,
+        SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS write_bytes,
+        SUM(read_count) FILTER (layer = 'posix') AS posix_read_count,
+        SUM(write_count) FILTER (layer = 'posix') AS posix_write_count,
+        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
+        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND is_beneath_mpiio) AS beneath_count,
+        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND NOT is_beneath_mpiio) AS direct_count,
+        COUNT(DISTINCT file_id) AS touched_count, COUNT(*) FILTER (layer = 'posix') AS posix_touched_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0) AS data_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix') AS lustre_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_many_ranks) AS shared_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_striped AND layer = 'posix') AS striped_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND NOT is_placed AND layer = 'posix') AS unplaced_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_osts IS NOT TRUE)
+            AS without_osts_count,
+        COALESCE(bool_or(has_shared_record) FILTER (layer IN ('posix', 'stdio')), FALSE) AS has_shared_record,
+        bool_and(is_counted) AS all_counted, bool_and(is_counted) FILTER (layer = 'posix') AS posix_counted
+    FROM placed
+    GROUP BY ALL
+),
+mpiio AS (
+    SELECT
+        cluster, night, log_id, SUM(read_count) AS read_count, SUM(write_count) AS write_count,
+        SUM(waited_read_count) FILTER (has_many_ranks) AS shared_read_count,
+        SUM(waited_write_count) FILTER (has_many_ranks) AS shared_write_count, SUM(coll_count) AS coll_count,
+        bool_and(is_counted) AS is_counted
+    FROM mpiio_file
+    GROUP BY ALL
+),
+fault AS (
+    SELECT
+        cluster, night, log_id, module,
+        CASE
+            WHEN state <> 'read' THEN 'The log''s ' || module || ' module is ' || state || COALESCE(': ' || NULLIF(reason, ''), '') || '.'
+            WHEN is_partial THEN 'The log''s ' || module || ' module is partial: Darshan ran out of memory for its records.'
+        END AS said
+    FROM core.module
+),
+module AS (
+    SELECT
+        cluster, night, log_id,
+        MIN(said) FILTER (module = 'POSIX') AS posix, MIN(said) FILTER (module = 'STDIO') AS stdio,
+        MIN(said) FILTER (module = 'MPI-IO') AS mpiio, MIN(said) FILTER (module = 'DFS') AS dfs,
+        MIN(said) FILTER (module = 'LUSTRE') AS lustre, MIN(said) FILTER (module = 'HEATMAP') AS heatmap,
+        MIN(said) FILTER (module = 'DXT_POSIX') AS dxt_posix, MIN(said) FILTER (module = 'DXT_MPIIO') AS dxt_mpiio,
+        COALESCE(bool_or(module = 'POSIX'), FALSE) AS has_posix, COALESCE(bool_or(module = 'STDIO'), FALSE) AS has_stdio,
+        COALESCE(bool_or(module = 'MPI-IO'), FALSE) AS has_mpiio, COALESCE(bool_or(module = 'LUSTRE'), FALSE) AS has_lustre,
+        COALESCE(bool_or(module = 'PNETCDF_FILE'), FALSE) AS has_pnetcdf
+    FROM fault
+    GROUP BY ALL
+),
+met AS (
+    -- Layers that were called whatever their own modules say, and the module that tells.
+    SELECT cluster, night, log_id, layer, MIN(met_in) AS met_in
+    FROM (
+        SELECT cluster, night, log_id, layer, 'a DXT trace of it' AS met_in FROM core.dxt_file
+        UNION ALL
+        SELECT cluster, night, log_id, layer, 'a heat map of it' AS met_in FROM core.phase WHERE evidence = 'heatmap'
+        UNION ALL
+        SELECT cluster, night, log_id, 'posix' AS layer, 'requests of MPI-IO, which pass through it' AS met_in
+        FROM mpiio
+        WHERE read_count + write_count > 0
+    )
+    GROUP BY ALL
+),
+trace AS (
+    SELECT
+        cluster, night, log_id,
+        MAX(traced_count) FILTER (layer = 'posix') AS posix_traced_count,
+        MAX(request_count) FILTER (layer = 'posix') AS posix_request_count,
+        bool_or(is_whole) FILTER (layer = 'posix') AS is_posix_whole,
+        MAX(traced_count) FILTER (layer = 'mpiio') AS mpiio_traced_count,
+        MAX(request_count) FILTER (layer = 'mpiio') AS mpiio_request_count,
+        bool_or(is_whole) FILTER (layer = 'mpiio') AS is_mpiio_whole
+    FROM main.traces
+    GROUP BY ALL
+),
+by_rank AS (
+    SELECT
+        cluster, night, log_id,
+        COUNT(*) FILTER (layer = 'all') AS moving_count,
+        -- Ranks are compared in each layer by itself.
+        GREATEST(
+            COUNT(*) FILTER (layer = 'posix' AND read_seconds + write_seconds > 0),
+            COUNT(*) FILTER (layer = 'stdio' AND read_seconds + write_seconds > 0)
+        ) AS timed_count,
+        COUNT(DISTINCT host) FILTER (layer = 'posix') AS host_count
+    FROM core.rank_io
+    GROUP BY ALL
+),
+phases AS (
+    SELECT DISTINCT cluster, night, log_id FROM core.phase WHERE layer = 'all'
+),
+served AS (
+    SELECT DISTINCT cluster, night, log_id FROM core.weather WHERE phase IS NULL AND evidence = 'job_stats'
+),
+told AS (
+    SELECT
+        log.*, log.nprocs > 0 AS has_processes,
+        did.* EXCLUDE (cluster, night, log_id), mpiio.read_count AS mpiio_read_count, mpiio.write_count AS mpiio_write_count,
+        mpiio.shared_read_count, mpiio.shared_write_count, mpiio.coll_count,
+        record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
+        phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
+        module.lustre, module.heatmap, module.dxt_posix, module.dxt_mpiio, COALESCE(module.has_lustre, FALSE) AS has_lustre,
+        COALESCE(build.stat_count, 0) > 0 AS sees_stat,
+        CASE
+            WHEN module.posix IS NOT NULL THEN module.posix
+            WHEN module.log_id IS NULL THEN 'The log has no modules, so that nothing tells what Darshan watched.'
+            WHEN NOT has_posix AND met_posix.met_in IS NOT NULL
+                THEN 'The log has no POSIX module, although it has ' || met_posix.met_in || '.'
+            WHEN NOT posix_counted THEN 'The log''s POSIX module does not count all reads and writes.'
+        END AS posix_lack,
+        CASE
+            WHEN module.stdio IS NOT NULL THEN module.stdio
+            WHEN NOT has_stdio AND met_stdio.met_in IS NOT NULL
+                THEN 'The log has no STDIO module, although it has ' || met_stdio.met_in || '.'
+            WHEN NOT has_stdio AND regexp_matches(COALESCE(log.darshan_version, ''), '^(|[0-2]\..*|3\.0(\..*)?)$')
+                THEN COALESCE('Darshan ' || log.darshan_version || ' does not watch stdio.', 'It is not known whether Darshan watched stdio.')
+            ELSE module.dfs
+        END AS stdio_dfs_lack,
+        COALESCE(
+            posix_lack, stdio_dfs_lack, CASE WHEN NOT all_counted THEN 'The log''s records do not count all reads and writes.' END
+        ) AS data_lack,
+        CASE
+            WHEN module.mpiio IS NOT NULL THEN module.mpiio
+            WHEN module.log_id IS NULL THEN posix_lack
+            WHEN NOT has_mpiio AND met_mpiio.met_in IS NOT NULL
+                THEN 'The log has no MPI-IO module, although it has ' || met_mpiio.met_in || '.'
+            WHEN NOT has_mpiio AND has_pnetcdf THEN 'The log has no MPI-IO module, although it has files of PnetCDF, which pass through it.'
+            WHEN NOT mpiio.is_counted THEN 'The log''s MPI-IO module does not count all requests.'
+        END AS mpiio_lack
+    FROM (SELECT cluster, night, log_id, nprocs, darshan_version FROM core.log) AS log
+    LEFT JOIN did USING (cluster, night, log_id)
+    LEFT JOIN mpiio USING (cluster, night, log_id)
+    LEFT JOIN module USING (cluster, night, log_id)
+    LEFT JOIN (FROM met WHERE layer = 'posix') AS met_posix USING (cluster, night, log_id)
+    LEFT JOIN (FROM met WHERE layer = 'stdio') AS met_stdio USING (cluster, night, log_id)
+    LEFT JOIN (FROM met WHERE layer = 'mpiio') AS met_mpiio USING (cluster, night, log_id)
+    LEFT JOIN trace USING (cluster, night, log_id)
+    LEFT JOIN rank_record USING (cluster, night, log_id)
+    LEFT JOIN by_rank USING (cluster, night, log_id)
+    LEFT JOIN phases USING (cluster, night, log_id)
+    LEFT JOIN served USING (cluster, night, log_id)
+    LEFT JOIN core.darshan_build AS build
+        ON build.cluster = log.cluster AND build.night = log.night
+        AND COALESCE(build.darshan_version, '') = COALESCE(log.darshan_version, '')
+)
+SELECT
+    log_id, cluster, night,
+    CASE WHEN has_processes THEN nprocs END AS process_count,
+    TRY_CAST(CASE WHEN read_count > 0 OR data_lack IS NULL THEN COALESCE(read_count, 0) END AS BIGINT) AS data_read_count,
+    TRY_CAST(CASE WHEN write_count > 0 OR data_lack IS NULL THEN COALESCE(write_count, 0) END AS BIGINT) AS data_write_count,
+    TRY_CAST(CASE WHEN read_bytes > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL THEN COALESCE(read_bytes, 0) END AS BIGINT)
+        AS asked_read_bytes,
+    TRY_CAST(CASE WHEN write_bytes > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL THEN COALESCE(write_bytes, 0) END AS BIGINT)
+        AS asked_write_bytes,
+    TRY_CAST(CASE WHEN posix_read_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_read_count, 0) END AS BIGINT)
+        AS posix_read_count,
+    TRY_CAST(CASE WHEN posix_write_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_write_count, 0) END AS BIGINT)
+        AS posix_write_count,
+    TRY_CAST(CASE WHEN posix_data_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_data_count, 0) END AS BIGINT)
+        AS posix_data_count,
+    TRY_CAST(CASE WHEN direct_count > 0 OR posix_lack IS NULL THEN COALESCE(direct_count, 0) END AS BIGINT)
+        AS direct_request_count,
+    TRY_CAST(CASE WHEN beneath_count > 0 OR COALESCE(posix_lack, mpiio_lack) IS NULL THEN COALESCE(beneath_count, 0) END AS BIGINT)
+        AS beneath_request_count,
+    CASE WHEN touched_count > 0 OR data_lack IS NULL THEN COALESCE(touched_count, 0) END AS touched_file_count,
+    CASE WHEN posix_touched_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_touched_count, 0) END AS posix_file_count,
+    CASE WHEN data_count > 0 OR data_lack IS NULL THEN COALESCE(data_count, 0) END AS data_file_count,
+    TRY_CAST(
+        CASE WHEN mpiio_read_count + mpiio_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_read_count + mpiio_write_count, 0) END
+        AS BIGINT
+    ) AS mpiio_call_count,
+    TRY_CAST(CASE WHEN mpiio_read_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_read_count, 0) END AS BIGINT)
+        AS mpiio_read_request_count,
+    TRY_CAST(CASE WHEN mpiio_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_write_count, 0) END AS BIGINT)
+        AS mpiio_write_request_count,
+    TRY_CAST(CASE WHEN shared_read_count > 0 OR mpiio_lack IS NULL THEN COALESCE(shared_read_count, 0) END AS BIGINT)
+        AS shared_mpiio_read_count,
+    TRY_CAST(CASE WHEN shared_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(shared_write_count, 0) END AS BIGINT)
+        AS shared_mpiio_write_count,
+    TRY_CAST(CASE WHEN coll_count > 0 OR mpiio_lack IS NULL THEN COALESCE(coll_count, 0) END AS BIGINT) AS collective_request_count,
+    CASE WHEN lustre_count > 0 OR (posix_lack IS NULL AND COALESCE(unplaced_count, 0) = 0) THEN COALESCE(lustre_count, 0) END
+        AS lustre_file_count,
+    CASE WHEN shared_count > 0 OR (posix_lack IS NULL AND COALESCE(unplaced_count, 0) = 0) THEN COALESCE(shared_count, 0) END
+        AS shared_lustre_file_count,
+    CASE
+        WHEN striped_count > 0 OR COALESCE(
+            posix_lack, lustre, CASE WHEN unplaced_count + without_osts_count > 0 THEN 'Some OSTs are not known.' END
+        ) IS NULL THEN COALESCE(striped_count, 0)
+    END AS striped_file_count,
+    -- Ranks without records of their own may still be in those of all ranks together.
+    CASE
+        WHEN timed_count > 3 THEN timed_count
+        WHEN data_lack IS NULL AND has_shared_record IS NOT TRUE THEN COALESCE(record_rank_count, 0)
+    END AS timed_rank_count,
+    data_lack, posix_lack, mpiio_lack,
+    CASE
+        WHEN dxt_posix IS NOT NULL THEN dxt_posix
+        WHEN posix_traced_count IS NULL THEN 'The log has no DXT trace of its POSIX requests.'
+        WHEN NOT is_posix_whole
+            THEN format('Its DXT trace has {} of {} POSIX requests.', posix_traced_count, COALESCE(posix_request_count::VARCHAR, 'an unknown number'))
+    END AS trace_lack,
+    CASE
+        WHEN dxt_mpiio IS NOT NULL THEN dxt_mpiio
+        WHEN mpiio_traced_count IS NULL THEN 'The log has no DXT trace of its MPI-IO requests.'
+        WHEN NOT is_mpiio_whole
+            THEN format('Its DXT trace has {} of {} MPI-IO requests.', mpiio_traced_count, COALESCE(mpiio_request_count::VARCHAR, 'an unknown number'))
+    END AS mpiio_trace_lack,
+    CASE
+        WHEN lustre IS NOT NULL THEN lustre
+        WHEN lustre_count > 0 AND NOT has_lustre
+            THEN format('The log has no LUSTRE module, although {} of its files lie{} on Lustre.', lustre_count, CASE lustre_count WHEN 1 THEN 's' ELSE '' END)
+        WHEN unplaced_count > 0
+            THEN format('It is not known on which file system {} of its files lie{}.', unplaced_count, CASE unplaced_count WHEN 1 THEN 's' ELSE '' END)
+        WHEN without_osts_count > 0
+            THEN format('The LUSTRE module names no OSTs of {} of its files.', without_osts_count)
+    END AS layout_lack,
+    CASE
+        WHEN COALESCE(moving_count, 0) = 0
+            THEN 'Its records are of all ranks together, and no trace or heat map tells what each rank moved.'
+    END AS rank_lack,
+    CASE
+        WHEN COALESCE(timed_count, 0) < 4 THEN format('I/O times are known of {} of its {} ranks.', COALESCE(timed_count, 0), nprocs)
+    END AS rank_time_lack,
+    CASE WHEN COALESCE(host_count, 0) = 0 THEN 'The log does not tell on which hosts its ranks ran.' END AS host_lack,
+    CASE
+        WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a DXT trace.')
+    END AS phase_lack,
+    CASE
+        WHEN NOT sees_stat
+            THEN format('Darshan {}counted no stat in any log of this night, so it may see none.', COALESCE(darshan_version || ' ', ''))
+    END AS stat_lack,
+    CASE WHEN NOT has_statistics THEN 'No job_stats of Lustre servers cover the time of the run.' END AS statistics_lack
+FROM told
