@@ -2,7 +2,8 @@
 
 A template is text with places such as `{read_count}`, written as in Python:
 
-    {metric}        whole numbers with thousands separators, others with about three digits, texts as they are
+    {metric}        whole numbers with thousands separators, others with about three digits, texts as they are; of an OST
+                    index and name, such as `19 (OST0013)`
     {metric:,}      thousands separators, all digits
     {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
     {metric:.0%}    a ratio in percent
@@ -10,19 +11,19 @@ A template is text with places such as `{read_count}`, written as in Python:
 
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 import pyarrow as pa
 
-from iomine.schema import field
+from iomine.schema import Kind, field
 
 _SPEC: Final = re.compile(r",?(\.\d[f%])?")
 # What stands in place of a text that is NULL.
 _UNKNOWN: Final = "unknown"
-_NUMBER: Final = r"(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)"
+_NUMBER: Final = r"(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)(?: \(OST[-0-9a-f]+\))?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +62,18 @@ def filled_sql(template: str) -> str:
     return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
 
 
-def renamed(template: str, text: str, name_for: Callable[[str, str], str]) -> str | None:
-    """A text that was filled in, with other names in it; None where the template does not give such a text.
+def renamed(templates: Iterable[str], text: str, name_for: Callable[[str, str], str]) -> str | None:
+    """A text that was filled in, with other names in it; None where no template gives such a text.
 
     Args:
-        template: what it was filled into.
+        templates: what it may have been filled into.
         text: what came of it.
         name_for: gives another name for a metric's, such as for that of `reread_path`.
     """
+    return next((found for template in templates if (found := _renamed(template, text, name_for)) is not None), None)
+
+
+def _renamed(template: str, text: str, name_for: Callable[[str, str], str]) -> str | None:
     slots = [part for part in parts(template) if isinstance(part, Slot) and _is_text(part)]
     if not (match := _pattern(template).fullmatch(text)):
         return None
@@ -102,7 +107,14 @@ def _shown_sql(slot: Slot) -> str:
     return f"coalesce({_slot_sql(slot)}, '?')"
 
 
+def ost_name_sql(column: str) -> str:
+    """A DuckDB expression that names an OST by its index, as `iomine.units.ost_name` does."""
+    return f"format('{{}} (OST{{:04x}})', {column}, {column})"
+
+
 def _slot_sql(slot: Slot) -> str:
+    if field(slot.metric).kind is Kind.OST:
+        return ost_name_sql(slot.metric)
     is_whole = pa.types.is_integer(field(slot.metric).type)
     if slot.spec.endswith("%"):
         return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"

@@ -5,17 +5,23 @@ Whatever enters the statement is a trigger's own name, checked by the model, or 
 
 import datetime as dt
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 import pyarrow as pa
 
 from iomine.schema import field, table
 from iomine.triggers.finding import filled_sql, quoted
-from iomine.triggers.model import DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Trigger
+from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Trigger
 
 
 def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
     """Values of the variables that the triggers' views work with, for the connection that judges."""
     return {setting.name: setting.default for trigger in triggers for setting in trigger.settings}
+
+
+def features(triggers: Sequence[Trigger]) -> set[str]:
+    """Views that the triggers are judged by."""
+    return {ACTIVITY, *(trigger.view for trigger in triggers)}
 
 
 def judge_sql(
@@ -41,15 +47,40 @@ def judge_sql(
         raise ValueError("Give at least one trigger to judge by.")
     views = {trigger.view: [other for other in triggers if other.view == trigger.view] for trigger in triggers}
     where = where_sql(nights, log_ids)
-    sources = [f"judged_log AS (SELECT cluster, night, log_id FROM core.log{where})"]  # noqa: S608
+    sources = [_judged_log_sql(triggers, _source(ACTIVITY, computed), where)]
     # Triggers share views, so each view is worked out once however many ask for it.
     sources += [
         f"held_{view} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})" for view, group in views.items()
     ]
     columns = ", ".join(("cluster", "night", *table("verdict").columns))
     arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
-    statement = f"SELECT {columns} FROM (\n{arms}\n)"  # noqa: S608
+    sources.append(f"charged AS ({charged_sql(triggers, _source('cost_claim', {'cost_claim'} if computed else ()), where)})")
+    statement = f"SELECT {columns} FROM (\n{arms}\n) LEFT JOIN charged USING (cluster, night, log_id, code)"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
+
+
+def charged_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
+    """What each finding adds to the sum of costs of its log.
+
+    Costs may be about the same requests, so of each group of claims only the highest counts among those that have a finding.
+    """
+    told = [
+        f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name "  # noqa: S608
+        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view}) WHERE {_is_told_sql(trigger)}"
+        for trigger in triggers
+        if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in TOLD
+    ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name FROM judged_log WHERE false"]
+    highest = (
+        "SELECT cluster, night, log_id, code, claim_core_seconds "  # noqa: S608
+        f"FROM ({' UNION ALL '.join(told)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
+        # Where the I/O time of a log is not known, neither is what part of it they cost.
+        "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id) "
+        "QUALIFY row_number() OVER "
+        "(PARTITION BY cluster, night, log_id, claim_group ORDER BY claim_core_seconds DESC, cost_name, code) = 1"
+    )
+    # In order, since the same floats added up in another order give another last digit.
+    total = "SUM(claim_core_seconds ORDER BY claim_core_seconds)"
+    return f"SELECT cluster, night, log_id, code, {total} AS charged_core_seconds FROM ({highest}) GROUP BY ALL"  # noqa: S608
 
 
 def _source(view: str, computed: Collection[str]) -> str:
@@ -81,12 +112,21 @@ def _date_sql(night: dt.date) -> str:
     return f"DATE {quoted(night.isoformat())}"
 
 
+def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str:
+    activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
+    columns = ", ".join(("cluster", "night", "log_id", "io_core_seconds AS most_seconds", *activity))
+    return (
+        f"judged_log AS (SELECT {columns} FROM (SELECT cluster, night, log_id, io_core_seconds FROM core.log{where}) "  # noqa: S608
+        f"LEFT JOIN (SELECT * FROM {source}{where}) USING (cluster, night, log_id))"
+    )
+
+
 def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
-    metrics = dict.fromkeys(metric for trigger in triggers for metric in trigger.metrics)
+    metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
     columns = ", ".join(_metric_sql(metric) for metric in metrics)
     # A log that the view forgot must come out as unknown, not be left out.
     return (
-        f"SELECT cluster, night, log_id, coalesce(profile.is_complete, false) AS is_complete, {columns} "  # noqa: S608
+        f"SELECT judged_log.*, coalesce(profile.is_complete, false) AS is_complete, {columns} "  # noqa: S608
         f"FROM judged_log LEFT JOIN (SELECT * FROM {source}{where}) AS profile USING (cluster, night, log_id)"
     )
 
@@ -100,16 +140,32 @@ def _metric_sql(metric: str) -> str:
 
 def _verdict_sql(trigger: Trigger) -> str:
     first = trigger.all_of[0]
-    cost, evidence = trigger.cost or "NULL", trigger.evidence or "NULL"
+    evidence = trigger.evidence or "NULL"
     return (
         f"SELECT cluster, night, log_id, {quoted(trigger.ruleset)} AS ruleset, {quoted(trigger.code)} AS code, "  # noqa: S608
         f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
         f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
-        f"CASE WHEN state = 'fired' THEN {filled_sql(trigger.finding)} END AS finding, "
+        f"CASE WHEN state = 'fired' THEN {_text_sql(trigger, 'finding')} END AS finding, "
         # What is not told anyone needs no advice, and advice is long.
-        f"CASE WHEN {_is_told_sql(trigger)} THEN {filled_sql(trigger.advice)} END AS advice, "
-        f"CASE WHEN state = 'fired' THEN {cost} END::DOUBLE AS cost_core_seconds "
+        f"CASE WHEN {_is_told_sql(trigger)} THEN {_text_sql(trigger, 'advice')} END AS advice, "
+        f"CASE WHEN state = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE AS cost_core_seconds, "
+        f"CASE WHEN state = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE AS idle_core_seconds, "
+        f"CASE WHEN state = 'unknown' THEN {_reason_sql(trigger)} END AS reason "
         f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view})"
+    )
+
+
+def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
+    usual, *others = map(filled_sql, trigger.templates(text))
+    return f"if({trigger.instead.known} IS NULL, {usual}, {others[0]})" if trigger.instead else usual
+
+
+def _cost_sql(trigger: Trigger) -> str:
+    """What a finding costs: no more than the log's I/O time, and nothing that can be told where that is not known."""
+    return (
+        f"CASE WHEN {trigger.cost} > most_seconds THEN most_seconds WHEN most_seconds >= 0 THEN {trigger.cost} END"
+        if trigger.cost
+        else "NULL"
     )
 
 
@@ -117,13 +173,19 @@ def _level_sql(trigger: Trigger) -> str:
     level = quoted(trigger.level)
     if trigger.cost is None or trigger.level not in TOLD:
         return level
-    return f"CASE WHEN state = 'fired' AND {trigger.cost} < {TELLING_CORE_SECONDS!r} THEN {quoted(Level.INFO)} ELSE {level} END"
+    is_little = f"{_lost_sql(trigger)} < {TELLING_CORE_SECONDS!r}"
+    return f"CASE WHEN state = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
 
 
 def _is_told_sql(trigger: Trigger) -> str:
     if trigger.ruleset != DEFAULT_RULESET or trigger.level not in TOLD:
         return "false"
-    return f"state = 'fired' AND coalesce({trigger.cost or 'NULL'} >= {TELLING_CORE_SECONDS!r}, true)"
+    return f"state = 'fired' AND coalesce({_lost_sql(trigger)} >= {TELLING_CORE_SECONDS!r}, true)"
+
+
+def _lost_sql(trigger: Trigger) -> str:
+    """What decides whether a finding is told: its cost, and the time in which others stood idle where that is known."""
+    return f"({trigger.cost or 'NULL'} + coalesce({trigger.idle or 'NULL'}, 0))"
 
 
 def _state_sql(trigger: Trigger) -> str:
@@ -132,7 +194,29 @@ def _state_sql(trigger: Trigger) -> str:
     exceeded = _all_above_sql(trigger.all_of)
     if trigger.unless:
         exceeded += f" AND NOT ({_all_above_sql(trigger.unless)})"
-    return f"CASE WHEN {missing} THEN 'unknown' WHEN {exceeded} THEN 'fired' WHEN is_complete THEN 'clear' ELSE 'unknown' END"
+    none = " OR ".join(_none_sql(trigger, above) for above in trigger.applies_to) or "false"
+    return (
+        f"CASE WHEN NOT ({missing}) AND {exceeded} THEN 'fired' WHEN {none} THEN 'not applicable' "
+        f"WHEN is_complete AND NOT ({missing}) THEN 'clear' ELSE 'unknown' END"
+    )
+
+
+def _none_sql(trigger: Trigger, above: Above) -> str:
+    """A column of `log_activity` is NULL where more may be missing; one of the view says nothing of that."""
+    none = f"{above.metric} <= {_bar_sql(above)}"
+    if above.metric in trigger.activity:
+        return none
+    return " AND ".join(("is_complete", *(f"{lack} IS NULL" for lack in trigger.lacks), none))
+
+
+def _reason_sql(trigger: Trigger) -> str:
+    """What the log lacks; where it lacks nothing that is known of, the metric that its records do not tell."""
+    untold = " ".join(
+        f"WHEN {above.metric} IS NULL THEN {quoted(f'Its records do not tell {above.metric}: {field(above.metric).about}')}"
+        for above in trigger.bars
+    )
+    needs = quoted(f"Not all is there that it needs: {trigger.needs}.")
+    return f"coalesce({', '.join((*trigger.lacks, f'CASE {untold} ELSE {needs} END'))})"
 
 
 def _all_above_sql(bars: Sequence[Above]) -> str:

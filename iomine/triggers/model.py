@@ -9,14 +9,17 @@ from typing import Final, Literal
 
 import pyarrow as pa
 
-from iomine.schema import FIELDS
+from iomine.schema import FIELDS, TABLES
 from iomine.triggers.finding import Slot, parts
 
-State = Literal["fired", "clear", "unknown"]
+State = Literal["fired", "clear", "not applicable", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
 
 DEFAULT_RULESET: Final = "iomine"
-# What a finding must have cost to be told as high or warn; a program's start alone takes as much.
+# The view that tells of each log what it did, and what it lacks; every trigger may ask it beside its own view.
+ACTIVITY: Final = "log_activity"
+# What a finding must have cost, with the time in which others stood idle, to be told as high or warn; a program's start alone
+# takes as much.
 TELLING_CORE_SECONDS: Final = 1.0
 
 # The second form is that of Drishti's codes.
@@ -83,12 +86,27 @@ class Snippet:
 
 
 @dataclass(frozen=True, slots=True)
+class Instead:
+    """What a trigger says where more is known of a log than that it fired, such as the OST that is to blame.
+
+    Attributes:
+        known: the metric that is known then.
+        finding: what is said in place of the trigger's finding, a template like it.
+        advice: what is advised in place of the trigger's advice.
+    """
+
+    known: str
+    finding: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A made-up log that shows what the trigger says of it.
 
     Attributes:
         name: the circumstance.
-        metrics: columns of the view; those left out are NULL, but `is_complete` is then true.
+        metrics: columns of the view and of `log_activity`; those left out are NULL, but `is_complete` is then true.
         state: the verdict.
     """
 
@@ -110,10 +128,16 @@ class Trigger:
         advice: what to change, a template like the finding.
         cases: what it must catch and what it must leave alone.
         needs: which inputs answer it, and how to get them.
+        applies_to: what the log must have done for the question to arise: columns of `log_activity`, or of the view, which count
+            where nothing is lacking. Where one is known and not above its bar, nothing of the kind was done, and a verdict that
+            is not fired is `not applicable`.
+        lacks: text columns of `log_activity`, NULL where nothing is lacking; the first that is not says why a verdict is unknown.
         unless: does not fire when all of these hold, if there are any.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
+        idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
+        instead: other texts for logs of which more is known.
         snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
@@ -130,10 +154,14 @@ class Trigger:
     advice: str
     cases: tuple[Case, ...]
     needs: str = "the module's records, whole"
+    applies_to: tuple[Above, ...] = ()
+    lacks: tuple[str, ...] = ()
     unless: tuple[Above, ...] = ()
     cost: str | None = None
+    idle: str | None = None
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
+    instead: Instead | None = None
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET
     version: str = "1"
@@ -144,15 +172,20 @@ class Trigger:
         self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
         self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
         self._require(bool(self.all_of), "it must hold at least one metric against a bar")
-        for above in self.bars:
+        for above in (*self.bars, *self.applies_to):
             self._require(bool(above.why.strip()), f"the bar of {above.metric} must say why")
             self._require(math.isfinite(above.bar), f"the bar of {above.metric} must be a number")
         for setting in self.settings:
             self._require(setting.name in FIELDS and math.isfinite(setting.default), f"setting {setting.name} must be a field")
-        for metric in (*(above.metric for above in self.bars), *filter(None, [self.cost])):
+        for metric in (*(above.metric for above in self.bars), *filter(None, [self.cost, self.idle])):
             self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
         for metric in self.metrics:
             self._require(_is_number(metric) or _is_text(metric), f"{metric} must be a field of the schema, a number or a text")
+        for above in self.applies_to:
+            known = above.metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
+            self._require(known and _is_number(above.metric), f"{above.metric} must be a number of {ACTIVITY} or of its view")
+        for column in self.lacks:
+            self._require(column in TABLES[ACTIVITY].columns and _is_text(column), f"{column} must be a text of {ACTIVITY}")
         held = {above.metric for above in self.bars}
         for case in self.cases:
             self._require(held <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar")
@@ -165,14 +198,32 @@ class Trigger:
     @property
     def metrics(self) -> tuple[str, ...]:
         """All columns of the view that the trigger needs, each once."""
-        told = (part.metric for text in (self.finding, self.advice) for part in parts(text) if isinstance(part, Slot))
-        others = filter(None, (self.cost, self.evidence))
+        texts = (*self.templates("finding"), *self.templates("advice"))
+        told = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
+        known = self.instead.known if self.instead else None
+        others = filter(None, (known, self.cost, self.idle, self.evidence))
         return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *others)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the view that judging takes: the metrics, and what the trigger applies to, each once."""
+        asked = (above.metric for above in self.applies_to if above.metric not in self.activity)
+        return tuple(dict.fromkeys((*self.metrics, *asked)))
+
+    @property
+    def activity(self) -> tuple[str, ...]:
+        """The columns of `log_activity` that tell whether it applies, and what is lacking."""
+        return (*(above.metric for above in self.applies_to if above.metric in TABLES[ACTIVITY].columns), *self.lacks)
 
     @property
     def told(self) -> tuple[str, ...]:
         """The columns of the view that say why it fired: metrics, and the settings that these were worked out with."""
         return (*self.metrics, *(setting.name for setting in self.settings))
+
+    def templates(self, text: Literal["finding", "advice"]) -> tuple[str, ...]:
+        """The templates that a text may have been filled into."""
+        usual = getattr(self, text)
+        return (usual, getattr(self.instead, text)) if self.instead else (usual,)
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:

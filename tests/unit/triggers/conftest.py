@@ -8,6 +8,7 @@ import pytest
 
 from iomine.schema import field
 from iomine.triggers import Trigger, judge_sql
+from iomine.triggers.model import ACTIVITY
 
 NIGHT = dt.date(2024, 4, 18)
 _TYPES = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN", "string": "VARCHAR", "date32[day]": "DATE"}
@@ -32,20 +33,30 @@ def judge() -> Judge:
     def judged(triggers: Iterable[Trigger], rows: Iterable[Row], nights=None) -> list[dict[str, object]]:
         triggers = list(triggers)
         logs = [
-            {"log_id": f"log{n}", "cluster": "blue", "night": NIGHT, "is_complete": True} | dict(row)
+            {"log_id": f"log{n}", "cluster": "blue", "night": NIGHT, "is_complete": True, "io_core_seconds": 1e9} | dict(row)
             for n, row in enumerate(rows)
         ]
         with duckdb.connect() as connection:
             connection.execute("CREATE SCHEMA core")
-            _fill(connection, "core.log", ("log_id", "cluster", "night"), logs)
+            # No finding may cost more than the I/O of its log.
+            timed = [{"io_core_seconds": 1e9} | log for log in logs]
+            _fill(connection, "core.log", ("log_id", "cluster", "night", "io_core_seconds"), timed)
+            _fill(
+                connection,
+                "core.cost_claim",
+                ("cluster", "night", "log_id", "claim_group", "cost_name", "claim_core_seconds"),
+                (),
+            )
             for view in {trigger.view for trigger in triggers}:
-                metrics = dict.fromkeys(name for trigger in triggers if trigger.view == view for name in trigger.metrics)
+                metrics = dict.fromkeys(name for trigger in triggers if trigger.view == view for name in trigger.columns)
                 _fill(
                     connection,
                     f"core.{view}",
                     ("cluster", "night", "log_id", "is_complete", *metrics),
                     (log for log in logs if not log.get("left_out")),
                 )
+            activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
+            _fill(connection, f"core.{ACTIVITY}", ("cluster", "night", "log_id", *activity), logs)
             answer = connection.execute(judge_sql(triggers, nights))
             names = [column[0] for column in answer.description]
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from iomine.schema import FIELDS, Kind
 from iomine.triggers import TRIGGERS
 from iomine.triggers.finding import Slot, filled_sql, parts, quoted, renamed
+from iomine.units import ost_name, target_name
 
-TEMPLATES = sorted({text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)})
+TEMPLATES = sorted(
+    {template for trigger in TRIGGERS.values() for text in ("finding", "advice") for template in trigger.templates(text)}
+)
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).filter(
     lambda name: name != "unknown"
 )
@@ -53,6 +56,21 @@ def test_whole_numbers_read_well(template: str, value: str, expected: str) -> No
 def test_broken_numbers_read_well(template: str, value: str, expected: str) -> None:
     """Ratios come in percent where asked, and other numbers with about three digits, large ones never as powers of ten."""
     assert expected == _filled(template, small_read_ratio=value)
+
+
+@given(st.integers(0, 2**20))
+def test_osts_have_the_name_that_people_know(index: int) -> None:
+    """An OST has its index and Lustre's name of it, the same in SQL and in Python, and a server's name gives the same index."""
+    assert ost_name(index) == _filled("{slow_ost_id}", slow_ost_id=str(index))
+    target = f"scratch-OST{index:04x}"
+    assert f"OST {index} ({target})" == target_name(target)
+    assert ost_name(index) == f"{index} ({target.removeprefix('scratch-')})"
+
+
+@pytest.mark.parametrize("name", ["scratch-MDT0001", "OST", "scratch-OST00zz", "scratch-OST0013-osc-ffff8800", ""])
+def test_other_targets_keep_their_name(name: str) -> None:
+    """What names no OST stays as it is."""
+    assert name == target_name(name)
 
 
 def test_text_around_slots_is_kept_to_the_letter() -> None:
@@ -111,12 +129,12 @@ def _type(metric: str) -> str:
 def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: str, other: str, number: float | None) -> None:
     """A sentence with other names in it is the one that would have been written of those names, whatever is in a name."""
     before, after = (_filled(template, **_metrics(template, each, number)) for each in (name, other))
-    assert after == renamed(template, before, lambda *_: other)
+    assert after == renamed([template], before, lambda *_: other)
 
 
 def test_what_a_template_does_not_give_is_told_apart() -> None:
     """Nothing is changed in a sentence that was written otherwise, since nobody knows where the names in it are."""
     template = "{read_count} reads of {reread_path}."
-    assert renamed(template, "7 writes of /home/ann.", lambda *_: "x") is None
-    assert renamed(template, "seven reads of /home/ann.", lambda *_: "x") is None
-    assert "7 reads of unknown." == renamed(template, "7 reads of unknown.", lambda *_: "x")
+    assert renamed([template], "7 writes of /home/ann.", lambda *_: "x") is None
+    assert renamed([template], "seven reads of /home/ann.", lambda *_: "x") is None
+    assert "7 reads of unknown." == renamed([template], "7 reads of unknown.", lambda *_: "x")

@@ -1,6 +1,7 @@
 """All triggers judge all logs in one statement."""
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,9 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "finding": "It's 2,000 reads, '{' and '}'.",
         "advice": "Read less of /it's.",
         "cost_core_seconds": 3.5,
+        "charged_core_seconds": None,
+        "idle_core_seconds": None,
+        "reason": None,
     }
     assert expected == verdict
     assert ["cluster", "night", *table("verdict").columns] == list(verdict)
@@ -83,6 +87,57 @@ def test_state_follows_from_what_is_known(judge, metrics: dict[str, object], exp
     assert expected == verdict["state"]
 
 
+ASKED = replace(
+    MANY,
+    applies_to=(Above("data_read_count", 0, why="It must be something."), Above("write_count", 0, why="It must be something.")),
+    lacks=("posix_lack", "trace_lack"),
+)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        # What was not done, as far as all is there to tell, does not apply, whatever else is known.
+        ({"data_read_count": 0}, "not applicable"),
+        ({"data_read_count": 0, "read_count": 3, "small_read_ratio": 0.1}, "not applicable"),
+        ({"data_read_count": 0, "is_complete": False}, "not applicable"),
+        # What was seen fires nevertheless.
+        ({"data_read_count": 0, "read_count": 11, "small_read_ratio": 0.51}, "fired"),
+        ({"data_read_count": 1}, "unknown"),
+        ({"data_read_count": None}, "unknown"),
+        # A count of the view says nothing where something is lacking.
+        ({"write_count": 0}, "not applicable"),
+        ({"write_count": 0, "is_complete": False}, "unknown"),
+        ({"write_count": 0, "trace_lack": "No trace."}, "unknown"),
+        ({"write_count": 1, "read_count": 3, "small_read_ratio": 0.1}, "clear"),
+    ],
+)
+def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], expected: State) -> None:
+    """A question does not apply where the log did nothing of the kind, and only where that is known."""
+    (verdict,) = judge([ASKED], [metrics])
+    assert expected == verdict["state"]
+    assert (expected == "unknown") == (verdict["reason"] is not None)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "expected"),
+    [
+        ({"posix_lack": "No POSIX.", "trace_lack": "No trace."}, "No POSIX."),
+        ({"trace_lack": "No trace."}, "No trace."),
+        ({"read_count": 3}, "Its records do not tell small_read_ratio: Share of reads that were small."),
+        (
+            {"read_count": 3, "small_read_ratio": 0.1, "is_complete": False},
+            "Not all is there that it needs: the module's records, whole.",
+        ),
+        ({"read_count": 3, "small_read_ratio": 0.1, "trace_lack": "No trace."}, None),
+    ],
+)
+def test_unknown_verdict_says_what_this_log_lacks(judge, metrics: dict[str, object], expected: str | None) -> None:
+    """The reason is the first thing that this log lacks, then the metric that is not told; other states have none."""
+    (verdict,) = judge([ASKED], [metrics])
+    assert expected == verdict["reason"]
+
+
 def test_only_fired_verdicts_speak_and_cost(judge) -> None:
     """A clear verdict keeps its value and bar, but has no sentences and no cost."""
     (verdict,) = judge([MANY], [{"read_count": 3, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5}])
@@ -95,6 +150,18 @@ def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, leve
     """A fired verdict on requests that took less than a core-second is told as info, without advice; unknown cost is told."""
     (verdict,) = judge([MANY], [{"read_count": 11, "small_read_ratio": 0.75, "small_read_core_seconds": cost}])
     assert ("fired", level, level == "warn") == (verdict["state"], verdict["level"], verdict["advice"] is not None)
+
+
+@pytest.mark.parametrize(
+    ("cost", "idle", "level"), [(0.5, 0.5, "warn"), (0.5, 0.49, "info"), (0.5, None, "info"), (None, 9.0, "warn")]
+)
+def test_idle_ranks_decide_what_is_told(judge, cost: float | None, idle: float | None, level: str) -> None:
+    """A finding that cost next to nothing is told where others stood idle for so long meanwhile; the two are kept apart."""
+    trigger = replace(MANY, idle="straggler_idle_core_seconds")
+    metrics = {"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "straggler_idle_core_seconds": idle}
+    (verdict,) = judge([trigger], [metrics])
+    assert (level, cost, idle) == (verdict["level"], verdict["cost_core_seconds"], verdict["idle_core_seconds"])
+    assert (level == "warn") == bool(verdict["advice"])
 
 
 def test_settings_are_what_views_are_told() -> None:

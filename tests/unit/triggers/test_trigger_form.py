@@ -68,11 +68,13 @@ def test_cost_is_counted_in_core_seconds(page: Manual) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_cases_leave_nothing_out(page: Manual) -> None:
-    """Every trigger shows that it fires, is clear on each of its bars, and does not know without its metric."""
+    """Every trigger shows that it fires, is clear on each of its bars, may not apply, and may not know."""
     trigger = page.trigger
-    states = {state: [case for case in trigger.cases if case.state == state] for state in ("fired", "clear", "unknown")}
+    states = {state: [case for case in trigger.cases if case.state == state] for state in State.__args__}
     on_bar = {above.metric for above in trigger.all_of for case in states["clear"] if case.metrics[above.metric] == above.bar}
     assert {above.metric for above in trigger.all_of} == on_bar
+    nothing = {above.metric for above in trigger.applies_to for case in states["not applicable"] if above.metric in case.metrics}
+    assert {above.metric for above in trigger.applies_to} == nothing
     assert any(None in case.metrics.values() for case in states["unknown"])
     assert any(case.metrics.get("is_complete") is False and None not in case.metrics.values() for case in states["unknown"])
     assert any(case.metrics.get("is_complete") is False for case in states["fired"])
@@ -85,27 +87,32 @@ def test_trigger_judges_its_case(judge, trigger: Trigger, case: Case) -> None:
     (verdict,) = judge([trigger], [case.metrics])
     assert case.state == verdict["state"]
     assert (case.state == "fired") == (verdict["finding"] is not None)
+    assert (case.state == "unknown") == (verdict["reason"] is not None)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_fired_verdict_is_told_in_full(judge, page: Manual) -> None:
-    """With all metrics known there are no gaps in finding and advice, and cost and evidence are the view's."""
+    """With all metrics known there are no gaps in the texts, those instead among them, and cost and evidence are the view's."""
     trigger = page.trigger
     texts = {metric: f"/of {metric}" for metric in trigger.metrics if pa.types.is_string(field(metric).type)}
     numbers = set(trigger.metrics) - set(texts)
     case = next(case for case in trigger.cases if case.state == "fired" and numbers <= set(case.metrics))
     (verdict,) = judge([trigger], [dict(case.metrics) | texts])
-    told = f"{verdict['finding']} {verdict['advice']}"
+    unknown = {trigger.instead.known: None} if trigger.instead else {}
+    (usual,) = judge([trigger], [dict(case.metrics) | texts | unknown])
+    assert (trigger.instead is None) == (usual["finding"] == verdict["finding"])
+    # What is told nobody has no advice.
+    told = " ".join(each[text] or "" for each in (verdict, usual) for text in ("finding", "advice"))
     assert "?" not in told
     assert [text for name, text in texts.items() if text not in told] == [texts[name] for name in [trigger.evidence] if name]
-    expected = (texts.get(trigger.evidence), case.metrics.get(trigger.cost), trigger.level)
-    assert expected == (verdict["evidence"], verdict["cost_core_seconds"], verdict["level"])
+    expected = (texts.get(trigger.evidence), case.metrics.get(trigger.cost), case.metrics.get(trigger.idle), trigger.level)
+    assert expected == (verdict["evidence"], verdict["cost_core_seconds"], verdict["idle_core_seconds"], verdict["level"])
 
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items()])
 def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
     """The features of a trigger hold all its metrics, and say of which logs they are complete."""
-    assert {"log_id", "is_complete", *trigger.metrics} - set(TABLES[trigger.view].columns) == set()
+    assert {"log_id", "is_complete", *trigger.columns} - set(TABLES[trigger.view].columns) == set()
 
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.settings])
@@ -165,6 +172,12 @@ def test_reference_table_tells_all_triggers_in_text() -> None:
         ({"finding": "{no_such_field} reads."}, "no_such_field must be a field"),
         ({"advice": "{no_such_field} reads."}, "no_such_field must be a field"),
         ({"evidence": "no_such_field"}, "no_such_field must be a field"),
+        (
+            {"applies_to": (Above("small_read_path", 0, why="None."),)},
+            "small_read_path must be a number of log_activity or of its view",
+        ),
+        ({"applies_to": (Above("data_read_count", 0, why=" "),)}, "must say why"),
+        ({"lacks": ("no_such_field",)}, "no_such_field must be a text of log_activity"),
         ({"settings": (Setting("no_such_field", 1, why="None."),)}, "setting no_such_field must be a field"),
         ({"settings": (Setting("small_read_bytes", float("inf"), why="None."),)}, "setting small_read_bytes must be a field"),
         ({"finding": ""}, "must say what it found"),
@@ -180,6 +193,6 @@ def test_trigger_out_of_form_is_refused(change: dict[str, object], demand: str) 
         Trigger(**(A_TRIGGER | change))
 
 
-def test_states_are_the_three_words_of_the_lake() -> None:
-    """A verdict is fired, clear or unknown, and nothing else."""
-    assert State.__args__ == ("fired", "clear", "unknown")
+def test_states_are_the_four_words_of_the_lake() -> None:
+    """A verdict is fired, clear, not applicable or unknown, and nothing else."""
+    assert State.__args__ == ("fired", "clear", "not applicable", "unknown")

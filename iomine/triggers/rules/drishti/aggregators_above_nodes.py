@@ -12,6 +12,7 @@ as more than any. Several aggregators on a node are sensible where one process c
 its default placement, ROMIO puts no more than one on each node anyway.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -26,7 +27,7 @@ TRIGGER = Trigger(
         ),
         Above("aggregator_order", 0, why="Drishti compares the two as they are."),
     ),
-    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes.",
+    finding="Aggregators that the hint asks for: {aggregator_count}; nodes of the job: {job_node_count}.",
     advice=(
         "Set the hint cb_nodes to the number of nodes, so that each has one aggregator: in code with "
         "MPI_Info_set, or without touching it through ROMIO_HINTS or MPICH_MPIIO_HINTS."
@@ -41,6 +42,11 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the order", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
         Case("the other way round", {"aggregator_order": -1, "node_evidence": 2}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
+        Case(
+            "the log has no MPI-IO",
+            {"mpiio_call_count": 0, "node_evidence": None, "aggregator_order": None},
+            state="not applicable",
+        ),
         Case("only the log names hosts", {"node_evidence": 1, "aggregator_order": 1, "is_complete": False}, state="unknown"),
         Case(
             "the scheduler knows, in a log that lacks something",
@@ -48,5 +54,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -11,6 +11,7 @@ Blind spots: both numbers are compared as text, so 16 aggregators count as fewer
 aggregators than nodes means that most data crosses the network, which is right on some machines and not on others.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,7 @@ TRIGGER = Trigger(
             why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
         ),
     ),
-    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes.",
+    finding="Aggregators that the hint asks for: {aggregator_count}; nodes of the job: {job_node_count}.",
     advice=(
         "Nothing is to be changed, says Drishti; if collective calls are slow, try one aggregator for each node (hint cb_nodes)."
     ),
@@ -37,6 +38,11 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": -1}, state="clear"),
         Case("the other way round", {"aggregator_order": 1, "node_evidence": 2}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
+        Case(
+            "the log has no MPI-IO",
+            {"mpiio_call_count": 0, "node_evidence": None, "aggregator_order": None},
+            state="not applicable",
+        ),
         Case("only the log names hosts", {"node_evidence": 1, "aggregator_order": -1, "is_complete": False}, state="unknown"),
         Case(
             "the scheduler knows, in a log that lacks something",
@@ -44,6 +50,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack",),
     unless=(Above("aggregator_order", -1, why="Drishti compares the two as they are."),),
     ruleset="drishti",
+    version="2",
 )

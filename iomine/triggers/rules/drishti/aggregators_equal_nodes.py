@@ -11,6 +11,7 @@ Blind spots: equal numbers do not say that the aggregators sit on different node
 calls for them to serve is not asked.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,7 @@ TRIGGER = Trigger(
             why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
         ),
     ),
-    finding="The hint asks for {aggregator_count} aggregators on {job_node_count} nodes: one for each.",
+    finding="The hint asks for an aggregator on each node of the job: {aggregator_count}.",
     advice="Nothing is to be changed about the number of aggregators.",
     cases=(
         Case(
@@ -35,6 +36,11 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregators_differ": 0}, state="clear"),
         Case("more or fewer than nodes", {"node_evidence": 2, "aggregators_differ": 1}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregators_differ": None}, state="unknown"),
+        Case(
+            "the log has no MPI-IO",
+            {"mpiio_call_count": 0, "node_evidence": None, "aggregators_differ": None},
+            state="not applicable",
+        ),
         Case("only the log names hosts", {"node_evidence": 1, "aggregators_differ": 0, "is_complete": False}, state="unknown"),
         Case(
             "the scheduler knows, in a log that lacks something",
@@ -42,6 +48,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack",),
     unless=(Above("aggregators_differ", 0, why="Drishti compares the two as they are."),),
     ruleset="drishti",
+    version="2",
 )

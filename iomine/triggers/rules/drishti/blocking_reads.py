@@ -7,6 +7,7 @@ the background; nor is there a floor, or a look at whether there is any computat
 reads, which also let a program go on, are not counted.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,10 @@ TRIGGER = Trigger(
         Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_read_count": 0}, state="fired"),
         Case("a single one non-blocking", {"record_count": 12, "nb_read_count": 1}, state="clear"),
         Case("exactly on the bar of the records", {"record_count": 0, "nb_read_count": 0}, state="clear"),
-        Case("no MPI-IO at all", {"record_count": None, "nb_read_count": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"record_count": None, "nb_read_count": None}, state="unknown"),
+        Case(
+            "the log has no MPI-IO", {"mpiio_call_count": 0, "record_count": None, "nb_read_count": None}, state="not applicable"
+        ),
         Case(
             "a single one, and the module could not be read whole",
             {"record_count": 12, "nb_read_count": 1, "is_complete": False},
@@ -36,6 +40,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack",),
     unless=(Above("nb_read_count", 0, why="Drishti has no bar here: any at all will do."),),
     ruleset="drishti",
+    version="2",
 )

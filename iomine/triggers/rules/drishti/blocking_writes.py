@@ -6,6 +6,7 @@ Blind spots: a program that only reads gets it as well, since whether there are 
 libraries complete non-blocking writes in the call itself, so using them need not help.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -23,7 +24,10 @@ TRIGGER = Trigger(
         Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_write_count": 0}, state="fired"),
         Case("a single one non-blocking", {"record_count": 12, "nb_write_count": 1}, state="clear"),
         Case("exactly on the bar of the records", {"record_count": 0, "nb_write_count": 0}, state="clear"),
-        Case("no MPI-IO at all", {"record_count": None, "nb_write_count": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"record_count": None, "nb_write_count": None}, state="unknown"),
+        Case(
+            "the log has no MPI-IO", {"mpiio_call_count": 0, "record_count": None, "nb_write_count": None}, state="not applicable"
+        ),
         Case(
             "a single one, and the module could not be read whole",
             {"record_count": 12, "nb_write_count": 1, "is_complete": False},
@@ -35,6 +39,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack",),
     unless=(Above("nb_write_count", 0, why="Drishti has no bar here: any at all will do."),),
     ruleset="drishti",
+    version="2",
 )

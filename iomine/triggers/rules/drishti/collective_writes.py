@@ -7,6 +7,7 @@ Blind spot: collective calls that a hint has turned off (romio_cb_write=disable)
 the share has no say in it.
 """
 
+from iomine.triggers.inputs import MPIIO_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -19,7 +20,12 @@ TRIGGER = Trigger(
     cases=(
         Case("a single one", {"coll_write_count": 1, "mpiio_write_count": 5000}, state="fired"),
         Case("exactly on the bar: none", {"coll_write_count": 0, "mpiio_write_count": 5000}, state="clear"),
-        Case("no MPI-IO at all", {"coll_write_count": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"coll_write_count": None}, state="unknown"),
+        Case(
+            "the log wrote nothing through MPI-IO",
+            {"mpiio_write_request_count": 0, "coll_write_count": None},
+            state="not applicable",
+        ),
         Case("none, but the module could not be read whole", {"coll_write_count": 0, "is_complete": False}, state="unknown"),
         Case(
             "the module could not be read whole, but what there is suffices",
@@ -27,5 +33,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_WRITES,),
+    lacks=("mpiio_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -7,6 +7,7 @@ Blind spots: every small request but one in a block is misaligned, so this mostl
 floor; and reads that go on where the one before ended cost nothing for being misaligned.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -25,7 +26,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"file_not_aligned_ratio": 0.99}, state="fired"),
         Case("exactly on the bar", {"file_not_aligned_ratio": 0.1}, state="clear"),
-        Case("neither read nor written", {"file_not_aligned_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"file_not_aligned_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "file_not_aligned_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"file_not_aligned_ratio": 0.05, "is_complete": False},
@@ -37,5 +39,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

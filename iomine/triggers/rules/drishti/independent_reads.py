@@ -7,6 +7,7 @@ Blind spots: a single collective read, of whatever file, silences it for the who
 collective reads are counted on neither side. That independent reads may already be large is not looked at.
 """
 
+from iomine.triggers.inputs import MPIIO_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,12 @@ TRIGGER = Trigger(
         Case("thousands, none of them collective", {"mpiio_read_count": 5000, "coll_read_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_read_count": 5000, "coll_read_count": 1}, state="clear"),
         Case("exactly on the bar of the count", {"mpiio_read_count": 1000, "coll_read_count": 0}, state="clear"),
-        Case("no MPI-IO at all", {"mpiio_read_count": None, "coll_read_count": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"mpiio_read_count": None, "coll_read_count": None}, state="unknown"),
+        Case(
+            "the log read nothing through MPI-IO",
+            {"mpiio_read_request_count": 0, "mpiio_read_count": None, "coll_read_count": None},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"mpiio_read_count": 10, "coll_read_count": 0, "is_complete": False},
@@ -36,6 +42,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_READS,),
+    lacks=("mpiio_lack",),
     unless=(Above("coll_read_count", 0, why="Drishti has no bar here: any at all will do."),),
     ruleset="drishti",
+    version="2",
 )

@@ -7,6 +7,7 @@ Blind spots: one collective write of a header silences it, even if a million ind
 split collective writes are counted on neither side.
 """
 
+from iomine.triggers.inputs import MPIIO_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,14 @@ TRIGGER = Trigger(
         Case("thousands, none of them collective", {"mpiio_write_count": 5000, "coll_write_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_write_count": 5000, "coll_write_count": 1}, state="clear"),
         Case("exactly on the bar of the count", {"mpiio_write_count": 1000, "coll_write_count": 0}, state="clear"),
-        Case("no MPI-IO at all", {"mpiio_write_count": None, "coll_write_count": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log", {"mpiio_write_count": None, "coll_write_count": None}, state="unknown"
+        ),
+        Case(
+            "the log wrote nothing through MPI-IO",
+            {"mpiio_write_request_count": 0, "mpiio_write_count": None, "coll_write_count": None},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"mpiio_write_count": 10, "coll_write_count": 0, "is_complete": False},
@@ -36,6 +44,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_WRITES,),
+    lacks=("mpiio_lack",),
     unless=(Above("coll_write_count", 0, why="Drishti has no bar here: any at all will do."),),
     ruleset="drishti",
+    version="2",
 )

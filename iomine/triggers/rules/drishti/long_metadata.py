@@ -7,6 +7,7 @@ Blind spots: a shared record holds the sum over all ranks, so with ten thousand 
 rank that spends an hour on a hundred thousand files, a little on each, is never seen.
 """
 
+from iomine.triggers.inputs import POSIX_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -23,7 +24,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"longest_meta_seconds": 95.5}, state="fired"),
         Case("exactly on the bar", {"longest_meta_seconds": 30.0}, state="clear"),
-        Case("there are no POSIX records", {"longest_meta_seconds": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"longest_meta_seconds": None}, state="unknown"),
+        Case("the log did no POSIX I/O", {"posix_file_count": 0, "longest_meta_seconds": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"longest_meta_seconds": 3.0, "is_complete": False},
@@ -35,5 +37,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_FILES,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -7,6 +7,7 @@ Blind spots: there is no floor, so a single misaligned request in a program with
 direct I/O such a buffer costs next to nothing.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -22,7 +23,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"mem_not_aligned_ratio": 0.5}, state="fired"),
         Case("exactly on the bar", {"mem_not_aligned_ratio": 0.1}, state="clear"),
-        Case("neither read nor written", {"mem_not_aligned_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"mem_not_aligned_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "mem_not_aligned_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"mem_not_aligned_ratio": 0.05, "is_complete": False},
@@ -34,5 +36,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -26,5 +26,7 @@ TRIGGER = Trigger(
         Case("the module is there, but could not be read whole", {"no_mpiio": 0, "is_complete": False}, state="unknown"),
         Case("no module, in a log that lacks something else", {"no_mpiio": 1, "is_complete": False}, state="fired"),
     ),
+    lacks=("mpiio_lack",),
     ruleset="drishti",
+    version="2",
 )

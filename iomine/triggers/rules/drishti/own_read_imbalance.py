@@ -8,6 +8,7 @@ the file do not count; and a file that all ranks opened is not looked at, althou
 most.
 """
 
+from iomine.triggers.inputs import OWN_RECORDS, POSIX_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -23,7 +24,11 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"own_read_spread_ratio": 0.99}, state="fired"),
         Case("exactly on the bar", {"own_read_spread_ratio": 0.3}, state="clear"),
-        Case("nothing was read outside of shared records", {"own_read_spread_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"own_read_spread_ratio": None}, state="unknown"),
+        Case("the log never read through POSIX", {"posix_read_count": 0, "own_read_spread_ratio": None}, state="not applicable"),
+        Case(
+            "all records are shared by all ranks", {"own_record_count": 0, "own_read_spread_ratio": None}, state="not applicable"
+        ),
         Case(
             "below the bar, but the module could not be read whole",
             {"own_read_spread_ratio": 0.1, "is_complete": False},
@@ -35,5 +40,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS, OWN_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

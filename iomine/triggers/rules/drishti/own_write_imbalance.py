@@ -8,6 +8,7 @@ rank writes and another reads; a rank that never opened it does not count at all
 shared record and is not looked at. Files of a few bytes weigh as much as large ones.
 """
 
+from iomine.triggers.inputs import OWN_RECORDS, POSIX_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -23,7 +24,13 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"own_write_spread_ratio": 0.95}, state="fired"),
         Case("exactly on the bar", {"own_write_spread_ratio": 0.3}, state="clear"),
-        Case("nothing was written outside of shared records", {"own_write_spread_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"own_write_spread_ratio": None}, state="unknown"),
+        Case(
+            "the log never wrote through POSIX", {"posix_write_count": 0, "own_write_spread_ratio": None}, state="not applicable"
+        ),
+        Case(
+            "all records are shared by all ranks", {"own_record_count": 0, "own_write_spread_ratio": None}, state="not applicable"
+        ),
         Case(
             "below the bar, but the module could not be read whole",
             {"own_write_spread_ratio": 0.1, "is_complete": False},
@@ -35,5 +42,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES, OWN_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

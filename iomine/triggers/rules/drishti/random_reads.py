@@ -7,6 +7,7 @@ Blind spots: Darshan never counts a rank's first read of a file as sequential, s
 small files, each in one go, looks random. What is random in the program may be served from the client's read-ahead.
 """
 
+from iomine.triggers.inputs import POSIX_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -26,7 +27,12 @@ TRIGGER = Trigger(
         Case("most of many requests", {"random_read_ratio": 0.7, "random_read_count": 7000, "read_count": 10000}, state="fired"),
         Case("exactly on the bar of the share", {"random_read_ratio": 0.2, "random_read_count": 7000}, state="clear"),
         Case("exactly on the bar of the count", {"random_read_ratio": 0.7, "random_read_count": 1000}, state="clear"),
-        Case("the log never read", {"random_read_ratio": None, "random_read_count": 0}, state="unknown"),
+        Case("what would tell it is missing from the log", {"random_read_ratio": None, "random_read_count": 0}, state="unknown"),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "random_read_ratio": None, "random_read_count": 0},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"random_read_ratio": 0.7, "random_read_count": 10, "is_complete": False},
@@ -38,5 +44,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

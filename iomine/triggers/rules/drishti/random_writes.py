@@ -8,6 +8,7 @@ looks random. Records that ranks write in turns to a shared file look sequential
 see.
 """
 
+from iomine.triggers.inputs import POSIX_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -29,7 +30,14 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"random_write_ratio": 0.2, "random_write_count": 4000}, state="clear"),
         Case("exactly on the bar of the count", {"random_write_ratio": 0.4, "random_write_count": 1000}, state="clear"),
-        Case("the log never wrote", {"random_write_ratio": None, "random_write_count": 0}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log", {"random_write_ratio": None, "random_write_count": 0}, state="unknown"
+        ),
+        Case(
+            "the log never wrote through POSIX",
+            {"posix_write_count": 0, "random_write_ratio": None, "random_write_count": 0},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"random_write_ratio": 0.4, "random_write_count": 10, "is_complete": False},
@@ -41,5 +49,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

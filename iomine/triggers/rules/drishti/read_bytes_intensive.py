@@ -6,6 +6,7 @@ of both together. It is a description, not a fault.
 Blind spots: bytes that were read again and again count each time, also where a cache served them; stdio is left out.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -21,7 +22,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"read_bytes_lead_ratio": 0.6, "read_bytes": 8000000, "write_bytes": 2000000}, state="fired"),
         Case("exactly on the bar", {"read_bytes_lead_ratio": 0.1}, state="clear"),
-        Case("no byte was moved", {"read_bytes_lead_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"read_bytes_lead_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "read_bytes_lead_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"read_bytes_lead_ratio": -0.2, "is_complete": False},
@@ -33,5 +35,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

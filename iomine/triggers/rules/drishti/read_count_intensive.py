@@ -7,6 +7,7 @@ Blind spot: the many small reads with which libraries and interpreters start a p
 so that a program which computes and then writes one result can be called read-intensive.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -19,7 +20,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"read_count_lead_ratio": 0.8, "read_count": 9000, "write_count": 1000}, state="fired"),
         Case("exactly on the bar", {"read_count_lead_ratio": 0.1}, state="clear"),
-        Case("neither read nor written", {"read_count_lead_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"read_count_lead_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "read_count_lead_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"read_count_lead_ratio": -1.0, "is_complete": False},
@@ -31,5 +33,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

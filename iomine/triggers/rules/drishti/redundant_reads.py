@@ -8,6 +8,7 @@ over does not. Besides, one file's offset is held against all files' bytes, so t
 is kept here as it is, so that results compare.
 """
 
+from iomine.triggers.inputs import POSIX_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -23,7 +24,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"read_offset_lead_bytes": 1000000, "read_bytes": 5000}, state="fired"),
         Case("exactly on the bar", {"read_offset_lead_bytes": 0}, state="clear"),
-        Case("there are no POSIX records", {"read_offset_lead_bytes": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"read_offset_lead_bytes": None}, state="unknown"),
+        Case("the log never read through POSIX", {"posix_read_count": 0, "read_offset_lead_bytes": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"read_offset_lead_bytes": -500, "is_complete": False},
@@ -35,5 +37,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

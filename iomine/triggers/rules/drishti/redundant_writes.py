@@ -8,6 +8,7 @@ overwritten ten times does not. Data sieving in MPI-IO and fill values in HDF5 a
 it is, so that results compare.
 """
 
+from iomine.triggers.inputs import POSIX_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,10 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"write_offset_lead_bytes": 4096, "write_bytes": 100}, state="fired"),
         Case("exactly on the bar", {"write_offset_lead_bytes": 0}, state="clear"),
-        Case("there are no POSIX records", {"write_offset_lead_bytes": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"write_offset_lead_bytes": None}, state="unknown"),
+        Case(
+            "the log never wrote through POSIX", {"posix_write_count": 0, "write_offset_lead_bytes": None}, state="not applicable"
+        ),
         Case(
             "below the bar, but the module could not be read whole",
             {"write_offset_lead_bytes": -500, "is_complete": False},
@@ -36,5 +40,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

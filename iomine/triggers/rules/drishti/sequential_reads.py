@@ -7,6 +7,7 @@ Blind spot: a program whose every read is random gets it too, as long as there a
 its absence tells more than its presence.
 """
 
+from iomine.triggers.inputs import POSIX_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -34,7 +35,16 @@ TRIGGER = Trigger(
             {"read_count": 0, "random_read_ratio": 0.0, "random_read_count": 0},
             state="clear",
         ),
-        Case("the log never read", {"read_count": 0, "random_read_ratio": None, "random_read_count": 0}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"read_count": 0, "random_read_ratio": None, "random_read_count": 0},
+            state="unknown",
+        ),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "read_count": 0, "random_read_ratio": None, "random_read_count": 0},
+            state="not applicable",
+        ),
         Case(
             "many are random, and the module could not be read whole",
             {"read_count": 10000, "random_read_ratio": 0.5, "random_read_count": 5000, "is_complete": False},
@@ -46,9 +56,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS,),
+    lacks=("posix_lack",),
     unless=(
         Above("random_read_ratio", 0.2, why="Drishti 0.8's default."),
         Above("random_read_count", 1000, why="Drishti 0.8's default."),
     ),
     ruleset="drishti",
+    version="2",
 )

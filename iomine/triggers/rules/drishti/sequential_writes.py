@@ -7,6 +7,7 @@ Blind spot: forward does not mean large; a program that appends one byte at a ti
 writes are all random.
 """
 
+from iomine.triggers.inputs import POSIX_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -34,7 +35,16 @@ TRIGGER = Trigger(
             {"write_count": 0, "random_write_ratio": 0.0, "random_write_count": 0},
             state="clear",
         ),
-        Case("the log never wrote", {"write_count": 0, "random_write_ratio": None, "random_write_count": 0}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"write_count": 0, "random_write_ratio": None, "random_write_count": 0},
+            state="unknown",
+        ),
+        Case(
+            "the log never wrote through POSIX",
+            {"posix_write_count": 0, "write_count": 0, "random_write_ratio": None, "random_write_count": 0},
+            state="not applicable",
+        ),
         Case(
             "many are random, and the module could not be read whole",
             {"write_count": 10000, "random_write_ratio": 0.5, "random_write_count": 5000, "is_complete": False},
@@ -46,9 +56,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES,),
+    lacks=("posix_lack",),
     unless=(
         Above("random_write_ratio", 0.2, why="Drishti 0.8's default."),
         Above("random_write_count", 1000, why="Drishti 0.8's default."),
     ),
     ruleset="drishti",
+    version="2",
 )

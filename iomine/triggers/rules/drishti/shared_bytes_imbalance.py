@@ -9,6 +9,7 @@ the ranks with most and fewest bytes. Collective buffering, where aggregators mo
 and fires in small jobs.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS, SHARED_RECORDS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -25,7 +26,13 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"shared_bytes_spread_ratio": 0.9}, state="fired"),
         Case("exactly on the bar", {"shared_bytes_spread_ratio": 0.15}, state="clear"),
-        Case("no bytes in any shared record", {"shared_bytes_spread_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"shared_bytes_spread_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "shared_bytes_spread_ratio": None}, state="not applicable"),
+        Case(
+            "no record is shared by all ranks",
+            {"shared_record_count": 0, "shared_bytes_spread_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but the module could not be read whole",
             {"shared_bytes_spread_ratio": 0.01, "is_complete": False},
@@ -37,5 +44,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS, SHARED_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -8,6 +8,7 @@ silent with 800. A file that is only opened, in microseconds, counts like one th
 backwards leave negative times, which are taken as they are.
 """
 
+from iomine.triggers.inputs import POSIX_FILES, SHARED_RECORDS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -25,7 +26,13 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"shared_seconds_spread_ratio": 0.4}, state="fired"),
         Case("exactly on the bar", {"shared_seconds_spread_ratio": 0.15}, state="clear"),
-        Case("no time in any shared record", {"shared_seconds_spread_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"shared_seconds_spread_ratio": None}, state="unknown"),
+        Case("the log did no POSIX I/O", {"posix_file_count": 0, "shared_seconds_spread_ratio": None}, state="not applicable"),
+        Case(
+            "no record is shared by all ranks",
+            {"shared_record_count": 0, "shared_seconds_spread_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but the module could not be read whole",
             {"shared_seconds_spread_ratio": 0.05, "is_complete": False},
@@ -37,5 +44,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_FILES, SHARED_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -8,6 +8,7 @@ Blind spots: the floor of a thousand is for the whole job, so 8 reads by each of
 and libraries at the start count like reads of data. POSIX-101 asks the same question in the default ruleset.
 """
 
+from iomine.triggers.inputs import POSIX_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -27,7 +28,12 @@ TRIGGER = Trigger(
         Case("most of many requests", {"small_read_ratio": 0.9, "small_read_count": 9000, "read_count": 10000}, state="fired"),
         Case("exactly on the bar of the share", {"small_read_ratio": 0.1, "small_read_count": 9000}, state="clear"),
         Case("exactly on the bar of the count", {"small_read_ratio": 0.9, "small_read_count": 1000}, state="clear"),
-        Case("the log never read", {"small_read_ratio": None, "small_read_count": 0}, state="unknown"),
+        Case("what would tell it is missing from the log", {"small_read_ratio": None, "small_read_count": 0}, state="unknown"),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "small_read_ratio": None, "small_read_count": 0},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"small_read_ratio": 0.9, "small_read_count": 10, "is_complete": False},
@@ -39,5 +45,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -7,6 +7,7 @@ Blind spots: a file that all ranks but one opened has no shared record and is le
 reduction was turned off. Where P15 fires, P05 nearly always does too.
 """
 
+from iomine.triggers.inputs import POSIX_READS, SHARED_RECORDS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -33,7 +34,21 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"small_shared_read_ratio": 0.1, "small_shared_read_count": 5000}, state="clear"),
         Case("exactly on the bar of the count", {"small_shared_read_ratio": 0.5, "small_shared_read_count": 1000}, state="clear"),
-        Case("no shared file was read", {"small_shared_read_ratio": None, "small_shared_read_count": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"small_shared_read_ratio": None, "small_shared_read_count": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "small_shared_read_ratio": None, "small_shared_read_count": None},
+            state="not applicable",
+        ),
+        Case(
+            "no record is shared by all ranks",
+            {"shared_record_count": 0, "small_shared_read_ratio": None, "small_shared_read_count": None},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"small_shared_read_ratio": 0.5, "small_shared_read_count": 10, "is_complete": False},
@@ -45,5 +60,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS, SHARED_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -8,6 +8,7 @@ and is left out. Who writes where is not looked at: one rank that writes all hea
 compete.
 """
 
+from iomine.triggers.inputs import POSIX_WRITES, SHARED_RECORDS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -38,7 +39,21 @@ TRIGGER = Trigger(
         Case(
             "exactly on the bar of the count", {"small_shared_write_ratio": 0.6, "small_shared_write_count": 1000}, state="clear"
         ),
-        Case("no shared file was written", {"small_shared_write_ratio": None, "small_shared_write_count": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"small_shared_write_ratio": None, "small_shared_write_count": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never wrote through POSIX",
+            {"posix_write_count": 0, "small_shared_write_ratio": None, "small_shared_write_count": None},
+            state="not applicable",
+        ),
+        Case(
+            "no record is shared by all ranks",
+            {"shared_record_count": 0, "small_shared_write_ratio": None, "small_shared_write_count": None},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"small_shared_write_ratio": 0.6, "small_shared_write_count": 10, "is_complete": False},
@@ -50,5 +65,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES, SHARED_RECORDS),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

@@ -9,6 +9,7 @@ one that scatters them; and the floor of a thousand does not grow with the numbe
 question in the default ruleset.
 """
 
+from iomine.triggers.inputs import POSIX_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -31,7 +32,12 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"small_write_ratio": 0.1, "small_write_count": 80000}, state="clear"),
         Case("exactly on the bar of the count", {"small_write_ratio": 0.8, "small_write_count": 1000}, state="clear"),
-        Case("the log never wrote", {"small_write_ratio": None, "small_write_count": 0}, state="unknown"),
+        Case("what would tell it is missing from the log", {"small_write_ratio": None, "small_write_count": 0}, state="unknown"),
+        Case(
+            "the log never wrote through POSIX",
+            {"posix_write_count": 0, "small_write_ratio": None, "small_write_count": 0},
+            state="not applicable",
+        ),
         Case(
             "too few, but the module could not be read whole",
             {"small_write_ratio": 0.8, "small_write_count": 10, "is_complete": False},
@@ -43,5 +49,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

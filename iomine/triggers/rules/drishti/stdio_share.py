@@ -8,6 +8,7 @@ logs much is told to use MPI-IO. Bytes are all that counts, so a million tiny wr
 unseen. DFS is left out of the sum.
 """
 
+from iomine.triggers.inputs import DATA_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -24,7 +25,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"stdio_ratio": 0.9, "stdio_bytes": 900000000}, state="fired"),
         Case("exactly on the bar", {"stdio_ratio": 0.1}, state="clear"),
-        Case("the log moved no byte", {"stdio_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"stdio_ratio": None}, state="unknown"),
+        Case("the log moved no data", {"data_file_count": 0, "stdio_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole", {"stdio_ratio": 0.01, "is_complete": False}, state="unknown"
         ),
@@ -34,5 +36,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DATA_FILES,),
+    lacks=("data_lack", "mpiio_lack"),
     ruleset="drishti",
+    version="2",
 )

@@ -7,6 +7,7 @@ Blind spots: stdio is left out, so a program that writes its results with fprint
 `mmap` moves is not seen.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -19,7 +20,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"write_bytes_lead_ratio": 1.0, "write_bytes": 4000000, "read_bytes": 0}, state="fired"),
         Case("exactly on the bar", {"write_bytes_lead_ratio": 0.1}, state="clear"),
-        Case("no byte was moved", {"write_bytes_lead_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"write_bytes_lead_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "write_bytes_lead_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"write_bytes_lead_ratio": 0.0, "is_complete": False},
@@ -31,5 +33,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

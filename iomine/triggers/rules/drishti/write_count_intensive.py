@@ -7,6 +7,7 @@ Blind spot: calls are counted whatever their size, so a thousand tiny writes out
 P04 ask the same of bytes.
 """
 
+from iomine.triggers.inputs import POSIX_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Trigger
 
 TRIGGER = Trigger(
@@ -19,7 +20,8 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"write_count_lead_ratio": 1.0, "write_count": 5000, "read_count": 0}, state="fired"),
         Case("exactly on the bar", {"write_count_lead_ratio": 0.1}, state="clear"),
-        Case("neither read nor written", {"write_count_lead_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"write_count_lead_ratio": None}, state="unknown"),
+        Case("neither read nor written", {"posix_data_count": 0, "write_count_lead_ratio": None}, state="not applicable"),
         Case(
             "below the bar, but the module could not be read whole",
             {"write_count_lead_ratio": -0.5, "is_complete": False},
@@ -31,5 +33,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_REQUESTS,),
+    lacks=("posix_lack",),
     ruleset="drishti",
+    version="2",
 )

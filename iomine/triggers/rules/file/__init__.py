@@ -1,1 +1,1 @@
-"""Triggers on files: 1xx their number and size."""
+"""Triggers on files: 1xx their number and size, 2xx time."""

@@ -10,6 +10,7 @@ between them fire too; then it is the number of files that matters, not who owns
 no data moved are left out.
 """
 
+from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, HDF5_WRITE_PYTHON
 
@@ -40,7 +41,21 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the count", {"own_file_count": 1000, "own_files_per_rank_ratio": 1.0}, state="clear"),
         Case("exactly on the bar of the ranks", {"own_file_count": 4096, "own_files_per_rank_ratio": 0.9}, state="clear"),
-        Case("the log moved no data", {"own_file_count": None, "own_files_per_rank_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"own_file_count": None, "own_files_per_rank_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "a run of one process",
+            {"process_count": 1, "own_file_count": None, "own_files_per_rank_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "the log moved no data",
+            {"data_file_count": 0, "own_file_count": None, "own_files_per_rank_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"own_file_count": 500, "own_files_per_rank_ratio": 0.5, "is_complete": False},
@@ -52,6 +67,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, DATA_FILES),
+    lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
     cost="own_file_core_seconds",
     snippets=(
@@ -76,4 +93,5 @@ free(all);
         COLLECTIVE_WRITE_FORTRAN,
         HDF5_WRITE_PYTHON,
     ),
+    version="2",
 )

@@ -10,6 +10,7 @@ modules that a program loads when it starts are counted, so programs in Python o
 Of files in DAOS the extent is not known, and they never count as small.
 """
 
+from iomine.triggers.inputs import DATA_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, PACK_PYTHON
 
@@ -39,7 +40,12 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the count", {"small_file_count": 1000, "small_file_ratio": 0.99}, state="clear"),
         Case("exactly on the bar of the share", {"small_file_count": 50_000, "small_file_ratio": 0.5}, state="clear"),
-        Case("the log moved no data", {"small_file_count": None, "small_file_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"small_file_count": None, "small_file_ratio": None}, state="unknown"),
+        Case(
+            "the log moved no data",
+            {"data_file_count": 0, "small_file_count": None, "small_file_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"small_file_count": 500, "small_file_ratio": 0.99, "is_complete": False},
@@ -51,6 +57,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DATA_FILES,),
+    lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
     cost="small_file_core_seconds",
     snippets=(
@@ -66,4 +74,5 @@ srun ./program /tmp/samples
         PACK_PYTHON,
         BROADCAST_PYTHON,
     ),
+    version="2",
 )

@@ -2,14 +2,15 @@
 
 The OSTs of a file are all the bandwidth that its ranks have, and ranks that meet on one OST wait for its locks and its
 disks in turn. The largest file that several ranks share is looked at: ranks of the run for each OST that it is striped
-over. The cost is the time in reads and writes of that file.
+over. Shared files on no more OSTs, and with a tenth of its bytes or more, are counted and priced with it. The cost is the
+time in reads and writes of all of them.
 
 Blind spots: with collective buffering only the aggregators talk to the OSTs, and they are far fewer than the ranks; MPI
 chooses them by the number of stripes, so that more stripes help there too. Some OSTs are far faster than others, and
 a burst buffer before them changes the count. Of a progressive layout, the component with most stripes counts.
 """
 
-from iomine.triggers.inputs import LAYOUTS
+from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -27,12 +28,13 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{striped_shared_path} lies on {striped_shared_stripe_count} OSTs, one for {ranks_per_ost_ratio:.0f} ranks; its "
-        "{striped_shared_bytes} bytes took {striped_shared_core_seconds} core-seconds."
+        "Large shared files with one OST for {ranks_per_ost_ratio:.0f} ranks or more: {striped_shared_file_count}. The largest "
+        "is {striped_shared_path} ({striped_shared_bytes} bytes, stripe count {striped_shared_stripe_count}); reads and writes "
+        "took {striped_shared_core_seconds} core-seconds in all."
     ),
     advice=(
-        "Stripe {striped_shared_path} over more than {striped_shared_stripe_count} OSTs. Least effort: `lfs setstripe -c 16 -S "
-        "4M` on its directory, for files to come, or more stripes if the file system has them (`lfs osts`), and `lfs migrate` "
+        "Raise the stripe count of {striped_shared_path} above {striped_shared_stripe_count}. Least effort: `lfs setstripe -c 16 "
+        "-S 4M` on its directory, for files to come, or more stripes if the file system has them (`lfs osts`), and `lfs migrate` "
         "for the file itself if it will be read again. Programs that create files through MPI-IO can ask for stripes by the "
         "hint striping_factor; let it be a multiple of the aggregators (cb_nodes). Most effort: fewer ranks that do I/O, by "
         "collective calls or one writer for each node."
@@ -44,6 +46,7 @@ TRIGGER = Trigger(
                 "ranks_per_ost_ratio": 512.0,
                 "striped_shared_bytes": 68_719_476_736,
                 "striped_shared_stripe_count": 4,
+                "striped_shared_file_count": 1,
                 "striped_shared_core_seconds": 7200.0,
             },
             state="fired",
@@ -60,6 +63,16 @@ TRIGGER = Trigger(
         ),
         Case("layouts are not known", {"ranks_per_ost_ratio": None, "striped_shared_bytes": None}, state="unknown"),
         Case(
+            "a run of one process",
+            {"process_count": 1, "ranks_per_ost_ratio": None, "striped_shared_bytes": None},
+            state="not applicable",
+        ),
+        Case(
+            "no file on Lustre was shared",
+            {"shared_lustre_file_count": 0, "ranks_per_ost_ratio": None, "striped_shared_bytes": None},
+            state="not applicable",
+        ),
+        Case(
             "below the bar, but records are missing",
             {"ranks_per_ost_ratio": 8.0, "striped_shared_bytes": 68_719_476_736, "is_complete": False},
             state="unknown",
@@ -70,7 +83,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, SHARED_LUSTRE_FILES),
+    lacks=("posix_lack", "layout_lack"),
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="striped_shared_core_seconds",
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
+    version="2",
 )

@@ -5,13 +5,13 @@ of their own for all ranks fall on one OST where their directory asks for it, an
 in its first component. A trace says on which OST each byte fell; without one the bytes of a file are taken to lie
 evenly on its OSTs. The cost is the time in requests to that OST.
 
-Blind spots: bytes are compared, and where there is no trace the time is shared out as they are. Where a large shared file
-on a single OST is the reason, LUSTRE-101 names it and this is silent; smaller ones that take as long count here. Newer
-Darshan does not say how many OSTs there are, so that a file system counts as having those up to the highest index in the
-log's layouts.
+Blind spots: bytes are compared, so that a slow OST with an even share is LUSTRE-203's to find, and where there is no trace the
+time is shared out as they are. Where a large shared file on a single OST is the reason, LUSTRE-101 names it and this is
+silent; smaller ones that take as long count here. Newer Darshan does not say how many OSTs there are, so that a file system
+counts as having those up to the highest index in the log's layouts.
 """
 
-from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -62,6 +62,7 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the time", {**_FILES, "busiest_ost_seconds_ratio": 0.05}, state="clear"),
         Case("one shared file, as LUSTRE-101 says", {**_FILES, "single_ost_bytes": 64 * GIB}, state="clear"),
         Case("layouts are not known", dict.fromkeys(_FILES), state="unknown"),
+        Case("no file lies on Lustre", {**dict.fromkeys(_FILES), "lustre_file_count": 0}, state="not applicable"),
         Case(
             "below the bar, but records are missing",
             {**_FILES, "busiest_ost_ratio": 0.1, "is_complete": False},
@@ -69,8 +70,11 @@ TRIGGER = Trigger(
         ),
         Case("records are missing, but those at hand are enough", {**_FILES, "is_complete": False}, state="fired"),
     ),
+    applies_to=(LUSTRE_FILES,),
+    lacks=("posix_lack", "layout_lack"),
     cost="busiest_ost_core_seconds",
     evidence="ost_evidence",
     needs=f"the POSIX module, whole, and {LAYOUTS}; {TRACE} makes it exact",
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
+    version="2",
 )

@@ -9,7 +9,7 @@ small for its stripes. Of a progressive layout, the component with most stripes 
 to reach it and Lustre made no objects for it.
 """
 
-from iomine.triggers.inputs import LAYOUTS
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -52,6 +52,11 @@ TRIGGER = Trigger(
             state="unknown",
         ),
         Case(
+            "no file lies on Lustre",
+            {"lustre_file_count": 0, "overstriped_file_count": None, "overstriped_file_ratio": None},
+            state="not applicable",
+        ),
+        Case(
             "below the bar, but records are missing",
             {"overstriped_file_count": 10, "overstriped_file_ratio": 0.95, "is_complete": False},
             state="unknown",
@@ -62,6 +67,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(LUSTRE_FILES,),
+    lacks=("posix_lack", "layout_lack"),
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="overstriped_core_seconds",
     snippets=(
@@ -75,4 +82,5 @@ lfs getstripe -d samples/ results/
 """,
         ),
     ),
+    version="2",
 )

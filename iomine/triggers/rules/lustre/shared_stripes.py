@@ -11,7 +11,7 @@ OST are left out, where ranks meet whatever the stripes. Holes in what was writt
 too high.
 """
 
-from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
 
@@ -46,6 +46,9 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the count", {**_SHARED, "shared_stripe_count": 100}, state="clear"),
         Case("exactly on the bar of the nodes", {**_SHARED, "host_count": 1}, state="clear"),
         Case("no trace or no layouts", dict.fromkeys(_SHARED), state="unknown"),
+        Case("a run of one process", {**dict.fromkeys(_SHARED), "process_count": 1}, state="not applicable"),
+        Case("no file lies on several OSTs", {**dict.fromkeys(_SHARED), "striped_file_count": 0}, state="not applicable"),
+        Case("the log never wrote through POSIX", {**dict.fromkeys(_SHARED), "posix_write_count": 0}, state="not applicable"),
         Case(
             "below the bar, but requests are missing",
             {**_SHARED, "shared_stripe_ratio": 0.1, "is_complete": False},
@@ -53,6 +56,8 @@ TRIGGER = Trigger(
         ),
         Case("requests are missing, but those at hand are enough", {**_SHARED, "is_complete": False}, state="fired"),
     ),
+    applies_to=(SEVERAL_RANKS, STRIPED_FILES, POSIX_WRITES),
+    lacks=("posix_lack", "layout_lack", "trace_lack", "host_lack"),
     needs=f"{LAYOUTS} and {TRACE}",
     cost="shared_stripe_core_seconds",
     evidence="overlap_evidence",
@@ -74,4 +79,5 @@ MPI_Info_free(&info);
         ),
         HDF5_ALIGNMENT_C,
     ),
+    version="2",
 )

@@ -2,14 +2,15 @@
 
 A file on one OST is as fast as one server, however many ranks read or write it, and whoever else has files on that OST
 waits as well. Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that
-several ranks share and that has one stripe is looked at. The cost is the time in reads and writes of that file.
+several ranks share and that has one stripe is held against the threshold; those with a tenth of its bytes or more are
+counted and priced with it. The cost is the time in reads and writes of all of them.
 
 Blind spots: bytes moved are counted, so a small file that is read over and over can pass for a large one, and is then
 served from caches. Of a progressive layout, the component with most stripes counts, even if the file is too small to
 reach it. A file system whose OSTs are one fast flash server each gains less.
 """
 
-from iomine.triggers.inputs import LAYOUTS
+from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -26,8 +27,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{single_ost_path} is shared by ranks and lies on a single OST; its {single_ost_bytes} bytes took "
-        "{single_ost_core_seconds} core-seconds."
+        "Large files that ranks share and that lie on a single OST each: {single_ost_file_count}. The largest is "
+        "{single_ost_path} ({single_ost_bytes} bytes); reads and writes took {single_ost_core_seconds} core-seconds in all."
     ),
     advice=(
         "Spread {single_ost_path} over more OSTs. Least effort: `lfs setstripe -c 16 -S 4M` on its directory, for files to "
@@ -39,12 +40,14 @@ TRIGGER = Trigger(
     cases=(
         Case(
             "a file of 64 GiB",
-            {"single_ost_bytes": 68_719_476_736, "single_ost_core_seconds": 3600.0},
+            {"single_ost_bytes": 68_719_476_736, "single_ost_file_count": 1, "single_ost_core_seconds": 3600.0},
             state="fired",
         ),
         Case("exactly on the bar", {"single_ost_bytes": 1_073_741_824}, state="clear"),
         Case("no shared file on one OST", {"single_ost_bytes": 0}, state="clear"),
         Case("layouts are not known", {"single_ost_bytes": None}, state="unknown"),
+        Case("a run of one process", {"process_count": 1, "single_ost_bytes": None}, state="not applicable"),
+        Case("no file on Lustre was shared", {"shared_lustre_file_count": 0, "single_ost_bytes": None}, state="not applicable"),
         Case("below the bar, but records are missing", {"single_ost_bytes": 1000, "is_complete": False}, state="unknown"),
         Case(
             "records are missing, but those at hand are enough",
@@ -52,7 +55,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, SHARED_LUSTRE_FILES),
+    lacks=("posix_lack", "layout_lack"),
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="single_ost_core_seconds",
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
+    version="2",
 )

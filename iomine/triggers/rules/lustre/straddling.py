@@ -10,7 +10,7 @@ sequence suffer less than it looks. Files on one OST are left out. Of a progress
 component with most stripes decides which requests fit.
 """
 
-from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.inputs import LAYOUTS, STRIPED_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C, STRIPE_SHELL
 
@@ -46,6 +46,11 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the count", {"straddle_ratio": 0.9, "straddle_count": 1000}, state="clear"),
         Case("no trace or no layouts", {"straddle_ratio": None, "straddle_count": None}, state="unknown"),
         Case(
+            "no file lies on several OSTs",
+            {"striped_file_count": 0, "straddle_ratio": None, "straddle_count": None},
+            state="not applicable",
+        ),
+        Case(
             "below the bar, but requests are missing",
             {"straddle_ratio": 0.1, "straddle_count": 90_000, "is_complete": False},
             state="unknown",
@@ -56,8 +61,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(STRIPED_FILES,),
+    lacks=("posix_lack", "layout_lack", "trace_lack"),
     needs=f"{LAYOUTS} and {TRACE}",
     cost="straddle_core_seconds",
     evidence="overlap_evidence",
     snippets=(HDF5_ALIGNMENT_C, STRIPE_SHELL),
+    version="2",
 )

@@ -5,12 +5,12 @@ different size fall on the same OSTs, or when ranks write the same stripe of a f
 request's offset and every file's layout to know which OST served how many bytes; without a trace the bytes of a file
 are taken to lie evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
 
-Blind spots: bytes are compared, not the time that each OST took for them, so a slow OST with an even share goes
-unnoticed. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. What other jobs
+Blind spots: bytes are compared, not the time that each OST took for them: a slow OST with an even share is LUSTRE-203's to
+find. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. What other jobs
 put on the same OSTs is another trigger's. Requests answered by a cache never reach an OST.
 """
 
-from iomine.triggers.inputs import LAYOUTS, TRACE
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL, TRACE_SHELL
 from iomine.units import GIB
@@ -71,6 +71,16 @@ TRIGGER = Trigger(
             "no trace or no layouts", {**_FEW_RANKS, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": None}, state="unknown"
         ),
         Case(
+            "no file lies on Lustre",
+            {"lustre_file_count": 0, **_FEW_RANKS, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": None},
+            state="not applicable",
+        ),
+        Case(
+            "all bytes went to one OST",
+            {"ost_count": 1, **_FEW_RANKS, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": None},
+            state="not applicable",
+        ),
+        Case(
             "below the bar, but segments are missing",
             {**_FEW_RANKS, "ost_max_over_mean_ratio": 1.1, "busiest_ost_bytes": 4 * GIB, "is_complete": False},
             state="unknown",
@@ -81,9 +91,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(LUSTRE_FILES, Above("ost_count", 1, why="One OST alone is not out of balance.")),
+    lacks=("posix_lack", "layout_lack"),
     cost="busiest_ost_core_seconds",
     evidence="ost_evidence",
     needs=f"{LAYOUTS}; {TRACE} makes it exact",
     snippets=(STRIPE_SHELL, TRACE_SHELL),
-    version="2",
+    version="3",
 )

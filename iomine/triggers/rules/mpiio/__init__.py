@@ -1,1 +1,1 @@
-"""Triggers on MPI-IO: 10x independent requests, 12x alignment, 2xx overlap with computing, 3xx bytes moved beneath it."""
+"""Triggers on MPI-IO: 10x independent requests, 12x alignment, 2xx overlap with computing, 3xx bytes beneath it, 4xx waiting."""

@@ -9,6 +9,7 @@ moves on with a request between the calls, and then nothing is won. Programs tha
 already overlap, and look as if they did not.
 """
 
+from iomine.triggers.inputs import MPIIO_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -37,7 +38,8 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"blocking_ratio": 0.99, "io_ratio": 0.33}, state="clear"),
         Case("exactly on the bar of the run", {"blocking_ratio": 1.0, "io_ratio": 0.10}, state="clear"),
-        Case("the log has no MPI-IO", {"blocking_ratio": None, "io_ratio": 0.33}, state="unknown"),
+        Case("what would tell it is missing from the log", {"blocking_ratio": None, "io_ratio": 0.33}, state="unknown"),
+        Case("the log has no MPI-IO", {"mpiio_call_count": 0, "blocking_ratio": None, "io_ratio": 0.33}, state="not applicable"),
         Case(
             "below the bar, but records are missing",
             {"blocking_ratio": 0.5, "io_ratio": 0.33, "is_complete": False},
@@ -49,6 +51,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_REQUESTS,),
+    lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="blocking_core_seconds",
     snippets=(
@@ -80,4 +84,5 @@ values = following
 """,
         ),
     ),
+    version="2",
 )

@@ -10,6 +10,7 @@ sizes are not looked at. Reads that do not block are counted on neither side. Th
 that MPI-IO made anything of it: with the hint romio_cb_read=disable, each rank still reads for itself.
 """
 
+from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_READS
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 
@@ -48,7 +49,21 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"indep_read_ratio": 0.5, "indep_read_seconds_ratio": 0.6}, state="clear"),
         Case("exactly on the bar of the time", {"indep_read_ratio": 1.0, "indep_read_seconds_ratio": 0.05}, state="clear"),
-        Case("a run of one process", {"indep_read_ratio": None, "indep_read_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"indep_read_ratio": None, "indep_read_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "a run of one process",
+            {"process_count": 1, "indep_read_ratio": None, "indep_read_seconds_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "no shared file was read through MPI-IO",
+            {"shared_mpiio_read_count": 0, "indep_read_ratio": None, "indep_read_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"indep_read_ratio": 0.1, "indep_read_seconds_ratio": 0.6, "is_complete": False},
@@ -60,7 +75,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, SHARED_MPIIO_READS),
+    lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_read_core_seconds",
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
+    version="2",
 )

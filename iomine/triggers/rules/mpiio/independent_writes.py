@@ -12,6 +12,7 @@ that MPI-IO made anything of it: pieces that are contiguous and in rank order ar
 romio_cb_write=enable asks for it.
 """
 
+from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_WRITES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C
 
@@ -50,7 +51,21 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"indep_write_ratio": 0.5, "indep_write_seconds_ratio": 0.6}, state="clear"),
         Case("exactly on the bar of the time", {"indep_write_ratio": 1.0, "indep_write_seconds_ratio": 0.05}, state="clear"),
-        Case("a run of one process", {"indep_write_ratio": None, "indep_write_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"indep_write_ratio": None, "indep_write_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "a run of one process",
+            {"process_count": 1, "indep_write_ratio": None, "indep_write_seconds_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "no shared file was written through MPI-IO",
+            {"shared_mpiio_write_count": 0, "indep_write_ratio": None, "indep_write_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"indep_write_ratio": 0.1, "indep_write_seconds_ratio": 0.6, "is_complete": False},
@@ -62,7 +77,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, SHARED_MPIIO_WRITES),
+    lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_write_core_seconds",
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C),
+    version="2",
 )

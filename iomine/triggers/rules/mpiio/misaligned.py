@@ -10,6 +10,7 @@ system says of itself, often 4 KiB, whatever the stripe size of the file. It cou
 gets its share by number. MPI-IO that reads for itself, to write back whole blocks, is counted too.
 """
 
+from iomine.triggers.inputs import REQUESTS_BENEATH
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C
 
@@ -57,9 +58,14 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "no file goes through MPI-IO",
+            "what would tell it is missing from the log",
             {"mpiio_misaligned_ratio": None, "mpiio_misaligned_seconds_ratio": None},
             state="unknown",
+        ),
+        Case(
+            "no file goes through MPI-IO",
+            {"beneath_request_count": 0, "mpiio_misaligned_ratio": None, "mpiio_misaligned_seconds_ratio": None},
+            state="not applicable",
         ),
         Case(
             "below the bar, but records are missing",
@@ -72,6 +78,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(REQUESTS_BENEATH,),
+    lacks=("data_lack", "mpiio_lack"),
     needs="the POSIX and MPI-IO modules, whole",
     cost="mpiio_misaligned_core_seconds",
     snippets=(
@@ -89,4 +97,5 @@ ROMIO_HINTS="$PWD/hints.txt" srun ./program
         ),
         HDF5_ALIGNMENT_C,
     ),
+    version="2",
 )

@@ -12,6 +12,7 @@ the same bytes, which an aggregator reads once, make up for amplification elsewh
 seen by no log.
 """
 
+from iomine.triggers.inputs import MPIIO_READS, REQUESTS_BENEATH
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
@@ -44,7 +45,15 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the bar", {"read_amplification_ratio": 1.5}, state="clear"),
-        Case("the log read nothing through MPI-IO", {"read_amplification_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"read_amplification_ratio": None}, state="unknown"),
+        Case(
+            "the log read nothing through MPI-IO",
+            {"mpiio_read_request_count": 0, "read_amplification_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "no file goes through MPI-IO", {"beneath_request_count": 0, "read_amplification_ratio": None}, state="not applicable"
+        ),
         Case(
             "below the bar, but records are missing",
             {"read_amplification_ratio": 1.0, "is_complete": False},
@@ -56,9 +65,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_READS, REQUESTS_BENEATH),
+    lacks=("mpiio_lack", "posix_lack"),
     needs="the POSIX and MPI-IO modules, whole",
     cost="read_amplification_core_seconds",
-    version="2",
+    version="3",
     snippets=(
         Snippet(
             "c",

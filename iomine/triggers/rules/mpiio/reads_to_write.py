@@ -9,7 +9,7 @@ Blind spots: what is written back in excess is MPIIO-302, which needs no trace; 
 call, nothing is in excess and only the reads show. With a few blocks on the edges of a large whole, reading is right.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import MPIIO_WRITES, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C, HDF5_TRANSFER_C
 
@@ -48,6 +48,11 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar", {"sieve_read_ratio": 0.2}, state="clear"),
         Case("the log has no trace", {"sieve_read_ratio": None}, state="unknown"),
+        Case(
+            "the log wrote nothing through MPI-IO",
+            {"mpiio_write_request_count": 0, "sieve_read_ratio": None},
+            state="not applicable",
+        ),
         Case("below the bar, but requests are missing", {"sieve_read_ratio": 0.0, "is_complete": False}, state="unknown"),
         Case(
             "requests are missing, but those at hand are enough",
@@ -55,6 +60,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_WRITES,),
+    lacks=("mpiio_lack", "mpiio_trace_lack", "trace_lack"),
     needs=f"the MPI-IO module and {TRACE}",
     cost="sieve_read_core_seconds",
     evidence="transform_evidence",
@@ -73,4 +80,5 @@ ROMIO_HINTS="$PWD/hints.txt" srun ./program
         FILE_VIEW_C,
         HDF5_TRANSFER_C,
     ),
+    version="2",
 )

@@ -11,7 +11,7 @@ carried out themselves, and as many are left out. Pieces of a contiguous whole m
 and then cost less than it looks. Other MPI libraries than ROMIO have other hints.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import COLLECTIVES, SEVERAL_RANKS, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
@@ -47,7 +47,11 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {**_STAYED, "stayed_small_ratio": 0.5}, state="clear"),
         Case("exactly on the bar of the time", {**_STAYED, "stayed_small_seconds_ratio": 0.05}, state="clear"),
-        Case("no trace, or no collective calls", dict.fromkeys(_STAYED), state="unknown"),
+        Case("the log has no trace", dict.fromkeys(_STAYED), state="unknown"),
+        Case("a run of one process", {**dict.fromkeys(_STAYED), "process_count": 1}, state="not applicable"),
+        Case(
+            "the log made no collective calls", {**dict.fromkeys(_STAYED), "collective_request_count": 0}, state="not applicable"
+        ),
         Case(
             "below the bar, but requests are missing",
             {**_STAYED, "stayed_small_ratio": 0.1, "is_complete": False},
@@ -55,6 +59,8 @@ TRIGGER = Trigger(
         ),
         Case("requests are missing, but those at hand are enough", {**_STAYED, "is_complete": False}, state="fired"),
     ),
+    applies_to=(SEVERAL_RANKS, COLLECTIVES),
+    lacks=("mpiio_lack", "mpiio_trace_lack", "trace_lack"),
     needs=f"the MPI-IO module and {TRACE}",
     cost="stayed_small_core_seconds",
     evidence="transform_evidence",
@@ -72,4 +78,5 @@ ROMIO_PRINT_HINTS=1 ROMIO_HINTS="$PWD/hints.txt" srun ./program
         ),
         FILE_VIEW_C,
     ),
+    version="2",
 )

@@ -11,6 +11,7 @@ MPIIO-303, where there is a trace.
 What HDF5 adds, such as fill values, was asked for as far as MPI-IO knows. Compression that aggregators do is not known.
 """
 
+from iomine.triggers.inputs import MPIIO_WRITES, REQUESTS_BENEATH
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_TRANSFER_C
 
@@ -43,7 +44,15 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the bar", {"write_amplification_ratio": 1.5}, state="clear"),
-        Case("the log wrote nothing through MPI-IO", {"write_amplification_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"write_amplification_ratio": None}, state="unknown"),
+        Case(
+            "the log wrote nothing through MPI-IO",
+            {"mpiio_write_request_count": 0, "write_amplification_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "no file goes through MPI-IO", {"beneath_request_count": 0, "write_amplification_ratio": None}, state="not applicable"
+        ),
         Case(
             "below the bar, but records are missing",
             {"write_amplification_ratio": 1.0, "is_complete": False},
@@ -55,9 +64,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(MPIIO_WRITES, REQUESTS_BENEATH),
+    lacks=("mpiio_lack", "posix_lack"),
     needs="the POSIX and MPI-IO modules, whole",
     cost="write_amplification_core_seconds",
-    version="2",
+    version="3",
     snippets=(
         Snippet(
             "c",

@@ -3,14 +3,16 @@
 A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for
 each other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the
 same data in less time. Phases are told apart by the gaps between requests, as long as they are long beside the
-phases; from heat maps they are as fine as the bins, of which a log has at most a few hundred.
+phases, and reads are counted apart from writes; time in opens and closes is no gap. From heat maps phases are as fine as
+the bins, of which a log has at most a few hundred.
 
 Blind spots: what counts as a gap between phases depends on the run, so a program that does I/O all the time has one
 phase, however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with
-that.
+that. Where ranks drift apart their gaps do not meet, and the log has fewer phases than each of its ranks has bursts; where
+ranks take turns it has more (bursts_per_rank, beside io_phase_count in the view log_phase_profile).
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import DATA_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import KEEP_OPEN_PYTHON, TRACE_SHELL
 
@@ -30,6 +32,7 @@ TRIGGER = Trigger(
         Case("thousands of bursts", {"io_phase_count": 20_000}, state="fired"),
         Case("exactly on the bar", {"io_phase_count": 1000}, state="clear"),
         Case("neither trace nor heat maps", {"io_phase_count": None}, state="unknown"),
+        Case("the log moved no data", {"data_file_count": 0, "io_phase_count": None}, state="not applicable"),
         Case("below the bar, but segments are missing", {"io_phase_count": 10, "is_complete": False}, state="unknown"),
         Case(
             "segments are missing, but those at hand are enough",
@@ -37,7 +40,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DATA_FILES,),
+    lacks=("phase_lack", "data_lack"),
     evidence="phase_evidence",
     needs=f"the HEATMAP module, or {TRACE}",
     snippets=(KEEP_OPEN_PYTHON, TRACE_SHELL),
+    version="2",
 )

@@ -1,15 +1,17 @@
 """Stragglers within a phase of I/O.
 
 Over a whole run slow moments even out: a different rank may be late in each phase, so that in sum all look alike, and
-still everyone waits in every phase. Ranks are therefore compared within each phase, by their time for a request and for
-a byte, which takes a trace. The cost is the time of the slowest rank of each phase that has stragglers.
+still everyone waits in every phase. Ranks are therefore compared within each phase, reads with reads and writes with
+writes, by their time for a request and for a byte, which takes a trace. The cost is the time of the slowest rank of each
+phase that has stragglers. Where at least half of that time is of ranks that spend most of theirs on a slow OST, as
+LUSTRE-203 finds it, the finding names the OST.
 
 Blind spots: where fewer than four ranks do I/O in a phase they are not compared. A rank that begins late because its
 computing took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
 """
 
-from iomine.triggers.inputs import TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE
+from iomine.triggers.model import Above, Case, Instead, Level, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
 
 TRIGGER = Trigger(
@@ -35,6 +37,19 @@ TRIGGER = Trigger(
         "or write at another time than everyone. Most effort: write in the background (MPI_File_iwrite_at), so that a late "
         "rank does not hold up the others."
     ),
+    instead=Instead(
+        "phase_straggler_ost_id",
+        finding=(
+            "OST {phase_straggler_ost_id} is slow: in {phase_straggler_count} of {io_phase_count} phases of I/O one rank or more "
+            "was far slower than the others, and {phase_straggler_ost_ratio:.0%} of the slowest ranks' time is of ranks that use "
+            "slow OSTs; they were busy for {phase_straggler_seconds_ratio:.0%} of the run."
+        ),
+        advice=(
+            "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least effort: "
+            "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe -p`). "
+            "Most effort: write in the background (MPI_File_iwrite_at), so that a late rank does not hold up the others."
+        ),
+    ),
     cases=(
         Case(
             "a late rank in most phases",
@@ -47,9 +62,32 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
+        Case(
+            "the slowest ranks use a slow OST",
+            {
+                "phase_straggler_ratio": 0.75,
+                "phase_straggler_seconds_ratio": 0.2,
+                "phase_straggler_count": 3,
+                "io_phase_count": 4,
+                "phase_straggler_core_seconds": 9.0,
+                "phase_straggler_ost_id": 14,
+                "phase_straggler_ost_ratio": 0.9,
+            },
+            state="fired",
+        ),
         Case("exactly on the bar of phases", {"phase_straggler_ratio": 0.5, "phase_straggler_seconds_ratio": 0.2}, state="clear"),
         Case("exactly on the bar of time", {"phase_straggler_ratio": 0.75, "phase_straggler_seconds_ratio": 0.05}, state="clear"),
         Case("the log has no trace", {"phase_straggler_ratio": None, "phase_straggler_seconds_ratio": None}, state="unknown"),
+        Case(
+            "a run of one process",
+            {"process_count": 1, "phase_straggler_ratio": None, "phase_straggler_seconds_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "the log moved no data",
+            {"data_file_count": 0, "phase_straggler_ratio": None, "phase_straggler_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "none, but segments are missing",
             {"phase_straggler_ratio": 0.0, "phase_straggler_seconds_ratio": 0.0, "is_complete": False},
@@ -61,8 +99,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, DATA_FILES),
+    lacks=("phase_lack", "trace_lack"),
     cost="phase_straggler_core_seconds",
     evidence="phase_evidence",
     needs=TRACE,
     snippets=(TRACE_SHELL,),
+    version="2",
 )

@@ -12,7 +12,7 @@ each new pass over a file counts once. Ranks that take turns in one file are in 
 servers see of them together.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import POSIX_READS, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
@@ -64,7 +64,16 @@ TRIGGER = Trigger(
             {"backward_read_ratio": 0.5, "backward_read_seconds_ratio": 0.05},
             state="clear",
         ),
-        Case("the log never read", {"backward_read_ratio": None, "backward_read_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"backward_read_ratio": None, "backward_read_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "backward_read_ratio": None, "backward_read_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"backward_read_ratio": 0.1, "backward_read_seconds_ratio": 0.33, "is_complete": False},
@@ -76,6 +85,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_READS,),
+    lacks=("data_lack",),
     needs=f"the POSIX module, whole; {TRACE} makes the order exact",
     cost="backward_read_core_seconds",
     evidence="read_order_evidence",
@@ -95,4 +106,5 @@ with open("samples.dat", "rb") as file:
         ),
         FILE_VIEW_C,
     ),
+    version="2",
 )

@@ -11,7 +11,7 @@ again for each write hides its order, and each return to a header at the beginni
 indices behind the data's back: a few such writes stay below the bar, one after each piece of data does not.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import POSIX_WRITES, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
@@ -63,7 +63,16 @@ TRIGGER = Trigger(
             {"backward_write_ratio": 0.5, "backward_write_seconds_ratio": 0.05},
             state="clear",
         ),
-        Case("the log never wrote", {"backward_write_ratio": None, "backward_write_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"backward_write_ratio": None, "backward_write_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never wrote through POSIX",
+            {"posix_write_count": 0, "backward_write_ratio": None, "backward_write_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"backward_write_ratio": 0.1, "backward_write_seconds_ratio": 0.33, "is_complete": False},
@@ -75,6 +84,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(POSIX_WRITES,),
+    lacks=("data_lack",),
     needs=f"the POSIX module, whole; {TRACE} makes the order exact",
     cost="backward_write_core_seconds",
     evidence="write_order_evidence",
@@ -93,4 +104,5 @@ grid.tofile("grid.dat")
         ),
         COLLECTIVE_WRITE_C,
     ),
+    version="2",
 )

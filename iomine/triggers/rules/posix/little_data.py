@@ -10,6 +10,7 @@ painfully slowly, one small request at a time; then the triggers on small reques
 within a collective write counts as I/O of POSIX only in part.
 """
 
+from iomine.triggers.inputs import DATA_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -42,7 +43,10 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the time for a MiB", {"io_seconds_per_mib": 1.0, "io_ratio": 0.1}, state="clear"),
         Case("exactly on the bar of the share of the run", {"io_seconds_per_mib": 40.0, "io_ratio": 0.05}, state="clear"),
-        Case("the log moved no data", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
+        Case("what would tell it is missing from the log", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
+        Case(
+            "the log moved no data", {"data_file_count": 0, "io_seconds_per_mib": None, "io_ratio": 0.1}, state="not applicable"
+        ),
         Case(
             "below the bar, but records are missing",
             {"io_seconds_per_mib": 0.1, "io_ratio": 0.1, "is_complete": False},
@@ -54,6 +58,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DATA_FILES,),
+    lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
     cost="io_core_seconds",
     snippets=(
@@ -71,4 +77,5 @@ if comm.rank == 0:
 """,
         ),
     ),
+    version="2",
 )

@@ -3,7 +3,7 @@
 An open, a stat or a rename is a round trip to a metadata server that the whole machine shares. A program that makes one
 for every other read or write is mostly asking where its data are: it opens files to read a little, or looks again and
 again whether something has appeared. Calls of POSIX and opens of stdio are counted, standard streams left out. The cost
-is the time of all metadata calls of POSIX.
+is the time of all metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by
 the same Darshan version has any, a log below the bars is unknown instead of clear. Seeks, closes and calls on
@@ -11,6 +11,7 @@ directories are not counted. A program that does little I/O at all, and most of 
 then the cost is small.
 """
 
+from iomine.triggers.inputs import TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, KEEP_OPEN_PYTHON
 
@@ -40,7 +41,12 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"meta_call_ratio": 0.33, "meta_call_count": 20000}, state="clear"),
         Case("exactly on the bar of the count", {"meta_call_ratio": 0.67, "meta_call_count": 99}, state="clear"),
-        Case("the log did no I/O", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "meta_call_ratio": None, "meta_call_count": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but Darshan saw no stat",
             {"meta_call_ratio": 0.1, "meta_call_count": 20000, "is_complete": False},
@@ -52,6 +58,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("stat_lack", "data_lack"),
     needs="the POSIX and STDIO modules, whole, of a Darshan library that sees stat",
     cost="meta_core_seconds",
     snippets=(
@@ -71,4 +79,5 @@ while not Path("input.ready").exists():
 """,
         ),
     ),
+    version="2",
 )

@@ -3,7 +3,7 @@
 A metadata server answers some tens of thousands of requests a second for the whole machine. A program that opens or
 creates thousands of files a second takes a noticeable part of that from everyone, and the more ranks do it in one
 directory, the longer they wait for each other. Opens, stats and renames of POSIX and opens of stdio are counted. The
-cost is the time of all metadata calls of POSIX.
+cost is the time of all metadata calls.
 
 Blind spots: the rate is a mean from the first open to the last close, so a short storm in a long run is missed. Opens of
 files on node-local storage count as much as those of a shared file system. Darshan up to 3.5.0 does not see `stat` on
@@ -11,6 +11,7 @@ systems with glibc 2.33 or newer; where no log of the night by the same Darshan 
 unknown instead of clear.
 """
 
+from iomine.triggers.inputs import TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_METADATA_C, PACK_PYTHON
 
@@ -40,7 +41,16 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the rate", {"meta_calls_per_second": 1000, "meta_call_count": 300_000}, state="clear"),
         Case("exactly on the bar of the count", {"meta_calls_per_second": 5000.0, "meta_call_count": 10000}, state="clear"),
-        Case("the log did no POSIX I/O", {"meta_calls_per_second": None, "meta_call_count": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"meta_calls_per_second": None, "meta_call_count": None},
+            state="unknown",
+        ),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "meta_calls_per_second": None, "meta_call_count": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but Darshan saw no stat",
             {"meta_calls_per_second": 200.0, "meta_call_count": 300_000, "is_complete": False},
@@ -52,6 +62,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("stat_lack", "data_lack"),
     needs="the POSIX and STDIO modules, whole, of a Darshan library that sees stat",
     cost="meta_core_seconds",
     snippets=(
@@ -67,4 +79,5 @@ srun /tmp/environment/bin/python program.py
         PACK_PYTHON,
         HDF5_METADATA_C,
     ),
+    version="2",
 )

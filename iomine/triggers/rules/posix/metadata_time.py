@@ -1,8 +1,8 @@
 """Much of the I/O time goes into metadata.
 
 Opening, looking up and closing files moves no data, and the metadata servers are shared by the whole machine: a program
-that spends its I/O time there slows its neighbours as well as itself. Both metrics are of POSIX calls alone, so that
-metadata time is held against the I/O time of the same layer. The cost is all of the time in metadata calls.
+that spends its I/O time there slows its neighbours as well as itself. Calls of POSIX and of stdio (`fopen`, `fclose`) are
+taken together, and held against the I/O time of both. The cost is all of the time in metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` and its kin on systems with glibc 2.33 or newer, whose programs call
 functions that it does not wrap, so a storm of them goes unnoticed there; where no log of the night by the same Darshan
@@ -11,6 +11,7 @@ servers nothing. The seconds are an average over ranks: a single rank that does 
 stays below the bar in a large run.
 """
 
+from iomine.triggers.inputs import TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, HDF5_METADATA_C, KEEP_OPEN_PYTHON
 
@@ -31,7 +32,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{meta_ratio:.0%} of the POSIX I/O time went into metadata calls: {meta_seconds_per_rank:,.1f} s for each rank, "
+        "{meta_ratio:.0%} of the time in POSIX and stdio went into metadata calls: {meta_seconds_per_rank:,.1f} s for each rank, "
         "{meta_core_seconds} core-seconds in all, most for {longest_meta_path}."
     ),
     advice=(
@@ -50,7 +51,12 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"meta_ratio": 0.30, "meta_seconds_per_rank": 120.0}, state="clear"),
         Case("exactly on the bar of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
-        Case("the log did no POSIX I/O", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "meta_ratio": None, "meta_seconds_per_rank": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but Darshan saw no stat",
             {"meta_ratio": 0.1, "meta_seconds_per_rank": 120.0, "is_complete": False},
@@ -62,8 +68,10 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
-    needs="the POSIX module, whole, of a Darshan library that sees stat",
+    applies_to=(TOUCHED_FILES,),
+    lacks=("data_lack", "stat_lack"),
+    needs="the POSIX and STDIO modules, whole, of a Darshan library that sees stat",
     cost="meta_core_seconds",
     snippets=(KEEP_OPEN_PYTHON, BROADCAST_PYTHON, HDF5_METADATA_C),
-    version="2",
+    version="3",
 )

@@ -11,6 +11,7 @@ gets its share by number. Where a request ends is not looked at. Small requests 
 then their size is the better thing to change.
 """
 
+from iomine.triggers.inputs import DIRECT_REQUESTS
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C
 
@@ -55,9 +56,14 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the share", {"misaligned_ratio": 0.30, "misaligned_seconds_ratio": 0.5}, state="clear"),
         Case("exactly on the bar of the time", {"misaligned_ratio": 0.9, "misaligned_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "all requests went through MPI-IO",
+            "what would tell it is missing from the log",
             {"misaligned_ratio": None, "misaligned_seconds_ratio": None},
             state="unknown",
+        ),
+        Case(
+            "all requests went through MPI-IO",
+            {"direct_request_count": 0, "misaligned_ratio": None, "misaligned_seconds_ratio": None},
+            state="not applicable",
         ),
         Case(
             "below the bar, but records are missing",
@@ -70,6 +76,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DIRECT_REQUESTS,),
+    lacks=("data_lack",),
     needs="the POSIX module, whole",
     cost="misaligned_core_seconds",
     snippets=(
@@ -86,4 +94,5 @@ if (pwrite(file, values, count * sizeof(double), rank * part) < 0)
         ),
         HDF5_ALIGNMENT_C,
     ),
+    version="2",
 )

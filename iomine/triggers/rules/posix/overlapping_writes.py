@@ -10,7 +10,7 @@ ranks that race. Ranks that write the same values do no harm but waste time. Fil
 are left out: what it reads and writes back around a rank's bytes overlaps by design, under a lock.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import POSIX_WRITES, SEVERAL_RANKS, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
@@ -48,6 +48,8 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar", {"overwritten_ratio": 0.01}, state="clear"),
         Case("the log has no trace", {"overwritten_ratio": None}, state="unknown"),
+        Case("a run of one process", {"process_count": 1, "overwritten_ratio": None}, state="not applicable"),
+        Case("the log never wrote through POSIX", {"posix_write_count": 0, "overwritten_ratio": None}, state="not applicable"),
         Case("below the bar, but requests are missing", {"overwritten_ratio": 0.0, "is_complete": False}, state="unknown"),
         Case(
             "requests are missing, but those at hand are enough",
@@ -55,6 +57,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, POSIX_WRITES),
+    lacks=("posix_lack", "trace_lack"),
     needs=TRACE,
     cost="overwritten_core_seconds",
     evidence="overlap_evidence",
@@ -73,4 +77,5 @@ MPI_File_write_at_all(file, first * sizeof(double), values, part_count, MPI_DOUB
         ),
         COLLECTIVE_WRITE_C,
     ),
+    version="2",
 )

@@ -9,10 +9,11 @@ time in proportion to the bytes.
 
 Blind spots: without a DXT trace, a file counts as touched up to the highest offset read, so repetition within a part of
 a larger file goes unnoticed. The second read may come from the client's cache and cost little. What another log of the
-same job read before is not known here, and reads through stdio are left out.
+same job read before is not known here. Reads through stdio are never traced: of these, only what some rank must have read
+twice counts.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import READ_BYTES, TRACE
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON
 
@@ -43,7 +44,8 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"reread_ratio": 0.30, "reread_bytes": 1_000_000}, state="clear"),
         Case("exactly on the bar of the bytes", {"reread_ratio": 0.9, "reread_bytes": 0}, state="clear"),
-        Case("the log never read", {"reread_ratio": None, "reread_bytes": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"reread_ratio": None, "reread_bytes": None}, state="unknown"),
+        Case("the log read no byte", {"asked_read_bytes": 0, "reread_ratio": None, "reread_bytes": None}, state="not applicable"),
         Case(
             "below the bar, but records are missing",
             {"reread_ratio": 0.1, "reread_bytes": 1_000_000, "is_complete": False},
@@ -55,10 +57,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
-    needs=f"the POSIX module and, where there is one, the MPI-IO module, whole; {TRACE} makes the bytes touched exact",
+    applies_to=(READ_BYTES,),
+    lacks=("data_lack", "mpiio_lack"),
+    needs=f"the POSIX, STDIO and MPI-IO modules, those that the log has, whole; {TRACE} makes the bytes touched exact",
     cost="reread_core_seconds",
     evidence="read_extent_evidence",
-    version="2",
+    version="3",
     snippets=(
         BROADCAST_C,
         BROADCAST_PYTHON,

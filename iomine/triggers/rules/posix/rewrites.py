@@ -12,7 +12,7 @@ up for change. A file that is cut to nothing and written anew under the same nam
 through stdio are left out.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import TRACE, WRITTEN_BYTES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -46,7 +46,12 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"rewritten_ratio": 0.30, "rewritten_bytes": 1_000_000}, state="clear"),
         Case("exactly on the bar of the bytes", {"rewritten_ratio": 0.9, "rewritten_bytes": 0}, state="clear"),
-        Case("the log never wrote", {"rewritten_ratio": None, "rewritten_bytes": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"rewritten_ratio": None, "rewritten_bytes": None}, state="unknown"),
+        Case(
+            "the log never wrote",
+            {"asked_write_bytes": 0, "rewritten_ratio": None, "rewritten_bytes": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"rewritten_ratio": 0.1, "rewritten_bytes": 1_000_000, "is_complete": False},
@@ -58,10 +63,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(WRITTEN_BYTES,),
+    lacks=("data_lack", "mpiio_lack"),
     needs=f"the POSIX module and, where there is one, the MPI-IO module, whole; {TRACE} makes the bytes touched exact",
     cost="rewritten_core_seconds",
     evidence="write_extent_evidence",
-    version="2",
+    version="3",
     snippets=(
         Snippet(
             "c",

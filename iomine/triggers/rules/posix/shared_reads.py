@@ -10,7 +10,7 @@ Files whose requests MPI-IO changed on the way are left out, since it is not kno
 collective reads, in which MPI-IO reads for all. stdio leaves no trace.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import POSIX_READS, SEVERAL_RANKS, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C
 from iomine.units import MIB
@@ -53,6 +53,16 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the bytes", {"ranks_reread_ratio": 0.9, "ranks_reread_bytes": MIB}, state="clear"),
         Case("the log has no trace", {"ranks_reread_ratio": None, "ranks_reread_bytes": None}, state="unknown"),
         Case(
+            "a run of one process",
+            {"process_count": 1, "ranks_reread_ratio": None, "ranks_reread_bytes": None},
+            state="not applicable",
+        ),
+        Case(
+            "the log never read through POSIX",
+            {"posix_read_count": 0, "ranks_reread_ratio": None, "ranks_reread_bytes": None},
+            state="not applicable",
+        ),
+        Case(
             "below the bar, but requests are missing",
             {"ranks_reread_ratio": 0.0, "ranks_reread_bytes": 0, "is_complete": False},
             state="unknown",
@@ -63,8 +73,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(SEVERAL_RANKS, POSIX_READS),
+    lacks=("posix_lack", "trace_lack"),
     needs=TRACE,
     cost="ranks_reread_core_seconds",
     evidence="overlap_evidence",
     snippets=(BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C),
+    version="2",
 )

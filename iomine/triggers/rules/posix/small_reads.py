@@ -12,7 +12,7 @@ little, so the share of the time keeps most of them out. Reads through `mmap` ar
 that every rank waits for, such as a header, do not show in a share of the count.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import READS, TRACE
 from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
@@ -54,7 +54,16 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"small_read_ratio": 0.10, "small_read_seconds_ratio": 0.33}, state="clear"),
         Case("exactly on the bar of the time", {"small_read_ratio": 1.0, "small_read_seconds_ratio": 0.05}, state="clear"),
-        Case("the log never read", {"small_read_ratio": None, "small_read_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"small_read_ratio": None, "small_read_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never read",
+            {"data_read_count": 0, "small_read_ratio": None, "small_read_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"small_read_ratio": 0.05, "small_read_seconds_ratio": 0.33, "is_complete": False},
@@ -66,6 +75,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(READS,),
+    lacks=("data_lack",),
     needs=f"the POSIX and STDIO modules, whole; {TRACE} makes sizes exact",
     cost="small_read_core_seconds",
     evidence="read_size_evidence",
@@ -90,5 +101,5 @@ with open("particles.dat", "rb", buffering=8 * 1024 * 1024) as file:
         COLLECTIVE_READ_PYTHON,
         HDF5_READ_PYTHON,
     ),
-    version="2",
+    version="3",
 )

@@ -4,7 +4,8 @@ Every request pays a round trip whatever its size, and small writes to a shared 
 each other. Small means smaller than the setting, and a write of just that size is not small. A DXT trace that holds
 all writes gives exact sizes; without one, Darshan's four commonest sizes do where they cover all requests of a file,
 otherwise its size bins; writes through stdio go by their mean size. The cost is the time of the small writes: of each
-file a part of its write time in proportion to their number, since Darshan does not time them apart.
+file a part of its write time in proportion to their number, since Darshan does not time them apart. Syncs, whose time
+Darshan adds to that of writes, are taken off (see POSIX-141).
 
 Blind spots: where a file is written in small and large pieces, a small one is charged as much as a large one. Small
 writes in sequence that a cache joins, of stdio or of the client, are counted too; they cost little, so the share of
@@ -12,7 +13,7 @@ the time keeps most of them out. What the cache flushes after the program closed
 and writes through `mmap` are not seen at all.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import TRACE, WRITES
 from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
@@ -54,7 +55,16 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the bar of the share", {"small_write_ratio": 0.10, "small_write_seconds_ratio": 0.33}, state="clear"),
         Case("exactly on the bar of the time", {"small_write_ratio": 1.0, "small_write_seconds_ratio": 0.05}, state="clear"),
-        Case("the log never wrote", {"small_write_ratio": None, "small_write_seconds_ratio": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log",
+            {"small_write_ratio": None, "small_write_seconds_ratio": None},
+            state="unknown",
+        ),
+        Case(
+            "the log never wrote",
+            {"data_write_count": 0, "small_write_ratio": None, "small_write_seconds_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"small_write_ratio": 0.05, "small_write_seconds_ratio": 0.33, "is_complete": False},
@@ -66,6 +76,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(WRITES,),
+    lacks=("data_lack",),
     needs=f"the POSIX and STDIO modules, whole; {TRACE} makes sizes exact",
     cost="small_write_core_seconds",
     evidence="write_size_evidence",
@@ -92,5 +104,5 @@ fclose(file);
         COLLECTIVE_WRITE_PYTHON,
         HDF5_WRITE_PYTHON,
     ),
-    version="2",
+    version="3",
 )

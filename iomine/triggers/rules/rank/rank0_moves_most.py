@@ -3,14 +3,15 @@
 One rank that does the I/O of many is the narrowest place of a run: it has one link to the file system and one node's
 memory, and adding ranks makes it no wider. Reads and writes are taken together, as the program asked for them, so an
 aggregator that moves bytes for others within a collective call does not count. The cost is the time that rank 0 spent
-in reads and writes; the others' waiting comes on top.
+in reads and writes. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides
+whether this is told.
 
-Blind spots: whether the others wait is not seen; a program may well let rank 0 read and compute at the same time. There
+Blind spots: whether the others wait or compute meanwhile is not seen; a program may well let rank 0 read beside. There
 is no bar in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
 it hardly matters. Runs of fewer than four ranks are never judged.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import DATA_FILES, FOUR_RANKS, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON
 
@@ -35,11 +36,13 @@ TRIGGER = Trigger(
     cases=(
         Case(
             "rank 0 does all I/O",
-            {"rank0_ratio": 1.0, "rank0_bytes": 4_294_967_296, "rank0_core_seconds": 30.0},
+            {"rank0_ratio": 1.0, "rank0_bytes": 4_294_967_296, "rank0_core_seconds": 30.0, "rank0_idle_core_seconds": 450.0},
             state="fired",
         ),
         Case("exactly on the bar", {"rank0_ratio": 0.45}, state="clear"),
-        Case("a run of one process", {"rank0_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"rank0_ratio": None}, state="unknown"),
+        Case("a run of three processes", {"process_count": 3, "rank0_ratio": None}, state="not applicable"),
+        Case("the log moved no data", {"data_file_count": 0, "rank0_ratio": None}, state="not applicable"),
         Case("below the bar, but records are missing", {"rank0_ratio": 0.1, "is_complete": False}, state="unknown"),
         Case(
             "records are missing, but those at hand are enough",
@@ -47,8 +50,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(FOUR_RANKS, DATA_FILES),
+    lacks=("rank_lack", "data_lack", "mpiio_lack"),
     needs=f"bytes by rank: records by rank, {TRACE}, or Darshan's heat map",
     cost="rank0_core_seconds",
+    idle="rank0_idle_core_seconds",
     evidence="rank_evidence",
     snippets=(COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON),
+    version="2",
 )

@@ -3,13 +3,13 @@
 A rank that reads the input alone has the network link and the memory of one node, while the file system could serve all
 nodes at once; the others wait until their parts arrive. Bytes are counted as the program asked for them, so an
 aggregator that reads for others within a collective call does not count. The cost is the time that rank 0 spent in
-reads; the others' waiting comes on top.
+reads. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is told.
 
 Blind spots: reading a small input and sending it to all is right, which is what the bar in bytes is for. A rank other
 than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import FOUR_RANKS, READ_BYTES, TRACE
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
@@ -36,12 +36,27 @@ TRIGGER = Trigger(
     cases=(
         Case(
             "rank 0 read all of a large input",
-            {"rank0_read_ratio": 1.0, "rank0_read_bytes": 4_294_967_296, "rank0_read_core_seconds": 12.0},
+            {
+                "rank0_read_ratio": 1.0,
+                "rank0_read_bytes": 4_294_967_296,
+                "rank0_read_core_seconds": 12.0,
+                "rank0_read_idle_core_seconds": 180.0,
+            },
             state="fired",
         ),
         Case("exactly on the bar of the share", {"rank0_read_ratio": 0.5, "rank0_read_bytes": 4_294_967_296}, state="clear"),
         Case("exactly on the bar of the bytes", {"rank0_read_ratio": 1.0, "rank0_read_bytes": 16_777_216}, state="clear"),
-        Case("a run of one process", {"rank0_read_ratio": None, "rank0_read_bytes": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"rank0_read_ratio": None, "rank0_read_bytes": None}, state="unknown"),
+        Case(
+            "a run of three processes",
+            {"process_count": 3, "rank0_read_ratio": None, "rank0_read_bytes": None},
+            state="not applicable",
+        ),
+        Case(
+            "the log never read",
+            {"asked_read_bytes": 0, "rank0_read_ratio": None, "rank0_read_bytes": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"rank0_read_ratio": 0.1, "rank0_read_bytes": 4_294_967_296, "is_complete": False},
@@ -53,8 +68,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(FOUR_RANKS, READ_BYTES),
+    lacks=("rank_lack", "data_lack", "mpiio_lack"),
     needs=f"bytes by rank: records by rank, {TRACE}, or Darshan's heat map",
     cost="rank0_read_core_seconds",
+    idle="rank0_read_idle_core_seconds",
     evidence="rank_evidence",
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
+    version="2",
 )

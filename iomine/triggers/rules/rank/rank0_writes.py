@@ -3,13 +3,14 @@
 Gathering the output of all ranks in one needs the memory of all in one node, and sends everything over one link twice:
 once to rank 0, once to the file system. All others wait meanwhile. Bytes are counted as the program asked for them, so
 an aggregator that writes for others within a collective call does not count. The cost is the time that rank 0 spent in
-writes; gathering, and the others' waiting, come on top.
+writes; gathering comes on top. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it
+decides whether this is told.
 
 Blind spots: a log or a few results written by one rank are right, which is what the bar in bytes is for. A rank other
 than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
 """
 
-from iomine.triggers.inputs import TRACE
+from iomine.triggers.inputs import FOUR_RANKS, TRACE, WRITTEN_BYTES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
@@ -39,12 +40,29 @@ TRIGGER = Trigger(
     cases=(
         Case(
             "rank 0 wrote all of a large output",
-            {"rank0_write_ratio": 1.0, "rank0_write_bytes": 4_294_967_296, "rank0_write_core_seconds": 12.0},
+            {
+                "rank0_write_ratio": 1.0,
+                "rank0_write_bytes": 4_294_967_296,
+                "rank0_write_core_seconds": 12.0,
+                "rank0_write_idle_core_seconds": 180.0,
+            },
             state="fired",
         ),
         Case("exactly on the bar of the share", {"rank0_write_ratio": 0.5, "rank0_write_bytes": 4_294_967_296}, state="clear"),
         Case("exactly on the bar of the bytes", {"rank0_write_ratio": 1.0, "rank0_write_bytes": 16_777_216}, state="clear"),
-        Case("a run of one process", {"rank0_write_ratio": None, "rank0_write_bytes": None}, state="unknown"),
+        Case(
+            "what would tell it is missing from the log", {"rank0_write_ratio": None, "rank0_write_bytes": None}, state="unknown"
+        ),
+        Case(
+            "a run of three processes",
+            {"process_count": 3, "rank0_write_ratio": None, "rank0_write_bytes": None},
+            state="not applicable",
+        ),
+        Case(
+            "the log never wrote",
+            {"asked_write_bytes": 0, "rank0_write_ratio": None, "rank0_write_bytes": None},
+            state="not applicable",
+        ),
         Case(
             "below the bar, but records are missing",
             {"rank0_write_ratio": 0.1, "rank0_write_bytes": 4_294_967_296, "is_complete": False},
@@ -56,8 +74,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(FOUR_RANKS, WRITTEN_BYTES),
+    lacks=("rank_lack", "data_lack", "mpiio_lack"),
     needs=f"bytes by rank: records by rank, {TRACE}, or Darshan's heat map",
     cost="rank0_write_core_seconds",
+    idle="rank0_write_idle_core_seconds",
     evidence="rank_evidence",
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON),
+    version="2",
 )

@@ -1,18 +1,22 @@
 """Stragglers: a few ranks' requests take far longer.
 
-Where all ranks wait for each other, the slowest one sets the pace, and a single slow node or path to storage makes the
+Where all ranks wait for each other, the slowest one sets the pace, and a single slow node, OST or path to storage makes the
 whole run slow. A rank is a straggler when its time for a request and its time for a byte are both over 1.5 times those
 of the median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves
 more bytes, or larger ones, is none. The cost is the time by which all stragglers exceed the median rank's I/O time; the
-others' waiting comes on top.
+time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
+median rank by; with the cost it decides whether this is told. Where at least half of the cost is of ranks that spend most
+of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame.
 
-Blind spots: ranks are compared by their POSIX requests, so ranks that wait within MPI or in stdio are not seen. Fewer
-than four ranks with I/O are not judged. Where half of the ranks are slow, the median is slow too. Shared records keep
-only the fastest and the slowest rank, so without a trace a log of shared files alone is unknown.
+Ranks are compared by their POSIX requests, and apart from these by their reads and writes through stdio.
+
+Blind spots: ranks that wait within MPI-IO are not seen (see MPIIO-401). Fewer than four ranks with I/O are not judged. Where
+half of the ranks are slow, the median is slow too. Shared records keep only the fastest and the slowest rank, so without a
+trace a log of shared files alone is unknown, and stdio, which is never traced, where ranks share streams.
 """
 
-from iomine.triggers.inputs import TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.inputs import FOUR_RANKS, FOUR_TIMED_RANKS, TRACE
+from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
 
 TRIGGER = Trigger(
@@ -39,6 +43,20 @@ TRIGGER = Trigger(
         "the file system is slow, stripe over more of them. Most effort: read and write collectively, so that aggregators do "
         "the I/O and a slow path delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
     ),
+    instead=Instead(
+        "straggler_ost_id",
+        finding=(
+            "OST {straggler_ost_id} is slow, and {straggler_ost_ratio:.0%} of the stragglers' time lies on slow OSTs. "
+            "Stragglers: {straggler_count}. The slowest, rank {straggler_rank}, needed {straggler_slowdown_ratio:.1f} times as "
+            "long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
+        ),
+        advice=(
+            "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least effort: "
+            "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe -p`). "
+            "Most effort: read and write collectively, so that aggregators do the I/O and a slow OST delays fewer ranks, and "
+            "let ranks compute while they wait (MPI_File_iwrite_at)."
+        ),
+    ),
     cases=(
         Case(
             "one rank on a slow node",
@@ -48,12 +66,37 @@ TRIGGER = Trigger(
                 "straggler_rank": 17,
                 "straggler_slowdown_ratio": 8.0,
                 "straggler_core_seconds": 240.0,
+                "straggler_idle_core_seconds": 1200.0,
+            },
+            state="fired",
+        ),
+        Case(
+            "85 ranks whose files lie on a slow OST",
+            {
+                "straggler_count": 85,
+                "straggler_wait_ratio": 0.7,
+                "straggler_rank": 17,
+                "straggler_slowdown_ratio": 48.0,
+                "straggler_core_seconds": 45_000.0,
+                "straggler_idle_core_seconds": 90_000.0,
+                "straggler_ost_id": 14,
+                "straggler_ost_ratio": 0.99,
             },
             state="fired",
         ),
         Case("no rank is out of line", {"straggler_count": 0, "straggler_wait_ratio": 0.4}, state="clear"),
         Case("exactly on the bar of the waiting", {"straggler_count": 1, "straggler_wait_ratio": 0.05}, state="clear"),
         Case("only shared records", {"straggler_count": None, "straggler_wait_ratio": None}, state="unknown"),
+        Case(
+            "a run of three processes",
+            {"process_count": 3, "straggler_count": None, "straggler_wait_ratio": None},
+            state="not applicable",
+        ),
+        Case(
+            "only three ranks did I/O",
+            {"timed_rank_count": 3, "straggler_count": None, "straggler_wait_ratio": None},
+            state="not applicable",
+        ),
         Case(
             "no straggler, but records are missing",
             {"straggler_count": 0, "straggler_wait_ratio": 0.0, "is_complete": False},
@@ -65,8 +108,11 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
-    needs=f"POSIX records by rank, or {TRACE}, which also names the hosts",
+    applies_to=(FOUR_RANKS, FOUR_TIMED_RANKS),
+    lacks=("data_lack", "rank_time_lack"),
+    needs=f"POSIX or STDIO records by rank, or {TRACE}, which also names the hosts",
     cost="straggler_core_seconds",
+    idle="straggler_idle_core_seconds",
     evidence="straggler_evidence",
     snippets=(
         Snippet(
@@ -79,4 +125,5 @@ srun --nodes=1 --nodelist=cn042 dd if=/dev/zero of=test.dat bs=4M count=1024 ofl
         ),
         TRACE_SHELL,
     ),
+    version="2",
 )

@@ -9,6 +9,7 @@ Fortran libraries and Python's own file objects do not use stdio and are not cou
 a file descriptor counts as stdio alone.
 """
 
+from iomine.triggers.inputs import DATA_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
@@ -34,7 +35,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the bar", {"data_stdio_ratio": 0.10}, state="clear"),
-        Case("the log moved no data", {"data_stdio_ratio": None}, state="unknown"),
+        Case("what would tell it is missing from the log", {"data_stdio_ratio": None}, state="unknown"),
+        Case("the log moved no data", {"data_file_count": 0, "data_stdio_ratio": None}, state="not applicable"),
         Case("below the bar, but records are missing", {"data_stdio_ratio": 0.05, "is_complete": False}, state="unknown"),
         Case(
             "records are missing, but those at hand are enough",
@@ -42,6 +44,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(DATA_FILES,),
+    lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
     cost="stdio_core_seconds",
     snippets=(
@@ -69,4 +73,5 @@ values = np.load("values.npy", mmap_mode="r")
         ),
         COLLECTIVE_WRITE_C,
     ),
+    version="2",
 )

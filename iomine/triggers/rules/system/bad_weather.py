@@ -10,7 +10,7 @@ Blind spots: servers before Lustre 2.14 count no times, and then this is unknown
 network too, which servers do not see. What is usual is known only after some nights of statistics.
 """
 
-from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -38,6 +38,11 @@ TRIGGER = Trigger(
         Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
         Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
         Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "weather_slowdown_ratio": None, "others_ratio": None},
+            state="not applicable",
+        ),
+        Case(
             "fair, but statistics are missing",
             {"weather_slowdown_ratio": 1.0, "others_ratio": 0.9, "is_complete": False},
             state="unknown",
@@ -48,6 +53,8 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("statistics_lack",),
     needs=JOB_STATS,
     snippets=(
         Snippet(
@@ -58,5 +65,5 @@ sbatch --begin=03:00 job.sh
 """,
         ),
     ),
-    version="2",
+    version="3",
 )

@@ -6,7 +6,7 @@ they took much longer than usual and most of what kept the target busy was not t
 Blind spots: those of SYSTEM-103, which asks the same from the other side.
 """
 
-from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -40,7 +40,14 @@ TRIGGER = Trigger(
             state="unknown",
         ),
         Case("no statistics", {"mdt_slowdown_ratio": None, "mdt_others_ratio": None}, state="unknown"),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "mdt_slowdown_ratio": None, "mdt_others_ratio": None},
+            state="not applicable",
+        ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("statistics_lack",),
     needs=JOB_STATS,
     snippets=(
         Snippet(
@@ -52,4 +59,5 @@ lfs mkdir -i 2 results2/
 """,
         ),
     ),
+    version="2",
 )

@@ -8,7 +8,7 @@ Blind spots: job_stats count requests that reach a server; what clients answer f
 Other jobs of the same user count as the user's own.
 """
 
-from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -50,7 +50,14 @@ TRIGGER = Trigger(
             state="unknown",
         ),
         Case("no statistics", {"mdt_slowdown_ratio": None, "mdt_own_ratio": None, "mdt_rpc_count": None}, state="unknown"),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "mdt_slowdown_ratio": None, "mdt_own_ratio": None, "mdt_rpc_count": None},
+            state="not applicable",
+        ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("statistics_lack",),
     needs=JOB_STATS,
     snippets=(
         Snippet(
@@ -61,4 +68,5 @@ until [ -e run.done ]; do sleep 60; done
 """,
         ),
     ),
+    version="2",
 )

@@ -8,7 +8,7 @@ Blind spots: an OST that is busy with many requests at once counts their times t
 ten minutes are taken to overlap. Jobs without an id in job_stats count as others.
 """
 
-from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL
 
@@ -40,6 +40,11 @@ TRIGGER = Trigger(
         Case("busy, but as quick as ever", {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 1.5}, state="clear"),
         Case("no statistics or no layouts", {"ost_contention_ratio": None, "ost_slowdown_ratio": None}, state="unknown"),
         Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "ost_contention_ratio": None, "ost_slowdown_ratio": None},
+            state="not applicable",
+        ),
+        Case(
             "quiet, but statistics are missing",
             {"ost_contention_ratio": 0.1, "ost_slowdown_ratio": 3.0, "is_complete": False},
             state="unknown",
@@ -50,6 +55,9 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("statistics_lack",),
     needs=JOB_STATS,
     snippets=(STRIPE_SHELL,),
+    version="2",
 )

@@ -7,7 +7,7 @@ busy time over the mean of all OSTs, weighed by the time that the log's own requ
 Blind spots: OSTs that no job used in 30 nights are not counted among all. A file system with few jobs is uneven by chance.
 """
 
-from iomine.triggers.inputs import JOB_STATS
+from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL
 
@@ -43,7 +43,15 @@ TRIGGER = Trigger(
             state="unknown",
         ),
         Case("no statistics", {"ost_load_over_mean_ratio": None, "ost_slowdown_ratio": None}, state="unknown"),
+        Case(
+            "the log touched no file",
+            {"touched_file_count": 0, "ost_load_over_mean_ratio": None, "ost_slowdown_ratio": None},
+            state="not applicable",
+        ),
     ),
+    applies_to=(TOUCHED_FILES,),
+    lacks=("statistics_lack",),
     needs=JOB_STATS,
     snippets=(STRIPE_SHELL,),
+    version="2",
 )

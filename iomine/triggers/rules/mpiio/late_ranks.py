@@ -1,0 +1,86 @@
+"""Ranks wait for each other within MPI-IO.
+
+A collective call, and the opening and closing of a file, end when the last rank has come: whoever comes early waits within
+MPI-IO, and to a look at the I/O alone this is I/O. In POSIX beneath, only the ranks that move data for all are busy. What ranks
+spend in MPI-IO beyond the POSIX time of the slowest of them is more than that I/O takes: a rank came late, because its
+computing took longer or because it did something before; ranks were slow by turns; or data were on their way between ranks.
+That time is the cost. Of each file, the slowest rank's POSIX time is granted to every rank.
+
+Blind spots: waiting for a rank whose own I/O is slow is that rank's finding (RANK-101), and waiting for the few that move the
+data of all is the price of collective buffering; neither counts here. Exchange of data between ranks, and waiting for locks,
+look the same as waiting for a rank, and where many small pieces are exchanged that can be most of it. Who was
+late is told only where nobody else was: the rank with least time in MPI-IO has waited least, and where it has half of the
+median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then the I/O went another way.
+"""
+
+from iomine.triggers.inputs import MPIIO_REQUESTS, SEVERAL_RANKS, TRACE
+from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.snippets import TRACE_SHELL
+
+_LATE = {"late_seconds_ratio": 0.8, "late_run_ratio": 0.4}
+
+TRIGGER = Trigger(
+    code="MPIIO-401",
+    view="log_wait_profile",
+    level=Level.WARN,
+    all_of=(
+        Above(
+            "late_seconds_ratio",
+            0.30,
+            why="Our own choice: below, the transfers themselves are the better place to start.",
+        ),
+        Above(
+            "late_run_ratio",
+            0.05,
+            why="Our own choice, as for slow ranks: what lengthens the run by a twentieth or less is not worth a search.",
+        ),
+    ),
+    finding=(
+        "Ranks spent {late_core_seconds} core-seconds, {late_seconds_ratio:.0%} of their time in MPI-IO, waiting for each other "
+        "or exchanging data, most for {late_path}; no POSIX call beneath took that time. Waited for: {waited_for}."
+    ),
+    advice=(
+        "Find out who comes late ({waited_for}). Least effort: time the calls before and after a barrier in front of them "
+        "(MPI_Barrier): if the barrier takes the time, ranks come late, otherwise the exchange is slow. If ranks come late, "
+        "share the computing out more evenly, let no rank print, plot or write a log of its own just before, and open and close "
+        "files once instead of in each step. If the exchange is slow, pass larger pieces in fewer calls, and set more "
+        "aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: begin the write and compute meanwhile "
+        "(MPI_File_iwrite_at_all), so that nobody waits for the last."
+    ),
+    cases=(
+        Case(
+            "one rank is late at each dump",
+            {**_LATE, "late_core_seconds": 480.0},
+            state="fired",
+        ),
+        Case("exactly on the bar of the MPI-IO time", _LATE | {"late_seconds_ratio": 0.30}, state="clear"),
+        Case("exactly on the bar of the run", _LATE | {"late_run_ratio": 0.05}, state="clear"),
+        Case("the log has no MPI-IO", {**dict.fromkeys(_LATE), "mpiio_call_count": 0}, state="not applicable"),
+        Case("a run of one process", {**dict.fromkeys(_LATE), "process_count": 1}, state="not applicable"),
+        Case("POSIX records are missing", dict.fromkeys(_LATE), state="unknown"),
+        Case(
+            "below the bar, but records are missing", _LATE | {"late_seconds_ratio": 0.1, "is_complete": False}, state="unknown"
+        ),
+        Case("MPI-IO records are missing, but those at hand are enough", _LATE | {"is_complete": False}, state="fired"),
+    ),
+    applies_to=(SEVERAL_RANKS, MPIIO_REQUESTS),
+    lacks=("mpiio_lack", "posix_lack"),
+    needs=f"the POSIX and MPI-IO modules, whole; {TRACE} helps to name the late rank",
+    cost="late_core_seconds",
+    evidence="late_rank_evidence",
+    snippets=(
+        Snippet(
+            "c",
+            "How long each rank waits for the last before a collective write, and how long the write takes",
+            """\
+double begin = MPI_Wtime();
+MPI_Barrier(MPI_COMM_WORLD);
+double all_here = MPI_Wtime();
+MPI_File_write_at_all(file, start, values, count, MPI_DOUBLE, MPI_STATUS_IGNORE);
+double end = MPI_Wtime();
+printf("rank %d: waited %.3f s, wrote %.3f s\\n", rank, all_here - begin, end - all_here);
+""",
+        ),
+        TRACE_SHELL,
+    ),
+)
