@@ -1,5 +1,6 @@
 """The nightly sweep as a Prefect flow: one task per stage, however many logs there are."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 from prefect import flow, task
@@ -130,6 +131,7 @@ def _tell(summary: Summary, warehouse: Path) -> None:
                 ("ingested", summary.ingested),
                 ("known", summary.known),
                 ("rejected", summary.rejected),
+                *((f"statistics {what}", how_many) for what, how_many in asdict(summary.statistics).items()),
                 ("findings", summary.findings),
                 ("reports written anew", summary.reports),
             )

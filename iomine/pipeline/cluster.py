@@ -34,6 +34,9 @@ _ANSWER_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 600.0
 
+# Pages of a scheduler or worker ask nobody who they are. Without them the port stays, and has nothing to show.
+NO_PAGES: Final[dict[str, object]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
+
 LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
 _NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
 _UNDONE: Final = "Workers could not do a part of the work ({what})."
@@ -128,17 +131,25 @@ def standing_workers(scheduler: str) -> Iterator[Workers]:
 def own_workers(count: int | None = None) -> Iterator[Workers]:
     """Workers on this machine, for as long as the context lasts.
 
+    Whoever can talk to a Dask scheduler or worker can run programs as its owner, and every user of the machine reaches its
+    loopback: so these speak TLS only, with a key that is made for them and lies in the memory of their processes alone.
+
     Args:
         count: how many to start; one for each processor if None.
     """
     hush()
     # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
+    settings = {"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False, **NO_PAGES}
     with (
-        dask.config.set({"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False}),
+        dask.config.set(settings),
         LocalCluster(
             n_workers=count or local_workers(),
             threads_per_worker=1,
+            host="127.0.0.1",
+            security=Security.temporary(),
+            scheduler_kwargs={"dashboard": False},
             dashboard_address="127.0.0.1:0",
+            worker_dashboard_address="127.0.0.1:0",
             # What a task raises comes back to the client, who tells it.
             silence_logs=logging.CRITICAL,
         ) as cluster,

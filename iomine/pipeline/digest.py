@@ -20,6 +20,8 @@ from iomine.digest.questions import NEWEST, Whose
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
+from iomine.pipeline.judge import site_triggers
+from iomine.pipeline.mails import show_mails
 from iomine.pipeline.site import site_file
 from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
 from iomine.post.deliver import Office, Summary, deliver
@@ -74,15 +76,17 @@ class Done:
         last_night: the last night that was told, None where there is none yet.
         post: what became of letters.
         quiet: how many findings were not told, by reason.
+        is_shown: whether views show by now what was mailed; else the next digest shows it.
     """
 
     last_night: date | None
     post: Summary
     quiet: Counter[str]
+    is_shown: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """All of it, for programs."""
-        return {"last_night": self.last_night, **asdict(self.post), "quiet_findings": dict(self.quiet)}
+        return {"last_night": self.last_night, **asdict(self.post), "quiet_findings": dict(self.quiet), "is_shown": self.is_shown}
 
 
 def site_settings(root: Path) -> Settings:
@@ -108,10 +112,11 @@ def digest(order: Order) -> Done:
         WarehouseError: there is no warehouse, or another digest is being sent.
         OutputError: the outbox cannot be written, or the directory of users not be asked.
     """
-    settings = site_settings(order.warehouse)
+    warehouse = Warehouse(order.warehouse)
+    settings, triggers = site_settings(order.warehouse), site_triggers(warehouse)
     _check_way(order, settings)
     with ExitStack() as stack:
-        con = stack.enter_context(open_catalog(Warehouse(order.warehouse).database))
+        con = stack.enter_context(open_catalog(warehouse.database))
         ask = partial(answer, con)
         until = _until(ask, order)
         stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
@@ -120,7 +125,8 @@ def digest(order: Order) -> Done:
             return Done(None, Summary(), Counter())
         run = _Run(ask, order, office, until)
         run.send()
-        return Done(until, run.post, run.quiet)
+        is_shown = not order.is_dry and show_mails(warehouse, office.ledger, triggers.values())
+        return Done(until, run.post, run.quiet, is_shown)
 
 
 def take_mail(root: Path, mail: bytes) -> str:

@@ -37,6 +37,8 @@ The views name the files from this folder, so that it can be moved. Start a Duck
 `iomine sql --warehouse /where/this/folder/is` needs neither. The tables view_dictionary and data_dictionary say what is
 in the views and their columns.
 """
+# What has one of them belongs to that moment.
+_MOMENTS: Final = ("at", "end_at", "composed_at")
 _PSEUDONYMS: Final = """
 Names of people, jobs, hosts, accounts and files, and numbers that stand for them, are pseudonyms: the same name has the
 same pseudonym in all exports whose table _meta has this key_id. Times, sizes and counts are as they were.
@@ -86,14 +88,14 @@ class Choice:
         return self.cluster in {None, file.cluster} and (self.since is None or file.night >= self.since)
 
     def rows(self, file: LakeFile, rows: pa.Table) -> pa.Table:
-        """Rows of a file that are to be copied; those of tables without nights have the time of their sweep."""
+        """Rows of a file that are to be copied; those of tables without nights have the time of their sweep or mail."""
         if file.night is not None:
             return rows
         if self.cluster is not None:
             rows = rows.filter(pc.equal(rows["cluster"], self.cluster))
         if self.since is None:
             return rows
-        moment = rows["at" if "at" in rows.column_names else "end_at"]
+        moment = next(rows[name] for name in _MOMENTS if name in rows.column_names)
         return rows.filter(pc.greater_equal(moment, pa.scalar(datetime.combine(self.since, time(), UTC), moment.type)))
 
 

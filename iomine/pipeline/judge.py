@@ -10,25 +10,34 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from iomine.lake import LakeFile, Partition, Warehouse, faults_told
+from iomine.errors import LimitError, UsageError
+from iomine.lake import LakeFile, ParquetSink, Partition, Warehouse, faults_told, rows_of, write_file
+from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.cluster import Workers, map_unordered
+from iomine.pipeline.failures import FAILED, told
 from iomine.pipeline.rollups import outdated, roll_up
 from iomine.pipeline.site import site_file
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.uncommitted import AskOfSpan, views_over
-from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
+from iomine.pipeline.weather import READINGS, interval_files, run_files, slot_files, weather_files
+from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.bars import parse_bars, with_bars
-from iomine.triggers.judge import judge_sql, settings
+from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import Trigger
 from iomine.triggers.registry import TRIGGERS
+from iomine.views.model import JUDGING
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
+# How DuckDB's refusal of a statement of ours shows, which was not typed by anybody.
+_UNANSWERED: Final = (UsageError, LimitError)
 # What features of logs need to know of all logs of their night.
 _OF_NIGHT: Final = "darshan_build"
+_CLAIMS: Final = "cost_claim"
 
 
 def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, Trigger]:
@@ -57,6 +66,9 @@ def judge(
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
+    A log that no statement can deal with costs itself: it is found by halving, its rows are withdrawn but for that of the table
+    `log`, since every query that met them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
+
     Args:
         warehouse: where the logs lie.
         staging: the folder to write to.
@@ -65,9 +77,109 @@ def judge(
         hired: gives workers that share what is too much to be judged at once, None to judge all of it here.
 
     Returns:
-        Files of the tables that were worked out, `verdict` among them, and how many verdicts of the default ruleset are
-        findings.
+        Files of the tables that were worked out, `verdict` among them, and those that take the place of merged ones; and how
+        many verdicts of the default ruleset are findings.
     """
+    try:
+        return _judge(warehouse, staging, merged, triggers, hired)
+    except _UNANSWERED:
+        files = _without_culprits(warehouse, staging, merged, partial(_judge, warehouse, staging, triggers=triggers))
+        if not files:
+            raise
+    judged, findings = _judge(warehouse, staging, replaced(merged, files), triggers, hired)
+    return [*files, *judged], findings
+
+
+def _without_culprits(
+    warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile], attempt: Callable[[Sequence[LakeFile]], object]
+) -> list[LakeFile]:
+    """Files to take the place of merged ones, without the rows of logs that cannot be judged and with the names of these.
+
+    Args:
+        warehouse: where the logs lie.
+        staging: the folder to write to.
+        merged: the new files of the touched partitions.
+        attempt: judges them.
+
+    Returns:
+        No files where no log alone is to blame.
+    """
+    partition_of = {
+        log_id: file.partition
+        for file in merged
+        if file.table == "log" and file.partition
+        for log_id in pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist()
+    }
+    suspects = sorted(partition_of)
+    # Where statements fail without any log, none is to blame.
+    attempt(_withdrawn(staging, merged, suspects))
+    culprits = _culprits(staging, merged, suspects, attempt)
+    if not culprits:
+        return []
+    files = _withdrawn(staging, merged, list(culprits))
+    there = replaced(warehouse.lake.files(warehouse.lake.pins()), files)
+    for partition in {partition_of[log_id] for log_id in culprits}:
+        rows = {log_id: why for log_id, why in culprits.items() if partition_of[log_id] == partition}
+        told = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
+        old = [pq.read_table(file.path) for file in there if (file.table, file.partition) == (FAILED, partition)]
+        schema = arrow_schema(FAILED)
+        failures = pa.concat_tables([table.select(schema.names).cast(schema) for table in (*old, told)])
+        files = replaced(files, [write_file(staging, FAILED, failures, *partition)])
+    before = {file.path for file in merged}
+    return [file for file in files if file.path not in before]
+
+
+def _culprits(
+    staging: Path, files: Sequence[LakeFile], suspects: Sequence[str], attempt: Callable[[Sequence[LakeFile]], object]
+) -> dict[str, str]:
+    """Which of the logs cannot be judged, and why.
+
+    Args:
+        staging: the folder to write to.
+        files: in which no logs have rows but these, those of the table `log` aside.
+        suspects: ids of the logs.
+        attempt: judges files.
+    """
+    try:
+        attempt(files)
+    except _UNANSWERED as error:
+        if len(suspects) == 1:
+            return {suspects[0]: told(error)}
+    else:
+        return {}
+    middle = len(suspects) // 2
+    first, second = suspects[:middle], suspects[middle:]
+    return {
+        **_culprits(staging, _withdrawn(staging, files, second), first, attempt),
+        **_culprits(staging, _withdrawn(staging, files, first), second, attempt),
+    }
+
+
+def _withdrawn(staging: Path, files: Sequence[LakeFile], log_ids: Sequence[str]) -> list[LakeFile]:
+    """The files without what these logs hold; that they are there stays."""
+    wanted = pa.array(log_ids, pa.string())
+    return [_rid_of(staging, file, wanted) for file in files]
+
+
+def _rid_of(staging: Path, file: LakeFile, log_ids: pa.Array) -> LakeFile:
+    if file.table == "log" or "log_id" not in TABLES[file.table].columns:
+        return file
+    held = pq.read_table(file.path, columns=["log_id"])["log_id"]
+    if not pc.any(pc.is_in(held, log_ids)).as_py():
+        return file
+    with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night)) as sink:
+        for rows in rows_of(file.table, file.path):
+            sink.write(rows.filter(pc.invert(pc.is_in(rows["log_id"], log_ids))))
+    return sink.lake_file(file.cluster, file.night)
+
+
+def _judge(
+    warehouse: Warehouse,
+    staging: Path,
+    merged: Sequence[LakeFile],
+    triggers: Mapping[str, Trigger],
+    hired: Callable[[], Workers] | None = None,
+) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(warehouse.lake.files(warehouse.lake.pins()), merged)
     intervals = interval_files(
@@ -79,14 +191,14 @@ def judge(
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
-    weather = weather_files(staging, there, touched)
+    weather = [*weather_files(staging, there, touched), *run_files(staging, there, touched)]
     there = replaced(there, weather)
     late = outdated(there, merged)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= late - {file.partition for file in there if file.table == "verdict"}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())
-    worked_out = {_OF_NIGHT, *(trigger.view for trigger in judges)}
+    worked_out = {_OF_NIGHT, _CLAIMS, *features(judges)}
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
     files = [file for file in there if file.partition in partitions and file.table not in worked_out]
     of_nights = night_files(staging, files, judges)
@@ -135,10 +247,10 @@ def judge_span(
     """
     span, files = work
     with faults_told(staging):
-        features = work_out(staging, span, files, judges, threads)
+        worked_out = work_out(staging, span, files, judges, threads)
         logs = [file for file in files if file.table == "log"]
-        verdicts, findings = verdict_files(staging, span, [*logs, *features], judges, threads)
-    return [*features, *verdicts], findings
+        verdicts, findings = verdict_files(staging, span, [*logs, *worked_out], judges, threads)
+    return [*worked_out, *verdicts], findings
 
 
 def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
@@ -172,10 +284,14 @@ def work_out(
         judges: the triggers.
         threads: to use, None for one per core.
     """
-    views = sorted({trigger.view for trigger in judges})
+    views = sorted(features(judges))
     with views_over(files, settings(judges), threads) as ask:
         of_logs = [written(staging, view, [span], partial(_features, view=view, ask=ask), "log_id") for view in views]
-    return list(chain.from_iterable(of_logs))
+    judged_by = list(chain.from_iterable(of_logs))
+    # What costs claim is told from the features.
+    with views_over([*files, *judged_by], settings(judges), threads) as ask:
+        claims = written(staging, _CLAIMS, [span], partial(_features, view=_CLAIMS, ask=ask), "log_id", "claim_group")
+    return [*judged_by, *claims]
 
 
 def _features(span: Span, view: str, ask: AskOfSpan) -> pa.Table:

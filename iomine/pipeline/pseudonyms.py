@@ -145,7 +145,9 @@ class Pseudonyms:
     def _filled(self, name: str, code: str, text: str) -> str:
         if code not in TRIGGERS:
             return self._word(text)
-        return renamed(getattr(TRIGGERS[code], name), text, self._name_for) or self._word(text)
+        return renamed(
+            TRIGGERS[code].templates("finding" if name == "finding" else "advice"), text, self._name_for
+        ) or self._word(text)
 
     def _name_for(self, metric: str, text: str) -> str:
         return str(self._rules[field(metric).privacy or Privacy.WORD](text))

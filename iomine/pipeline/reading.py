@@ -11,18 +11,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-import pyarrow as pa
-
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import faults_told
 from iomine.pipeline.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.rows import RowSinks, rows_of
 from iomine.sources.darshan import Columns, Log, read_log
 from iomine.units import MIB, human_bytes
-
-# Python answers what a log may make it do with one of these; anything worse ends the process, which the parent sees.
-_LOG_AT_FAULT: Final = (ValueError, TypeError, KeyError, IndexError, OverflowError, ArithmeticError, pa.ArrowException)
-
 
 # What such a log leaves behind is more than the next is likely to need.
 _LARGE_LOG_BYTES: Final = 16 * MIB
@@ -45,13 +39,15 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
                 except MemoryError:
                     within = human_bytes(memory_bytes)
                     refused.append((path, f"Reading it takes more than {within} of memory, the limit for one log.", True))
-                except _LOG_AT_FAULT as error:
+                except Exception as error:  # noqa: BLE001  whatever a log makes Python raise, it costs that log
                     refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
                 else:
                     sinks.write(log_id, tables)
                     del tables
-                if Path(path).stat().st_size >= _LARGE_LOG_BYTES:
-                    give_memory_back()
+                # One that is gone meanwhile has been refused, or was read in time.
+                with suppress(OSError):
+                    if Path(path).stat().st_size >= _LARGE_LOG_BYTES:
+                        give_memory_back()
             sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}

@@ -3,10 +3,7 @@
 Whatever enters a statement here is a name of ours, a date or a quoted text; hence the exemptions below.
 """
 
-import json
-import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,11 +11,11 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from iomine.errors import UsageError
-from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
+from iomine.lake import Lake, LakeFile, Warehouse, faults_told
 from iomine.pipeline import progress
+from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judge import VERDICT_ORDER, replaced
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
@@ -26,7 +23,7 @@ from iomine.pipeline.rollups import OF_VERDICTS, roll_up
 from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
-from iomine.triggers.judge import judge_sql, settings
+from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, Trigger
 from iomine.views.query import ask, open_catalog
 
@@ -63,7 +60,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 
     Returns:
         Rows with a change, those with most first. A log counts as now fired or no longer fired whatever the other
-        state is, and as other where its verdict changes between clear and unknown.
+        state is, and as other where its verdict changes between clear, not applicable and unknown.
 
     Raises:
         UsageError: there is no such ruleset.
@@ -102,7 +99,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     """
     judges = _judges(triggers, ruleset)
     _check(warehouse)
-    with _to_be_written(warehouse) as staging:
+    with to_be_written(warehouse) as staging:
         database = staging / "judge.duckdb"
         build_views(warehouse, database)
         found = _spans(warehouse, JUDGED_AT_ONCE)
@@ -120,7 +117,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         nights = {partition for span in found for partition in span.partitions}
         if files:
             note_due(warehouse, nights)
-            _commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
+            commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
         publish(warehouse, triggers.values())
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
@@ -136,20 +133,6 @@ def _judges(triggers: Mapping[str, Trigger], ruleset: str | None) -> list[Trigge
 def _check(warehouse: Warehouse) -> None:
     """Says where there is no warehouse, in the words that all commands use."""
     open_catalog(warehouse.database).close()
-
-
-@contextmanager
-def _to_be_written(warehouse: Warehouse) -> Iterator[Path]:
-    """The warehouse locked, rid of what a sweep that died has left; gives the folder to write to."""
-    with faults_told(warehouse.root), warehouse.locked():
-        warehouse.clear_staging()
-        try:
-            staging = warehouse.staging / uuid.uuid4().hex
-            staging.mkdir(parents=True)
-            warehouse.lake.roll_back(staging)
-            yield staging
-        finally:
-            warehouse.clear_staging()
 
 
 def _spans(warehouse: Warehouse, logs_at_once: int) -> list[Span]:
@@ -168,9 +151,9 @@ def _told(stage: str, found: list[Span]) -> Iterator[Span]:
 
 def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:
     """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
-    wanted: dict[str, dict[str, float]] = {}
+    wanted: dict[str, dict[str, float]] = {view: {} for view in features(judges)}
     for trigger in judges:
-        wanted.setdefault(trigger.view, {}).update({setting.name: setting.default for setting in trigger.settings})
+        wanted[trigger.view].update({setting.name: setting.default for setting in trigger.settings})
     counts = [
         f"SELECT {quoted(view)} AS view, count(*) AS count FROM core.{view} WHERE {span.where}"  # noqa: S608
         + "".join(f" AND {name} = {value!r}" for name, value in values.items())
@@ -230,23 +213,3 @@ def _sums(lake: Lake, staging: Path, verdicts: list[LakeFile], ruleset: str | No
         return []
     there = replaced(lake.files(lake.pins()), verdicts)
     return roll_up(staging, there, {file.partition for file in verdicts if file.partition}, OF_VERDICTS)
-
-
-def _commit(lake: Lake, staging: Path, files: list[LakeFile]) -> None:
-    """Commits verdicts and sums, and then that they belong to what the last sweep committed."""
-    pins = dict(lake.pins())
-    del pins["sweep"]
-    judging_id = uuid.uuid4().hex
-    # Cluster by cluster, since one may have lost the logs of nights that another has.
-    for table, cluster in sorted({(file.table, file.cluster or "") for file in files}):
-        of_both = [file for file in files if (file.table, file.cluster) == (table, cluster)]
-        pins[table] = lake.commit(table, of_both, judging_id)
-    schema = arrow_schema("sweep")
-    sweeps = [
-        row
-        for file in lake.files(lake.pins())
-        if file.table == "sweep"
-        for row in pq.read_table(file.path, schema=schema).to_pylist()
-    ]
-    sweeps[-1]["table_versions"] = json.dumps(pins, sort_keys=True)
-    lake.commit("sweep", [write_file(staging, "sweep", pa.Table.from_pylist(sweeps, schema=schema))], judging_id)

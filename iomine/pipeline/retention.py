@@ -14,6 +14,7 @@ from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.rollups import KNOWN, ROLL_UPS
 from iomine.pipeline.site import only_table, site_file
 from iomine.schema import TABLES
+from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import needed_views
 
@@ -58,7 +59,7 @@ def tables_of_logs() -> frozenset[str]:
 @cache
 def _judged_by() -> frozenset[str]:
     """Tables that verdicts are worked out from."""
-    views = {f"{schema}.{trigger.view}" for trigger in TRIGGERS.values() for schema in ("core", "feature")}
+    views = {f"{schema}.{view}" for view in features(list(TRIGGERS.values())) for schema in ("core", "feature")}
     return frozenset(name.removeprefix("lake.") for view in needed_views(views) for name in view.reads) & TABLES.keys()
 
 

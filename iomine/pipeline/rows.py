@@ -1,12 +1,18 @@
 """Rows of a log for the lake: what it holds, and what follows from that while it is in memory."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
 
 from iomine.derive import (
+    Tables,
     access_runs,
     file_access,
     file_overlap,
@@ -18,20 +24,33 @@ from iomine.derive import (
     offset_detail,
     ost_detail,
     ost_io,
+    ost_pace,
+    ost_streams,
     periods,
     phase_layers,
     phases,
     rank_detail,
     rank_io,
+    rank_ost,
     request_sizes,
     segments,
+    special_files,
+    special_ids,
+    split_by_files,
+    times,
     totals,
     traces,
+    traces_of_others,
 )
+from iomine.derive.order import Ordered
+from iomine.derive.ost_pace import Streams
+from iomine.derive.phases import Layers
+from iomine.derive.trace import Integers, Trace
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
+from iomine.pipeline.failures import FAILED, told
 from iomine.pipeline.find import shown
-from iomine.sources.darshan import Columns, Log, assembled, row_count, size_bytes
+from iomine.sources.darshan import Columns, Doubted, Log, assembled, row_count, size_bytes, sound
 
 
 class RowSinks:
@@ -67,52 +86,147 @@ class RowSinks:
         if table not in self._sinks:
             sink = ParquetSink(table, new_file_path(self._staging, table, *self._partition))
             self._sinks[table] = self._stack.enter_context(sink)
-        self._sinks[table].write(assembled(table, self._pending.pop(table)))
+        parts = self._pending.pop(table)
         self._pending_rows[table] = self._pending_bytes[table] = 0
+        for rows in self._assembled(table, parts):
+            self._sinks[table].write(rows)
+
+    def _assembled(self, table: str, parts: list[tuple[str, Columns]]) -> Iterator[pa.Table]:
+        """The parts as Arrow; of a log whose rows do not fit the table, a failure in their place."""
+        try:
+            yield assembled(table, parts)
+        except MemoryError:
+            raise
+        except Exception as error:
+            of_logs = {log_id: [part for part in parts if part[0] == log_id] for log_id, _ in parts}
+            # A log has a row in these whatever else failed.
+            if table in {"log", FAILED}:
+                raise
+            if len(of_logs) > 1:
+                for own in of_logs.values():
+                    yield from self._assembled(table, own)
+                return
+            (log_id,) = of_logs
+            self._pending.setdefault(FAILED, []).append((log_id, {"derivation": [table], "error": [told(error)]}))
+            self._pending_rows[FAILED] += 1
 
     def finish(self) -> None:
         """Hands over what is left."""
-        for table in list(self._pending):
+        for table in [table for table in self._pending if table != FAILED]:
             self._flush(table)
+        if FAILED in self._pending:
+            self._flush(FAILED)
 
     def files(self) -> list[tuple[str, str, int, int]]:
         """Table, path, size and rows of each file, once they are finished."""
         return [(table, str(sink.path), sink.path.stat().st_size, sink.row_count) for table, sink in self._sinks.items()]
 
 
+@dataclass(frozen=True)
+class Given:
+    """What derivations work with; what several of them need is worked out once.
+
+    Attributes:
+        log: the log, rid of what cannot be.
+        doubted: what that was.
+    """
+
+    log: Log
+    doubted: Doubted
+
+    @property
+    def run_seconds(self) -> float | None:
+        """Length of the run, None where the header is in doubt."""
+        return None if self.log.job.doubt else self.log.job.run_seconds
+
+    @cached_property
+    def special(self) -> Columns:
+        """Columns of the table `special_file`."""
+        return special_files(self.log.tables)
+
+    @cached_property
+    def special_ids(self) -> Integers:
+        """Files that are none on storage."""
+        return special_ids(self.special)
+
+    @cached_property
+    def split(self) -> tuple[Tables, Tables]:
+        """Columns by table, without special files and of these alone."""
+        return split_by_files(self.log.tables, self.special_ids)
+
+    @property
+    def tables(self) -> Tables:
+        """Columns by table, without special files."""
+        return self.split[0]
+
+    @cached_property
+    def traced(self) -> list[Trace]:
+        """The trace of each layer that has one."""
+        return traces(self.log.tables)
+
+    @cached_property
+    def traces(self) -> list[Trace]:
+        """The same, without special files."""
+        return traces_of_others(self.traced, self.special_ids)
+
+    @cached_property
+    def ordered(self) -> list[Ordered]:
+        """These, in the order of time."""
+        return in_order(self.traces)
+
+    @cached_property
+    def streams(self) -> Streams:
+        """Requests by layer, OST and rank."""
+        return ost_streams(self.tables, self.traces, self.log.job.nprocs)
+
+    @cached_property
+    def layers(self) -> Layers:
+        """Stretches of I/O by layer."""
+        return phase_layers(self.tables, self.traces)
+
+    @cached_property
+    def phases(self) -> Columns:
+        """Columns of the table `phase`."""
+        return phases(self.layers, self.run_seconds)
+
+
 def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
-    """All rows of a log: what it holds, and what follows from that while it is in memory."""
-    found = traces(log.tables)
-    ordered = in_order(found)
-    run_seconds = None if log.job.doubt else log.job.run_seconds
-    layers = phase_layers(log.tables, found)
-    log_phases = phases(layers, run_seconds)
-    derived = {
-        "log": _log_row(log, path),
-        "file_access": file_access(ordered),
-        "request_size": request_sizes(found),
-        "rank_io": rank_io(log.tables, found, log.job.nprocs),
-        "phase": log_phases,
-        "period": periods(log_phases, log.tables, found),
-        "file_phase": file_phases(layers, run_seconds),
-        "ost_io": ost_io(log.tables, found),
-        "mpiio_posix": mpiio_posix(log.tables, found),
-        "file_overlap": file_overlap(log.tables, ordered),
-        "access_run": access_runs(ordered),
-        "rank_detail": rank_detail(log.tables, found, run_seconds),
-        "offset_detail": offset_detail(log.tables, found, run_seconds),
-        "ost_detail": ost_detail(log.tables, found, run_seconds),
-    }
-    return {
-        **log.tables,
-        **{table: [columns] for table, columns in derived.items() if columns},
-        "segment": segments(log.tables),
-    }
+    """All rows of a log: what it holds, and what follows from that while it is in memory.
 
-
-def _log_row(log: Log, path: str) -> Columns:
+    A derivation that fails costs its own rows and those that follow from them, and becomes a row of the table
+    `failed_derivation`.
+    """
     job = log.job
-    signature = io_signature(log.tables)
+    tables, doubted = sound(log.tables, None if job.doubt else job.run_seconds * job.nprocs)
+    given = Given(replace(log, tables=tables), doubted)
+    derived: dict[str, Columns] = {}
+    failures: list[tuple[str, str]] = []
+    rows: dict[str, Iterable[Columns]] = {**tables, "segment": ()}
+    for table, derive in DERIVATIONS.items():
+        with _failure_noted(table, failures):
+            derived[table] = derive(given)
+    with _failure_noted("segment", failures):
+        rows["segment"] = segments(tables)
+    derived["log"] = {**_header(given, path), **derived.get("log", {})}
+    if failures:
+        names, errors = zip(*failures, strict=True)
+        derived[FAILED] = {"derivation": list(names), "error": list(errors)}
+    return rows | {table: [columns] for table, columns in derived.items() if columns}
+
+
+@contextmanager
+def _failure_noted(derivation: str, failures: list[tuple[str, str]]) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError:
+        # The log is read again without its traces.
+        raise
+    except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
+        failures.append((derivation, told(error)))
+
+
+def _header(given: Given, path: str) -> Columns:
+    log, job = given.log, given.log.job
     row = {
         "job_id": job.job_id,
         "uid": job.uid,
@@ -127,12 +241,45 @@ def _log_row(log: Log, path: str) -> Columns:
         "format_version": log.format_version,
         "darshan_version": job.darshan_version,
         "is_partial": log.is_partial,
-        "doubt": log.doubt,
-        **totals(log.tables)._asdict(),
-        "io_signature": signature,
-        # What is not named is not told apart.
-        "lineage_id": lineage_id(job.uid, job.application, job.nprocs, signature) if job.application else None,
+        "doubt": "; ".join(filter(None, (log.doubt, str(given.doubted)))) or None,
         "path": shown(path),
         "size_bytes": log.size_bytes,
     }
     return {name: [value] for name, value in row.items()}
+
+
+def _summed(given: Given) -> Columns:
+    job, (tables, special) = given.log.job, given.split
+    signature = io_signature(tables)
+    sums = totals(tables)._asdict() | times(tables, special, job.nprocs, given.run_seconds)._asdict()
+    row = {
+        **given.doubted.withheld(sums),
+        "io_signature": signature,
+        # What is not named is not told apart.
+        "lineage_id": lineage_id(job.uid, job.application, job.nprocs, signature) if job.application else None,
+    }
+    return {name: [value] for name, value in row.items()}
+
+
+# Each gives columns of the table by whose name it goes, none where there are no rows.
+DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
+    "special_file": lambda given: given.special,
+    "file_access": lambda given: file_access(given.ordered),
+    "request_size": lambda given: request_sizes(given.traces),
+    "rank_io": lambda given: rank_io(given.log.tables, given.traced, given.log.job.nprocs, given.special_ids),
+    "phase": lambda given: given.phases,
+    "period": lambda given: periods(given.phases, given.tables, given.traces),
+    "file_phase": lambda given: file_phases(given.layers, given.run_seconds),
+    "ost_io": lambda given: ost_io(given.tables, given.traces),
+    "ost_pace": lambda given: ost_pace(given.streams, given.log.job.nprocs),
+    "rank_ost": lambda given: rank_ost(given.streams),
+    "mpiio_posix": lambda given: mpiio_posix(given.tables, given.traces),
+    "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
+    "access_run": lambda given: access_runs(given.ordered),
+    # Pictures show all requests that were traced.
+    "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),
+    "offset_detail": lambda given: offset_detail(given.log.tables, given.traced, given.run_seconds),
+    "ost_detail": lambda given: ost_detail(given.log.tables, given.traced, given.run_seconds),
+    # What the log row says beside its header.
+    "log": _summed,
+}

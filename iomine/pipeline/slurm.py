@@ -20,10 +20,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+import dask
 from distributed import Client, Security
 
 from iomine.errors import UsageError
-from iomine.pipeline.cluster import Workers, hush
+from iomine.pipeline.cluster import NO_PAGES, Workers, hush
 from iomine.pipeline.site import site_file
 from iomine.settings import parse_settings, setting
 
@@ -35,7 +36,10 @@ _ANSWER_SECONDS: Final = 60
 # A worker leaves in peace before Slurm ends its job: what it had in hand is then no mark against a log.
 _LIFETIME_RATIO: Final = 0.85
 _STAGGER_RATIO: Final = 0.1
-_ENVIRONMENT: Final = ("export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",)
+_ENVIRONMENT: Final = (
+    "export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",
+    "export DASK_DISTRIBUTED__WORKER__HTTP__ROUTES='[]'",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +199,7 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
     interface = site.scheduler_interface or site.interface
     scheduler = {"dashboard": False, "dashboard_address": "127.0.0.1:0"} | ({"interface": interface} if interface else {})
     with (
+        dask.config.set(NO_PAGES),
         _certificates(shared) as security,
         SLURMCluster(**_job(site), security=security, scheduler_options=scheduler, silence_logs=logging.CRITICAL) as cluster,
         Client(cluster, set_as_default=False) as connected,

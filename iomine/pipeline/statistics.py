@@ -1,12 +1,15 @@
 """Server statistics and accounting in a sweep: told from known ones, and read into staged files."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -19,8 +22,11 @@ from iomine.lake.files import new_file_path
 from iomine.pipeline.find import shown
 from iomine.pipeline.reader import CHANGED, Refused
 from iomine.schema.registry import arrow_schema
+from iomine.sources.archive import Member, Unread, is_archive, members
+from iomine.sources.clock import moment_given
 from iomine.sources.darshan import GONE
-from iomine.sources.model import Readings
+from iomine.sources.lustre.parameters import target_named
+from iomine.sources.model import Input, Readings
 
 # Python answers what an input may make it do with one of these.
 _AT_FAULT: Final = (
@@ -33,18 +39,51 @@ _AT_FAULT: Final = (
     RecursionError,
     pa.ArrowException,
 )
-
+_TOO_MUCH: Final = "Reading it takes more memory than there is."
 
 _Part = tuple[str, date, pa.Table]
 
 
+class Key(NamedTuple):
+    """What a reading is the same by: its bytes, and what these do not say.
+
+    Attributes:
+        sha256: digest of its bytes.
+        target: target that its path names, None where it names none.
+        owner: client that its path names, None where it names none.
+        sampled_at: when it was read by its path or its time of change; None where the bytes say so.
+    """
+
+    sha256: str
+    target: str | None
+    owner: str | None
+    sampled_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True)
 class NewInput:
-    """An input that is to be read."""
+    """An input that is to be read: a file, or a member of an archive.
+
+    Attributes:
+        path: of the file, or of the member below its archive.
+        key: what it is the same by.
+        size_bytes: its size.
+        modified_at: when it was last changed.
+        archive: the archive that it is a member of, empty where it is a file.
+        member: its number there.
+    """
 
     path: str
-    sha256: str
+    key: Key
     size_bytes: int
+    modified_at: datetime
+    archive: str = ""
+    member: int = 0
+
+    @property
+    def place(self) -> str:
+        """The file on disk."""
+        return self.archive or self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +108,57 @@ class InputsResult:
     Attributes:
         files: staged files.
         rows: of the table `source_file`, one for each input that was read.
-        refused: inputs that were not.
+        refused: inputs that were not, and why.
     """
 
     files: tuple[LakeFile, ...]
     rows: tuple[Mapping[str, Any], ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[tuple[NewInput, UnreadableError], ...]
 
 
-def digest_all(paths: Sequence[str]) -> list[NewInput | UnreadableError]:
-    """What each input is, by its bytes, or why it cannot be looked at."""
-    return [_digest(path) for path in paths]
+def known_keys(source_files: pa.Table) -> set[Key]:
+    """What inputs that were read are the same by."""
+    return {Key(*key.values()) for key in source_files.select(Key._fields).to_pylist()}
 
 
-def _digest(path: str) -> NewInput | UnreadableError:
+def is_known(key: Key, known: Collection[Key]) -> bool:
+    """Whether an input was read: with the same bytes, and at the same moment unless the bytes say theirs."""
+    return key in known or key._replace(sampled_at=None) in known
+
+
+def digest_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:
+    """What is in each file, by its bytes, or why it cannot be looked at: one input, or the members of an archive.
+
+    Args:
+        paths: the files.
+        zone: name of the time zone of times in paths that do not tell theirs.
+    """
+    return [_digest(path, ZoneInfo(zone)) for path in paths]
+
+
+def _digest(path: str, zone: ZoneInfo) -> list[NewInput | Refused]:
     try:
+        if is_archive(Path(path)):
+            return [_digest_member(path, each, zone) for each in members(Path(path))]
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256")
-            return NewInput(path, digest.hexdigest(), file.tell())
+            modified_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+            return [NewInput(path, _key(path, digest.hexdigest(), modified_at, zone), file.tell(), modified_at)]
     except FileNotFoundError:
-        return UnreadableError(GONE, False)
+        return [Refused(path, GONE, False)]
     except OSError as error:
-        return UnreadableError(f"The file cannot be read: {error.strerror}.", False)
+        return [Refused(path, f"The file cannot be read: {error.strerror}.", False)]
+
+
+def _digest_member(archive: str, member: Member | Unread, zone: ZoneInfo) -> NewInput | Refused:
+    if isinstance(member, Unread):
+        return Refused(member.path, member.error.reason, member.error.is_final)
+    key = _key(member.path, hashlib.sha256(member.data).hexdigest(), member.modified_at, zone)
+    return NewInput(member.path, key, len(member.data), member.modified_at, archive, member.number)
+
+
+def _key(path: str, sha256: str, modified_at: datetime, zone: ZoneInfo) -> Key:
+    return Key(sha256, *target_named(path), moment_given(Input(path, b"", modified_at, zone)))
 
 
 def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
@@ -102,19 +170,17 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
     rows, refused = [], []
     with faults_told(staging), ExitStack() as stack:
         sinks = _NightSinks(staging, batch.cluster, stack)
-        for each in batch.inputs:
+        for each, data in _opened(batch.inputs):
             try:
-                kind, readings = _read(each, ZoneInfo(batch.zone))
+                kind, readings = _read(each, data, ZoneInfo(batch.zone))
                 # All of it before any of it is written: a file is read whole or refused.
                 parts = list(_by_night(readings))
             except UnreadableError as error:
-                refused.append(Refused(each.path, error.reason, error.is_final))
+                refused.append((each, error))
             except MemoryError:
-                refused.append(Refused(each.path, "Reading it takes more memory than there is.", is_final=False))
+                refused.append((each, UnreadableError(_TOO_MUCH, False)))
             except _AT_FAULT as error:
-                refused.append(
-                    Refused(each.path, f"It makes no sense to its reader ({type(error).__name__}: {error}).", is_final=True)
-                )
+                refused.append((each, UnreadableError(f"It makes no sense to its reader ({type(error).__name__}: {error}).")))
             else:
                 sinks.write(parts)
                 rows.append(_row(each, batch.cluster, kind, readings))
@@ -122,18 +188,41 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
     return InputsResult(tuple(sinks.files()), tuple(rows), tuple(refused))
 
 
-def _read(each: NewInput, zone: ZoneInfo) -> tuple[str, Readings]:
+def _opened(inputs: Iterable[NewInput]) -> Iterator[tuple[NewInput, bytes | UnreadableError]]:
+    """Inputs with their bytes, or why these cannot be had; an archive is gone through once for members that follow each other."""
+    for _, group in groupby(inputs, attrgetter("place")):
+        left = {each.member: each for each in group}
+        fault = UnreadableError(CHANGED, False)
+        try:
+            for number, data in _contents(next(iter(left.values()))):
+                if each := left.pop(number, None):
+                    yield each, data
+                if not left:
+                    break
+        except OSError as error:
+            fault = UnreadableError(f"The file cannot be read: {error.strerror}.", False)
+        except MemoryError:
+            fault = UnreadableError(_TOO_MUCH, False)
+        yield from ((each, fault) for each in left.values())
+
+
+def _contents(first: NewInput) -> Iterator[tuple[int, bytes]]:
+    """What is at the place of an input, by its number there."""
+    if not first.archive:
+        yield 0, Path(first.path).read_bytes()
+        return
+    yield from ((each.number, each.data) for each in members(Path(first.archive)) if isinstance(each, Member))
+
+
+def _read(each: NewInput, data: bytes | UnreadableError, zone: ZoneInfo) -> tuple[str, Readings]:
     # Their readers take half a second to load, which sweeps of logs alone need not wait for.
     from iomine.sources.inputs import open_input, read_input  # noqa: PLC0415
 
-    path = Path(each.path)
-    try:
-        data = path.read_bytes()
-        if hashlib.sha256(data).hexdigest() != each.sha256:
-            raise UnreadableError(CHANGED, False)
-        return read_input(open_input(path, data, zone))
-    except OSError as error:
-        raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
+    if isinstance(data, UnreadableError):
+        raise data
+    if hashlib.sha256(data).hexdigest() != each.key.sha256:
+        raise UnreadableError(CHANGED, False)
+    return read_input(open_input(each.path, data, each.modified_at, zone))
 
 
 def _by_night(readings: Readings) -> Iterator[_Part]:
@@ -176,14 +265,15 @@ def _row(each: NewInput, cluster: str, kind: str, readings: Readings) -> dict[st
     ]
     return {
         "path": shown(each.path),
-        "sha256": each.sha256,
+        **each.key._asdict(),
+        "sampled_at": None if readings.tells_moment else each.key.sampled_at,
         "cluster": cluster,
         "source_kind": kind,
         "size_bytes": each.size_bytes,
         "row_count": sum(rows.num_rows for rows in tables),
         "first_at": min((pc.min(column).as_py() for column in moments), default=None),
         "last_at": max((pc.max(column).as_py() for column in moments), default=None),
-        "doubt": readings.doubt,
+        "doubt": readings.doubt or None,
         "reader_version": __version__,
         "at": datetime.now(UTC),
     }

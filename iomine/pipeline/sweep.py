@@ -10,9 +10,9 @@ import json
 import os
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
@@ -23,19 +23,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine import __version__
-from iomine.errors import UnreadableError, UsageError, WorkersError
+from iomine.errors import LostLogsError, UnreadableError, UsageError, WorkersError
 from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_file
 from iomine.pipeline import plan, progress
 from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
 from iomine.pipeline.find import Candidate, find, is_visible, shown
 from iomine.pipeline.judge import judge, replaced, site_triggers
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reader import Limits
+from iomine.pipeline.reader import Limits, Refused
 from iomine.pipeline.reports import note_due, report_due, retire
 from iomine.pipeline.retention import days_of_reports, expired, site_retention
 from iomine.pipeline.rollups import KNOWN, known_logs
 from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
-from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
+from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, is_known, known_keys, read_inputs
 from iomine.pipeline.weather import READINGS
 from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
 from iomine.pipeline.zones import site_zone
@@ -83,16 +83,34 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """What became of inputs of one kind. Found is always ingested + known + rejected.
+
+    Attributes:
+        found: how many there were.
+        ingested: those read and committed.
+        known: those that the lake had already, or that were twice among the found.
+        rejected: those that could not be read.
+    """
+
+    found: int = 0
+    ingested: int = 0
+    known: int = 0
+    rejected: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What a sweep did. Found is always ingested + known + rejected.
 
     Attributes:
         sweep_id: its identifier.
-        found: candidates.
-        ingested: inputs read and committed.
-        known: candidates whose bytes the lake had already, or had twice among the candidates.
+        found: candidates for logs.
+        ingested: logs read and committed.
+        known: logs whose bytes the lake had already, or had twice among the candidates.
         rejected: candidates that could not be read.
-        reasons: how many were rejected for each reason.
+        statistics: the same of readings of servers and accounting, of which an archive may hold many.
+        reasons: how many of all were rejected for each reason.
         nights: nights that got logs.
         findings: findings about the logs of those nights.
         seconds: how long it took.
@@ -105,6 +123,7 @@ class Summary:
     ingested: int
     known: int
     rejected: int
+    statistics: Counts
     reasons: dict[str, int]
     nights: tuple[date, ...]
     findings: int
@@ -135,8 +154,11 @@ class Sweep:
         self._new_inputs: list[NewInput] = []
         self._read_inputs: list[Mapping[str, Any]] = []
         self._known = 0
+        self._known_inputs = 0
+        self._known_when_read = 0
         self._ingested = 0
         self._rejects: list[dict[str, Any]] = []
+        self._input_rejects: list[dict[str, Any]] = []
         self._staged: list[LakeFile] = []
         self._merged: list[LakeFile] = []
         self._judged: list[LakeFile] = []
@@ -166,24 +188,25 @@ class Sweep:
         self._stack.__exit__(kind, error, trace)
 
     def find(self) -> int:
-        """Finds the candidates, and puts right what a sweep that died has left; returns how many there are."""
+        """Finds the candidates, and puts right what a sweep that died has left; returns how many files there are."""
         self._candidates = find(self.settings.paths, self.settings.limits.file_bytes)
         self._inputs = find(self.settings.stats, LARGEST_BYTES, is_visible)
         lake = self._warehouse.lake
         lake.roll_back(self._staging)
         lake.vacuum(_GRACE_DAYS)
-        return len(self._looked_at)
-
-    @property
-    def _looked_at(self) -> list[Candidate]:
-        return [*self._candidates, *self._inputs]
+        return len(self._candidates) + len(self._inputs)
 
     def identify(self) -> int:
         """Tells new inputs from known ones and from what is none; returns how many are new."""
-        self._new, self._new_inputs, self._known, self._rejects = [], [], 0, []
-        for candidate in self._looked_at:
-            if candidate.reason:
+        self._new, self._new_inputs, self._known, self._known_inputs = [], [], 0, 0
+        self._rejects, self._input_rejects = (
+            [
                 self._reject(candidate.path, "find", candidate.reason, is_final=False, size_bytes=candidate.size_bytes)
+                for candidate in candidates
+                if candidate.reason
+            ]
+            for candidates in (self._candidates, self._inputs)
+        )
         remembered = self._remembered_rejects()
         self._identify_logs(remembered)
         self._identify_inputs(remembered)
@@ -191,21 +214,25 @@ class Sweep:
 
     def _identify_logs(self, remembered: Mapping[str, dict[str, Any]]) -> None:
         readable = [candidate for candidate in self._candidates if not candidate.reason]
-        identified = sorted(self._identified(readable, identify_all), key=lambda pair: pair[0].path)
+        identified = sorted(self._identified("identify", readable, identify_all), key=lambda pair: pair[0].path)
         known_ids = self._known_ids({identity.log_id for _, identity in identified if isinstance(identity, Identity)})
         for candidate, identity in identified:
             if isinstance(identity, UnreadableError):
-                self._reject(
-                    candidate.path, "identify", identity.reason, is_final=identity.is_final, size_bytes=candidate.size_bytes
+                self._rejects.append(
+                    self._reject(
+                        candidate.path, "identify", identity.reason, is_final=identity.is_final, size_bytes=candidate.size_bytes
+                    )
                 )
             elif identity.night is None:
-                self._reject(
-                    candidate.path,
-                    "identify",
-                    identity.reason,
-                    is_final=True,
-                    sha256=identity.sha256,
-                    size_bytes=identity.size_bytes,
+                self._rejects.append(
+                    self._reject(
+                        candidate.path,
+                        "identify",
+                        identity.reason,
+                        is_final=True,
+                        sha256=identity.sha256,
+                        size_bytes=identity.size_bytes,
+                    )
                 )
             elif identity.log_id in known_ids:
                 self._known += 1
@@ -216,29 +243,37 @@ class Sweep:
                 self._new.append(plan.NewLog(candidate.path, identity, identity.night))
 
     def _identify_inputs(self, remembered: Mapping[str, dict[str, Any]]) -> None:
-        known = set(self._source_files()["sha256"].to_pylist()) if self._inputs else set()
+        known = known_keys(self._source_files()) if self._inputs else set()
         readable = [candidate for candidate in self._inputs if not candidate.reason]
-        for candidate, found in sorted(self._identified(readable, digest_all), key=lambda pair: pair[0].path):
-            if isinstance(found, UnreadableError):
-                self._reject(candidate.path, "identify", found.reason, is_final=found.is_final, size_bytes=candidate.size_bytes)
-            elif found.sha256 in known:
-                self._known += 1
-            elif found.sha256 in remembered:
-                self._rejects.append(remembered[found.sha256] | {"path": shown(candidate.path)})
-            else:
-                known.add(found.sha256)
-                self._new_inputs.append(found)
+        identified = self._identified("identify statistics", readable, digest_all, self._zone)
+        for candidate, found in sorted(identified, key=lambda pair: pair[0].path):
+            for each in found:
+                if isinstance(each, Refused):
+                    # Of an archive or a member of one, the size of the archive is all that is known.
+                    self._input_rejects.append(
+                        self._reject(each.path, "identify", each.reason, is_final=each.is_final, size_bytes=candidate.size_bytes)
+                    )
+                elif is_known(each.key, known):
+                    self._known_inputs += 1
+                elif each.key.sha256 in remembered:
+                    self._input_rejects.append(remembered[each.key.sha256] | {"path": shown(each.path)})
+                else:
+                    known.add(each.key)
+                    self._new_inputs.append(each)
 
     def read(self) -> int:
         """Reads the new inputs into staged files; returns how many could be read."""
         self._staged, self._ingested, self._read_inputs = [], 0, []
-        rejects = [reject for reject in self._rejects if reject["stage"] != "read" or reject["at"] < self.started_at]
-        self._rejects = rejects
+        self._known_when_read = 0
+        self._rejects, self._input_rejects = (
+            [reject for reject in rejects if reject["stage"] != "read" or reject["at"] < self.started_at]
+            for rejects in (self._rejects, self._input_rejects)
+        )
         if self._new:
             self._read_logs()
         if self._new_inputs:
             self._read_statistics()
-        return self._ingested
+        return self._ingested + len(self._read_inputs)
 
     def _read_logs(self) -> None:
         identity_of = {log.path: log.identity for log in self._new}
@@ -250,33 +285,48 @@ class Sweep:
             self._ingested += result.log_count
             for refused in result.refused:
                 log = identity_of[refused.path]
-                self._reject(
-                    refused.path,
-                    "read",
-                    refused.reason,
-                    is_final=refused.is_final,
-                    sha256=log.sha256,
-                    size_bytes=log.size_bytes,
+                self._rejects.append(
+                    self._reject(
+                        refused.path,
+                        "read",
+                        refused.reason,
+                        is_final=refused.is_final,
+                        sha256=log.sha256,
+                        size_bytes=log.size_bytes,
+                    )
                 )
             done += len(batch.logs)
             progress.tell("read", done, len(self._new))
 
     def _read_statistics(self) -> None:
-        by_path = {each.path: each for each in self._new_inputs}
-        pieces = plan.cut(((each, each.size_bytes) for each in self._new_inputs), self._capacity())
+        """Reads of equal bytes one first: only then it is known whether the others are readings of other moments."""
+        firsts: dict[str, NewInput] = {}
+        others = [each for each in self._new_inputs if firsts.setdefault(each.key.sha256, each) is not each]
+        self._read_each(list(firsts.values()), 0)
+        known = known_keys(pa.Table.from_pylist(self._read_inputs, schema=arrow_schema("source_file")))
+        new = [each for each in others if not is_known(each.key, known)]
+        self._known_when_read = len(others) - len(new)
+        self._read_each(new, len(firsts) + self._known_when_read)
+
+    def _read_each(self, inputs: Sequence[NewInput], done: int) -> None:
+        pieces = plan.cut(((each, each.size_bytes) for each in inputs), self._capacity())
         work = [InputBatch(self.settings.cluster, self._zone, tuple(piece)) for piece, _ in pieces]
-        done = 0
         for batch, result in map_unordered(self._hired(), read_inputs, work, self._staging, after_deaths=after_input_deaths):
             self._staged += result.files
             self._read_inputs += result.rows
-            self._ingested += len(result.rows)
-            for refused in result.refused:
-                each = by_path[refused.path]
+            self._input_rejects += [
                 self._reject(
-                    each.path, "read", refused.reason, is_final=refused.is_final, sha256=each.sha256, size_bytes=each.size_bytes
+                    each.path,
+                    "read",
+                    error.reason,
+                    is_final=error.is_final,
+                    sha256=each.key.sha256,
+                    size_bytes=each.size_bytes,
                 )
+                for each, error in result.refused
+            ]
             done += len(batch.inputs)
-            progress.tell("statistics", done, len(self._new_inputs))
+            progress.tell("read statistics", done, len(self._new_inputs))
 
     def merge(self) -> int:
         """Makes the new files of every partition that got rows; returns how many files."""
@@ -315,10 +365,15 @@ class Sweep:
         return expired(self._days, there, self.settings.cluster, self.started_at.date())
 
     def commit(self) -> None:
-        """Commits all tables, rid of rows that are past their days, and last the sweep itself."""
+        """Commits all tables, rid of rows that are past their days, and last the sweep itself.
+
+        Raises:
+            LostLogsError: what was found is not what was ingested, known or rejected; nothing is committed then.
+        """
+        self._check_counts()
         lake = self._warehouse.lake
         cluster = self.settings.cluster
-        new = [*self._merged, *self._judged]
+        new = replaced(self._merged, self._judged)
         there = replaced(lake.files(lake.pins()), new)
         past = self._past(there)
         new += known_logs(self._staging, there, {(cluster, night) for table, night in past if table == "log"})
@@ -339,16 +394,25 @@ class Sweep:
             "paths": [shown(str(path.absolute())) for path in (*self.settings.paths, *self.settings.stats)],
             "start_at": self.started_at,
             "end_at": datetime.now(UTC),
-            "found_count": len(self._looked_at),
+            "found_count": len(self._candidates),
             "ingested_count": self._ingested,
             "known_count": self._known,
             "rejected_count": len(self._rejects),
+            **{f"statistics_{name}_count": count for name, count in asdict(self._statistics).items()},
             "reader_version": __version__,
             "table_versions": json.dumps(versions, sort_keys=True),
         }
         sweeps = [*self._rows("sweep"), row]
         rows = pa.Table.from_pylist(sweeps, schema=arrow_schema("sweep"))
         lake.commit("sweep", [write_file(self._staging, "sweep", rows)], self.id)
+
+    def _check_counts(self) -> None:
+        found, rejected = len(self._candidates), len(self._rejects)
+        if (held := self._ingested + self._known + rejected) != found:
+            raise LostLogsError(
+                f"Of {found:,} logs found, {self._ingested:,} were ingested, {self._known:,} known and {rejected:,} rejected, "
+                f"which is {held:,}: nothing was committed; sweep again, and report it where it stays so."
+            )
 
     def publish(self) -> Summary:
         """Shows readers the new state, all tables at once."""
@@ -365,15 +429,22 @@ class Sweep:
     def _summary(self) -> Summary:
         return Summary(
             sweep_id=self.id,
-            found=len(self._looked_at),
+            found=len(self._candidates),
             ingested=self._ingested,
             known=self._known,
             rejected=len(self._rejects),
-            reasons=dict(Counter(reject["reason"] for reject in self._rejects).most_common()),
+            statistics=self._statistics,
+            reasons=dict(Counter(reject["reason"] for reject in (*self._rejects, *self._input_rejects)).most_common()),
             nights=tuple(sorted({file.night for file in self._staged if file.night and file.table == "log"})),
             findings=self._findings,
             seconds=(datetime.now(UTC) - self.started_at).total_seconds(),
         )
+
+    @property
+    def _statistics(self) -> Counts:
+        """What became of readings. How many an archive holds is not known before it is looked into."""
+        counts = len(self._read_inputs), self._known_inputs + self._known_when_read, len(self._input_rejects)
+        return Counts(sum(counts), *counts)
 
     def _hired(self) -> Workers:
         """The workers, asked for when there is work for them, and anew where their scheduler was lost."""
@@ -401,8 +472,9 @@ class Sweep:
         return self.settings.workers or local_workers()
 
     def _identified(
-        self, candidates: list[Candidate], look: Callable[[list[str]], list[Found | UnreadableError]]
-    ) -> Iterator[tuple[Candidate, Found | UnreadableError]]:
+        self, stage: str, candidates: list[Candidate], look: Callable[..., list[Found]], *given: str
+    ) -> Iterator[tuple[Candidate, Found]]:
+        """Candidates and what they are, as workers say; `look` is given paths, and `given`."""
         if not candidates:
             return
         pieces = plan.cut(((candidate, candidate.size_bytes) for candidate in candidates), self._capacity())
@@ -410,28 +482,29 @@ class Sweep:
         # Drawn as they are handed out: so many paths need not be in memory twice.
         paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))
         by_path = {candidate.path: candidate for candidate in candidates}
-        for piece, identities in map_unordered(self._hired(), look, paths):
+        for piece, identities in map_unordered(self._hired(), look, paths, *given):
             yield from ((by_path[path], identity) for path, identity in zip(piece, identities, strict=True))
             done += len(piece)
-            progress.tell("identify", done, len(candidates))
+            progress.tell(stage, done, len(candidates))
 
-    def _reject(self, path: str, stage: str, reason: str, *, is_final: bool, sha256: str = "", size_bytes: int = 0) -> None:
+    def _reject(
+        self, path: str, stage: str, reason: str, *, is_final: bool, sha256: str | None = None, size_bytes: int = 0
+    ) -> dict[str, Any]:
+        """A row of the table `reject`."""
         if reason == GONE and os.path.exists(path):  # noqa: PTH110  paths of any bytes
             raise WorkersError(
                 f"Workers do not see {shown(path)}, which is there: mount its file system on all of them, and sweep again."
             )
-        self._rejects.append(
-            {
-                "path": shown(path),
-                "sha256": sha256,
-                "size_bytes": size_bytes,
-                "stage": stage,
-                "reason": reason,
-                "is_final": is_final,
-                "reader_version": __version__,
-                "at": datetime.now(UTC),
-            }
-        )
+        return {
+            "path": shown(path),
+            "sha256": sha256,
+            "size_bytes": size_bytes,
+            "stage": stage,
+            "reason": reason,
+            "is_final": is_final,
+            "reader_version": __version__,
+            "at": datetime.now(UTC),
+        }
 
     def _rows(self, table: str) -> list[dict[str, Any]]:
         lake = self._warehouse.lake
@@ -465,8 +538,12 @@ class Sweep:
 
     def _all_rejects(self) -> list[dict[str, Any]]:
         """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
-        looked_at = {shown(candidate.path) for candidate in self._looked_at}
-        return [row for row in self._rows("reject") if row["path"] not in looked_at] + self._rejects
+        looked_at = {shown(candidate.path) for candidate in (*self._candidates, *self._inputs)}
+        # Members of archives lie below them, as files do below folders that are candidates only where they cannot be opened.
+        readable = {shown(candidate.path) for candidate in self._inputs if not candidate.reason}
+        earlier = (row for row in self._rows("reject") if row["path"] not in looked_at)
+        left = [row for row in earlier if readable.isdisjoint(map(str, Path(row["path"]).parents))]
+        return [*left, *self._rejects, *self._input_rejects]
 
 
 def _first(file: LakeFile) -> str:

@@ -21,12 +21,17 @@ READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
 USUAL_NIGHTS: Final = 30
 # Where file systems are mounted hardly ever changes.
 _MOUNTED_NIGHTS: Final = 7
-_OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "file_name")
+_OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "special_file", "file_name")
+# Worked out of a log's own rows, so in parts of a night; logs are held against all of a night else.
+_BY_LOG: Final = ("run_shape", "weather")
+_SHAPE: Final = (*_OF_LOG, "lustre_component")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
     "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
     "traffic_slot": {"server_interval": 0, "target_fullness": _MOUNTED_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
+    "run_shape": dict.fromkeys(_SHAPE, 0),
+    "run_usual": {"run_shape": USUAL_NIGHTS},
     "weather": {
         **dict.fromkeys(("server_slot", "traffic_slot"), USUAL_NIGHTS),
         **dict.fromkeys(("log", "phase", "ost_io", "target_fullness"), 0),
@@ -36,6 +41,8 @@ _ORDER: Final = {
     "server_interval": ("begin_at", "target"),
     "server_slot": ("begin_at", "target"),
     "traffic_slot": ("filesystem", "begin_at"),
+    "run_shape": ("log_id",),
+    "run_usual": ("log_id",),
     "weather": ("log_id",),
 }
 
@@ -61,6 +68,14 @@ def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
 def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
     """What the logs of nights met with, as far as servers were read then."""
     return _worked_out(staging, "weather", there, set(touched) & _having({"log"}, there) & _having({"server_slot"}, there))
+
+
+def run_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+    """What the logs of nights did, and how long that took beside runs of their lineages in nights before."""
+    nights = set(touched) & _having({"log"}, there)
+    shapes = _worked_out(staging, "run_shape", there, nights)
+    kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
+    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], nights)]
 
 
 def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:
@@ -89,9 +104,9 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions:
 
 
 def _parts(view: str, partition: Partition, files: Iterable[LakeFile]) -> list[Span]:
-    """A night in parts of few enough logs where it is about logs, and else whole."""
+    """A night in parts of few enough logs where these are on their own, and else whole."""
     cluster, night = partition
-    return spans(files, JUDGED_AT_ONCE) if view == "weather" else [Span(cluster, (night,), 0)]
+    return spans(files, JUDGED_AT_ONCE) if view in _BY_LOG else [Span(cluster, (night,), 0)]
 
 
 def _by_partition(files: Iterable[LakeFile]) -> dict[Partition, list[LakeFile]]:

@@ -58,7 +58,7 @@ def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:
 def after_input_deaths(batch: InputBatch) -> Smaller[InputBatch] | InputsResult:
     """What is to become of inputs that their workers died of: halves, and one that is alone is refused."""
     if len(batch.inputs) == 1:
-        return InputsResult((), (), (Refused(batch.inputs[0].path, _DEADLY, is_final=False),))
+        return InputsResult((), (), ((batch.inputs[0], UnreadableError(_DEADLY, is_final=False)),))
     middle = len(batch.inputs) // 2
     return Smaller(tuple(replace(batch, inputs=inputs) for inputs in (batch.inputs[:middle], batch.inputs[middle:])))
 

@@ -14,6 +14,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.rollups import OF_VERDICTS
 from iomine.pipeline.sweep import Settings
 from iomine.triggers import TRIGGERS
+from iomine.triggers.judge import features
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slurm, pytest.mark.skipif(bool(real.why_not()), reason=real.why_not())]
 
@@ -47,7 +48,7 @@ def sweep(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def as_read(warehouse: Path) -> State:
     """Rows of the tables that come out of logs; those that come of judging stand apart."""
-    judged = {"verdict", *OF_VERDICTS, *(trigger.view for trigger in TRIGGERS.values())}
+    judged = {"verdict", *OF_VERDICTS, *features(list(TRIGGERS.values()))}
     return {table: rows for table, rows in state(warehouse).items() if table not in judged}
 
 

@@ -22,6 +22,7 @@ from sweeping import column, rows, run, state
 
 from iomine.errors import UsageError, WarehouseError
 from iomine.lake import Warehouse
+from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.export import Choice, Exported, export
 from iomine.pipeline.pseudonyms import _DARSHANS_WORDS, _ENDINGS, _ROOTS, _TERMS, Pseudonyms
 from iomine.pipeline.sweep import Settings
@@ -63,6 +64,9 @@ def warehouse(facility: Facility, scheduler: str, tmp_path_factory: pytest.TempP
     wheel = Path(find_spec("darshan").submodule_search_locations[0])
     paths, stats = (facility.out / "darshan", wheel), (facility.out / "lustre", facility.out / "slurm" / "sacct.txt")
     run(Settings(paths, root, "blue", scheduler, stats=stats))
+    (root / "digest.toml").write_text('least_core_hours = 0.0\noperators = ["ops@site.test"]\n')
+    done = digest(Order(root, since=date(2000, 1, 1), outbox=root.parent / "outbox"))
+    assert done.is_shown
     return Warehouse(root)
 
 

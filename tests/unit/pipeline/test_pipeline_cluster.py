@@ -1,6 +1,8 @@
 import contextlib
 import os
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -128,9 +130,55 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(tmp_path, monkeypatch):
         pids = own.client.run(os.getpid)
         assert [1, 1] == list(own.client.nthreads().values())
         assert os.getpid() not in pids.values()
+        strangers_are_refused([own.client.scheduler.address, *own.client.nthreads()])
+        pages_are_empty(own)
 
     assert [] == list(tmp_path.iterdir())
     assert not any(is_running(pid) for pid in pids.values())
+
+
+# Comes with a key of its own, and with none.
+STRANGER = """
+import os, sys
+uid, *addresses = sys.argv[1:]
+from distributed import Client, Security
+if int(uid):
+    os.setgid(int(uid))
+    os.setuid(int(uid))
+for address in addresses:
+    for place, security in ((address, Security.temporary()), (address.replace("tls:", "tcp:"), None)):
+        try:
+            Client(place, timeout=2, security=security, set_as_default=False).run_on_scheduler(os.getuid)
+        except Exception as refusal:
+            print("refused", flush=True)
+        else:
+            print("let in", flush=True)
+os._exit(0)
+"""
+NOBODY = 65534
+
+
+def strangers_are_refused(addresses):
+    """Neither another user nor the same one can talk to a scheduler or worker without its key."""
+    uid = NOBODY if os.getuid() == 0 else 0
+    told = subprocess.run(
+        [sys.executable, "-c", STRANGER, str(uid), *addresses],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd="/",
+        env=os.environ | {"HOME": "/nonexistent"},
+        check=False,
+    )
+    assert ["refused"] * 2 * len(addresses) == told.stdout.split(), told.stderr
+
+
+def pages_are_empty(own):
+    """What a scheduler would show over HTTP, it would show to everybody."""
+    server = own.client.cluster.scheduler.http_server
+    with socket.create_connection((server.address, server.port), timeout=10) as plain:
+        plain.sendall(b"GET /info/main/workers.html HTTP/1.0\r\n\r\n")
+        assert b" 404 " in plain.recv(100)
 
 
 def is_running(pid):

@@ -50,9 +50,17 @@ _DEEDS = """
         "grow": lambda path: pathlib.Path(path).open("ab").write(b"more"),
         "spoil": lambda path: (pathlib.Path(path).write_bytes(b"half"), refuse()),
         "vanish": lambda path: (os.unlink(path), os._exit(7)),
+        "leave": lambda path: os.unlink(path),
+        "odd": lambda path: raise_odd(),
         "refuse": lambda path: refuse(),
         "chatter": lambda path: os.write(1, b"Warning: odd record\\n"),
     }
+
+    class OddError(Exception):
+        pass
+
+    def raise_odd():
+        raise OddError("never seen")
 
     def refuse():
         raise UnreadableError("It is damaged.")
@@ -75,7 +83,7 @@ def deeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(textwrap.dedent(_DEEDS))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 @pytest.fixture
@@ -125,6 +133,7 @@ def names_read(result: BatchResult) -> list[str]:
         ("exit", "The log ended the process that read it (exit code 7, within 2.0 GiB of memory)."),
         ("hog", "Reading it takes more than 2.0 GiB of memory, the limit for one log."),
         ("nonsense", "Its records make no sense to the reader (KeyError: 'POSIX')."),
+        ("odd", "Its records make no sense to the reader (OddError: never seen)."),
         ("refuse", "It is damaged."),
         ("outside", "The log ended the process that read it (signal SIGKILL, within 2.0 GiB of memory)."),
     ],
@@ -188,7 +197,7 @@ def test_what_the_library_prints_is_kept_with_the_log(reader, batch, tmp_path):
     result = reader.read(batch("before", "chatter", "later"), tmp_path / "staging")
 
     (logs,) = (file.path for file in result.files if file.table == "log")
-    assert ["", "libdarshan-util said: Warning: odd record", ""] == pq.read_table(logs)["doubt"].to_pylist()
+    assert [None, "libdarshan-util said: Warning: odd record", None] == pq.read_table(logs)["doubt"].to_pylist()
 
 
 @pytest.mark.parametrize("deed", ["grow", "spoil"])
@@ -271,3 +280,11 @@ def test_staged_files_of_a_death_are_not_taken_for_whole(reader, batch, tmp_path
     result = reader.read(batch("first", "segfault"), tmp_path / "staging")
 
     assert {file.path for file in result.files} == set((tmp_path / "staging").rglob("*.parquet"))
+
+
+def test_a_file_that_leaves_before_it_is_read_costs_itself_alone(reader, batch, tmp_path):
+    """It is refused as any file that is not there, and its batch goes on in the same process."""
+    result = reader.read(batch("first", "leave", "last"), tmp_path / "staging")
+
+    assert {"leave": ("The file cannot be read: No such file or directory.", False)} == reasons(result)
+    assert (2, ["first", "last"]) == (result.log_count, names_read(result))

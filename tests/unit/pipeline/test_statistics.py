@@ -1,6 +1,10 @@
 """Server statistics and accounting in a sweep: what becomes of each file, and whether what servers saw agrees with the logs."""
 
 import datetime as dt
+import io
+import os
+import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,8 +14,8 @@ from sweeping import column, judge_by_one, rows, run, state
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
-from iomine.pipeline.sweep import Settings, Summary
+from iomine.pipeline.statistics import InputBatch, Key, NewInput, digest_all, read_inputs
+from iomine.pipeline.sweep import Counts, Settings, Summary
 from iomine.pipeline.work import after_input_deaths
 from iomine.pipeline.zones import parse_zone, site_zone
 from iomine.simulate import Settings as Facility
@@ -23,8 +27,7 @@ TEMPLATE = Path(__file__).parents[3] / "deploy" / "sources.toml"
 
 _SLOTS = """
     SELECT begin_at, target, owner, "user", rpc_count, moved_bytes, night,
-        round(service_seconds, 6) AS service, round(usual_service_seconds, 6) AS usual,
-        round(app_usual_service_seconds, 6) AS app_usual
+        round(service_seconds, 6) AS service, round(usual_service_seconds, 6) AS usual
     FROM core.server_slot ORDER BY ALL
 """
 _INTERVALS = "SELECT * FROM core.server_interval ORDER BY ALL"
@@ -58,7 +61,10 @@ def test_statistics_are_counted_and_agree_with_the_logs(tmp_path: Path, schedule
     files = [path for folder in (logs, *stats) for path in folder.rglob("*") if path.is_file()]
     summary = sweep(tmp_path / "w", scheduler, logs, stats=stats)
 
-    assert len(files) == summary.found == summary.ingested + summary.known + summary.rejected
+    of_logs = {path for path in files if logs in path.parents}
+    assert len(of_logs) == summary.found == summary.ingested + summary.known + summary.rejected
+    statistics = summary.statistics
+    assert Counts(len(files) - len(of_logs), len(files) - len(of_logs) - 1, 0, 1) == statistics
     assert [str(facility / "slurm" / "topology.conf")] == column(tmp_path / "w", "SELECT path FROM rejects")
     by_logs = """
         SELECT job_id, sum(files.read_bytes::HUGEINT + files.write_bytes)::VARCHAR AS bytes
@@ -109,11 +115,14 @@ def test_readings_that_come_after_their_days_change_nothing(tmp_path: Path, sche
     newest = max(column(warehouse, "SELECT night FROM logs"))
     (warehouse / "retention.toml").write_text("[days]\nlustre_counter = 1\n")
     sweep(warehouse, scheduler, stats=(facility / "slurm" / "sacct.txt",))
-    assert {newest} == set(column(warehouse, "SELECT DISTINCT night FROM core.lustre_counter WHERE night <= current_date"))
+    # A reading at midnight is of the night that begins then.
+    assert {newest, newest + dt.timedelta(days=1)} == set(
+        column(warehouse, "SELECT DISTINCT night FROM core.lustre_counter WHERE night <= current_date")
+    )
     expected = rows(warehouse, _INTERVALS)
     summary = sweep(warehouse, scheduler, stats=(late,))
 
-    assert 1 == summary.ingested
+    assert 1 == summary.statistics.ingested
     assert expected == rows(warehouse, _INTERVALS)
 
 
@@ -135,6 +144,7 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     again = sweep(tmp_path / "later", scheduler, logs, stats=stats)
     assert (0, 0) == (again.ingested, again.rejected)
     assert again.known == again.found
+    assert again.statistics == Counts(again.statistics.found, 0, again.statistics.found, 0)
 
 
 def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler: str):
@@ -145,10 +155,107 @@ def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler:
         (stats / name).write_bytes(content)
     first, second = (sweep(tmp_path / "w", scheduler, stats=(stats,)) for _ in range(2))
 
-    assert (3, 3, 0) == (first.found, first.rejected, first.ingested)
+    assert Counts(3, 0, 0, 3) == first.statistics == second.statistics
     assert first.reasons == second.reasons
     assert ["README.md", "empty", "torn.gz"] == column(
         tmp_path / "w", "SELECT parse_filename(path) FROM rejects WHERE reason <> '' ORDER BY path"
+    )
+
+
+def job_stats(gib: int, last_io: int = 0) -> str:
+    """What Lustre 2.12 says of one job that has written so much; it tells no moment of reading, and not since when it counts."""
+    moment = f"  snapshot_time:   {last_io}\n" if last_io else ""
+    return (
+        f"job_stats:\n- job_id:          77\n{moment}"
+        f"  write_bytes:     {{ samples: {gib * 1024:11d}, unit: bytes, min: 1048576, max: 1048576, sum: {gib << 30:15d} }}\n"
+    )
+
+
+def put(folder: Path, texts: Mapping[str, str]) -> Path:
+    """A folder with files below it."""
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def tarred(path: Path, texts: Mapping[str, str | bytes], mode: str = "w:gz") -> Path:
+    """An archive with members of these names."""
+    with tarfile.open(path, mode) as archive:
+        for name, text in texts.items():
+            data = text.encode() if isinstance(text, str) else text
+            header = tarfile.TarInfo(name)
+            header.size = len(data)
+            archive.addfile(header, io.BytesIO(data))
+    return path
+
+
+_BURST = "SELECT begin_at, interval_seconds, moved_bytes, quality FROM lustre_jobs ORDER BY begin_at"
+# A job wrote, was still for half an hour, and wrote for ten minutes.
+_STILL = {f"2026-01-05/{time}/scratch-OST0001.txt": job_stats(1) for time in ("1400", "1410", "1420", "1430")}
+_READ_THEN = _STILL | {"2026-01-05/1350/scratch-OST0001.txt": "job_stats:\n", "2026-01-05/1440/scratch-OST0001.txt": job_stats(3)}
+_AT_14 = dt.datetime(2026, 1, 5, 14, tzinfo=dt.UTC)
+_EXPECTED_BURSTS = [
+    {"begin_at": _AT_14 - dt.timedelta(minutes=10), "interval_seconds": 600.0, "moved_bytes": 1 << 30, "quality": "sound"},
+    {"begin_at": _AT_14 + dt.timedelta(minutes=30), "interval_seconds": 600.0, "moved_bytes": 2 << 30, "quality": "sound"},
+]
+
+
+def test_a_burst_after_idle_readings_lasts_its_ten_minutes(tmp_path: Path, scheduler: str):
+    """Readings of equal bytes at different moments all count: a burst is not spread over the time in which nothing was done."""
+    stats = put(tmp_path / "stats", _READ_THEN)
+    summary = sweep(tmp_path / "w", scheduler, stats=(stats,))
+
+    assert Counts(6, 6, 0, 0) == summary.statistics
+    assert (0, 0, 0, 0) == (summary.found, summary.ingested, summary.known, summary.rejected)
+    assert _EXPECTED_BURSTS == rows(tmp_path / "w", _BURST)
+    told = "SELECT found_count, statistics_found_count, statistics_ingested_count, statistics_known_count FROM sweeps"
+    assert [(0, 6, 6, 0)] == [tuple(row.values()) for row in rows(tmp_path / "w", told)]
+
+
+def test_an_archive_of_readings_is_its_members(tmp_path: Path, scheduler: str):
+    """Members are read each with its own path; what they say is what the files say, and then they are known as the files are."""
+    archive = tarred(tmp_path / "night.tar.gz", _READ_THEN | {"2026-01-05/1450/notes": "Nothing to see.", "x/.hidden": "x"})
+    warehouse = tmp_path / "w"
+    assert Counts(7, 6, 0, 1) == sweep(warehouse, scheduler, stats=(archive,)).statistics
+    assert _EXPECTED_BURSTS == rows(warehouse, _BURST)
+    assert [f"{archive}/2026-01-05/1450/notes"] == column(warehouse, "SELECT path FROM rejects")
+
+    assert Counts(13, 0, 12, 1) == sweep(warehouse, scheduler, stats=(archive, put(tmp_path / "stats", _READ_THEN))).statistics
+    # An archive that has changed has its members looked at anew.
+    tarred(archive, _READ_THEN, "w:xz")
+    assert Counts(6, 0, 6, 0) == sweep(warehouse, scheduler, stats=(archive,)).statistics
+    assert [] == column(warehouse, "SELECT path FROM rejects")
+
+
+def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, scheduler: str):
+    """Of two targets, or two moments in paths, equal bytes are two readings; of a moment that they tell themselves, one."""
+    told = (
+        "snapshot_time             1767622200.000000001 secs.nsecs\nwrite_bytes               1 samples [bytes] 4096 4096 4096\n"
+    )
+    stats = put(
+        tmp_path / "stats",
+        {
+            "a/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
+            "b/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
+            "a/2026-01-05/1400/scratch-OST0002.txt": job_stats(1),
+            "a/2026-01-05/1400/scratch-OST0003/stats": told,
+            "a/2026-01-05/1500/scratch-OST0003/stats": told,
+        },
+    )
+    assert Counts(5, 3, 2, 0) == sweep(tmp_path / "w", scheduler, stats=(stats,)).statistics
+    assert Counts(5, 0, 5, 0) == sweep(tmp_path / "w", scheduler, stats=(stats,)).statistics
+
+
+def test_files_touched_at_other_times_are_other_readings(tmp_path: Path, scheduler: str):
+    """Where nothing but the time of change tells the moment, that is what tells readings apart."""
+    stats = put(tmp_path / "stats", {"a/scratch-OST0001": job_stats(1), "b/scratch-OST0001": job_stats(1)})
+    for name, seconds in (("a", 1767621600), ("b", 1767622200)):
+        os.utime(stats / name / "scratch-OST0001", (seconds, seconds))
+    assert Counts(2, 2, 0, 0) == sweep(tmp_path / "w", scheduler, stats=(stats,)).statistics
+    assert [1767621600, 1767622200] == column(
+        tmp_path / "w", "SELECT epoch(sampled_at)::BIGINT FROM core.lustre_counter ORDER BY sampled_at"
     )
 
 
@@ -157,24 +264,29 @@ def test_no_bytes_end_a_batch(tmp_path_factory: pytest.TempPathFactory, content:
     """Whatever a file holds, it is read or refused."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "file").write_bytes(content)
-    inputs = tuple(found for found in digest_all([str(folder / "file")]) if isinstance(found, NewInput))
+    inputs = tuple(found for found in digest_all([str(folder / "file")], "UTC")[0] if isinstance(found, NewInput))
     result = read_inputs(InputBatch("x", "UTC", inputs), folder)
     assert 1 == len(result.rows) + len(result.refused)
+
+
+def an_input(path: str) -> NewInput:
+    """An input that is told to have bytes that no file has."""
+    return NewInput(path, Key("0" * 64, None, None, None), 3, dt.datetime(2026, 1, 5, tzinfo=dt.UTC))
 
 
 def test_a_file_that_changes_meanwhile_waits(tmp_path: Path):
     """A file that is not what it was when it was identified is left to the next sweep."""
     (tmp_path / "file").write_bytes(b"now")
-    result = read_inputs(InputBatch("x", "UTC", (NewInput(str(tmp_path / "file"), "0" * 64, 3),)), tmp_path)
-    assert [False] == [refused.is_final for refused in result.refused]
+    result = read_inputs(InputBatch("x", "UTC", (an_input(str(tmp_path / "file")),)), tmp_path)
+    assert [False] == [error.is_final for _, error in result.refused]
 
 
 def test_inputs_that_kill_their_workers_are_parted():
     """A batch is halved until the one that is to blame is alone, and refused."""
-    inputs = tuple(NewInput(name, name, 1) for name in "abc")
+    inputs = tuple(an_input(name) for name in "abc")
     halves = after_input_deaths(InputBatch("x", "UTC", inputs)).items
     assert inputs == sum((half.inputs for half in halves), ())
-    assert ["a"] == [refused.path for refused in after_input_deaths(InputBatch("x", "UTC", inputs[:1])).refused]
+    assert ["a"] == [each.path for each, _ in after_input_deaths(InputBatch("x", "UTC", inputs[:1])).refused]
 
 
 def test_zones_are_those_of_clusters(tmp_path: Path):

@@ -1,0 +1,131 @@
+"""Rows of a log: a derivation that fails costs itself and what follows from it, and nothing else."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from iomine.pipeline import rows as room
+from iomine.pipeline.failures import FAILED
+from iomine.pipeline.rows import DERIVATIONS, RowSinks, rows_of
+from iomine.schema import TABLES
+from iomine.sources.darshan import Log, assembled, read_log
+
+# The name of what each derivation calls, which is that of its table but for these.
+_CALLED = {"request_size": "request_sizes", "phase": "phases", "period": "periods", "file_phase": "file_phases"}
+_CALLED |= {"access_run": "access_runs", "log": "totals", "special_file": "special_files"}
+# Pictures show all requests, whatever files they are on.
+_FOLLOWS = {"phase": {"period"}, "special_file": {*DERIVATIONS} - {"rank_detail", "offset_detail", "ost_detail"}}
+_PATH = "/logs/ior.darshan"
+
+
+class OddError(Exception):
+    """None that a program foresees."""
+
+
+@pytest.fixture(scope="module")
+def log(shared_data: Path) -> Log:
+    """A real log with a trace."""
+    return read_log(shared_data / "darshan" / "darshan-ruby" / "ior_dxt.darshan")
+
+
+@pytest.fixture(scope="module")
+def whole(log: Log) -> dict[str, Any]:
+    """All its rows."""
+    return written(log)
+
+
+def written(log: Log) -> dict[str, Any]:
+    """Rows of each table, as they would be written."""
+    tables = {table: [(log.log_id, part) for part in parts] for table, parts in rows_of(log, _PATH).items()}
+    return {table: assembled(table, parts).to_pylist() for table, parts in tables.items() if parts}
+
+
+def failed(*parts: str, error: str) -> list[dict[str, str]]:
+    return [{"derivation": part, "error": error} for part in parts]
+
+
+def without_id(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "log_id"} for row in rows]
+
+
+@pytest.mark.parametrize("table", DERIVATIONS)
+def test_a_derivation_that_fails_costs_itself(
+    log: Log, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    """Its table is absent, and those that follow from it; all other rows are as they were, and a row says what failed."""
+
+    def stumble(*_arguments: object) -> None:
+        raise OddError("no\nsuch \udcff luck")
+
+    monkeypatch.setattr(room, _CALLED.get(table, table), stumble)
+    rest = written(log)
+
+    gone = {table} | _FOLLOWS.get(table, set())
+    in_order = [name for name in DERIVATIONS if name in gone]
+    assert failed(*in_order, error="OddError: no such \\xff luck") == without_id(rest.pop(FAILED))
+    (row,) = rest.pop("log")
+    unknown = {"read_bytes", "io_core_seconds", "lineage_id"} if "log" in gone else set()
+    assert unknown <= {name for name, value in row.items() if value is None}
+    assert "log" in gone or whole["log"] == [row]
+    assert (_PATH, log.job.nprocs) == (row["path"], row["nprocs"])
+    assert {name: rows for name, rows in whole.items() if name not in gone | {"log"}} == rest
+
+
+@pytest.mark.parametrize("error", [StopIteration(), AssertionError("odd"), RecursionError("deep"), KeyError("POSIX")])
+def test_whatever_is_raised_is_noted(log: Log, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Of traces that make no sense follows nothing, but records are kept."""
+
+    def stumble(*_arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(room, "traces", stumble)
+    monkeypatch.setattr(room, "segments", stumble)
+    rest = written(log)
+
+    noted = {row["derivation"]: row["error"].partition(":")[0] for row in rest[FAILED]}
+    assert {*DERIVATIONS, "segment"} - {"log", "special_file"} == set(noted)
+    assert {type(error).__name__} == set(noted.values())
+    assert {"log", "posix_file", "module", "file_name"} <= set(rest)
+    assert "segment" not in rest
+
+
+def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told to the reader, who then leaves the traces out."""
+
+    def stumble(*_arguments: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(room, "rank_io", stumble)
+    with pytest.raises(MemoryError):
+        rows_of(log, _PATH)
+
+
+def test_every_derivation_makes_a_table() -> None:
+    """Each is named as the table whose rows it makes, so that views know what they lack."""
+    assert set() == set(DERIVATIONS) - set(TABLES)
+
+
+def test_rows_that_do_not_fit_their_table_cost_their_log_alone(log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of many logs become Arrow at once; those that cannot are found, and a misspelt column is no column."""
+    other = replace(log, log_id="0" * 16)
+    with ExitStack() as stack:
+        sinks = RowSinks(tmp_path, "blue", date(2024, 4, 18), stack)
+        sinks.write(log.log_id, rows_of(log, _PATH))
+        monkeypatch.setattr(room, "phases", lambda *_: {"layer": ["posix"], "evidnce": ["trace"]})
+        monkeypatch.setattr(room, "periods", lambda *_: {"layer": ["posix"], "io_phase_count": ["three"]})
+        sinks.write(other.log_id, rows_of(other, _PATH))
+        sinks.finish()
+
+    paths = {table: path for table, path, _, _ in sinks.files()}
+    ids = {table: set(pq.read_table(path, columns=["log_id"])["log_id"].to_pylist()) for table, path in paths.items()}
+    assert {log.log_id, other.log_id} == ids["log"] == ids["posix_file"]
+    assert {log.log_id} == ids["phase"]
+    errors = {row["derivation"]: row["error"] for row in pq.read_table(paths[FAILED]).to_pylist()}
+    assert errors["phase"] == "ValueError: The table phase has no column evidnce."
+    assert {"phase", "period"} == set(errors)
+    assert {other.log_id} == ids[FAILED]
