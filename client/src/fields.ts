@@ -48,7 +48,7 @@ export function requestFields(rows: Rows, about: About): Field[] {
     time("start_seconds", "Start", rows.start),
     time("end_seconds", "End", rows.end),
     ...(isMerged ? [number("busy_ratio", "Busy for", rows.share, (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of that`)] : []),
-    ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, String)] : []),
+    ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, format.ost)] : []),
     ...(known(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
   ];
 }

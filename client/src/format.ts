@@ -10,6 +10,11 @@ export function bytes(count: number): string {
   return `${digits(count / 1024 ** unit)} ${BYTE_UNITS[unit]}`;
 }
 
+/** An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`. */
+export function ost(index: number): string {
+  return `${index} (OST${index.toString(16).padStart(4, "0")})`;
+}
+
 /** A whole number with separators. (The browser's own way takes a tenth of a second when it is first asked.) */
 export function whole(count: number): string {
   return Math.round(count)

@@ -65,7 +65,7 @@ export function ostTable(about: About): HTMLTableElement {
   const most = Math.max(...about.osts.map(({ moved_bytes }) => moved_bytes ?? 0), 1);
   const uses = new Map<string, OstUse[]>();
   for (const use of about.osts) {
-    const name = use.ost_id === null ? `not known: ${use.reason ?? "the log does not tell"}` : String(use.ost_id);
+    const name = use.ost_id === null ? `not known: ${use.reason ?? "the log does not tell"}` : format.ost(use.ost_id);
     uses.set(name, [...(uses.get(name) ?? []), use]);
   }
   const cells = (use: OstUse | undefined): (string | Node)[] => {

@@ -46,7 +46,7 @@ run AS (
 _TOTALS: Final = f"""
 WITH {_RUN},
 told AS (
-    SELECT cluster, night, log_id, count(*) AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
+    SELECT cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds) AS cost_core_seconds
     FROM findings
     GROUP BY cluster, night, log_id
 )
@@ -54,8 +54,7 @@ SELECT
     min(night) AS first_night, max(night) AS last_night, count(DISTINCT night) AS night_count, count(*) AS log_count,
     sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
     coalesce(sum(finding_count), 0)::BIGINT AS finding_count,
-    -- Findings of one log may be about the same requests, so together they cost no more than its I/O.
-    sum(if(cost_core_seconds > io_core_seconds, io_core_seconds, cost_core_seconds)) AS cost_core_seconds
+    sum(cost_core_seconds) AS cost_core_seconds
 FROM run
 LEFT JOIN told USING (cluster, night, log_id)
 GROUP BY is_after
@@ -82,10 +81,7 @@ log_judged AS (
     SELECT {", ".join(keys)}, log_id, is_after,
         count(*) FILTER (WHERE state <> 'unknown') AS assessed_count,
         count(*) FILTER (WHERE state = 'fired' AND level IN ('high', 'warn')) AS finding_count,
-        sum(cost_core_seconds) FILTER (WHERE state = 'fired' AND level IN ('high', 'warn')) AS cost,
-        any_value(io_core_seconds) AS most_cost,
-        -- Findings of one log may be about the same requests, so together they cost no more than its I/O.
-        if(cost > most_cost, most_cost, cost) AS bounded_cost
+        sum(charged_core_seconds) AS cost
     FROM run
     JOIN (SELECT * FROM verdicts WHERE ruleset = 'iomine') AS verdict USING (cluster, night, log_id)
     GROUP BY ALL
@@ -93,7 +89,7 @@ log_judged AS (
 judged AS (
     SELECT {", ".join(keys)},
         sum(finding_count) FILTER (WHERE NOT is_after) AS found_before, sum(finding_count) FILTER (WHERE is_after) AS found_after,
-        sum(bounded_cost) FILTER (WHERE NOT is_after) AS cost_before, sum(bounded_cost) FILTER (WHERE is_after) AS cost_after,
+        sum(cost) FILTER (WHERE NOT is_after) AS cost_before, sum(cost) FILTER (WHERE is_after) AS cost_after,
         sum(assessed_count) FILTER (WHERE is_after) AS assessed_after
     FROM log_judged
     GROUP BY ALL

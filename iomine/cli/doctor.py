@@ -192,6 +192,19 @@ def _database(warehouse: Path) -> Iterator[Check]:
     yield from (Check("fail", fault, "run `iomine sweep` to build the views anew") for fault in broken)
     if not broken:
         yield Check("ok", "all files of the lake are there")
+        yield from _failures(database)
+
+
+def _failures(database: Path) -> Iterator[Check]:
+    """What of the logs could not be worked out, which is a fault of this program."""
+    from iomine.views.query import ask
+
+    (row,) = ask(
+        database, "SELECT count(*) AS failures, count(DISTINCT log_id) AS logs, min(log_id) AS first FROM failed_derivations"
+    ).to_pylist()
+    if row["failures"]:
+        what = f"{row['failures']:,} derivations of {row['logs']:,} logs failed, of {row['first']} for one"
+        yield Check("warn", what, "`iomine status` tells which; report it with such a log")
 
 
 def _fault(database: Path, table: str) -> str | None:

@@ -66,15 +66,33 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             "",
             *_section("Fires when all of these hold", _items(all_of)),
             *_section("Unless all of these hold", _items(unless)),
+            *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
             *_section("Says", [f"    {trigger.finding}"]),
             *_section("What to change", [_wrapped(trigger.advice)]),
+            *_section("Says where more is known", _instead(trigger)),
             *_section("How it is done", _programs(trigger.snippets)),
             *_section("What it is known from", _items(_sources(trigger))),
             *_section("Cases that it is held to", _items(cases)),
             *_section("Ask the warehouse", [f"    {_question(trigger)}"]),
         )
     )
+
+
+def _asked(trigger: "Trigger") -> list[str]:
+    from iomine.schema import field
+
+    asked = [f"`{each.metric}` above {each.bar:,.12g}: {field(each.metric).about} {each.why}" for each in trigger.applies_to]
+    return asked and [*asked, "Where one does not, the verdict is `not applicable`; where what tells it is missing, `unknown`."]
+
+
+def _instead(trigger: "Trigger") -> list[str]:
+    from iomine.schema import field
+
+    if (instead := trigger.instead) is None:
+        return []
+    when = _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}")
+    return [when, "", f"    {instead.finding}", "", _wrapped(instead.advice)]
 
 
 def _value(value: float, shipped: float) -> str:

@@ -37,7 +37,7 @@ def command(
 ) -> None:
     """Judge the whole history again, without reading a log.
 
-    A comparison counts the logs whose verdict changes: to fired, from fired, or between clear and unknown.
+    A comparison counts the logs whose verdict changes: to fired, from fired, or between the other states.
     """
     from iomine.lake import Warehouse as Folder
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iomine.report.facts import Place
 
 # $1 job id, $2 cluster.
-_JOB: Final = "SELECT * FROM jobs WHERE job_id = $1 AND cluster = $2 ORDER BY night"
+_JOB: Final = "SELECT * FROM jobs WHERE job_id = $1 AND cluster = $2 ORDER BY start_at NULLS LAST"
 _LOGS: Final = """
 SELECT
     job_id, log_id, app, nprocs, start_at, run_seconds, io_ratio, read_bytes, write_bytes,

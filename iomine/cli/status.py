@@ -18,7 +18,8 @@ _SECTIONS: Final = {
         SELECT
             (SELECT count(*) FROM logs) AS log_count, (SELECT count(DISTINCT night) FROM logs) AS night_count,
             (SELECT min(night) FROM logs) AS first_night, (SELECT max(night) FROM logs) AS last_night,
-            (SELECT count(*) FROM findings) AS finding_count, (SELECT count(*) FROM rejects) AS reject_count
+            (SELECT count(*) FROM findings) AS finding_count, (SELECT count(*) FROM rejects) AS reject_count,
+            (SELECT count(*) FROM failed_derivations) AS failed_count
         """,
     "sweeps": """
         SELECT sweep_id, cluster, start_at, end_at, found_count, ingested_count, known_count, rejected_count
@@ -31,6 +32,13 @@ _SECTIONS: Final = {
         FROM rejects
         GROUP BY stage, is_final, reason
         ORDER BY reject_count DESC, reason, stage
+        LIMIT 20
+        """,
+    "failed": """
+        SELECT count(*) AS failed_count, derivation, error, any_value(log_id ORDER BY log_id) AS example_log_id
+        FROM failed_derivations
+        GROUP BY derivation, error
+        ORDER BY failed_count DESC, derivation, error
         LIMIT 20
         """,
 }
@@ -48,12 +56,14 @@ def command(
     holds = next(records(answers["holds"]))
     answers["kept"] = _kept(warehouse)
     if as_json:
-        tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "kept")}
+        tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "failed", "kept")}
         typer.echo(json_line({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
         return
     _tell(warehouse, holds)
     _show("Last sweeps", answers["sweeps"])
     _show("Rejects by reason", answers["rejects"])
+    if answers["failed"].num_rows:
+        _show("What could not be worked out of logs", answers["failed"])
     if answers["kept"].num_rows:
         _show("Not kept for ever, but by sweeps from", answers["kept"])
 
@@ -86,6 +96,8 @@ def _tell(warehouse: Path, holds: dict[str, object]) -> None:
             f"{warehouse.resolve()} holds {nights}, {holds['finding_count']:,} findings and {holds['reject_count']:,} rejects."
         )
     )
+    if holds["failed_count"]:
+        typer.echo(f"{holds['failed_count']:,} derivations of its logs failed.")
 
 
 def _show(title: str, answer: "pa.Table") -> None:

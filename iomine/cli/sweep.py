@@ -13,11 +13,11 @@ import typer
 from iomine.cli.options import DEFAULT_CLUSTER, DEFAULT_WAREHOUSE, Cluster, Scheduler, Slurm, Warehouse, Workers
 from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
-from iomine.units import json_line, visible
+from iomine.units import counted, json_line, visible
 
 if TYPE_CHECKING:
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.sweep import Summary
+    from iomine.pipeline.sweep import Counts, Summary
 
 _DONE_WITH_REJECTS: Final = 3
 _SHOWN_REASONS: Final = 5
@@ -54,7 +54,7 @@ def command(
         raise UsageError("There is nothing to sweep: name folders of Darshan logs, or of statistics with --stats.")
     summary = _run(paths or [], stats or [], warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
     _show(summary, warehouse, as_json=json)
-    if summary.rejected:
+    if summary.rejected or summary.statistics.rejected:
         raise typer.Exit(_DONE_WITH_REJECTS)
 
 
@@ -121,25 +121,29 @@ def _check_workers(folder: "Folder", *, scheduler: str | None, workers: int | No
         check_slurm(site_of(folder.root))
 
 
+def _told(counts: "Summary | Counts") -> str:
+    return f"{counts.found:,} found = {counts.ingested:,} ingested + {counts.known:,} known + {counts.rejected:,} rejected"
+
+
 def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
     from iomine.units import human_seconds
 
     if as_json:
         typer.echo(json_line(asdict(summary)))
         return
-    typer.echo(
-        f"{summary.found:,} found = {summary.ingested:,} ingested + {summary.known:,} known + {summary.rejected:,} rejected, "
-        f"in {human_seconds(summary.seconds)}"
-    )
+    typer.echo(f"{_told(summary)}, in {human_seconds(summary.seconds)}")
+    if summary.statistics.found:
+        typer.echo(f"statistics and accounting: {_told(summary.statistics)}")
     if summary.nights:
         typer.echo(
-            f"{len(summary.nights):,} nights from {summary.nights[0]} to {summary.nights[-1]}, {summary.findings:,} findings"
+            f"{counted(len(summary.nights), 'night')} from {summary.nights[0]} to {summary.nights[-1]}, "
+            f"{counted(summary.findings, 'finding')}"
         )
     for reason, count in list(summary.reasons.items())[:_SHOWN_REASONS]:
         typer.echo(visible(f"  {count:,} rejected: {reason}"))
     for fault in summary.unreported[:_SHOWN_REASONS]:
         say(fault)
-    if not summary.found:
+    if not summary.found and not summary.statistics.found:
         typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"
     typer.echo(f"Next: iomine worst{where}", err=True)

@@ -29,6 +29,7 @@ SELECT
     night, count(*) AS log_count,
     count(*) FILTER (WHERE state = 'fired') AS fired_count,
     count(*) FILTER (WHERE state = 'clear') AS clear_count,
+    count(*) FILTER (WHERE state = 'not applicable') AS not_applicable_count,
     count(*) FILTER (WHERE state = 'unknown') AS unknown_count,
     sum(cost_core_seconds) AS cost_core_seconds
 FROM verdicts
@@ -50,8 +51,8 @@ def command(
 ) -> None:
     """Show what nights were like, one after the other.
 
-    Of one trigger it shows on how many logs it fired, was clear or could not be assessed. Below a table stand its columns
-    as bars, from zero to the highest; a night without logs is a gap.
+    Of one trigger it shows on how many logs it fired, was clear, did not apply or could not be assessed. Below a table
+    stand its columns as bars, from zero to the highest; a night without logs is a gap.
     """
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask

@@ -30,10 +30,12 @@ class Sign:
         night_count: nights of these.
         first_night: the first of them.
         last_night: the last of them.
-        cost_core_seconds: what it cost in all of them, None where that is not known.
-        cost_ratio: that as a share of what these runs took in all.
+        cost_core_seconds: what it cost in all of them, with the time in which others stood idle; None where that is not known.
+        charged_core_seconds: its part of the sum of all costs of these runs.
+        run_core_seconds: what these runs took in all, as far as their cost is known.
         log_id: the costliest run.
         night: of the costliest run.
+        idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
     """
 
     code: str
@@ -43,9 +45,11 @@ class Sign:
     first_night: date
     last_night: date
     cost_core_seconds: float | None
-    cost_ratio: float | None
+    charged_core_seconds: float | None
+    run_core_seconds: float | None
     log_id: str
     night: date
+    idle_core_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,28 @@ class Cause:
     def subject_of(self, sign: Sign) -> Subject:
         """What the post would know it by if this sign led."""
         return Subject(self.cluster, self.user, self.application, sign.code)
+
+    @property
+    def cost_core_seconds(self) -> float | None:
+        """What its signs add to the sum of all costs, None where nothing is known; the costs of causes add up."""
+        charged = [sign.charged_core_seconds for sign in (self.lead, *self.others) if sign.charged_core_seconds is not None]
+        return sum(charged) if charged else None
+
+    @property
+    def cost_ratio(self) -> float | None:
+        """That as a share of what the runs of the lead took in all."""
+        cost, whole = self.cost_core_seconds, self.lead.run_core_seconds
+        return min(1.0, cost / whole) if cost is not None and whole else None
+
+    @property
+    def idle_core_seconds(self) -> float:
+        """For how long other ranks stood idle meanwhile, which is no part of the costs; its signs are about the same time."""
+        return max(sign.idle_core_seconds or 0.0 for sign in (self.lead, *self.others))
+
+    @property
+    def lost_core_seconds(self) -> float:
+        """Costs and idle time: what it weighs among others, and whether it is worth a mail."""
+        return (self.cost_core_seconds or 0.0) + self.idle_core_seconds
 
     def could_lead(self) -> tuple[Sign, ...]:
         """The lead, and signs that cost at least half as much: in other nights one of them may have led."""

@@ -16,6 +16,8 @@ from iomine.report.facts import Ask, Row, rows_of
 
 _WHAT: Final = ("recipient", "cluster", "user", "application")
 _GOOD: Final = frozenset({"gone", "reduced"})
+# Over without a mail is no wrong to be told of, and nothing that a mail did.
+_OVER: Final = frozenset({"gone", "not told"})
 
 What = tuple[str, str, str, str]
 
@@ -66,11 +68,14 @@ class Application:
         cluster: the machine.
         user: whose runs.
         application: what was run.
-        run_count: runs that nobody else made slow.
+        run_count: all other runs than those below.
         system_count: runs that the file system made slow.
         neighbour_count: runs that another user's jobs made slow.
         slowdown_ratio: how much longer their I/O took, the median run's.
         night_count: nights of the slow ones.
+        unexplained_count: runs that were slow although neither servers nor what they did explains it.
+        unexplained_slowdown_ratio: how much longer their I/O took than that of runs alike, the median run's.
+        unexplained_night_count: nights of these.
     """
 
     cluster: str
@@ -81,6 +86,9 @@ class Application:
     neighbour_count: int
     slowdown_ratio: float | None
     night_count: int
+    unexplained_count: int
+    unexplained_slowdown_ratio: float | None
+    unexplained_night_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class Better:
         application: what was run.
         codes: what is gone, or fewer; by what it saved.
         is_gone: whether all of them are gone.
-        told_night: the first night on which any was found.
+        told_night: the first night on which a mail told of any.
         since_night: the first night without, None where they are only fewer.
         saved_core_seconds: what that saved; codes may be about the same requests, so it is the most that one saved.
         run_count: runs since.
@@ -124,7 +132,7 @@ class Known:
         causes: what is wrong, the costliest first.
         better: what is not any more, what saved most first.
         applications: how runs went, by machine, user and application.
-        nights: rows of what causes cost by user and night, of each run at most its I/O time.
+        nights: rows of what findings cost by user and night.
     """
 
     recipient: str
@@ -142,19 +150,19 @@ def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
         scope: which nights of whom.
     """
     outcomes = rows_of(ask(questions.OUTCOMES))
-    gone = [row for row in outcomes if row["outcome"] == "gone"]
+    over = [row for row in outcomes if row["is_over"] and row["outcome"] in _OVER]
     runs = scope.parameters()
-    fired = [*runs, *([row[name] for row in gone] for name in ("cluster", "lineage_id", "code"))]
+    fired = [*runs, *([row[name] for row in over] for name in ("cluster", "lineage_id", "code"))]
     known = _with_applications(rows_of(ask(questions.run_counts(scope.whose), runs)))
     together = _together(rows_of(ask(questions.pairs(scope.whose), fired)))
     for what, rows in groupby(rows_of(ask(questions.signs(scope.whose), fired)), key=_what):
         recipient, cluster, user, application = what
         known[recipient].causes += causes_of(cluster, user, application, list(map(sign_of, rows)), together[what])
-    for row in rows_of(ask(questions.nights(scope.whose), fired + _leads(known.values()))):
+    for row in rows_of(ask(questions.nights(scope.whose), fired)):
         known[row["recipient"]].nights.append(row)
     better = _better(outcomes)
     for of_one in known.values():
-        of_one.causes.sort(key=lambda cause: -(cause.lead.cost_core_seconds or 0))
+        of_one.causes.sort(key=lambda cause: -cause.lost_core_seconds)
         of_one.better = [better[what] for what in of_one.applications if what in better]
         of_one.better.sort(key=lambda each: -each.saved_core_seconds)
     return known
@@ -162,14 +170,6 @@ def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
 
 def _what(row: Row) -> What:
     return row["recipient"], row["cluster"], row["user"], row["application"]
-
-
-def _leads(known: Iterable[Known]) -> list[list[str]]:
-    """Recipients, clusters, users, applications and codes of all causes."""
-    leads = [
-        (each.recipient, cause.cluster, cause.user, cause.application, cause.lead.code) for each in known for cause in each.causes
-    ]
-    return [list(column) for column in zip(*leads, strict=True)] or [[] for _ in range(5)]
 
 
 def _with_applications(rows: Iterable[Row]) -> dict[str, Known]:
@@ -193,7 +193,8 @@ def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
     """What got better, by machine, user and application; what is still there in other runs of the same is not better."""
     by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in outcomes:
-        if row["outcome"] != "unknown":
+        # Of what is over without a mail there is as little to say.
+        if row["outcome"] != "unknown" and not (row["outcome"] == "not told" and row["is_over"]):
             by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)
     found = {}
     for what, codes in by_code.items():

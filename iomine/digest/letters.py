@@ -13,9 +13,11 @@ from iomine.digest.parts import html_part, text_part
 from iomine.digest.pictures import NIGHTS_PICTURE, nights_picture
 from iomine.digest.sentences import (
     ABOUT_COSTS,
+    ABOUT_UNEXPLAINED,
     MOST_LINES,
     MOST_SIGNS,
     SLOWED_TITLES,
+    UNEXPLAINED_TITLE,
     Links,
     better_told,
     costs_by_night,
@@ -24,11 +26,13 @@ from iomine.digest.sentences import (
     picture_says,
     slowed_told,
     title_of,
+    unexplained_told,
     users_told,
 )
-from iomine.digest.words import core_hours, counted, one_line, span
+from iomine.digest.words import core_hours, one_line, span
 from iomine.post.model import Entry, Letter, Subject
 from iomine.report.facts import Ask, Row, rows_of
+from iomine.units import counted
 
 MOST_ENTRIES: Final = 5
 _MOST_SUBJECT: Final = 100
@@ -115,7 +119,7 @@ def _mailed(recipient: str, better: Better, manners: Manners) -> date | None:
 
 
 def _weight(chosen: _Chosen) -> tuple[float, str]:
-    costs = [cause.lead.cost_core_seconds or 0.0 for cause in chosen.causes]
+    costs = [cause.lost_core_seconds for cause in chosen.causes]
     return -max(costs, default=0.0), chosen.known.recipient
 
 
@@ -162,6 +166,9 @@ def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, detai
         "better": [better_told(each, _mailed(recipient, each, manners), scope.whose) for each in chosen.better],
         "slowed": slowed_told(list(known.applications.values()), scope.whose),
         "slowed_title": SLOWED_TITLES[scope.whose],
+        "unexplained": unexplained_told(list(known.applications.values()), scope.whose),
+        "unexplained_title": UNEXPLAINED_TITLE,
+        "about_unexplained": ABOUT_UNEXPLAINED,
         "about_costs": ABOUT_COSTS,
         "has_site": links.site is not None,
     }
@@ -188,7 +195,9 @@ def _of_cause(cause: Cause, details: Mapping[Key, Row]) -> dict[str, Row]:
 
 
 def _entry(cause: Cause) -> Entry:
-    return Entry(cause.subject, title_of(cause.lead.code), cause.lead.cost_core_seconds, cause.lead.last_night)
+    cost = None if cause.cost_core_seconds is None else cause.lost_core_seconds
+    signs = tuple(sign.code for sign in cause.others[:MOST_SIGNS])
+    return Entry(cause.subject, title_of(cause.lead.code), cost, cause.lead.last_night, signs)
 
 
 def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
@@ -199,6 +208,6 @@ def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
     if causes:
         which = "" if len(causes) == 1 else "the costliest "
-        return f"{counted(len(causes), 'thing')} to change, {which}{core_hours(causes[0].lead.cost_core_seconds)}"
+        return f"{counted(len(causes), 'thing')} to change, {which}{core_hours(causes[0].cost_core_seconds)}"
     saved = max(each.saved_core_seconds for each in better)
     return f"a change that worked, {core_hours(saved)} saved"

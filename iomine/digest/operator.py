@@ -7,9 +7,10 @@ from typing import Final
 
 from iomine.digest.notices import Notice, notices
 from iomine.digest.parts import html_part, text_part
-from iomine.digest.words import core_hours, counted, day, listed, name, one_line, percent, span
+from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
 from iomine.post.model import Letter
 from iomine.report.facts import Ask, Row, rows_of
+from iomine.units import counted, target_name
 
 RECIPIENT: Final = "operator"
 _MOST_LINES: Final = 10
@@ -22,6 +23,10 @@ _SWEEPS: Final = """
     SELECT
         cluster, count(*) AS sweep_count, sum(found_count)::BIGINT AS found_count, sum(ingested_count)::BIGINT AS ingested_count,
         sum(known_count)::BIGINT AS known_count, sum(rejected_count)::BIGINT AS rejected_count,
+        coalesce(sum(statistics_found_count), 0)::BIGINT AS readings_found,
+        coalesce(sum(statistics_ingested_count), 0)::BIGINT AS readings_ingested,
+        coalesce(sum(statistics_known_count), 0)::BIGINT AS readings_known,
+        coalesce(sum(statistics_rejected_count), 0)::BIGINT AS readings_rejected,
         count(*) FILTER (end_at IS NULL) AS open_count
     FROM sweeps
     WHERE (start_at AT TIME ZONE 'UTC')::DATE >= $1 AND $2::DATE IS NOT NULL
@@ -127,7 +132,7 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
     told = [section for section in sections if section.lines]
     if not told:
         return None
-    rejected = sum(row["rejected_count"] for row in sweeps)
+    rejected = sum(row["rejected_count"] + row["readings_rejected"] for row in sweeps)
     news = [counted(len(found), "notice")] if found else []
     news += [counted(sum(row["sweep_count"] for row in sweeps), "sweep"), counted(rejected, "reject")]
     subject = one_line(f"I/O of {span(first, last)}: {listed(news)}", _MOST_REASON)
@@ -167,9 +172,15 @@ def _of_sweeps(sweeps: Sequence[Row]) -> Section:
 
 
 def _sweeps_line(row: Row) -> str:
-    return (
+    logs = (
         f"{name(row['cluster'])}: {counted(row['sweep_count'], 'sweep')}; {row['found_count']:,} found = "
         f"{row['ingested_count']:,} ingested + {row['known_count']:,} known + {row['rejected_count']:,} rejected."
+    )
+    if not row["readings_found"]:
+        return logs
+    return (
+        f"{logs} Of statistics and accounting, {row['readings_found']:,} found = {row['readings_ingested']:,} ingested + "
+        f"{row['readings_known']:,} known + {row['readings_rejected']:,} rejected."
     )
 
 
@@ -221,7 +232,8 @@ def _worst_line(row: Row) -> str:
 
 def _ost_line(row: Row) -> str:
     hours, slow = counted(row["hour_count"], "hour"), f"{row['slowdown_ratio'] or 0:.1f}"
-    return f"{name(row['target'])} of {name(row['cluster'])}: {hours}, up to {slow} times as slow, mostly by {name(row['user'])}."
+    target, cluster = name(target_name(row["target"])), name(row["cluster"])
+    return f"{target} of {cluster}: {hours}, up to {slow} times as slow, mostly by {name(row['user'])}."
 
 
 def _regression_line(row: Row) -> str:

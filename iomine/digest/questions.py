@@ -2,8 +2,7 @@
 
 Parameters of the questions about runs: $1 and $2 are recipients and the first night that each is to be told of, $3 the first
 night for the others, $4 the earliest of all these, $5 the last night, $6 the only recipient, NULL for all, and $7 accounts whose
-runs are left out. $8 to $10 are clusters, lineages and codes of what is gone, which is told as that, and $11 to $15 recipients,
-clusters, users, applications and codes of what leads a cause.
+runs are left out. $8 to $10 are clusters, lineages and codes of what is gone, which is told as that.
 """
 
 from typing import Final, Literal
@@ -28,12 +27,14 @@ _RUN: Final = """
     run AS (
         SELECT
             recipient, cluster, night, log_id, "user", coalesce(application, '') AS application, lineage_id,
-            run_core_seconds, io_core_seconds,
-            weather_verdict, weather_slowdown_ratio, coalesce(weather_verdict IN ('system', 'neighbour'), false) AS is_excused
+            run_core_seconds,
+            weather_verdict, weather_slowdown_ratio, run_slowdown_ratio,
+            coalesce(weather_verdict = 'unexplained' AND is_slow_run, false) AS is_unexplained,
+            coalesce(weather_verdict IN ('system', 'neighbour'), false) AS is_excused
         FROM named
         LEFT JOIN asked USING (recipient)
         LEFT JOIN (
-            SELECT cluster, night, log_id, weather_verdict, weather_slowdown_ratio
+            SELECT cluster, night, log_id, weather_verdict, weather_slowdown_ratio, is_slow_run, run_slowdown_ratio
             FROM job_weather
             WHERE night BETWEEN $4::DATE AND $5::DATE
         ) USING (cluster, night, log_id)
@@ -41,16 +42,17 @@ _RUN: Final = """
             AND ($6::VARCHAR IS NULL OR recipient = $6::VARCHAR) AND NOT coalesce(list_contains($7::VARCHAR[], account), false)
     )
 """
-# What others made slow says little about a program, and what is over is no news.
+# What others made slow, or nobody knows what, says little about a program; and what is over is no news.
 _FIRED: Final = """
     over AS (SELECT unnest($8::VARCHAR[]) AS cluster, unnest($9::VARCHAR[]) AS lineage_id, unnest($10::VARCHAR[]) AS code),
     fired AS (
         SELECT
-            recipient, cluster, night, log_id, "user", application, code, level, cost_core_seconds, run_core_seconds,
-            io_core_seconds
-        FROM (SELECT * FROM run WHERE NOT is_excused)
+            recipient, cluster, night, log_id, "user", application, code, level,
+            cost_core_seconds + coalesce(idle_core_seconds, 0) AS cost_core_seconds, idle_core_seconds, charged_core_seconds,
+            run_core_seconds
+        FROM (SELECT * FROM run WHERE NOT is_excused AND NOT is_unexplained)
         JOIN (
-            SELECT cluster, night, log_id, code, level, cost_core_seconds
+            SELECT cluster, night, log_id, code, level, cost_core_seconds, idle_core_seconds, charged_core_seconds
             FROM findings
             WHERE night BETWEEN $4::DATE AND $5::DATE
         ) USING (cluster, night, log_id)
@@ -63,9 +65,10 @@ _SIGNS: Final = """
         count(DISTINCT log_id) AS run_count, count(DISTINCT night) AS night_count,
         min(night) AS first_night, max(night) AS last_night,
         sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
-        -- The share is of runs whose cost and length are known.
-        sum(cost_core_seconds ORDER BY log_id) FILTER (run_core_seconds > 0)
-            / nullif(sum(run_core_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL), 0) AS cost_ratio,
+        sum(idle_core_seconds ORDER BY log_id) AS idle_core_seconds,
+        sum(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
+        -- Of these, those whose cost is known.
+        sum(run_core_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_core_seconds,
         arg_max({log_id: log_id, night: night}, coalesce(cost_core_seconds, -1) ORDER BY log_id) AS costliest
     FROM fired
     GROUP BY ALL
@@ -78,37 +81,24 @@ _PAIRS: Final = """
     WHERE one.code <> other.code
     GROUP BY ALL
 """
-# Causes of a log may be about the same requests, so their costs can add up to more than it spent.
 _NIGHTS: Final = """
-    , lead AS (
-        SELECT
-            unnest($11::VARCHAR[]) AS recipient, unnest($12::VARCHAR[]) AS cluster, unnest($13::VARCHAR[]) AS "user",
-            unnest($14::VARCHAR[]) AS application, unnest($15::VARCHAR[]) AS code
-    ),
-    log AS (
-        SELECT
-            recipient, "user", night, log_id,
-            -- LEAST leaves NULLs out: what has no known cost did not cost all of the time.
-            CASE
-                WHEN sum(cost_core_seconds) IS NOT NULL
-                THEN least(sum(cost_core_seconds ORDER BY code), any_value(io_core_seconds))
-            END AS cost_core_seconds
-        FROM fired
-        SEMI JOIN lead USING (recipient, cluster, "user", application, code)
-        GROUP BY ALL
-    )
-    SELECT recipient, "user", night, count(*) AS run_count, sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds
-    FROM log
+    SELECT
+        recipient, "user", night, count(DISTINCT (cluster, log_id)) AS run_count,
+        sum(charged_core_seconds ORDER BY cluster, log_id, code) AS cost_core_seconds
+    FROM fired
     GROUP BY ALL
     ORDER BY ALL
 """
 _RUN_COUNTS: Final = """
     SELECT
-        recipient, cluster, "user", application, count(*) FILTER (NOT is_excused) AS run_count,
+        recipient, cluster, "user", application, count(*) FILTER (NOT is_excused AND NOT is_unexplained) AS run_count,
         count(*) FILTER (weather_verdict = 'system') AS system_count,
         count(*) FILTER (weather_verdict = 'neighbour') AS neighbour_count,
         median(weather_slowdown_ratio) FILTER (is_excused) AS slowdown_ratio,
-        count(DISTINCT night) FILTER (is_excused) AS night_count
+        count(DISTINCT night) FILTER (is_excused) AS night_count,
+        count(*) FILTER (is_unexplained) AS unexplained_count,
+        median(run_slowdown_ratio) FILTER (is_unexplained) AS unexplained_slowdown_ratio,
+        count(DISTINCT night) FILTER (is_unexplained) AS unexplained_night_count
     FROM run
     GROUP BY ALL
     ORDER BY ALL
@@ -116,7 +106,7 @@ _RUN_COUNTS: Final = """
 
 OUTCOMES: Final = """
     SELECT
-        cluster, lineage_id, "user", application, code, outcome, told_night, clear_night, saved_core_seconds,
+        cluster, lineage_id, "user", application, code, outcome, told_night, clear_night, is_over, saved_core_seconds,
         later_count, later_fired_count, clear_since_count
     FROM advice_outcomes
     WHERE "user" <> ''
@@ -159,12 +149,12 @@ def pairs(whose: Whose) -> str:
 
 
 def nights(whose: Whose) -> str:
-    """What causes cost by night, of each log at most its I/O time; takes $11 to $15 too."""
+    """What findings cost by night: the sum of what their logs are charged."""
     return _of_fired(whose) + _NIGHTS
 
 
 def run_counts(whose: Whose) -> str:
-    """How many runs there were of each application, and how many were slowed by others; takes no $8 to $10."""
+    """How many runs there were of each application, and how many were slow for others' or unknown reasons; takes no $8 to $10."""
     return f"WITH {_run(whose)} {_RUN_COUNTS}"
 
 

@@ -13,7 +13,6 @@ from iomine.digest.words import (
     HARD_SPACE,
     advice_of,
     core_hours,
-    counted,
     day,
     finding_of,
     folded,
@@ -26,16 +25,22 @@ from iomine.post.model import Kind
 from iomine.report.facts import Row
 from iomine.triggers import MANUALS, TRIGGERS
 from iomine.triggers.model import Snippet
-from iomine.units import human_seconds
+from iomine.units import counted, human_seconds
 
 # More signs of one cause, users of a project, applications or successes are told by their number.
 MOST_SIGNS: Final = 6
 MOST_LINES: Final = 5
 ABOUT_COSTS: Final = (
-    "Core-hours are the time that ranks spent in these requests, summed over ranks. Those of different entries may be about "
-    "the same time, and not all of it can be saved."
+    "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
+    "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
 )
 SLOWED_TITLES: Final = {"user": "What was not your fault", "project": "What others made slow"}
+UNEXPLAINED_TITLE: Final = "What was slow, and nobody knows why"
+ABOUT_UNEXPLAINED: Final = (
+    "Ruled out are the servers, which by their own counters were as quick as usual, and the programs, which by Darshan did what "
+    "they did before. The network and the nodes are not looked at. These runs are not counted above; if it goes on, ask the "
+    "operators."
+)
 _PYTHON: Final = "python"
 
 
@@ -109,8 +114,8 @@ def entry_told(cause: Cause, application: Application, details: Mapping[str, Row
     return EntryTold(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
-        cost=core_hours(lead.cost_core_seconds),
-        extent=_extent(lead, application),
+        cost=core_hours(cause.cost_core_seconds) + _idle(cause),
+        extent=_extent(cause, application),
         where=_where(row),
         finding=finding_of(lead.code, row["finding"]),
         advice=advice_of(lead.code, row["advice"]),
@@ -121,9 +126,14 @@ def entry_told(cause: Cause, application: Application, details: Mapping[str, Row
     )
 
 
-def _extent(lead: Sign, application: Application) -> str:
+def _idle(cause: Cause) -> str:
+    return f", and other ranks stood idle for {core_hours(cause.idle_core_seconds)}" if cause.idle_core_seconds else ""
+
+
+def _extent(cause: Cause, application: Application) -> str:
+    lead = cause.lead
     runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}"
-    share = f", {percent(lead.cost_ratio)} of all that these runs took" if lead.cost_ratio is not None else ""
+    share = f", {percent(cause.cost_ratio)} of all that these runs took" if cause.cost_ratio is not None else ""
     return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share} ({lead.code})"
 
 
@@ -202,6 +212,20 @@ def _slowed_line(each: Application, kind: Kind) -> str:
     runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
     longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
     return f"{whose}{name(each.application)}: {runs}{told}{longer}."
+
+
+def unexplained_told(applications: Sequence[Application], kind: Kind) -> list[str]:
+    """What was slow though neither servers nor what runs did explains it, an application a line; those with most runs first."""
+    slow = sorted((each for each in applications if each.unexplained_count), key=lambda each: -each.unexplained_count)
+    lines = [_unexplained_line(each, kind) for each in slow[:MOST_LINES]]
+    return lines + _and_more(len(slow) - len(lines), "application")
+
+
+def _unexplained_line(each: Application, kind: Kind) -> str:
+    whose = f"{name(each.user)}: " if kind == "project" else ""
+    runs = f"{counted(each.unexplained_count, 'run')} in {counted(each.unexplained_night_count, 'night')}"
+    longer = f"{each.unexplained_slowdown_ratio:.1f} times as long as in nights before"
+    return f"{whose}{name(each.application)}: I/O of {runs} took {longer}."
 
 
 def opening(known: Known, first: date, last: date, kind: Kind) -> str:

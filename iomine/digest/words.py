@@ -42,26 +42,26 @@ def name(text: object, most: int = _MOST_NAME) -> str:
     return f"{_OPEN}{shown or 'unnamed'}{_CLOSE}"
 
 
-def sentence(template: str | None, text: str | None) -> str:
+def sentence(templates: Iterable[str], text: str | None) -> str:
     """A sentence with names of a log in it, each cut and between marks.
 
     Args:
-        template: what the sentence was filled into, None where that is not known.
+        templates: what the sentence may have been filled into, none where that is not known.
         text: the sentence.
     """
     whole = text or ""
-    told = renamed(template, whole, lambda _, found: name(found)) if template and len(whole) <= _MOST_SEARCHED else None
+    told = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
     return name(whole, _MOST_SENTENCE) if told is None else told
 
 
 def finding_of(code: str, text: str | None) -> str:
     """What a finding says, as `sentence`."""
-    return sentence(TRIGGERS[code].finding if code in TRIGGERS else None, text)
+    return sentence(TRIGGERS[code].templates("finding") if code in TRIGGERS else (), text)
 
 
 def advice_of(code: str, text: str | None) -> str:
     """What a finding advises, as `sentence`."""
-    return sentence(TRIGGERS[code].advice if code in TRIGGERS else None, text)
+    return sentence(TRIGGERS[code].templates("advice") if code in TRIGGERS else (), text)
 
 
 def marked(text: str) -> Markup:
@@ -117,11 +117,6 @@ def core_hours(core_seconds: float | None) -> str:
         return f"less than {_LEAST_HOURS} core-hours"
     shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
     return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
-
-
-def counted(count: int, what: str) -> str:
-    """`1 run`, `1,234 runs`."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def percent(ratio: float) -> str:

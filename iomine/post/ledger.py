@@ -5,7 +5,8 @@ have it, and ends as `sent` or `failed`; `deferred` waits for another try. So wh
 `pending` and `deferred` have not arrived, and of `sending` nobody knows. A reader counts as told from when the letter is on the
 books, unless it fails.
 
-SQLite keeps it, with a sync for every change: what it has said to be written is there after a power cut.
+SQLite keeps it, with a sync for every change: what it has said to be written is there after a power cut. Ledgers of version 1 did
+not say which machine, user and trigger a letter told of, and did not list the signs under an entry.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, Self
@@ -24,7 +25,8 @@ from iomine.post.tokens import Action, Verb
 from iomine.units import visible
 
 State = Literal["pending", "sending", "deferred", "sent", "failed"]
-_VERSION: Final = 1
+Part = Literal["entry", "sign", "better"]
+_VERSION: Final = 2
 _BUSY_SECONDS: Final = 30
 _TABLES: Final = """
 CREATE TABLE letter (
@@ -33,18 +35,45 @@ CREATE TABLE letter (
     reply TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX letter_of ON letter (kind, recipient);
-CREATE TABLE told (
-    message_id TEXT NOT NULL, key TEXT NOT NULL, is_better INTEGER NOT NULL, title TEXT NOT NULL, application TEXT NOT NULL,
-    PRIMARY KEY (message_id, key, is_better)
-) STRICT;
 CREATE TABLE wish (
     kind TEXT NOT NULL, recipient TEXT NOT NULL, verb TEXT NOT NULL, key TEXT NOT NULL, day TEXT NOT NULL, until TEXT NOT NULL,
     PRIMARY KEY (kind, recipient, verb, key)
 ) STRICT;
 """
+# A part is an entry, a sign under one, or better.
+_TOLD_TABLE: Final = """
+CREATE TABLE told (
+    message_id TEXT NOT NULL, part TEXT NOT NULL, key TEXT NOT NULL, cluster TEXT, user TEXT, application TEXT NOT NULL,
+    code TEXT, title TEXT NOT NULL, PRIMARY KEY (message_id, part, key)
+) STRICT;
+"""
+_TAKE_OVER: Final = """
+INSERT INTO told
+SELECT message_id, CASE WHEN is_better THEN 'better' ELSE 'entry' END, key, NULL, NULL, application, NULL, title FROM told_1;
+DROP TABLE told_1;
+"""
+# What makes a ledger of today of each older version; 0 is none.
+_MAKE: Final = {0: _TABLES + _TOLD_TABLE, 1: f"ALTER TABLE told RENAME TO told_1; {_TOLD_TABLE} {_TAKE_OVER}"}
 _TOLD: Final = """
 SELECT told.key, max(letter.composed_at) FROM told JOIN letter USING (message_id)
-WHERE letter.kind = ? AND letter.recipient = ? AND letter.state <> 'failed' AND told.is_better = ? GROUP BY told.key
+WHERE letter.kind = ? AND letter.recipient = ? AND letter.state <> 'failed' AND told.part = ? GROUP BY told.key
+"""
+# Only entries have links; to want no more letters at all answers every one that came before.
+_MAILS: Final = """
+SELECT
+    letter.message_id, letter.kind AS mail_kind, letter.recipient, letter.state AS mail_state, letter.reply AS mail_reply,
+    letter.last_night, letter.composed_at, CASE letter.state WHEN 'sent' THEN letter.changed_at END AS sent_at,
+    told.part AS mail_part, told.cluster, told.user, told.application, told.code,
+    answer.verb AS answer, answer.day AS answer_night
+FROM letter
+LEFT JOIN told USING (message_id)
+LEFT JOIN wish AS answer ON answer.rowid = (
+    SELECT wish.rowid FROM wish
+    WHERE wish.kind = letter.kind AND wish.recipient = letter.recipient AND wish.day >= date(letter.composed_at)
+        AND (wish.verb = 'stop' OR (wish.key = told.key AND told.part = 'entry'))
+    ORDER BY wish.verb = 'stop', wish.day DESC, wish.verb LIMIT 1
+)
+ORDER BY letter.rowid, told.rowid
 """
 _ADD: Final = """
 INSERT INTO letter (message_id, kind, recipient, address, state, mail, last_night, composed_at, changed_at)
@@ -118,18 +147,19 @@ class Ledger:
     def add(self, letter: Letter, posted: Posted) -> None:
         """Puts a letter onto the books; one of the same id that failed is forgotten."""
         night, at = letter.last_night.isoformat(), posted.composed_at.isoformat()
-        told = [(entry.subject, 0, entry.title) for entry in letter.entries] + [(each, 1, "") for each in letter.better]
+        told = [
+            *(("entry", entry.subject, entry.title) for entry in letter.entries),
+            *(("sign", replace(entry.subject, code=code), "") for entry in letter.entries for code in entry.signs),
+            *(("better", subject, "") for subject in letter.better),
+        ]
         with self._change() as con:
             con.execute("DELETE FROM told WHERE message_id = ?", (posted.message_id,))
             con.execute("DELETE FROM letter WHERE message_id = ? AND state = 'failed'", (posted.message_id,))
             row = (posted.message_id, posted.kind, posted.recipient, posted.address, posted.mail, night, at, at)
             con.execute(_ADD, row)
             con.executemany(
-                "INSERT OR IGNORE INTO told VALUES (?, ?, ?, ?, ?)",
-                [
-                    (posted.message_id, subject.key, is_better, visible(title), visible(subject.application))
-                    for subject, is_better, title in told
-                ],
+                "INSERT OR IGNORE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(posted.message_id, part, subject.key, *astuple(subject), title) for part, subject, title in told],
             )
 
     def mark(self, message_id: str, state: State, at: datetime, reply: str = "") -> None:
@@ -172,29 +202,30 @@ class Ledger:
 
     def told(self, kind: Kind, recipient: str) -> dict[str, date]:
         """The day on which somebody was last told of each subject, by its key."""
-        return self._days(kind, recipient, is_better=False)
+        return self._days(kind, recipient, "entry")
 
     def praised(self, kind: Kind, recipient: str) -> dict[str, date]:
         """The day on which somebody was last told that a subject got better, by its key."""
-        return self._days(kind, recipient, is_better=True)
+        return self._days(kind, recipient, "better")
 
     def title(self, action: Action) -> tuple[str, str] | None:
         """What a letter said of the subject that somebody's link is about: title and application."""
         rows = self._rows(
             "SELECT told.title, told.application FROM told JOIN letter USING (message_id) "
-            "WHERE kind = ? AND recipient = ? AND key = ? AND NOT is_better ORDER BY composed_at DESC LIMIT 1",
+            "WHERE kind = ? AND recipient = ? AND key = ? AND part = 'entry' ORDER BY composed_at DESC LIMIT 1",
             action.kind,
             action.recipient,
             action.key,
         )
-        return rows[0] if rows else None
+        return (visible(rows[0][0]), visible(rows[0][1])) if rows else None
 
     def wish(self, action: Action, today: date) -> None:
         """Notes what a reader has asked for; asked for twice, the longer one holds."""
         until = today + timedelta(days=action.days) if action.verb == "snooze" else date.max
         with self._change() as con:
             con.execute(
-                "INSERT INTO wish VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET until = max(until, excluded.until)",
+                "INSERT INTO wish VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
+                "SET day = excluded.day, until = max(until, excluded.until)",
                 (action.kind, action.recipient, action.verb, action.key, today.isoformat(), until.isoformat()),
             )
 
@@ -203,19 +234,26 @@ class Ledger:
         rows = self._rows("SELECT verb, key, until FROM wish WHERE kind = ? AND recipient = ?", kind, recipient)
         return {(verb, key): date.fromisoformat(until) for verb, key, until in rows}
 
-    def _days(self, kind: Kind, recipient: str, *, is_better: bool) -> dict[str, date]:
-        return {key: datetime.fromisoformat(at).date() for key, at in self._rows(_TOLD, kind, recipient, is_better)}
+    def mails(self) -> list[dict[str, str | None]]:
+        """What each letter told, how far it has come, and what its reader has asked for since: columns of `mail`, as text."""
+        with _faults_told(self._file):
+            told = self._con.execute(_MAILS)
+            names = [name for name, *_ in told.description]
+            return [dict(zip(names, row, strict=True)) for row in told]
+
+    def _days(self, kind: Kind, recipient: str, part: Part) -> dict[str, date]:
+        return {key: datetime.fromisoformat(at).date() for key, at in self._rows(_TOLD, kind, recipient, part)}
 
     def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]  # as SQLite gives them
         with _faults_told(self._file):
             return self._con.execute(sql, values).fetchall()
 
     def _make(self) -> None:
-        if self._version() == 0:
+        if self._version() in _MAKE:
             with self._change() as con:
                 # Another may have been faster.
-                if self._version() == 0:
-                    for statement in filter(str.strip, _TABLES.split(";")):
+                if (version := self._version()) in _MAKE:
+                    for statement in filter(str.strip, _MAKE[version].split(";")):
                         con.execute(statement)
                     con.execute(f"PRAGMA user_version = {_VERSION}")
         if self._version() != _VERSION:

@@ -49,12 +49,14 @@ class Entry:
         title: in a few words.
         cost_core_seconds: what it cost, None where that is not known.
         last_night: the newest night that it tells of.
+        signs: codes that it tells of too, as signs of the same.
     """
 
     subject: Subject
     title: str
     cost_core_seconds: float | None
     last_night: date
+    signs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

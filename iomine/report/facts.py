@@ -21,7 +21,7 @@ _TOLD: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
 # What is asked for where nothing is known.
 _JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
-_WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "neighbour", "neighbour_ratio")
+_WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "is_slow_run", "neighbour", "neighbour_ratio")
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -69,13 +69,14 @@ class Facts:
         job: what accounting knows of its job.
         findings: verdicts that are worth telling, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
-        unknown: verdicts that could not be reached, as `notes`.
+        unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
+        not_applicable: verdicts on what the log did nothing of, as `notes`.
         weather: whose fault it was.
         modules: its modules.
         layers: totals by layer.
         sizes: numbers of requests by size, by layer.
         files: files that took most time, each with the totals of all.
-        osts: OSTs that got most bytes, and what is known of none.
+        osts: slow OSTs, those that took most time, and what is known of none.
         phases: longest phases.
         hints: metadata entries.
         history: runs of its lineage up to this one.
@@ -87,6 +88,7 @@ class Facts:
     findings: Rows = field(default_factory=list)
     notes: Rows = field(default_factory=list)
     unknown: Rows = field(default_factory=list)
+    not_applicable: Rows = field(default_factory=list)
     weather: Row = field(default_factory=lambda: dict.fromkeys(_WEATHER))
     modules: Rows = field(default_factory=list)
     layers: Rows = field(default_factory=list)
@@ -98,12 +100,12 @@ class Facts:
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
 
-    def unknown_by_need(self) -> list[tuple[str, Rows]]:
-        """What would answer questions that stay open, and these questions; first what would answer most."""
-        by_need: dict[str, Rows] = defaultdict(list)
+    def unknown_by_reason(self) -> list[tuple[str, Rows]]:
+        """What this log lacks, and the questions that stay open for it; first what would answer most."""
+        by_reason: dict[str, Rows] = defaultdict(list)
         for verdict in sorted(self.unknown, key=itemgetter("code")):
-            by_need[verdict["needs"]].append(verdict)
-        return sorted(by_need.items(), key=lambda item: -len(item[1]))
+            by_reason[verdict["reason"]].append(verdict)
+        return sorted(by_reason.items(), key=lambda item: -len(item[1]))
 
 
 def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
@@ -208,6 +210,7 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log = facts[log_id]
         verdicts = [verdict | _words(verdict["code"]) for verdict in found]
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
+        of_log.not_applicable = [verdict for verdict in verdicts if verdict["state"] == "not applicable"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _TOLD]

@@ -40,6 +40,7 @@ _ABOUT: Final[Mapping[str, _About]] = {
     "LUSTRE-103": _About("posix", path="striped_shared_path"),
     "LUSTRE-201": _About("posix", ost="busiest_ost_id"),
     "LUSTRE-202": _About("posix", ost="busiest_ost_id"),
+    "LUSTRE-203": _About("posix", ost="slow_ost_id"),
     "LUSTRE-301": _About("posix", path="shared_stripe_path"),
     "LUSTRE-302": _About("posix", path="straddle_path"),
     "MPIIO-101": _About("mpiio", "read", path="indep_read_path"),

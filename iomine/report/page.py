@@ -20,14 +20,14 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer
-from iomine.report.facts import Facts, Row
+from iomine.report.facts import Facts, Row, Rows
 from iomine.report.pictures import bar, run_picture, tenths
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
-from iomine.units import human_bytes, human_seconds, visible
+from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
 
 TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"
@@ -38,6 +38,7 @@ _NOT_YOU: Final = {
     "system": "Not you: the file system was slow",
     "neighbour": "Not you: a neighbour kept the file system busy",
 }
+_UNEXPLAINED: Final = "Slow, and nobody knows why"
 _SIZES: Final = {
     "0_100": "up to 100 B",
     "100_1k": "to 1 KiB",
@@ -201,6 +202,10 @@ def _count(count: float | None) -> str:
     return _NONE if count is None else f"{count:,.0f}"
 
 
+def _counted(count: int | None, what: str) -> str:
+    return f"{_NONE} {what}s" if count is None else counted(count, what)
+
+
 def _percent(ratio: float | None) -> str:
     if ratio is None:
         return _NONE
@@ -231,16 +236,32 @@ def _view(facts: Facts) -> dict[str, Any]:
         "job": job,
         "node_hours": nodes * log["run_seconds"] / 3600 if nodes and log["run_seconds"] else None,
         "core_hours": log["run_core_seconds"] / 3600 if log["run_core_seconds"] else None,
+        **charged(facts.findings, log["run_core_seconds"]),
         "findings": [_finding(finding, log["run_core_seconds"]) for finding in facts.findings],
         "notes": facts.notes,
-        "unknown": facts.unknown_by_need(),
-        "not_you": _NOT_YOU.get(facts.weather["weather_verdict"]),
+        "unknown": facts.unknown_by_reason(),
+        "not_applicable": facts.not_applicable,
+        "not_you": _not_you(facts.weather),
         "weather": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "facts": facts,
         "has_trace": any(module.startswith("DXT") for module in modules),
     }
+
+
+def _not_you(weather: Row) -> str | None:
+    """What to say above findings that are to be held with care, None where they are not."""
+    if weather["weather_verdict"] == "unexplained" and weather["is_slow_run"]:
+        return _UNEXPLAINED
+    return _NOT_YOU.get(weather["weather_verdict"])
+
+
+def charged(findings: Rows, run_core_seconds: float | None) -> Row:
+    """The one sum of what the findings cost."""
+    known = [finding["charged_core_seconds"] for finding in findings if finding["charged_core_seconds"] is not None]
+    total = sum(known) if known else None
+    return {"charged": total, "charged_ratio": total / run_core_seconds if total is not None and run_core_seconds else None}
 
 
 def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
@@ -257,7 +278,7 @@ def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, st
     """Value, meaning and bar of each metric."""
     percents = {
         part.metric
-        for text in (trigger.finding, trigger.advice)
+        for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
     }
@@ -294,6 +315,7 @@ def _digits(value: object) -> str:
 _WORDED: Final[dict[Kind, Callable[[float], str]]] = {
     Kind.BYTES: _bytes,
     Kind.SECONDS: _seconds,
+    Kind.OST: lambda value: ost_name(int(value)),
     Kind.CORE_SECONDS: lambda value: f"{_digits(value)} core-seconds",
 }
 
@@ -304,8 +326,10 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "plain": plain,
     "sentence": sentence,
     "bytes": _bytes,
+    "ost": ost_name,
     "seconds": _seconds,
     "count": _count,
+    "counted": _counted,
     "percent": _percent,
     "moment": _moment,
     "speed": _speed,

@@ -25,17 +25,18 @@ LEFT JOIN (SELECT log_id, count(DISTINCT host) AS host_count FROM core.rank_io W
 """
 
 VERDICTS: Final = """
-SELECT log_id, code, level, state, value, bar, evidence, finding, advice, cost_core_seconds
+SELECT log_id, code, level, state, value, bar, evidence, finding, advice, cost_core_seconds, charged_core_seconds,
+    idle_core_seconds, reason
 FROM core.verdict
 WHERE {where} AND ruleset = 'iomine' AND state <> 'clear'
-ORDER BY cost_core_seconds DESC NULLS LAST, code
+ORDER BY cost_core_seconds + coalesce(idle_core_seconds, 0) DESC NULLS LAST, code
 """
 
 WEATHER: Final = """
 SELECT
-    log_id, weather_verdict, weather_rule, weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio,
-    neighbour, neighbour_ratio
-FROM core.log_weather_profile
+    log_id, weather_verdict, weather_rule, weather_slowdown_ratio, is_slow_run, run_slowdown_ratio, lost_service_seconds,
+    slowest_kind, own_ratio, neighbour, neighbour_ratio
+FROM job_weather
 WHERE {where}
 """
 
@@ -84,8 +85,17 @@ QUALIFY row_number() OVER (PARTITION BY log_id ORDER BY io_seconds DESC, path, f
 ORDER BY io_seconds DESC, path
 """
 
+# The slowest first, then those that took most time; amounts of which no OST is known are always there.
 OSTS: Final = f"""
-WITH per_ost AS (
+WITH pace AS (
+    SELECT
+        log_id, ost_id, bool_or(is_slow) AS is_slow, sum(beyond_median_seconds) FILTER (is_slow) AS beyond_seconds,
+        arg_max(slowness_ratio, beyond_median_seconds) AS slowness_ratio
+    FROM core.ost_pace
+    WHERE {{where}} AND layer = 'posix'
+    GROUP BY ALL
+),
+per_ost AS (
     SELECT
         log_id, ost_id, any_value(evidence) AS evidence, any_value(reason) AS reason,
         -- A direction without a row moved nothing; one whose bytes are not known stays so.
@@ -96,11 +106,17 @@ WITH per_ost AS (
     WHERE {{where}} AND layer = 'posix'
     GROUP BY ALL
 )
-SELECT *, count(ost_id) OVER log AS log_ost_count
+SELECT
+    * EXCLUDE (is_slow, beyond_seconds), coalesce(is_slow, false) AS is_slow, count(ost_id) OVER log AS log_ost_count,
+    row_number() OVER (
+        PARTITION BY log_id
+        ORDER BY ost_id IS NULL DESC, beyond_seconds DESC NULLS LAST, request_seconds DESC NULLS LAST, moved_bytes DESC, ost_id
+    ) AS place
 FROM per_ost
+LEFT JOIN pace USING (log_id, ost_id)
 WINDOW log AS (PARTITION BY log_id)
-QUALIFY row_number() OVER (PARTITION BY log_id ORDER BY ost_id IS NULL DESC, moved_bytes DESC, ost_id) <= {SHOWN_OSTS}
-ORDER BY moved_bytes DESC, ost_id
+QUALIFY place <= {SHOWN_OSTS}
+ORDER BY place
 """
 
 PHASES: Final = f"""

@@ -65,7 +65,7 @@ class Program:
         self.layouts = fs.Layouts(*self._room[:, :0])
         self.tape = Tape()
         self.bursts = {READ: 0, WRITE: 0}
-        self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0}
+        self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0}
         self.datasets: dict[int, int] = {}
         self.weather = weather
         self._is_slowed = bool((seat.slowdowns != 1).any())
@@ -225,6 +225,7 @@ class Program:
         """A rank moves data through the buffer of a stdio stream, which it opens and closes."""
         ranks = np.array([rank])
         seconds = (_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND) * self._noise(ranks)
+        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, count)
         opening = self._meta_seconds(ranks, fs.OPEN_SECONDS)
         starts = self._advance(ranks, opening + seconds * _GAP * count)
         opened, done = starts + opening, starts + opening + seconds * _GAP * count
@@ -266,6 +267,7 @@ class Program:
         slow, lost = self.weather.osts(self.layouts, files, self._minute(ranks[0]))
         seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
         self._lose("hot_ost", lost, seconds, counts)
+        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, counts)
         return seconds
 
     def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1, *, times: int = 1) -> Floats:
@@ -274,6 +276,7 @@ class Program:
         slow, lost = self.weather.mdt(self.seat.mdt, self._minute(ranks[0]))
         seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
         self._lose("metadata_storm", lost, seconds, times)
+        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, times)
         return seconds
 
     def _lose(self, kind: str, ratio: Floats | float, seconds: Floats, counts: Each) -> None:

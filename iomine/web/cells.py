@@ -10,18 +10,23 @@ from markupsafe import Markup, escape
 
 from iomine.report.page import label, name
 from iomine.schema import FIELDS, Kind
-from iomine.units import human_bytes, human_seconds
+from iomine.units import human_bytes, human_seconds, ost_name, target_name
 
 NOTHING: Final = "\N{EN DASH}"
 _HUNDRED: Final = 100
 _TENTH: Final = 0.1
 _LISTED: Final = 20
 _NUMERIC: Final = frozenset(
-    {Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO, Kind.NUMBER, Kind.INTEGER, Kind.ID}
+    {
+        *(Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.NODE_HOURS, Kind.BYTE_RATE, Kind.COUNT_RATE),
+        *(Kind.BYTES_PER_CORE_SECOND, Kind.CORE_SECONDS_PER_MIB, Kind.RATIO, Kind.NUMBER, Kind.INTEGER, Kind.OST, Kind.ID),
+    }
 )
 _ENDINGS: Final = {"_count": Kind.COUNT, "_hours": Kind.NUMBER}
 # Ratios of a part to its whole; others say how many times.
 _SHARES: Final = frozenset({"io_ratio", "cost_ratio", "logged_ratio", "finding_log_ratio", "user_ratio", "repeat_ratio"})
+
+_TARGETS: Final = frozenset({"target", "busiest_target"})
 
 
 def kind_of(column: str) -> Kind | None:
@@ -61,7 +66,7 @@ def _cell(column: str, value: object, text: Callable[[object], Markup]) -> Marku
         case dt.date():
             return _moment(value)
         case _:
-            return text(value)
+            return text(target_name(str(value)) if column in _TARGETS else value)
 
 
 def _moment(at: dt.date) -> Markup:
@@ -103,4 +108,5 @@ _IN_WORDS: Final[dict[Kind | None, Callable[[float], str]]] = {
     Kind.SECONDS: _seconds,
     Kind.ID: str,
     Kind.INTEGER: str,
+    Kind.OST: lambda value: ost_name(int(value)),
 }

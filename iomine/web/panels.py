@@ -9,7 +9,7 @@ from iomine.web.question import Filter
 _LOGS: Final = tuple(
     "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
 )
-_FINDINGS: Final = tuple("night user app code level cost_core_seconds finding job_id log_id".split())
+_FINDINGS: Final = tuple("night user app code level charged_core_seconds cost_core_seconds finding job_id log_id".split())
 _JOBS: Final = tuple(
     "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
 )
@@ -62,8 +62,8 @@ WHERE {where}
         (
             Column("night_count", "Nights with logs", rows_with("trends", (), "-night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("reject_count", "Rejects, of any night", rejects_with),
         ),
@@ -88,10 +88,10 @@ ORDER BY night DESC
         (
             Column("night", "Night", rows_with("trends", (), "-log_count", "night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "night")),
+            Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("rejected_count", "Rejects", sweeps_of),
         ),
         "There are no logs of these nights.",
@@ -114,9 +114,9 @@ LIMIT {_WORST}
 """,
         (
             Column(
-                "cost_core_hours", "Core-hours lost", of_offender("findings", _FINDINGS, "-cost_core_seconds"), is_barred=True
+                "cost_core_hours", "Core-hours lost", of_offender("findings", _FINDINGS, "-charged_core_seconds"), is_barred=True
             ),
-            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-cost_core_seconds")),
+            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-charged_core_seconds")),
             Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_core_hours", "Core-hours in I/O", of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_ratio", "Share of the run in I/O", of_offender("logs", _LOGS, "-io_ratio")),
@@ -126,10 +126,10 @@ LIMIT {_WORST}
     Panel(
         "triggers",
         "Findings by trigger",
-        "What is found, the costliest first, and in which nights how often; costs of different triggers overlap.",
+        "What is found, the costliest first, and in which nights how often.",
         """
 WITH of_night AS (
-    SELECT code, night, sum(finding_count)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
+    SELECT code, night, sum(finding_count)::BIGINT AS finding_count, sum(charged_core_seconds) AS cost_core_seconds
     FROM core.finding_night
     WHERE {where}
     GROUP BY code, night
@@ -146,8 +146,8 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
         (
             Column("code", "Trigger"),
             Column("title", "What it finds"),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-cost_core_seconds", "code")),
+            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
             Column("night_finding_counts", "By night"),
         ),
         "Nothing was found in these nights.",

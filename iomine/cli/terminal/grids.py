@@ -35,7 +35,11 @@ def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequenc
     widths = fit(whole, console.width)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0), pad_edge=False)
     for head, width, is_right in zip(heads, widths, is_number, strict=False):
-        table.add_column(Text(head), justify="right" if is_right else "left", width=width, no_wrap=True, overflow="ellipsis")
+        if is_right:
+            # Without its last digits it would be another number.
+            table.add_column(Text(head), justify="right", width=width, overflow="fold")
+        else:
+            table.add_column(Text(head), width=width, no_wrap=True, overflow="ellipsis")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row[: len(widths)]))
     console.print(table)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import typer
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
-from iomine.units import human_bytes, human_seconds, visible
+from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
 
 if TYPE_CHECKING:
     from iomine.report.facts import Facts
@@ -23,6 +24,11 @@ Row = Mapping[str, Any]
 
 _HOUR: Final = 3600
 _LONGEST: Final = 300
+_MARGIN: Final = 2
+# A blank, and the divider that the table draws.
+_GAP: Final = 2
+# Into so little a text may be folded; numbers are never parted.
+_LEAST_FOLDED: Final = 10
 _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
 
@@ -48,7 +54,7 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     yield from _section("Layers", _LAYERS, facts.layers)
     yield from _section(_most("Phases", "took longest", facts.phases, "log_phase_count"), _PHASES, facts.phases)
     yield from _section(_most("Files", "took most time", facts.files, "log_file_count"), _FILES, facts.files)
-    yield from _section(_most("OSTs", "moved most", facts.osts, "log_ost_count"), _OSTS, facts.osts)
+    yield from _section(_most("OSTs", "took most time", facts.osts, "log_ost_count"), _OSTS, facts.osts)
     yield from _history(facts.history)
 
 
@@ -74,9 +80,10 @@ def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
     yield "what", _short(log["exe"]) or "unknown"
     yield "job", _joined(log["job_id"] or "none", job["job_name"], job["job_state"], _named("partition", job["partition"]))
     yield "when", _joined(_span(log), _seconds(log["run_seconds"]))
-    yield "where", _joined(log["cluster"], _counted(log["host_count"], "host"))
+    yield "where", _joined(log["cluster"], _counted(log["host_count"] or None, "host"))
     yield "ranks", _joined(f"{log['nprocs'] or 0:,}", _node_hours(job["node_count"], log["run_seconds"]))
-    yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]))
+    overlap = "calls of threads overlap, so it is cut to the run" if log["is_overlapping"] else ""
+    yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]), overlap)
     yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"
     yield "Darshan", _joined(log["darshan_version"], "records are missing" if log["is_partial"] else "", log["doubt"])
     yield "log", _short(log["path"])
@@ -126,11 +133,14 @@ def _notes(rows: Sequence[Row]) -> Iterator[RenderableType]:
 
 def _not_assessed(facts: "Facts") -> Iterator[RenderableType]:
     faulty = [row for row in facts.modules if row["state"] != "read" or row["is_partial"]]
-    if not facts.unknown and not faulty:
+    if not facts.unknown and not facts.not_applicable and not faulty:
         return
     yield _heading("What could not be assessed")
-    for needs, verdicts in facts.unknown_by_need():
-        yield _indented(f"{', '.join(verdict['code'] for verdict in verdicts)}: needs {needs}")
+    for reason, verdicts in facts.unknown_by_reason():
+        yield _indented(f"{', '.join(verdict['code'] for verdict in verdicts)}: {reason}")
+    if facts.not_applicable:
+        codes = ", ".join(verdict["code"] for verdict in facts.not_applicable)
+        yield _indented(f"Not applicable, since the run did nothing of the kind: {codes}")
     for row in faulty:
         why = row["reason"] or ("records are missing" if row["is_partial"] else "")
         yield _indented(f"Module {row['module']} is {row['state']}{f': {why}' if why else ''}")
@@ -151,18 +161,47 @@ def _section(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Iter
     if not rows:
         return
     yield _heading(title)
+    cells = [(name, side, [shown(row) for row in rows]) for name, shown, side in columns]
+    for block in _blocks(cells, width() - _MARGIN):
+        yield Padding(_table(block), (0, 0, 0, _MARGIN))
+
+
+# Its head, how it stands, and what it shows of each row.
+Cells = tuple[str, Literal["left", "right", "fold"], list[str]]
+
+
+def _blocks(columns: Sequence[Cells], available: int) -> Iterator[list[Cells]]:
+    """Columns that fit side by side, whole: those that do not stand below, each time behind the first."""
+    first, *others = columns
+    block = [first]
+    for column in others:
+        if len(block) > 1 and sum(map(_needed, (*block, column))) > available:
+            yield block
+            block = [first]
+        block.append(column)
+    yield block
+
+
+def _needed(column: Cells) -> int:
+    head, side, cells = column
+    longest = max(map(cell_len, (head, *cells)))
+    return _GAP + (min(longest, _LEAST_FOLDED) if side == "fold" else longest)
+
+
+def _table(columns: Sequence[Cells]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
-    for name, _, side in columns:
+    for column in columns:
+        head, side, _ = column
         table.add_column(
-            name,
+            head,
             justify="right" if side == "right" else "left",
             overflow="fold",
             no_wrap=side != "fold",
-            min_width=10 if side == "fold" else None,
+            min_width=_needed(column) - _GAP,
         )
-    for row in rows:
-        table.add_row(*(Text(shown(row)) for _, shown, _ in columns))
-    yield Padding(table, (0, 0, 0, 2))
+    for row in zip(*(cells for _, _, cells in columns), strict=True):
+        table.add_row(*map(Text, row))
+    return table
 
 
 def _of(name: str, shown: Callable[[Any], str]) -> Callable[[Row], str]:
@@ -205,6 +244,11 @@ def _time(value: datetime | None) -> str:
     return "?" if value is None else f"{value:%Y-%m-%d %H:%M}"
 
 
+def _pace(row: Row) -> str:
+    slowness = row["slowness_ratio"]
+    return "?" if slowness is None else f"{slowness:.2f}{' slow' if row['is_slow'] else ''}"
+
+
 _MOVED: Final[tuple[Column, ...]] = (
     ("read", _of("read_bytes", _bytes), "right"),
     ("written", _of("write_bytes", _bytes), "right"),
@@ -237,9 +281,10 @@ _FILES: Final[tuple[Column, ...]] = (
     ("path", _of("path", _short), "fold"),
 )
 _OSTS: Final[tuple[Column, ...]] = (
-    ("OST", lambda row: _short(row["reason"]) or "?" if row["ost_id"] is None else f"{row['ost_id']}", "fold"),
-    *_MOVED,
+    ("OST", lambda row: _short(row["reason"]) or "?" if row["ost_id"] is None else ost_name(row["ost_id"]), "fold"),
     ("in requests", _of("request_seconds", _core_time), "right"),
+    ("of median OST's", _pace, "right"),
+    *_MOVED,
     ("known from", _of("evidence", _short), "left"),
 )
 _RUN: Final[tuple[Column, ...]] = (
@@ -262,7 +307,9 @@ def _cost(row: Row, log: Row) -> str:
     cost, whole = row["cost_core_seconds"], log["io_core_seconds"]
     if cost is None:
         return ""
-    return _core_time(cost) + (f", {cost / whole:.0%} of its I/O" if whole else "")
+    share = f", {cost / whole:.0%} of its I/O" if whole else ""
+    idle = f", and other ranks idle for {_core_time(row['idle_core_seconds'])}" if row["idle_core_seconds"] else ""
+    return _core_time(cost) + share + idle
 
 
 def _most(title: str, most: str, rows: Sequence[Row], total: str) -> str:
@@ -279,11 +326,13 @@ def _share(ratio: float | None, of: str) -> str:
 
 
 def _node_hours(node_count: int | None, seconds: float | None) -> str:
-    return "" if not node_count or seconds is None else f"{node_count * seconds / _HOUR:,.1f} node-hours on {node_count:,} nodes"
+    if not node_count or seconds is None:
+        return ""
+    return f"{node_count * seconds / _HOUR:,.1f} node-hours on {counted(node_count, 'node')}"
 
 
 def _counted(count: int | None, what: str) -> str:
-    return "" if count is None else f"{count:,} {what}{'' if count == 1 else 's'}"
+    return "" if count is None else counted(count, what)
 
 
 def _named(name: str, value: str | None) -> str:

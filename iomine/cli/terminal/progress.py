@@ -12,7 +12,7 @@ from iomine.pipeline import progress
 @contextmanager
 def progress_shown() -> Iterator[None]:
     """Draws every stage that tells of its progress meanwhile."""
-    columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:<19}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     drawing = Progress(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
     with ExitStack() as stack:
@@ -27,7 +27,7 @@ def progress_shown() -> Iterator[None]:
                 drawing.console.print(stage)
             if stage not in tasks:
                 tasks[stage] = drawing.add_task(stage, total=total)
-            drawing.update(tasks[stage], completed=done)
+            drawing.update(tasks[stage], completed=done, total=total)
 
         progress.listen(show)
         yield

@@ -48,6 +48,15 @@ def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
     assert "0001.parquet" in fault
 
 
+def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
+    """What could not be worked out of logs is counted, with a log to report it with."""
+    failed = [{"log_id": log_id, "derivation": name} for log_id, name in [("a2", "phase"), ("a2", "period"), ("a1", "verdict")]]
+    answer = iomine("doctor", "--warehouse", warehouse_of(failed_derivation=failed))
+    expected = "3 derivations of 2 logs failed, of a1 for one: `iomine status` tells which; report it with such a log"
+    assert answer.exit_code == 0
+    assert expected in _lines(answer, "warn")
+
+
 def test_file_that_is_no_database_fails(iomine, tmp_path: Path) -> None:
     """A file of views that does not open is a failure with a remedy."""
     (tmp_path / "iomine.duckdb").write_bytes(b"no database" * 1000)

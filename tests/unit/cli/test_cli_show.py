@@ -1,15 +1,19 @@
 """`iomine show`."""
 
 import datetime as dt
+import io
 import json
 import re
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iomine.cli.terminal import pages
 from iomine.cli.terminal.sparks import spark
 from iomine.sources.darshan import identify
 
@@ -60,7 +64,8 @@ def warehouse(warehouse_of) -> Path:
             _verdict("abcd000000000001", "POSIX-101", "fired", cost_core_seconds=360.0, finding="Small.", advice="Buffer."),
             _verdict("abcd000000000001", "POSIX-301", "fired", cost_core_seconds=1800.0, finding="Opens.", advice="Open less."),
             _verdict("abcd000000000001", "POSIX-102", "clear"),
-            _verdict("abcd000000000001", "MPIIO-101", "unknown"),
+            _verdict("abcd000000000001", "MPIIO-101", "unknown", reason="The log's MPI-IO module is unsound: Cut off."),
+            _verdict("abcd000000000001", "POSIX-111", "not applicable"),
             _verdict("cafe000000000004", "POSIX-101", "fired", cost_core_seconds=9.0, finding=HOSTILE, advice=HOSTILE),
         ],
         module=[
@@ -84,7 +89,7 @@ def warehouse(warehouse_of) -> Path:
             {"log_id": "abcd000000000001", "layer": "posix", "op": "read", "reason": "no layout", "moved_bytes": 2**20},
         ],
         log_weather_profile=[
-            {"log_id": "abcd000000000001", "weather_verdict": "system", "weather_rule": "Slow.", "weather_slowdown_ratio": 2.5}
+            {"log_id": "abcd000000000001", "server_verdict": "system", "server_rule": "Slow.", "weather_slowdown_ratio": 2.5}
         ],
     )  # fmt: skip
 
@@ -109,11 +114,13 @@ def test_page_tells_all_of_a_log(iomine, warehouse: Path) -> None:
         "Weather system: Slow. Servers made its I/O 2.50 times as long as usual.",
         "2 findings, the costliest first POSIX-301",
         "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",
-        "MPIIO-101: needs the MPI-IO module, whole Module MPI-IO is unsound: Cut off.",
+        "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",
+        "Not applicable, since the run did nothing of the kind: POSIX-111 Module MPI-IO is unsound: Cut off.",
         "posix 1 1.0 MiB 1.0 GiB 8 16 1.0 core-s 2.0 core-s 3.0 core-s 512.5 MiB",
         "1 1 min 00 s 30.0 s 1.0 MiB 1.0 GiB 4 3 1",
         "1.0 MiB 1.0 GiB 6.0 core-s 4 lustre /scratch/out.h5",
-        "6 0 B 1.0 GiB 2.0 core-s trace no layout 1.0 MiB 0 B ?",
+        "6 (OST0006) 2.0 core-s ? 0 B 1.0 GiB trace",
+        "no layout ? ? 1.0 MiB 0 B",
         "beef000000000003 2024-04-01 00:00 1 h 00 min 25.0% 1.0 GiB 0 abcd000000000001 2024-04-18 01:00",
     )
     assert [text for text in told if text not in page] == []
@@ -132,7 +139,9 @@ def test_machines_get_the_same_in_json(iomine, warehouse: Path) -> None:
     """The parts of the page are the keys of one object, the same that reports have beside them."""
     facts = _facts(iomine, warehouse, "abcd000000000001")
     assert ["POSIX-301", "POSIX-101"] == [row["code"] for row in facts["findings"]]
-    assert [("MPIIO-101", "the MPI-IO module, whole")] == [(row["code"], row["needs"]) for row in facts["unknown"]]
+    reason = "The log's MPI-IO module is unsound: Cut off."
+    assert [("MPIIO-101", reason)] == [(row["code"], row["reason"]) for row in facts["unknown"]]
+    assert ["POSIX-111"] == [row["code"] for row in facts["not_applicable"]]
     assert ("phys", 2) == (facts["job"]["account"], facts["job"]["node_count"])
     assert ["beef000000000003", "abcd000000000001"] == [row["log_id"] for row in facts["history"]]
 
@@ -236,3 +245,26 @@ def test_the_command_of_the_page_works(iomine, warehouse: Path) -> None:
     """The command at the end of a job's page shows its first log."""
     (log_id,) = re.findall(r"iomine show (\w+) shows", _page(iomine, warehouse, "4711"))
     assert "abcd000000000001" == _facts(iomine, warehouse, log_id)["log"]["log_id"]
+
+
+_RULES = st.lists(
+    st.tuples(
+        st.text("abc ", min_size=1, max_size=12),
+        st.sampled_from(["left", "right"]),
+        st.text("0123456789,", min_size=1, max_size=18),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(_RULES, st.integers(44, 120))
+def test_no_number_is_cut(columns: list[tuple[str, str, str]], wide: int):
+    """Whatever the width of the terminal: what does not fit beside the others stands below, whole."""
+    cells = [(head, side, [value]) for head, side, value in columns]
+    with mock.patch.object(pages, "width", return_value=wide), io.StringIO() as out, redirect_stdout(out):
+        pages.draw(pages._section("x", [(head, lambda _, v=value: v[0], side) for head, side, value in cells], [{}]))
+        told = out.getvalue()
+    words = told.split()
+    assert all(value in words for _, _, value in columns)
+    assert all(len(line) <= wide for line in told.splitlines())

@@ -25,6 +25,7 @@ def swept(warehouse_of) -> Path:
             _reject("/logs/y", "It is cut short."),
             _reject("/logs/\x1b[2J", "It is empty."),
         ],
+        failed_derivation=[{"log_id": "a1", "derivation": "phase", "error": "ValueError: odd \x1b[2J"}],
         sweep=[sweep | {"sweep_id": f"s{n}", "start_at": START + dt.timedelta(days=n)} for n in range(7)],
     )
 
@@ -39,6 +40,7 @@ def test_status_for_machines(iomine, swept: Path) -> None:
         "last_night": "2024-04-20",
         "finding_count": 1,
         "reject_count": 3,
+        "failed_count": 1,
     }
     assert expected == status["holds"]
     assert [sweep["sweep_id"] for sweep in status["sweeps"]] == ["s6", "s5", "s4", "s3", "s2"]
@@ -46,6 +48,8 @@ def test_status_for_machines(iomine, swept: Path) -> None:
         (2, "It is cut short."),
         (1, "It is empty."),
     ]
+    failed = {"failed_count": 1, "derivation": "phase", "error": "ValueError: odd \x1b[2J", "example_log_id": "a1"}
+    assert [failed] == status["failed"]
 
 
 def test_status_for_people(iomine, swept: Path) -> None:
@@ -53,7 +57,19 @@ def test_status_for_people(iomine, swept: Path) -> None:
     answer = iomine("status", "--warehouse", swept)
     assert answer.exit_code == 0
     sentence = "holds 2 logs of 2 nights (2024-04-18 to 2024-04-20), 1 findings and 3 rejects."
-    assert [part for part in (sentence, "Last sweeps", "s6", "It is cut short.", "\\x1b[2J") if part not in answer.stdout] == []
+    assert [
+        part
+        for part in (
+            sentence,
+            "Last sweeps",
+            "s6",
+            "It is cut short.",
+            "1 derivations of its logs failed.",
+            "ValueError: odd",
+            "\\x1b[2J",
+        )
+        if part not in answer.stdout
+    ] == []
     assert "\x1b" not in answer.stdout
 
 

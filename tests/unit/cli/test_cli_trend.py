@@ -46,6 +46,8 @@ def nights(warehouse_of) -> Path:
             # No longer assessable.
             _verdict("c1", FIRST, "POSIX-101", 4.0),
             _verdict("c4", LAST, "POSIX-101", None, "unknown"),
+            # No longer of any kind that it asks about.
+            _verdict("a4", LAST, "MPIIO-101", None, "not applicable"),
             # Hardly any change.
             _verdict("d1", FIRST, "POSIX-101", 5.0),
             _verdict("d4", LAST, "POSIX-101", 5.4),
@@ -80,11 +82,13 @@ def test_nights_are_summed_up(iomine, nights: Path) -> None:
 
 
 def test_one_trigger_has_a_trend(iomine, nights: Path) -> None:
-    """Of one trigger the nights say how many logs it fired on, was clear of and could not assess."""
-    names = ("night", "log_count", "fired_count", "clear_count", "unknown_count", "cost_core_seconds")
-    expected = [("2024-05-02", 1, 1, 0, 0, 6.0), ("2024-05-04", 5, 3, 1, 1, 20.4)]
+    """Of one trigger the nights say how many logs it fired on, was clear of, did not apply to and could not assess."""
+    names = ("night", "log_count", "fired_count", "clear_count", "not_applicable_count", "unknown_count", "cost_core_seconds")
+    expected = [("2024-05-02", 1, 1, 0, 0, 0, 6.0), ("2024-05-04", 5, 3, 1, 0, 1, 20.4)]
     asked = ("trend", "--code", "posix-101", "--since", "2024-05-02", "--cluster", "blue", "--warehouse", nights)
     assert [dict(zip(names, row, strict=True)) for row in expected] == _json(iomine, *asked)
+    (night,) = _json(iomine, "trend", "--code", "mpiio-101", "--warehouse", nights)
+    assert (1, 0, 1, 0) == (night["log_count"], night["clear_count"], night["not_applicable_count"], night["unknown_count"])
 
 
 def test_trend_is_drawn_below_the_table(iomine, nights: Path) -> None:

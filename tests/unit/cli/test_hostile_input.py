@@ -20,7 +20,7 @@ from iomine.cli.app import build_app, commands
 from iomine.cli.options import Format
 from iomine.cli.sweep import _show
 from iomine.cli.terminal.formats import write
-from iomine.pipeline.sweep import Settings, Summary
+from iomine.pipeline.sweep import Counts, Settings, Summary
 from iomine.sources.darshan.writing import CounterRecords
 from iomine.views.model import find_views
 from iomine.views.query import ask
@@ -272,8 +272,8 @@ def test_an_anonymised_export_holds_none_of_it(site: Path, tmp_path: Path):
 
 def test_sweeps_tell_reasons_without_steering(site: Path, tmp_path: Path, capsys):
     """The summary of a sweep shows reasons, which may quote what was read, in visible signs."""
-    _show(Summary("x", 1, 0, 0, 1, {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=False)
-    _show(Summary("x", 1, 0, 0, 1, {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=True)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=False)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)
 
 

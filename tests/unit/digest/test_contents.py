@@ -31,7 +31,8 @@ _runs = st.lists(
             "job_id": st.sampled_from(["1", "2", "3"]),
             "run_core_seconds": st.sampled_from([None, 0.0, 360_000.0]),
             "io_core_seconds": st.sampled_from([None, 36_000.0, 360_000.0]),
-            "weather": st.sampled_from([None, "application", "system", "neighbour"]),
+            "weather": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
+            "is_slow_run": st.sampled_from([None, False, True]),
             "fired": st.dictionaries(st.sampled_from(CODES), _costs, max_size=4),
         }
     ),
@@ -69,7 +70,8 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         for log in logs
         for code, cost in log["fired"].items()
     ]
-    weather = [log | {"weather_verdict": log["weather"], "weather_slowdown_ratio": 2.0} for log in logs if log["weather"]]
+    slowdowns = {"weather_slowdown_ratio": 2.0, "run_slowdown_ratio": 4.0}
+    weather = [log | {"weather_verdict": log["weather"]} | slowdowns for log in logs if log["weather"]]
     told = [
         {
             **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
@@ -77,6 +79,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
             "application": "solve",
             "told_night": FIRST,
             "clear_night": NIGHTS[1],
+            "is_over": True,
             "saved_core_seconds": 7200.0,
             "later_count": 5,
             "later_fired_count": 0,
@@ -123,7 +126,7 @@ def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, s
 
 
 def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
-    loud = [run for run in runs if run["weather"] not in {"system", "neighbour"}]
+    loud = [run for run in runs if run["weather"] not in {"system", "neighbour"} and not _is_unexplained(run)]
     fired: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for run in loud:
         for code in run["fired"]:
@@ -160,8 +163,12 @@ def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
 def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[str, str]]) -> None:
     for (cluster, user, name), application in got.applications.items():
         mine = [run for run in runs if (run["cluster"], run["user"], run["application"] or "") == (cluster, user, name)]
-        slowed = [run for run in mine if run not in loud]
-        assert len(mine) - len(slowed) == application.run_count
+        unexplained = [run for run in mine if _is_unexplained(run)]
+        slowed = [run for run in mine if run not in loud and run not in unexplained]
+        assert len(mine) - len(slowed) - len(unexplained) == application.run_count
+        assert len(unexplained) == application.unexplained_count
+        assert len({run["night"] for run in unexplained}) == application.unexplained_night_count
+        assert application.unexplained_slowdown_ratio == (4.0 if unexplained else None)
         assert len(slowed) == application.system_count + application.neighbour_count
         assert len({run["night"] for run in slowed}) == application.night_count
     leads = {(cause.cluster, cause.user, cause.application, cause.lead.code) for cause in got.causes}
@@ -173,6 +180,10 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
         if cost is not None:
             total += cost if run["io_core_seconds"] is None else min(cost, run["io_core_seconds"])
     assert total == pytest.approx(sum(row["cost_core_seconds"] or 0 for row in got.nights))
+
+
+def _is_unexplained(run: Row) -> bool:
+    return run["weather"] == "unexplained" and bool(run["is_slow_run"])
 
 
 def run_of(number: int, **given: Any) -> Row:
@@ -187,6 +198,7 @@ def run_of(number: int, **given: Any) -> Row:
         "run_core_seconds": 36_000.0,
         "io_core_seconds": 7200.0,
         "weather": None,
+        "is_slow_run": None,
         "fired": {"POSIX-102": 3600.0},
         **given,
     }
@@ -220,6 +232,18 @@ def test_what_could_lead_is_asked_for_too():
         assert set(told) == got.keys()
 
 
+def test_idle_ranks_are_told_beside_the_cost():
+    """Ranks that stood idle are told apart from the cost, once for signs of one cause, and count for what is worth a mail."""
+    told = tables([run_of(1, fired={"RANK-303": 3600.0, "RANK-302": 1800.0})], [])
+    for row in told["findings"]:
+        row |= {"charged_core_seconds": row["cost_core_seconds"], "idle_core_seconds": 2 * row["cost_core_seconds"]}
+    (letter,) = all_letters(database(told), since(FIRST, NIGHTS[-1])).values()
+    assert ["RANK-303"] == [entry.subject.code for entry in letter.entries]
+    assert ("RANK-302",) == letter.entries[0].signs
+    assert 3600.0 + 1800.0 + 7200.0 == letter.entries[0].cost_core_seconds
+    assert "1.5 core-hours, and other ranks stood idle for 2 core-hours" in " ".join(letter.text.split())
+
+
 def test_what_is_gone_is_praised_once():
     """What is gone is told as that and not as wrong: of this time, or since a mail told of it; once."""
     runs = [run_of(1)]
@@ -240,6 +264,18 @@ def test_praise_names_the_mail_that_told_of_it():
     assert "is gone since our mail to you of 28 March" in " ".join(letter.text.split())
 
 
+def test_what_is_over_without_a_mail_is_not_told():
+    """What is over although no mail told of it is no finding any more and no praise, and keeps no other praise back."""
+    told = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told")])
+    assert {} == all_letters(database(told), since(FIRST, NIGHTS[-1]))
+    told["advice_outcomes"][0]["is_over"] = False
+    (letter,) = all_letters(database(told), since(FIRST, NIGHTS[-1])).values()
+    assert ["POSIX-102"] == [entry.subject.code for entry in letter.entries]
+    both = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told"), ("ada", "b", "POSIX-102", "gone")])
+    (letter,) = all_letters(database(both), since(FIRST, NIGHTS[-1])).values()
+    assert ((), 1) == (letter.entries, len(letter.better))
+
+
 def test_what_is_worse_elsewhere_is_no_praise():
     """A finding that is gone in one lineage of an application and worse in another did not get better."""
     outcomes = [("ada", "a", "POSIX-102", "gone"), ("ada", "b", "POSIX-102", "worse")]
@@ -257,6 +293,20 @@ def test_others_faults_are_told_apart():
         in text
     )
     assert "1 of 1 run, in 1 night, on blue" in text
+
+
+def test_what_nobody_can_explain_is_told_apart():
+    """Slow runs that are unexplained are in no entry, and what was ruled out is said; of those that were not slow nothing is."""
+    unexplained = {"weather": "unexplained", "is_slow_run": True}
+    runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained), run_of(4, weather="unexplained", is_slow_run=False)]
+    (letter,) = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
+    assert 7200.0 == letter.entries[0].cost_core_seconds
+    text = " ".join(letter.text.split())
+    assert (
+        "What was slow, and nobody knows why - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before. "
+        "Ruled out are the servers" in text
+    )
+    assert "2 of 2 runs, in 1 night, on blue" in text
 
 
 def test_projects_are_told_by_user():

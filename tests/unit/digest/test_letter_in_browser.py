@@ -73,6 +73,7 @@ def _letter() -> Letter:
         "outcome": "gone",
         "told_night": NIGHT,
         "clear_night": NIGHT,
+        "is_over": True,
         "saved_core_seconds": 7e5,
         "clear_since_count": 9,
     }

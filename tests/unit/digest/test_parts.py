@@ -51,7 +51,7 @@ def _finding(dice: random.Random, log: Row, code: str) -> Row:
 def _outcome(number: int) -> Row:
     return {
         "cluster": "blue", "lineage_id": f"{number}", "user": "ada", "application": NASTY[number % len(NASTY)],
-        "outcome": "gone", "code": CODES[number % len(CODES)],
+        "outcome": "gone", "is_over": True, "code": CODES[number % len(CODES)],
         "told_night": FIRST, "clear_night": FIRST, "saved_core_seconds": 1e9, "later_count": 9,
         "later_fired_count": 0, "clear_since_count": 9,
     }  # fmt: skip

@@ -8,13 +8,16 @@ from typing import NamedTuple
 
 import lineage_truth
 import pytest
+from advice_truth import mailed_nightly
+from catalogs import catalog_of
 from letter_rows import all_letters, since
 
+from iomine.digest.sentences import title_of
 from iomine.post.model import Letter
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS
 from iomine.triggers.model import TOLD
-from iomine.views.query import answer, open_catalog
+from iomine.views.query import answer, ask, open_catalog
 
 FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
 LOGS, SEED = 700, 3
@@ -41,6 +44,8 @@ class Week(NamedTuple):
     logs: dict[tuple[str, str], list[dict]]
     incidents: dict[str, dict]
     letters: dict[str, Letter]
+    outcomes: list[dict]
+    unmailed: list[dict]
 
 
 @pytest.fixture(scope="module")
@@ -49,17 +54,20 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     folder = tmp_path_factory.mktemp("week")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lineage_truth, "LOGS", LOGS)
-        database = lineage_truth.facility(SEED, folder)
+        files = lineage_truth.files_of_facility(SEED, folder)
     truth = folder / "facility" / "truth"
     incidents = {each["kind"]: each for each in json.loads((truth / "incidents.json").read_text())["incidents"]}
+    unmailed = ask(catalog_of(folder, files), "FROM advice_outcomes").to_pylist()
+    database = catalog_of(folder, [*files, mailed_nightly(folder, files)])
     with open_catalog(database) as con:
-        ask = partial(answer, con)
-        names = {row["path"]: (row["user"], row["application"]) for row in ask("FROM logs").to_pylist()}
-        letters = all_letters(ask, since(FIRST, LAST))
+        asked = partial(answer, con)
+        names = {row["path"]: (row["user"], row["application"]) for row in asked("FROM logs").to_pylist()}
+        letters = all_letters(asked, since(FIRST, LAST))
+        outcomes = asked("FROM advice_outcomes").to_pylist()
     logs = defaultdict(list)
     for log in map(json.loads, (truth / "logs.jsonl").open()):
         logs[names[log["log"]]].append(log)
-    return Week(logs, incidents, letters)
+    return Week(logs, incidents, letters, outcomes, unmailed)
 
 
 def _ill(logs: list[dict]) -> set[str]:
@@ -104,15 +112,28 @@ def test_who_followed_advice_is_praised(week: Week):
     user, application = _follower(week)
     assert {user} == {name for name, letter in week.letters.items() if letter.better}
     letter = week.letters[user]
-    assert {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")} == {
-        (subject.application, subject.code) for subject in letter.better
-    }
+    told = {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")}
+    assert told == {(subject.application, subject.code) for subject in letter.better}
     change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
     clear = [log for log in week.logs[user, application] if not log["patterns"]]
     text = " ".join(letter.text.split())
-    assert f"{application}: “Ranks move unequal shares of the bytes”" in text
+    praise = text.partition(f"{application}: “")[2].partition(" saved.")[0]
+    assert [] == [code for _, code in told if title_of(code) not in praise]
     assert f"are gone since {change.day} January, in {len(clear)} runs" in text
     assert application not in [entry.subject.application for entry in letter.entries]
+
+
+def test_outcomes_count_mails(week: Week):
+    """After a mail each morning what the follower was told of is gone, and nothing else is; without mails nothing was told."""
+    assert {"not told"} == {row["outcome"] for row in week.unmailed}
+    change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
+    gone = [row for row in week.outcomes if row["outcome"] == "gone"]
+    assert {_follower(week)} == {(row["user"], row["application"]) for row in gone}
+    assert {"RANK-201", "RANK-301", "RANK-302", "RANK-303"} == {row["code"] for row in gone}
+    for row in gone:
+        assert row["told_night"] <= change <= row["clear_night"]
+        # As one for all it took longer; by the sum over ranks it did not.
+        assert row["slowest_rank_pace_ratio"] < 1
 
 
 def test_costs_are_told_in_order(week: Week):

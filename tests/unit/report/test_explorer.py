@@ -22,6 +22,7 @@ from iomine.report.explorer import beside
 from iomine.report.page import page as page_of
 from iomine.report.page import shared_assets
 from iomine.report.trace import Highlight
+from iomine.units import ost_name
 from iomine.views.query import ask
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
@@ -238,9 +239,9 @@ def test_sizes_and_offsets_and_osts_are_told_as_sql_tells_them(page, made):
     assert page.status.startswith(_in_sight(_count(made[0], "ost IS NOT NULL"), _count(made[0], "true")))
     rows = ask(made[0], "SELECT * FROM ost_io WHERE layer = 'posix' AND ost_id IS NOT NULL ORDER BY ost_id, op").to_pylist()
     told = {cells[0]: cells for cells in page.table("What each OST moved") if not cells[0].startswith("not known")}
-    assert {str(row["ost_id"]) for row in rows} == set(told)
+    assert {ost_name(row["ost_id"]) for row in rows} == set(told)
     for row in rows:
-        assert f"{row['request_count']:,}" == told[str(row["ost_id"])][1 if row["op"] == "read" else 4]
+        assert f"{row['request_count']:,}" == told[ost_name(row["ost_id"])][1 if row["op"] == "read" else 4]
 
 
 def test_phases_have_their_fastest_and_slowest_rank(page, made):
@@ -396,13 +397,13 @@ def test_bytes_of_osts_are_those_of_a_walk_over_all_stripes(browser, tmp_path):
         stripe_bytes, osts = layout_of[file]
         for stripe in range(offset // stripe_bytes, (offset + length - 1) // stripe_bytes + 1):
             begin, end = max(offset, stripe * stripe_bytes), min(offset + length, (stripe + 1) * stripe_bytes)
-            moved[str(osts[stripe % len(osts)]), op] += end - begin
+            moved[ost_name(osts[stripe % len(osts)]), op] += end - begin
     (tmp_path / "page.html").write_text(report_page(database, log_id), encoding="utf-8")
     with Page(browser, (tmp_path / "page.html").as_uri()) as page:
         page.view("OSTs")
         rows = page.table("What each OST moved")
         found = {(cells[0], op): cells[at] for cells in rows for op, at in (("read", 2), ("write", 5)) if cells[at]}
-    uses = {(str(use["ost_id"]), use["op"]): use["moved_bytes"] for use in told(database, log_id)[1].about["osts"]}
+    uses = {(ost_name(use["ost_id"]), use["op"]): use["moved_bytes"] for use in told(database, log_id)[1].about["osts"]}
     assert moved == uses
     assert found == {key: _human(count) for key, count in moved.items()}
 

@@ -107,8 +107,8 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
     cheap = VERDICT | {"code": "POSIX-101", "cost_core_seconds": 2.0, "finding": "Reads too."}
     weather = {
         "log_id": LOG_ID,
-        "weather_verdict": "system",
-        "weather_rule": "The servers were slow.",
+        "server_verdict": "system",
+        "server_rule": "The servers were slow.",
         "weather_slowdown_ratio": 3.0,
     }
     metrics = {"log_id": LOG_ID, "small_write_ratio": 0.5, "small_write_count": 5000, "is_complete": True}
@@ -129,12 +129,22 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
     assert len(outline.ids) == len(set(outline.ids))
 
 
-def test_unanswered_questions_are_told_with_what_would_answer_them(facts_of: Callable[..., Facts]) -> None:
-    """A trigger that could not be assessed is neither fired nor silent."""
-    text = Outline(page(facts_of(verdict=[VERDICT | {"code": "PHASE-102", "state": "unknown", "finding": None}]))).text
-    assert "PHASE-102" in text
-    assert "DXT_ENABLE_IO_TRACE" in text
+def test_unanswered_questions_are_told_with_what_the_log_lacks(facts_of: Callable[..., Facts]) -> None:
+    """A trigger that could not be assessed is neither fired nor silent; one that does not apply is told apart in a line."""
+    silent = VERDICT | {"finding": None, "advice": None}
+    lacks = {"state": "unknown", "reason": "The log's <b>MPI-IO</b> module is unsound."}
+    verdicts = [
+        *(silent | lacks | {"code": code} for code in ("MPIIO-101", "MPIIO-102")),
+        *(silent | {"state": "not applicable", "code": code} for code in ("POSIX-101", "POSIX-131")),
+    ]
+    html = page(facts_of(verdict=verdicts))
+    text = " ".join(Outline(html).text.split())
+    assert 1 == text.count("The log's <b>MPI-IO</b> module is unsound.")
     assert "could not be answered" in text
+    assert "Not applicable, since the run did nothing of the kind: POSIX-101 , POSIX-131" in text.replace(
+        "POSIX-101,", "POSIX-101 ,"
+    )
+    assert "POSIX-101" not in text[: text.index("Not applicable, since")].rsplit("Not assessed", 1)[-1]
 
 
 def test_log_without_any_io_says_so(facts_of: Callable[..., Facts]) -> None:

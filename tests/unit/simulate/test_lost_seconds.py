@@ -1,4 +1,4 @@
-"""What the truth says that a hot OST and a metadata storm cost each log is what it would not have taken without them."""
+"""What the truth says that incidents cost each log is what it would not have taken without them."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_lost_is_what_would_not_have_been_spent(archetype: str, kind: str) -> No
         ran.append(program(sky, about["nprocs"]))
         ARCHETYPES[archetype].act(ran[-1], about)
     struck, spared = ran
-    assert {"hot_ost": 0.0, "metadata_storm": 0.0} == spared.lost_seconds
+    assert {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0} == spared.lost_seconds
     assert {kind: pytest.approx(io_seconds(struck) - io_seconds(spared), rel=1e-9, abs=1e-9)} == {
         each: lost for each, lost in struck.lost_seconds.items() if lost or each == kind
     }
@@ -67,7 +67,8 @@ def test_a_file_loses_by_its_stripes_on_the_hot_ost(first_ost: int, stripes: int
     done = program(weather(ALL, hot=True))
     file = done.files(["/scratch/run/file"], stripes, first_ost=first_ost)
     done.transfer(WRITE, file, done.ranks << 20, 1 << 20, 10)
-    assert {"hot_ost": pytest.approx(ratio * io_seconds(done)), "metadata_storm": 0.0} == done.lost_seconds
+    lost = {"hot_ost": pytest.approx(ratio * io_seconds(done)), "metadata_storm": 0.0, "degraded_link": 0.0}
+    assert lost == done.lost_seconds
     assert ratio > 0 or done.lost_seconds["hot_ost"] == 0
 
 
@@ -80,9 +81,26 @@ def test_nothing_is_lost_outside_of_the_window() -> None:
         before = dict(done.lost_seconds)
         done.open(file)
         done.transfer(WRITE, file, 0, 1 << 20, 10)
-        lost.append([done.lost_seconds[kind] - before[kind] > 0 for kind in before])
+        lost.append([kind for kind in before if done.lost_seconds[kind] > before[kind]])
         done.compute(60.0)
-    assert [[False, False], [True, True], [False, False]] == lost
+    assert [[], ["hot_ost", "metadata_storm"], []] == lost
+
+
+@pytest.mark.parametrize("archetype", sorted(ARCHETYPES))
+def test_ranks_behind_a_degraded_link_lose_what_it_costs_them(archetype: str) -> None:
+    """A run behind it lost by how much longer it took for the same calls than the same run elsewhere, which lost nothing."""
+    about = ARCHETYPES[archetype].draw(np.random.default_rng(3))
+    nprocs = about["nprocs"]
+    ran = []
+    for slowdown in (FACTOR, 1.0):
+        seat = Seat(
+            nprocs, np.zeros(nprocs, np.int64), np.full(nprocs, slowdown), 0.0, STORMY, "/scratch/run", "/scratch/project"
+        )
+        ran.append(Program(seat, fs.fair_weather(MINUTES), np.random.default_rng(7)))
+        ARCHETYPES[archetype].act(ran[-1], about)
+    struck, spared = ran
+    assert pytest.approx(io_seconds(struck) - io_seconds(spared), rel=1e-6) == struck.lost_seconds["degraded_link"]
+    assert spared.lost_seconds["degraded_link"] == 0
 
 
 def test_servers_see_which_of_a_files_osts_is_hot() -> None:

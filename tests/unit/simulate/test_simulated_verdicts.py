@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from simulated import Facility
+from sums import disagreements
 from sweeping import rows, run
 
 from iomine.pipeline.sweep import Settings
@@ -20,13 +21,23 @@ Verdicts = dict[str, dict[str, str]]
 
 
 @pytest.fixture(scope="session")
-def verdicts(facility: Facility, tmp_path_factory: pytest.TempPathFactory) -> Verdicts:
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Gets what was swept."""
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def verdicts(facility: Facility, warehouse: Path) -> Verdicts:
     """State of every trigger, by name of the log and code."""
-    warehouse = tmp_path_factory.mktemp("warehouse")
     run(Settings((facility.out / "darshan",), warehouse, workers=1))
     assert not rows(warehouse, "FROM rejects")
     query = "SELECT path, map_from_entries(list((code, state))) AS states FROM verdicts JOIN logs USING (log_id) GROUP BY path"
     return {Path(row["path"]).name: dict(row["states"]) for row in rows(warehouse, query)}
+
+
+def test_sums_of_costs_agree(verdicts: Verdicts, warehouse: Path) -> None:
+    """What findings cost is one sum for each simulated log, wherever it is told, and never more than the I/O time or the run."""
+    assert [] == disagreements(warehouse / "iomine.duckdb")
 
 
 def test_each_pattern_has_its_trigger() -> None:

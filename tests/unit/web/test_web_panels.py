@@ -42,13 +42,11 @@ def within(rows: Iterable[Row], window: Window) -> list[Row]:
 
 
 def costs(facility: Facility) -> dict[str, float | None]:
-    """What findings cost of each log that has some, at most its I/O time."""
+    """What findings are charged of each log that has some."""
     found: dict[str, list[float]] = defaultdict(list)
-    io = {log["log_id"]: log["io_core_seconds"] for log in facility.logs}
     for each in facility.findings:
-        found[each["log_id"]] += [] if each["cost_core_seconds"] is None else [each["cost_core_seconds"]]
-    sums = {log_id: sum(parts) if parts else None for log_id, parts in found.items()}
-    return {log_id: cost if cost is None or io[log_id] is None else min(cost, io[log_id]) for log_id, cost in sums.items()}
+        found[each["log_id"]] += [] if each["charged_core_seconds"] is None else [each["charged_core_seconds"]]
+    return {log_id: sum(parts) if parts else None for log_id, parts in found.items()}
 
 
 def added(values: Iterable[float | None]) -> float | None:
@@ -144,7 +142,7 @@ def test_findings_by_trigger(facility: Facility, session: Session, window: Windo
         by_night = {night: len(found) for night, found in grouped(of_code[code], lambda each: each["night"]).items()}
         assert by_night == dict(zip(row["nights"], row["night_finding_counts"], strict=True))
         assert len(of_code[code]) == row["finding_count"]
-        assert hours(added(each["cost_core_seconds"] for each in of_code[code])) == row["cost_core_hours"]
+        assert hours(added(each["charged_core_seconds"] for each in of_code[code])) == row["cost_core_hours"]
 
 
 @pytest.mark.parametrize(("name", "kind"), [("osts", "ost"), ("mdts", "mdt")])
