@@ -1,10 +1,13 @@
 """Views over files of the lake that no sweep has committed."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iomine.lake import LakeFile
+from iomine.pipeline.judge import work_out
+from iomine.pipeline.spans import JUDGED_AT_ONCE, spans
+from iomine.triggers import TRIGGERS
 from iomine.views.catalog import build_catalog
 
 
@@ -15,3 +18,13 @@ def catalog_of(folder: Path, files: Iterable[LakeFile]) -> Path:
         paths[file.table].append(str(file.path))
     build_catalog(folder / "iomine.duckdb", paths, {}, {})
     return folder / "iomine.duckdb"
+
+
+def weather_profiles(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
+    """What `job_weather` reads of logs, worked out as a sweep does; no other trigger's features are."""
+    judges = [trigger for trigger in TRIGGERS.values() if trigger.view == "log_weather_profile"]
+    return [
+        file
+        for span in spans(files, JUDGED_AT_ONCE)
+        for file in work_out(folder, span, [each for each in files if each.partition in span.partitions], judges)
+    ]

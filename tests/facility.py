@@ -39,7 +39,9 @@ class Facility:
         self.root = root
         dice = random.Random(5)
         self.logs = [_log(dice, number) for number in range(LOGS)]
-        self.jobs = [_job(dice, log) for log in self.logs if dice.random() < 0.8]
+        jobs = [_job(dice, log) for log in self.logs if dice.random() < 0.8]
+        # The same job comes once a night.
+        self.jobs = list({(job["cluster"], job["night"], job["job_id"]): job for job in jobs}.values())
         self.verdicts = [verdict for log in self.logs for verdict in _verdicts(dice, log)]
         self.rejects = [_reject(dice, number) for number in range(40)]
         self.sweeps = [_sweep(number) for number in range(3)]
@@ -115,11 +117,12 @@ def _job(dice: random.Random, log: Row) -> Row:
 def _verdicts(dice: random.Random, log: Row) -> Iterator[Row]:
     for code in _CODES:
         state = dice.choice(("fired", "clear", "clear", "unknown"))
+        cost = None if dice.random() < 0.2 else 3000 * dice.random()
         yield {
             "log_id": log["log_id"], "cluster": log["cluster"], "night": log["night"], "code": code, "state": state,
             "ruleset": dice.choice(("iomine", "iomine", "drishti")), "level": dice.choice(("high", "warn", "info")),
             "value": 0.5, "bar": 0.1, "trigger_version": "1", "evidence": "bins", "finding": f"{code} in {log['app']}.",
-            "advice": "Write more.", "cost_core_seconds": None if dice.random() < 0.2 else 3000 * dice.random(),
+            "advice": "Write more.", "cost_core_seconds": cost, "charged_core_seconds": cost and cost * dice.random(),
         }  # fmt: skip
 
 

@@ -25,8 +25,10 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     | {"user": _TEXT, "uid": _COUNT, "application": _TEXT, "app": _TEXT, "exe": _TEXT, "lineage_id": _TEXT, "job_id": _TEXT}
     | {"nprocs": _COUNT, "run_seconds": _NUMBER, "run_core_seconds": _NUMBER, "io_core_seconds": _NUMBER},
     "findings": _KEY
-    | {"code": _TEXT, "level": _TEXT, "finding": _TEXT, "advice": _TEXT, "evidence": _TEXT, "cost_core_seconds": _NUMBER},
-    "job_weather": _KEY | {"weather_verdict": _TEXT, "weather_slowdown_ratio": _NUMBER},
+    | {"code": _TEXT, "level": _TEXT, "finding": _TEXT, "advice": _TEXT, "evidence": _TEXT, "cost_core_seconds": _NUMBER}
+    | {"charged_core_seconds": _NUMBER, "idle_core_seconds": _NUMBER},
+    "job_weather": _KEY
+    | {"weather_verdict": _TEXT, "weather_slowdown_ratio": _NUMBER, "run_slowdown_ratio": _NUMBER, "is_slow_run": _BOOL},
     "advice_outcomes": {
         "cluster": _TEXT,
         "lineage_id": _TEXT,
@@ -36,6 +38,7 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "outcome": _TEXT,
         "told_night": _DAY,
         "clear_night": _DAY,
+        "is_over": _BOOL,
         "saved_core_seconds": _NUMBER,
         "later_count": _COUNT,
         "later_fired_count": _COUNT,

@@ -38,7 +38,7 @@ LOGS, DAYS = 1500, 7
 CLUSTER: Final = "simulated"
 # A job that was submitted before the change may run after it.
 _MOST_RUNS_OFF: Final = 2
-_JUDGES: Final = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in TOLD}
+JUDGES: Final = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in TOLD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class Found:
         slow_runs: runs after the injected regression.
         regressions: injected regressions that were found, since their first run but for two.
         steps: steps that are listed as regressions.
-        told: 1 where something was told of the application whose user follows advice, before that happens.
-        followed: 1 where of that something is gone, since the night of the change or later.
-        gone: lineages of which something is told to be gone.
+        told: 1 where something was found in the application whose user follows advice.
+        followed: 1 where of that something is over, since the night of the change or later.
+        gone: lineages of which something is told to be over.
     """
 
     seed: int
@@ -77,17 +77,22 @@ def found(seeds: Iterable[int]) -> Iterator[Found]:
 
 def facility(seed: int, folder: Path) -> Path:
     """The database of views over a facility, which is simulated into a folder, read and judged."""
+    return catalog_of(folder, files_of_facility(seed, folder))
+
+
+def files_of_facility(seed: int, folder: Path) -> list[LakeFile]:
+    """What a sweep writes of a facility, which is simulated into a folder."""
     out = folder / "facility"
     simulate(Settings(out, LOGS, seed, DAYS, CLUSTER, dxt_ratio=0), lambda *_: None)
     logs = ((CLUSTER, read_log(path), str(path.relative_to(out))) for path in sorted((out / "darshan").rglob("*.darshan")))
-    files = _files(folder / "lake", logs)
+    files = files_of(folder / "lake", logs)
     # What these programs lose is little: here it is told all the same.
     with patch.object(judge_sql_room, "TELLING_CORE_SECONDS", 0.0):
-        judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, _JUDGES)
-    return catalog_of(folder, [*files, *judged])
+        judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, JUDGES)
+    return [*files, *judged]
 
 
-def _files(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = "") -> list[LakeFile]:
+def files_of(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = "") -> list[LakeFile]:
     """Rows of logs, each with its cluster and path, as a sweep writes them; of one table alone if that is asked for."""
     with ExitStack() as stack:
         sinks: dict[tuple[str, date], RowSinks] = {}
@@ -129,7 +134,7 @@ def found_in(seed: int, folder: Path, database: Path) -> Found:
     ]
     change = datetime.fromtimestamp(better["start"], UTC).date()
     outcomes = ask(database, "FROM advice_outcomes").to_pylist()
-    gone = [row for row in outcomes if row["outcome"] == "gone"]
+    over = [row for row in outcomes if row["is_over"]]
     return Found(
         seed,
         len(repeated),
@@ -137,9 +142,9 @@ def found_in(seed: int, folder: Path, database: Path) -> Found:
         sum(at >= worse["start"] for at in runs[worse["lineage"]]),
         len(right),
         len(steps),
-        int(any(name_of[row["lineage_id"]] == better["lineage"] and row["told_night"] <= change for row in outcomes)),
-        int(any(name_of[row["lineage_id"]] == better["lineage"] and row["clear_night"] >= change for row in gone)),
-        len({row["lineage_id"] for row in gone}),
+        int(any(name_of[row["lineage_id"]] == better["lineage"] for row in outcomes)),
+        int(any(name_of[row["lineage_id"]] == better["lineage"] and row["clear_night"] >= change for row in over)),
+        len({row["lineage_id"] for row in over}),
     )
 
 
@@ -150,7 +155,7 @@ def _runs_between(runs: Iterable[float], one: float, other: float) -> int:
 def real_lineages() -> list[Row]:
     """Lineages of the real logs that lie beside the repository: those of one source and machine are a cluster."""
     with TemporaryDirectory() as folder:
-        files = _files(Path(folder) / "lake", _real_logs(), only="log")
+        files = files_of(Path(folder) / "lake", _real_logs(), only="log")
         return ask(
             catalog_of(Path(folder), files),
             "SELECT cluster, uid, application, io_signature, least_nprocs, most_nprocs, log_count, "
@@ -178,7 +183,8 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, one application writes in pieces of 64 KiB "
         "from a moment on, and the user of another follows advice, after which rank 0 no longer writes for all; a link is slow "
         "for a day, an OST and an MDT for hours. Servers are not asked, so no weather excuses anything, and findings are told "
-        "however little they cost."
+        "however little they cost. No mails go out here: [what becomes of findings that a mail told of](advice_truth.md) is told "
+        "apart."
     )
     lines = [
         "# How often lineages are told right, and what changed in them",
@@ -193,11 +199,11 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         "  came out as one lineage each, with no other runs in it.",
         "- **Regressions** (steps in `regressions`, since the first slow run but for two): recall",
         f"  {_ratio(total['regressions'], len(rows))}, precision {_ratio(total['regressions'], total['steps'])}.",
-        "- **Advice that was followed** (`gone` in `advice_outcomes`): something had been told to",
+        "- **Advice that was followed** (`is_over` in `advice_outcomes`): something had been found in",
         f"  {total['told']} of {len(rows)}; recall {_ratio(total['followed'], total['told'])},",
         f"  precision {_ratio(total['followed'], total['gone'])}.",
         "",
-        "| seed | lineages | whole | slow runs | regression found | steps listed | follower told | found | with something gone |",
+        "| seed | lineages | whole | slow runs | regression found | steps listed | follower found | over | with something over |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     cells = [[str(getattr(row, name)) for name in Found.__slots__] for row in rows]

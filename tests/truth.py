@@ -4,7 +4,8 @@ python tests/truth.py        writes the table into docs/truth.md
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,23 +13,32 @@ from typing import Final
 
 from shared import SHARED_DATA, Row, workloads
 from sweeping import rows, run
+from two_faults import Fault, write_pairs
 
 from iomine.pipeline.sweep import Settings
+from iomine.triggers.model import State
 
 PAGE = Path(__file__).parents[1] / "docs" / "truth.md"
 _HEAD = (
     "question",
     "trigger",
     "true",
+    "fired",
+    "told",
     "false",
     "wrongly fired",
-    "missed",
+    "wrongly told",
+    "clear",
+    "not applicable",
+    "unknown",
     "precision",
     "recall",
     "Drishti",
     "precision",
     "recall",
 )
+# Of several triggers one has to fire; and what one cannot tell, another that is clear does not tell either.
+_STRONGEST: Final[tuple[State, ...]] = ("fired", "unknown", "clear", "not applicable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +59,41 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """What was said of a log.
+
+    Attributes:
+        states: the verdict of each trigger, by code.
+        told: codes of findings: what people are told.
+    """
+
+    states: Mapping[str, State]
+    told: frozenset[str]
+
+    def state(self, codes: tuple[str, ...]) -> State:
+        """What several triggers say of one question: the first of these words that one of them says."""
+        return next(state for state in _STRONGEST for code in codes if self.states[code] == state)
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """How a trigger's verdicts compare with what is known.
 
     Attributes:
         hits: workloads on which it fired rightly.
+        told: those of them on which people are told.
         wrong: workloads on which it fired and should not have.
+        wrongly_told: those of them on which people are told.
         missed: workloads on which it should have fired and did not.
-        right_not: how many workloads it left alone rightly.
+        states: how many workloads were judged so.
     """
 
     hits: tuple[str, ...]
+    told: tuple[str, ...]
     wrong: tuple[str, ...]
+    wrongly_told: tuple[str, ...]
     missed: tuple[str, ...]
-    right_not: int
+    states: Counter[State]
 
     @property
     def precision(self) -> float:
@@ -97,6 +128,15 @@ def _stragglers(workload: Row) -> bool | None:
 _READ_BY_MANY: Final = ("s048", "s061", "s072", "s152", "s171")
 _READ_BY_ONE: Final = ("s060",)
 _CARRIED_OUT_BY_ALL: Final = ("s009", "s012", "s018", "s032", "s047")
+_FILES_ALIKE: Final = 8
+
+
+def _slow_files(workload: Row) -> bool | None:
+    """Whether slow ranks make files of their own slow, of as many as it takes to tell."""
+    truth = workload["truth"]
+    if not truth.get("straggler_ranks"):
+        return _stragglers(workload)
+    return True if not truth["shared_file"] and truth["n_data_files"] >= _FILES_ALIKE else None
 
 
 def _read_by_many(workload: Row) -> bool | None:
@@ -122,6 +162,7 @@ QUESTIONS = (
     Question("redundant reads", ("POSIX-131", "POSIX-133"), ("P09",), _flag("redundant_reads")),
     Question("redundant writes", ("POSIX-132", "POSIX-134"), ("P10",), _flag("redundant_writes")),
     Question("read by many ranks", ("POSIX-133",), (), _read_by_many),
+    Question("slow files", ("FILE-201",), (), _slow_files),
     Question("metadata time", ("POSIX-301",), ("P17",), _flag("metadata_time_over_30s")),
     Question("metadata calls", ("POSIX-302",), (), _flag("metadata_heavy")),
     Question("stragglers", ("RANK-101",), ("P19",), _stragglers),
@@ -135,64 +176,117 @@ QUESTIONS = (
 )
 
 
-def fired_codes(warehouse: Path) -> dict[str, set[str]]:
-    """Sweeps the workloads; the codes that fired, by the name of the log."""
-    run(Settings((SHARED_DATA / "groundtruth" / "logs",), warehouse, workers=1))
-    query = "SELECT path, list(code) FILTER (WHERE state = 'fired') AS codes FROM verdicts JOIN logs USING (log_id) GROUP BY path"
-    return {Path(row["path"]).name: set(row["codes"] or ()) for row in rows(warehouse, query)}
+def judged(warehouse: Path, *folders: Path) -> dict[str, Judged]:
+    """Sweeps the workloads, and the logs of other folders; what was said, by the name of the log."""
+    run(Settings((SHARED_DATA / "groundtruth" / "logs", *folders), warehouse, workers=1))
+    query = """
+    SELECT path, list(code) AS codes, list(state) AS states,
+        list(code) FILTER (state = 'fired' AND level IN ('high', 'warn') AND ruleset = 'iomine') AS told
+    FROM verdicts
+    JOIN logs USING (log_id)
+    GROUP BY path
+    """
+    return {
+        Path(row["path"]).name: Judged(dict(zip(row["codes"], row["states"], strict=True)), frozenset(row["told"] or ()))
+        for row in rows(warehouse, query)
+    }
 
 
-def score(question: Question, codes: tuple[str, ...], fired: Mapping[str, set[str]]) -> Score:
+def score(question: Question, codes: tuple[str, ...], verdicts: Mapping[str, Judged]) -> Score:
     """Verdicts of the codes, of which one has to fire; a log that could not be read says nothing."""
-    ids: dict[tuple[bool, bool], list[str]] = {(truth, saying): [] for truth in (True, False) for saying in (True, False)}
-    for workload in workloads():
-        name = Path(workload["log"]).name
-        truth = question.known(workload)
-        if name in fired and truth is not None:
-            ids[truth, bool(fired[name] & set(codes))].append(workload["id"])
-    return Score(tuple(ids[True, True]), tuple(ids[False, True]), tuple(ids[True, False]), len(ids[False, False]))
+    said = [
+        (workload["id"], truth, verdict)
+        for workload in workloads()
+        for verdict in [verdicts.get(Path(workload["log"]).name)]
+        for truth in [question.known(workload)]
+        if verdict is not None and truth is not None
+    ]
+    fired = [(id_, truth, bool(verdict.told & set(codes))) for id_, truth, verdict in said if verdict.state(codes) == "fired"]
+    return Score(
+        hits=tuple(id_ for id_, truth, _ in fired if truth),
+        told=tuple(id_ for id_, truth, is_told in fired if truth and is_told),
+        wrong=tuple(id_ for id_, truth, _ in fired if not truth),
+        wrongly_told=tuple(id_ for id_, truth, is_told in fired if not truth and is_told),
+        missed=tuple(id_ for id_, truth, verdict in said if truth and verdict.state(codes) != "fired"),
+        states=Counter(verdict.state(codes) for _, _, verdict in said),
+    )
 
 
-def page(fired: Mapping[str, set[str]]) -> str:
-    """The table, and the workloads behind each number that is not perfect."""
+def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]]) -> str:
+    """The tables, and the workloads behind each number that is not perfect."""
     table: list[tuple[object, ...]] = [_HEAD, ("---",) * len(_HEAD)]
     notes = []
     for question in QUESTIONS:
-        ours, theirs = score(question, question.codes, fired), score(question, question.drishti, fired)
-        true, false = len(ours.hits) + len(ours.missed), len(ours.wrong) + ours.right_not
+        ours = score(question, question.codes, verdicts)
+        true = len(ours.hits) + len(ours.missed)
         table.append(
             (
-                *(question.label, ", ".join(question.codes), true, false, len(ours.wrong), len(ours.missed)),
+                *(question.label, ", ".join(question.codes), true, len(ours.hits), len(ours.told)),
+                *(ours.states.total() - true, len(ours.wrong), len(ours.wrongly_told)),
+                *(ours.states[state] for state in ("clear", "not applicable", "unknown")),
                 *(f"{ours.precision:.2f}", f"{ours.recall:.2f}", ", ".join(question.drishti)),
-                *((f"{theirs.precision:.2f}", f"{theirs.recall:.2f}") if question.drishti else ("", "")),
+                *_drishti(question, verdicts),
             )
         )
         notes += [f"- {', '.join(question.codes)} fired on `{id_}`, which has no such label." for id_ in ours.wrong]
         notes += [f"- {', '.join(question.codes)} missed `{id_}`." for id_ in ours.missed]
+    both = [
+        ("two faults", "triggers", "fired", "told"),
+        ("---",) * 4,
+        *(_both(pair, verdicts[name]) for name, pair in pairs.items()),
+    ]
     return "\n".join(
         (
             "# How often triggers are right",
             "",
             "<!-- Written by tests/truth.py. -->",
             "",
-            f"Verdicts on {len(fired)} logs of programs that were run to show known behaviour. Labels speak of what a program",
-            "asked for; where a label claims nothing, the workload is left out. Two questions have no label and go by what is",
-            "said of each workload: read by many ranks, and collective in vain. Both rulesets judged the same logs.",
+            f"Verdicts on {len(verdicts) - len(pairs)} logs of programs that were run to show known behaviour. Labels speak",
+            "of what a program asked for; where a label claims nothing, the workload is left out. Two questions have no label",
+            "and go by what is said of each workload: read by many ranks, and collective in vain. Both rulesets judged the same",
+            "logs. What fired is told if it cost a core-second or more, or if its cost is not known. What did not fire is clear,",
+            "not applicable (the program did nothing of the kind), or unknown.",
             "",
-            *("| " + " | ".join(str(cell) for cell in row) + " |" for row in table),
+            *_lines(table),
             "",
             "## Where verdict and label differ",
             "",
             *notes,
             "",
+            "## Two faults at once",
+            "",
+            f"Logs of {len(pairs)} programs that the simulator's model of programs ran, each of which does two things wrong, one",
+            "after the other: how many of the two triggers fired, and of how many people are told.",
+            "",
+            *_lines(both),
+            "",
         )
     )
 
 
+def _drishti(question: Question, verdicts: Mapping[str, Judged]) -> tuple[str, str]:
+    if not question.drishti:
+        return "", ""
+    theirs = score(question, question.drishti, verdicts)
+    return f"{theirs.precision:.2f}", f"{theirs.recall:.2f}"
+
+
+def _both(pair: tuple[Fault, Fault], verdict: Judged) -> tuple[object, ...]:
+    codes = [fault.code for fault in pair]
+    fired = sum(verdict.states[code] == "fired" for code in codes)
+    labels = " and ".join(fault.label for fault in pair)
+    return labels, ", ".join(codes), f"{fired} of 2", f"{len(verdict.told.intersection(codes))} of 2"
+
+
+def _lines(table: Iterable[tuple[object, ...]]) -> list[str]:
+    return ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table]
+
+
 def main() -> None:
     """Writes the page."""
-    with TemporaryDirectory() as folder:
-        PAGE.write_text(page(fired_codes(Path(folder))))
+    with TemporaryDirectory() as folder, TemporaryDirectory() as logs:
+        pairs = write_pairs(Path(logs))
+        PAGE.write_text(page(judged(Path(folder), Path(logs)), pairs))
     sys.stdout.write(f"{PAGE}\n")
 
 

@@ -74,15 +74,16 @@ def _told(seed: int, folder: Path) -> Told:
     simulate(Settings(out, LOGS, seed, DAYS, CLUSTER), lambda *_: None)
     logs = [json.loads(line) for line in (out / "truth" / "logs.jsonl").open()]
     incidents = {each["kind"]: each for each in json.loads((out / "truth" / "incidents.json").read_text())["incidents"]}
-    database = _database(folder, [*_logs(folder, logs), *_readings(folder, out)])
+    database = _database(folder, [*_logs(folder, logs), *readings(folder, out)])
     verdicts = {row["log_id"]: row for row in ask(database, "SELECT * FROM feature.log_weather_profile").to_pylist()}
     victims = found = named = excused = 0
     for log in logs:
         row = verdicts[_log_id(log)]
-        lost = sum(log["lost_ratio"].values())
-        culprit = incidents[max(log["lost_ratio"], key=log["lost_ratio"].get)]["user"]
+        lost_to = {kind: log["lost_ratio"][kind] for kind in _KINDS}
+        lost = sum(lost_to.values())
+        culprit = incidents[max(lost_to, key=lost_to.get)]["user"]
         is_victim = lost >= VICTIM_RATIO and log["user"] != culprit
-        is_excused = row["weather_verdict"] in _EXCUSED
+        is_excused = row["server_verdict"] in _EXCUSED
         victims += is_victim
         found += is_victim and is_excused
         named += is_victim and is_excused and row["neighbour"] == culprit
@@ -125,7 +126,7 @@ def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
             yield write_file(folder, table, pa.Table.from_pylist(of_night, schema=arrow_schema(table)), CLUSTER, night)
 
 
-def _readings(folder: Path, out: Path) -> Iterable[LakeFile]:
+def readings(folder: Path, out: Path) -> Iterable[LakeFile]:
     """What servers and the scheduler told, read as a sweep does."""
     paths = [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]
     inputs = [found for found in digest_all([str(path) for path in paths]) if isinstance(found, NewInput)]

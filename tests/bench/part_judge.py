@@ -23,6 +23,7 @@ from iomine.pipeline.judge import night_files, verdict_files, work_out
 from iomine.pipeline.spans import Span
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS, judge_sql
+from iomine.triggers.judge import features
 from iomine.views.query import ask, open_catalog
 
 _MOST_HISTORY_SECONDS = 10
@@ -33,7 +34,7 @@ _NIGHTS_AT_ONCE = 25
 _ROWS_PER_BATCH = 122_880
 
 _JUDGES = list(TRIGGERS.values())
-_FEATURES = {trigger.view for trigger in _JUDGES}
+_FEATURES = features(_JUDGES)
 _SPAN = Span(CLUSTER, (NIGHT,), 0)
 
 
@@ -105,9 +106,9 @@ def measured(options: Options) -> list[Result]:
     with TemporaryDirectory(dir=options.cache) as night, TemporaryDirectory(dir=options.cache) as history:
         make_night(options.data, options.night, Path(night))
         files = {file.table: file for file in files_in(Path(night))}
-        features = [file for table, file in files.items() if table in {"log", *_FEATURES}]
+        of_features = [file for table, file in files.items() if table in {"log", *_FEATURES}]
         night_count = options.history // options.night
-        database = make_history(night_count, features, Path(history))
+        database = make_history(night_count, of_features, Path(history))
         with Contest({"judged": night_judged, "worked out": night_worked_out}) as contest:
             on_night = contest.times(night, options.rounds)
         with Contest({"verdicts": history_judged, "counts": history_counted}) as contest:

@@ -72,7 +72,7 @@ def lustre(path: str) -> list[Record]:
             "rank": record["rank"],
             "component": index,
             "counters": component["counters"].tolist(),
-            "pool_name": component["pool_name"],
+            "pool_name": component["pool_name"] or None,
             "ost_ids": component["ost_ids"].tolist(),
         }
         for record in records

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sums import disagreements
 
 from iomine.lake import Warehouse
 from iomine.pipeline.sweep import Settings, Sweep
@@ -65,6 +66,11 @@ def test_drishti_is_for_comparison_only(database: Path) -> None:
     """Nobody is told what only ruleset `drishti` finds."""
     got = ask(database, "SELECT DISTINCT ruleset FROM findings JOIN verdicts USING (cluster, night, log_id, code)")
     assert ["iomine"] == got["ruleset"].to_pylist()
+
+
+def test_sums_of_costs_agree(database: Path) -> None:
+    """What findings cost is one sum for each real log, wherever it is told, and never more than the I/O time or the run."""
+    assert [] == disagreements(database)
 
 
 def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path) -> None:

@@ -13,10 +13,21 @@ def found(shared_data: Path) -> list[Counted]:
 
 
 def test_phases_are_counted_right(found: list[Counted]) -> None:
-    """At least nine of ten workloads have as many write and read phases in their trace as they were made with."""
-    traced = [each.is_right for each in found if each.way == "trace"]
-    assert len(traced) > 80
-    assert sum(traced) / len(traced) >= 0.9
+    """All but three workloads of 89 have as many write and read phases in their trace as they were made with.
+
+    One has a rank that is late, and two write to a buffer of their own, which reaches the file system more rarely.
+    """
+    traced = [each for each in found if each.way == "trace"]
+    assert len(traced) >= 89
+    missed = {each.workload for each in traced if not each.is_right}
+    assert missed <= {"s040_ckpt_late_rank2", "s102_btio_epio_S_4", "s109_btio_epio_W_16"}
+
+
+def test_bursts_of_a_rank_bear_a_late_one(found: list[Counted]) -> None:
+    """A rank that is late makes two phases of one, and each rank has as many bursts as the program has phases."""
+    (late,) = (each for each in found if each.way == "trace" and each.workload.startswith("s040_"))
+    assert (10, 0) == late.got
+    assert late.known == late.bursts == (5, 0)
 
 
 def test_heat_maps_show_what_they_can(found: list[Counted]) -> None:

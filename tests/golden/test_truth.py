@@ -1,28 +1,58 @@
 """Ruleset `iomine` on workloads of which it is known what they do."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from truth import PAGE, QUESTIONS, Question, fired_codes, page, score
+from sums import disagreements
+from truth import PAGE, QUESTIONS, Judged, Question, judged, page, score
+from two_faults import Fault, write_pairs
 
 # Questions whose labels contradict themselves, with the reason.
 DISPUTED: dict[str, str] = {}
 
+Pairs = Mapping[str, tuple[Fault, Fault]]
+
 
 @pytest.fixture(scope="module")
-def fired(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
-    """Codes that fired, by the name of the log."""
-    return fired_codes(tmp_path_factory.mktemp("warehouse"))
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pairs]:
+    """A folder with logs of two faults each, and the faults by the name of the log."""
+    folder = tmp_path_factory.mktemp("pairs")
+    return folder, write_pairs(folder)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Gets what was swept."""
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="module")
+def verdicts(shared_data: Path, pairs: tuple[Path, Pairs], warehouse: Path) -> dict[str, Judged]:
+    """What was said, by the name of the log."""
+    return judged(warehouse, pairs[0])
 
 
 @pytest.mark.parametrize("question", [pytest.param(question, id=question.label) for question in QUESTIONS])
-def test_verdicts_are_right(question: Question, fired: dict[str, set[str]]) -> None:
+def test_verdicts_are_right(question: Question, verdicts: dict[str, Judged]) -> None:
     """At least 95 of 100 firings are right, and at least 95 of 100 workloads that should fire do."""
-    ours = score(question, question.codes, fired)
+    ours = score(question, question.codes, verdicts)
     assert ours.hits
     assert (ours.precision >= 0.95, ours.recall >= 0.95) == (True, True), (ours.wrong, ours.missed)
 
 
-def test_the_table_is_what_came_out(fired: dict[str, set[str]]) -> None:
+def test_both_of_two_faults_are_found_and_told(pairs: tuple[Path, Pairs], verdicts: dict[str, Judged]) -> None:
+    """One fault does not hide another: of at least ten programs with two faults each, both are findings."""
+    expected = {name: {fault.code for fault in pair} for name, pair in pairs[1].items()}
+    assert expected == {name: verdicts[name].told & codes for name, codes in expected.items()}
+    assert len(expected) >= 10
+
+
+def test_sums_of_costs_agree(verdicts: dict[str, Judged], warehouse: Path) -> None:
+    """What findings cost is one sum for each log, wherever it is told, and never more than the I/O time or the run."""
+    assert [] == disagreements(warehouse / "iomine.duckdb")
+
+
+def test_the_table_is_what_came_out(pairs: tuple[Path, Pairs], verdicts: dict[str, Judged]) -> None:
     """docs/truth.md says what these verdicts say; `python tests/truth.py` writes it anew."""
-    assert page(fired) == PAGE.read_text()
+    assert page(verdicts, pairs[1]) == PAGE.read_text()

@@ -1,0 +1,66 @@
+"""Databases in which views stand over rows that a test gives."""
+
+from functools import cache
+from typing import Any, Final
+
+import duckdb
+
+from iomine.schema import TABLES, field
+from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
+from iomine.views.sqltext import duckdb_type, name_of
+
+BY_NAME: Final = {view.qualified: view for view in find_views()}
+
+
+def declared(name: str) -> dict[str, str]:
+    """Columns and types of what a view may read, as the schema declares them."""
+    schema, _, short = name.partition(".")
+    if schema == "lake":
+        columns = TABLES[short].partition_keys + TABLES[short].columns
+    elif short in REFERENCE_TABLES:
+        columns = REFERENCE_TABLES[short]
+    else:
+        columns = columns_of(BY_NAME[name])
+    return {column: duckdb_type(field(column).type) for column in columns}
+
+
+@cache
+def columns_of(view: View) -> tuple[str, ...]:
+    with stage(view, {}) as con:
+        return tuple(column for column, *_ in con.sql(view.sql).description)
+
+
+def stage(view: View, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
+    """A database with all that the view reads: tables of the given rows, a key left out being NULL, and views over these.
+
+    What has no rows and reads nothing that has is an empty table.
+    """
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'UTC'")
+    for schema in ("lake", *SCHEMAS.values()):
+        con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    assert set(given) <= _read_by(view)
+    for name in view.reads:
+        _put(con, name, given)
+    return con
+
+
+@cache
+def _read_by(view: View) -> frozenset[str]:
+    """All that a view reads, and that these read."""
+    return frozenset(view.reads).union(*(_read_by(BY_NAME[name]) for name in view.reads if name in BY_NAME))
+
+
+def _put(con: duckdb.DuckDBPyConnection, name: str, given: dict[str, list[dict[str, Any]]]) -> None:
+    if con.execute("SELECT 1 FROM information_schema.tables WHERE table_schema || '.' || table_name = ?", [name]).fetchall():
+        return
+    if name not in given and name in BY_NAME and given.keys() & _read_by(BY_NAME[name]):
+        for read in BY_NAME[name].reads:
+            _put(con, read, given)
+        con.execute(f"CREATE VIEW {name} AS {BY_NAME[name].sql}")
+        return
+    columns = ", ".join(f"{name_of(column)} {kind}" for column, kind in declared(name).items())
+    con.execute(f"CREATE TABLE {name} ({columns})")
+    for row in given.get(name, ()):
+        keys = ", ".join(name_of(key) for key in row)
+        con.execute(f"INSERT INTO {name} ({keys}) VALUES ({', '.join('?' for _ in row)})", list(row.values()))
