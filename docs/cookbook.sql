@@ -229,9 +229,9 @@ ORDER BY lost_core_seconds DESC
 LIMIT 5;
 
 -- ## How do this week's findings compare with those of the week before?
-SELECT code, preceding_finding_count, recent_finding_count
+SELECT code, preceding_finding_count, recent_finding_count, round(finding_change_ratio, 2) AS change_for_each_night
 FROM findings_by_trigger
-ORDER BY abs(recent_finding_count - preceding_finding_count) DESC, code
+ORDER BY abs(ln(nullif(finding_change_ratio, 0))) DESC NULLS LAST, code
 LIMIT 5;
 
 -- ## Does the same program take as long with as many bytes, for everybody?
