@@ -22,8 +22,6 @@ USUAL_NIGHTS: Final = 30
 # Where file systems are mounted hardly ever changes.
 _MOUNTED_NIGHTS: Final = 7
 _OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "special_file", "file_name")
-# Worked out of a log's own rows, so in parts of a night; logs are held against all of a night else.
-_BY_LOG: Final = ("run_shape", "weather")
 _SHAPE: Final = (*_OF_LOG, "lustre_component")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
@@ -56,26 +54,33 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
         touched: clusters and nights that got readings.
     """
     nights = {partition for cluster, night in touched for partition in ((cluster, night), (cluster, _later(night, 1)))}
-    return _worked_out(staging, "server_interval", there, nights & _having(READINGS, there))
+    return _worked_out(staging, "server_interval", there, _nights(nights & _having(READINGS, there)))
 
 
 def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
     """What jobs had targets do, and all and logs had OSTs move, in the nights whose intervals, logs or jobs are new."""
-    nights = set(touched) & _having({"server_interval"}, there)
+    nights = _nights(set(touched) & _having({"server_interval"}, there))
     return [file for view in ("server_slot", "traffic_slot") for file in _worked_out(staging, view, there, nights)]
 
 
 def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
     """What the logs of nights met with, as far as servers were read then."""
-    return _worked_out(staging, "weather", there, set(touched) & _having({"log"}, there) & _having({"server_slot"}, there))
+    nights = set(touched) & _having({"server_slot"}, there)
+    logs = [file for file in there if file.table == "log"]
+    # Night by night, since a log is held against what servers did in the nights before its own.
+    found = [span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), JUDGED_AT_ONCE)]
+    return _worked_out(staging, "weather", there, found)
 
 
 def run_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
     """What the logs of nights did, and how long that took beside runs of their lineages in nights before."""
-    nights = set(touched) & _having({"log"}, there)
-    shapes = _worked_out(staging, "run_shape", there, nights)
+    nights = set(touched)
+    found = spans((file for file in there if file.table == "log" and file.partition in nights), JUDGED_AT_ONCE)
+    shapes = _worked_out(staging, "run_shape", there, found)
     kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
-    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], nights)]
+    # A run is held against others of its lineage, whose ids may lie in any part of their nights.
+    whole = dict.fromkeys(Span(span.cluster, span.nights, 0) for span in found)
+    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], whole)]
 
 
 def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:
@@ -83,30 +88,27 @@ def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition
     return {(file.cluster, file.night) for file in files if file.table in tables and file.cluster and file.night}
 
 
-def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], partitions: Iterable[Partition]) -> list[LakeFile]:
+def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[LakeFile]:
     looked_back = _LOOKED_BACK[view]
     by_partition = _by_partition(file for file in there if file.table in looked_back)
     columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
 
     def rows(span: Span) -> pa.Table:
-        (night,) = span.nights
-        files = (
+        files = dict.fromkeys(
             file
             for days in range(USUAL_NIGHTS + 1)
+            for night in span.nights
             for file in by_partition.get((span.cluster, _later(night, -days)), ())
             if days <= looked_back[file.table]
         )
         with views_over(files) as ask:
             return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
-    found = [span for partition in sorted(partitions) for span in _parts(view, partition, by_partition[partition])]
     return written(staging, view, found, rows, *_ORDER[view])
 
 
-def _parts(view: str, partition: Partition, files: Iterable[LakeFile]) -> list[Span]:
-    """A night in parts of few enough logs where these are on their own, and else whole."""
-    cluster, night = partition
-    return spans(files, JUDGED_AT_ONCE) if view in _BY_LOG else [Span(cluster, (night,), 0)]
+def _nights(partitions: Iterable[Partition]) -> list[Span]:
+    return [Span(cluster, (night,), 0) for cluster, night in sorted(partitions)]
 
 
 def _by_partition(files: Iterable[LakeFile]) -> dict[Partition, list[LakeFile]]:

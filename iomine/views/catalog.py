@@ -9,7 +9,8 @@ import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -17,6 +18,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
+from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
 from iomine.views.sqltext import duckdb_type, name_of, quoted
@@ -95,7 +97,8 @@ def template(views: tuple[View, ...]) -> bytes:
     """The catalog of an empty lake.
 
     DuckDB works out the columns of a view whenever one is made, and those of all that it reads with it, which takes by far the
-    most of the time that a catalog takes; and they are the same whatever files there are.
+    most of the time that a catalog takes; and they are the same whatever files there are. So it is made once for each version
+    of the views and kept in the user's cache folder.
 
     Args:
         views: the views.
@@ -106,6 +109,12 @@ def template(views: tuple[View, ...]) -> bytes:
     Raises:
         ViewError: a view cannot be made.
     """
+    fields = [(name, str(each.type), each.unit, each.about) for name, each in FIELDS.items()]
+    made_from = (views, TABLES, fields, REFERENCE_TABLES, _STORAGE_VERSION, duckdb.__version__, Path(__file__).read_bytes())
+    return cached(f"catalog-{sha256(repr(made_from).encode()).hexdigest()}", partial(_empty_catalog, views))
+
+
+def _empty_catalog(views: Sequence[View]) -> bytes:
     with TemporaryDirectory(prefix="iomine-") as folder:
         file = Path(folder) / "template.duckdb"
         with _attached(file) as con:

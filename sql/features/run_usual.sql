@@ -44,7 +44,8 @@ pair AS (
         ) < 1.5 AS is_alike
     FROM run
     JOIN held USING (cluster, lineage_id)
-    WHERE held.night < run.night AND (run.job_id = '' OR held.job_id <> run.job_id)
+    -- Programs change; what a run of more than 30 nights ago took tells little.
+    WHERE held.night BETWEEN run.night - 30 AND run.night - 1 AND (run.job_id = '' OR held.job_id <> run.job_id)
 ),
 per_log AS (
     SELECT

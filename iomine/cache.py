@@ -1,0 +1,55 @@
+"""What takes seconds to make and is the same each time, kept in the user's cache folder.
+
+The folder is `iomine` below `$XDG_CACHE_HOME`, or below `~/.cache`. It may be deleted at any time.
+"""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+_KEPT_SECONDS: Final = 30 * 86_400.0
+_DIGEST_BYTES: Final = 32
+
+
+def cached(key: str, make: Callable[[], bytes]) -> bytes:
+    """Bytes from the cache, made and kept where they are not in it.
+
+    A file that was cut short or changed is made anew. A folder that cannot be read or written costs time and nothing else.
+
+    Args:
+        key: a file name that no two contents share.
+        make: gives the bytes.
+    """
+    try:
+        file = _folder() / key
+        held = file.read_bytes()
+        digest, content = held[:_DIGEST_BYTES], held[_DIGEST_BYTES:]
+        if sha256(content).digest() == digest:
+            return content
+    # Without a home there is no folder, which Python calls a RuntimeError.
+    except (OSError, RuntimeError):
+        pass
+    content = make()
+    with suppress(OSError, RuntimeError):
+        _keep(_folder() / key, content)
+    return content
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "iomine"
+
+
+def _keep(file: Path, content: bytes) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for other in file.parent.iterdir():
+        if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+            other.unlink(missing_ok=True)
+    # Readers see all of it or nothing, and of two who make it at once either will do.
+    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as beside:
+        beside.write(sha256(content).digest() + content)
+    Path(beside.name).replace(file)

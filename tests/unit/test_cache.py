@@ -1,0 +1,53 @@
+"""What is made once and kept in the user's cache folder."""
+
+import os
+
+import pytest
+
+from iomine.cache import cached
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "iomine"
+
+
+def never() -> bytes:
+    raise AssertionError("It is in the cache.")
+
+
+def test_what_is_made_is_kept_for_its_user_alone(folder):
+    """It is made once, and others cannot read or change it."""
+    assert b"content" == cached("key", lambda: b"content")
+    assert b"content" == cached("key", never)
+    assert 0o700 == folder.stat().st_mode & 0o777
+    assert ["key"] == [file.name for file in folder.iterdir()]
+
+
+@pytest.mark.parametrize("damage", [b"", b"content", b"\0" * 40])
+def test_a_damaged_file_is_made_anew(folder, damage):
+    """A file that was cut short, or that something else wrote."""
+    cached("key", lambda: b"content")
+    (folder / "key").write_bytes(damage)
+
+    assert b"content" == cached("key", lambda: b"content")
+    assert b"content" == cached("key", never)
+
+
+def test_a_folder_that_cannot_be_made_costs_only_time(folder):
+    """What is asked for is made each time."""
+    folder.write_text("no folder")
+
+    assert b"content" == cached("key", lambda: b"content")
+    assert b"other" == cached("key", lambda: b"other")
+
+
+def test_what_nobody_used_for_a_month_is_deleted(folder):
+    """Each version of the views leaves a file."""
+    cached("old", lambda: b"content")
+    os.utime(folder / "old", (0, 0))
+
+    cached("new", lambda: b"content")
+
+    assert ["new"] == [file.name for file in folder.iterdir()]
