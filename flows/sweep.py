@@ -9,7 +9,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
 from iomine.errors import WorkersError
-from iomine.pipeline.sweep import Settings, Summary, Sweep
+from iomine.pipeline.sweep import RETRY_SECONDS, Settings, Summary, Sweep
 
 # The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
 _stage = task(cache_policy=NO_CACHE, persist_result=False)
@@ -19,9 +19,13 @@ def _workers_were_lost(_task: object, _run: object, state: State[object]) -> boo
     return isinstance(state.result(raise_on_failure=False), WorkersError)
 
 
-# Workers may be gone for a moment; what a failed try wrote is never committed.
+# What a failed try wrote is never committed.
 _retried = task(
-    cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay_seconds=10, retry_condition_fn=_workers_were_lost
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    retries=1,
+    retry_delay_seconds=RETRY_SECONDS,
+    retry_condition_fn=_workers_were_lost,
 )
 
 

@@ -75,24 +75,27 @@ def _run(
     slurm: bool,
 ) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
-    from iomine.flows.server import local_server
+    from iomine.flows.api import api_url, prepare
     from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.sweep import Settings, run
 
     folder = Folder(warehouse)
     _check([*paths, *stats], folder, cluster)
     _check_workers(folder, scheduler=scheduler, workers=workers, slurm=slurm)
-    # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
-    atexit.register(_close_stderr)
-    with local_server(folder.prefect_home) as server, progress_shown():
-        from iomine.flows.sweep import run
-        from iomine.pipeline.sweep import Settings
+    settings = Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats))
+    with progress_shown():
+        if (url := api_url()) is None:
+            return run(settings)
+        prepare(url)
+        # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
+        atexit.register(_close_stderr)
+        from iomine.flows.sweep import run as run_as_flow
 
-        server.wait()
-        return run(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats)))
+        return run_as_flow(settings)
 
 
 def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
-    """Tells at once what should not have to wait for a server."""
+    """Tells at once what should not have to wait for workers."""
     from iomine.lake import check_cluster
     from iomine.pipeline.find import check
     from iomine.pipeline.judge import site_triggers
@@ -108,7 +111,6 @@ def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
 
 def _check_workers(folder: "Folder", *, scheduler: str | None, workers: int | None, slurm: bool) -> None:
     if scheduler is None and not slurm:
-        # Dask takes its time to load; while it is not needed the server may use it.
         return
     from iomine.pipeline.cluster import check as check_scheduler
     from iomine.pipeline.slurm import check as check_slurm

@@ -82,7 +82,6 @@ class Warehouse:
         self.lake = Lake(self.root / "lake")
         self.database = self.root / "iomine.duckdb"
         self.staging = self.root / "staging"
-        self.prefect_home = self.root / "prefect"
 
     def create(self) -> None:
         """Makes the folder where there is none.

@@ -8,6 +8,7 @@ Nothing that readers see changes before `publish`, and nothing that the next swe
 
 import json
 import os
+import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
     from iomine.triggers import Trigger
 
 _GRACE_DAYS: Final = 7
+# Workers may be gone for a moment.
+RETRY_SECONDS: Final = 10.0
 Found = TypeVar("Found")
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,3 +554,23 @@ def _first(file: LakeFile) -> str:
     """What is least in a staged file's first column, such as the log id, by which files are laid end to end."""
     first, *_ = arrow_schema(file.table).names
     return str(pc.min(pq.read_table(file.path, columns=[first])[first]).as_py())
+
+
+def run(settings: Settings) -> Summary:
+    """A whole sweep, without Prefect. A stage that lost its workers is tried once more."""
+    with Sweep(settings) as begun:
+        begun.find()
+        for stage in (begun.identify, begun.read, begun.merge, begun.judge):
+            _retried(stage)
+        begun.commit()
+        begun.publish()
+        return _retried(begun.report)
+
+
+def _retried(stage: Callable[[], Done]) -> Done:
+    try:
+        return stage()
+    except WorkersError:
+        # What the failed try wrote is never committed.
+        time.sleep(RETRY_SECONDS)
+    return stage()

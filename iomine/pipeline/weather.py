@@ -68,7 +68,9 @@ def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Pa
     nights = set(touched) & _having({"server_slot"}, there)
     logs = [file for file in there if file.table == "log"]
     # Night by night, since a log is held against what servers did in the nights before its own.
-    found = [span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), JUDGED_AT_ONCE)]
+    found = [
+        span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), JUDGED_AT_ONCE)
+    ]
     return _worked_out(staging, "weather", there, found)
 
 

@@ -109,7 +109,7 @@ def template(views: tuple[View, ...]) -> bytes:
     Raises:
         ViewError: a view cannot be made.
     """
-    fields = [(name, str(each.type), each.unit, each.about) for name, each in FIELDS.items()]
+    fields = sorted((name, str(each.type), each.unit, each.about) for name, each in FIELDS.items())
     made_from = (views, TABLES, fields, REFERENCE_TABLES, _STORAGE_VERSION, duckdb.__version__, Path(__file__).read_bytes())
     return cached(f"catalog-{sha256(repr(made_from).encode()).hexdigest()}", partial(_empty_catalog, views))
 

@@ -8,7 +8,6 @@ Prefect noted.
 import json
 import multiprocessing
 import shutil
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -17,8 +16,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
-from datetime import datetime
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,9 +39,25 @@ _SAMPLE_SECONDS: Final = 0.25
 # A megabyte each time, for some seconds.
 _INFLATED: Final = 1500
 # What a command line holds that says which part a process has.
-_ROLES: Final = {"iomine.pipeline.reading": "readers", "prefect": "Prefect's server", "spawn_main": "workers"}
+_ROLES: Final = {"iomine.pipeline.reading": "readers", "spawn_main": "workers"}
 _CLIENT: Final = "client and scheduler"
 _STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
+# A sweep that says how long each stage took; logs, warehouse and the number of workers are its arguments.
+_TIMED_SWEEP: Final = f"""
+import json, sys, time
+from dataclasses import asdict
+from pathlib import Path
+from iomine.pipeline.sweep import Settings, Sweep
+
+logs, warehouse, workers = sys.argv[1:]
+seconds = {{}}
+with Sweep(Settings((Path(logs),), Path(warehouse), workers=int(workers))) as sweep:
+    for stage in {_STAGES}:
+        began_at = time.perf_counter()
+        summary = getattr(sweep, stage)()
+        seconds[stage] = time.perf_counter() - began_at
+print(json.dumps(asdict(summary) | {{"stages": seconds}}, default=str))
+"""
 
 Measures = dict[str, Any]
 
@@ -140,7 +154,7 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
         warehouse = Path(folder) / "warehouse"
         start = time.perf_counter()
         sweep = subprocess.Popen(
-            [*IOMINE, "sweep", night, "--json", "--warehouse", warehouse, "--workers", str(workers)],
+            [sys.executable, "-c", _TIMED_SWEEP, night, warehouse, str(workers)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -159,22 +173,12 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
             "workers": workers,
             "seconds": seconds,
             "cpu_seconds": cpu_seconds,
-            "stages": _stages(warehouse / "prefect/prefect.db"),
+            "stages": summary["stages"],
             "memory": memory,
             "lost": max(abs(logs - count) for count in (summary["found"], accounted, published)),
             "files": len(files),
             "bytes": sum(files),
         }
-
-
-def _stages(database: Path) -> dict[str, float]:
-    """Seconds of each stage, as Prefect noted them."""
-    with closing(sqlite3.connect(database)) as con:
-        rows = con.execute("SELECT name, start_time, end_time FROM task_run").fetchall()
-    return {
-        name.rpartition("-")[0]: (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
-        for name, start, end in rows
-    }
 
 
 def _watched(pid: int) -> tuple[dict[str, int], float]:

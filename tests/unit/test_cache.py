@@ -43,7 +43,7 @@ def test_a_folder_that_cannot_be_made_costs_only_time(folder):
     assert b"other" == cached("key", lambda: b"other")
 
 
-def test_what_nobody_used_for_a_month_is_deleted(folder):
+def test_what_is_a_month_old_is_deleted(folder):
     """Each version of the views leaves a file."""
     cached("old", lambda: b"content")
     os.utime(folder / "old", (0, 0))

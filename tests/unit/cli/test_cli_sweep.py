@@ -4,15 +4,14 @@ import json
 import os
 import shutil
 import socket
-import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from shared import darshan_rows
-from sweeping import IOMINE, column, rows, run, state, wait_for
+from sweeping import BY_ONE, IOMINE, column, rows, run, state
 
 from iomine.lake import Warehouse
 from iomine.pipeline.sweep import Settings
@@ -74,7 +73,7 @@ def test_a_warehouse_that_is_a_file_is_refused(iomine, tmp_path, logs):
 
 
 def test_a_second_sweep_is_refused_at_once(iomine, warehouse, logs):
-    """Before Prefect's server is started, with the name of the holder."""
+    """Before any work, with the name of the holder."""
     with Warehouse(warehouse).locked():
         result = iomine("sweep", logs, "--warehouse", warehouse)
 
@@ -82,7 +81,7 @@ def test_a_second_sweep_is_refused_at_once(iomine, warehouse, logs):
     assert sentence(result).startswith(
         f"Another sweep is writing to {warehouse} (process {os.getpid()} on {socket.gethostname()}"
     )
-    assert not (warehouse / "prefect").exists()
+    assert not (warehouse / "lake").exists()
 
 
 @pytest.mark.parametrize("address", ["nonsense", "foo://head:8786"])
@@ -228,16 +227,6 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     assert [60] == column(warehouse, "SELECT count(*) FROM logs")
 
 
-@pytest.mark.cluster
-def test_a_disk_without_room_for_prefect_is_told(small_disk, shared_data):
-    """The database of Prefect's server is the first to fill it; people are told of the disk, not of the server."""
-    warehouse = small_disk("1m") / "warehouse"
-    result = command(shared_data / "darshan" / "codes", "--warehouse", warehouse)
-
-    assert 1 == result.returncode
-    assert sentence(result).startswith(f"The disk that holds {warehouse}/prefect is full: free some space")
-
-
 @pytest.fixture(scope="module")
 def whole(shared_data: Path, tmp_path_factory) -> tuple[Path, Finished]:
     """All real logs, swept by the real command into a fresh warehouse."""
@@ -275,43 +264,6 @@ def test_every_log_that_pydarshan_reads_is_ingested(whole):
 
 
 @pytest.mark.cluster
-def test_prefect_tells_what_the_sweep_did(whole):
-    """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
-    warehouse, result = whole
-    told = json.loads(result.stdout)
-    with closing(sqlite3.connect(warehouse / "prefect" / "prefect.db")) as connection:
-        runs = connection.execute("SELECT state_type, parameters FROM flow_run").fetchall()
-        tasks = connection.execute("SELECT count(*), count(DISTINCT name), max(state_type) FROM task_run").fetchall()
-        artifacts = dict(connection.execute("SELECT key, data FROM artifact"))
-
-    assert [("COMPLETED", "{}")] == runs
-    assert [(8, 8, "COMPLETED")] == tasks
-    assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
-    summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
-    said = {key: told[key] for key in ("found", "ingested", "known", "rejected", "findings")}
-    assert said | {"reports written anew": told["reports"]} == summary
-
-
-@pytest.mark.cluster
-def test_nothing_of_prefect_is_left_running(whole):
-    """The server ends with the sweep."""
-    warehouse, _ = whole
-
-    def servers() -> list[bytes]:
-        homes = [path.parent for path in Path("/proc").glob("[0-9]*/environ") if os.fsencode(warehouse) in read_or_nothing(path)]
-        return [read_or_nothing(home / "cmdline") for home in homes]
-
-    assert wait_for(lambda: not servers(), 5), servers()
-
-
-def read_or_nothing(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
-
-
-@pytest.mark.cluster
 def test_a_folder_without_logs_is_told_and_no_failure(warehouse, logs):
     """Status 0, zeros on stdout, and a sentence that says what logs are called."""
     (logs / "notes.txt").touch()
@@ -331,3 +283,21 @@ def test_more_paths_than_prefect_takes_are_swept(warehouse, logs):
 
     assert 3 == result.returncode, result.stderr
     assert result.stdout.startswith("5,001 found = 0 ingested + 0 known + 5,001 rejected")
+
+
+@pytest.mark.cluster
+def test_a_sweep_needs_no_prefect_where_there_is_no_api(warehouse, shared_data, tmp_path):
+    """Prefect takes seconds to import, so nothing of it is."""
+    said = "print('prefect' in sys.modules, file=sys.stderr)"
+    script = f"{BY_ONE}\nimport sys\nfrom iomine.cli import main\ntry: main()\nfinally: {said}"
+    elsewhere = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    result = subprocess.run(
+        [sys.executable, "-c", script, "sweep", shared_data / "darshan" / "codes", "--warehouse", warehouse, "--workers", "1"],
+        env=elsewhere | {"PREFECT_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 0 == result.returncode, result.stderr
+    assert "False" == result.stderr.splitlines()[-1]

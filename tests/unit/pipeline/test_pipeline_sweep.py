@@ -432,3 +432,26 @@ def test_days_that_are_not_fit_end_a_sweep_before_it_begins(sweep_up, warehouse,
     with pytest.raises(UsageError, match=r"retention\.toml: There is no table segmant: did you mean segment\?"):
         sweep_up(*real)
     assert not (warehouse / "lake").exists()
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+def test_a_stage_that_lost_its_workers_is_tried_once_more(sweep_up, warehouse, real, monkeypatch, losses):
+    """They may be gone for a moment; who stays away ends the sweep, and nothing is published."""
+    tries = []
+    judge = Sweep.judge
+
+    def judge_or_lose(sweep: Sweep) -> int:
+        tries.append(sweep)
+        if len(tries) <= losses:
+            raise WorkersError("They are gone.")
+        return judge(sweep)
+
+    monkeypatch.setattr(Sweep, "judge", judge_or_lose)
+    monkeypatch.setattr(sweep_room, "RETRY_SECONDS", 0)
+    settings = Settings(tuple(real), warehouse, workers=1)
+    if losses == 1:
+        assert len(real) == sweep_room.run(settings).ingested
+        return
+    with pytest.raises(WorkersError, match="They are gone"):
+        sweep_room.run(settings)
+    assert not (warehouse / "iomine.duckdb").exists()

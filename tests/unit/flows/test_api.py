@@ -1,0 +1,156 @@
+"""Sweeps where Prefect has an API run as flows, and others do without Prefect."""
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sweeping import IOMINE_BY_ONE
+
+from iomine.errors import IomineError
+from iomine.flows import api
+from iomine.flows.api import api_url, prepare
+
+PROFILES = """
+active = "night"
+
+[profiles.night]
+PREFECT_API_URL = "http://night.example/api"
+
+[profiles.day]
+PREFECT_API_URL = "http://day.example/api"
+
+[profiles.ephemeral]
+PREFECT_SERVER_ALLOW_EPHEMERAL_MODE = "true"
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch) -> Path:
+    """A home of Prefect without settings, in an environment without any."""
+    for name in [name for name in os.environ if name.startswith("PREFECT_") or name == "DO_NOT_TRACK"]:
+        monkeypatch.delenv(name)
+    # `prepare` writes into the environment.
+    kept = dict(os.environ)
+    os.environ["PREFECT_HOME"] = str(tmp_path)
+    yield tmp_path
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+def test_a_machine_without_settings_has_no_api():
+    """Nor has one whose profiles cannot be read."""
+    assert api_url() is None
+
+
+def test_the_active_profile_tells_the_api(home, monkeypatch):
+    """`PREFECT_PROFILE` chooses another, and `PREFECT_API_URL` stands above all profiles."""
+    (home / "profiles.toml").write_text(PROFILES)
+    assert "http://night.example/api" == api_url()
+
+    monkeypatch.setenv("PREFECT_PROFILE", "day")
+    assert "http://day.example/api" == api_url()
+
+    monkeypatch.setenv("PREFECT_API_URL", "http://site.example/api")
+    assert "http://site.example/api" == api_url()
+
+
+@pytest.mark.parametrize("profile", ["ephemeral", "unknown"])
+def test_a_profile_without_an_address_has_no_api(home, monkeypatch, profile):
+    """Prefect would start a server of its own, which a sweep does not need."""
+    (home / "profiles.toml").write_text(PROFILES)
+    monkeypatch.setenv("PREFECT_PROFILE", profile)
+
+    assert api_url() is None
+
+
+def test_profiles_that_cannot_be_read_name_no_api(home):
+    """Prefect itself complains about them."""
+    (home / "profiles.toml").write_bytes(b"\xff = ")
+
+    assert api_url() is None
+
+
+def test_an_api_that_does_not_answer_is_told(monkeypatch):
+    """One sentence names the address and the variable."""
+    monkeypatch.setattr(api, "_ANSWER_SECONDS", 0.3)
+
+    with pytest.raises(
+        IomineError, match=r"^No Prefect API answers at http://127\.0\.0\.1:1/api: start its server, or unset PREF"
+    ):
+        prepare("http://127.0.0.1:1/api")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A Prefect server as a site would run it: its address and its database."""
+    folder = tmp_path_factory.mktemp("prefect")
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | {"PREFECT_HOME": str(folder), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield f"http://127.0.0.1:{port}/api", folder / "prefect.db"
+    process.terminate()
+    process.wait(30)
+
+
+@pytest.mark.cluster
+def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeypatch):
+    """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
+    url, database = server
+    monkeypatch.setattr(api, "_ANSWER_SECONDS", 120)
+    # A new database goes through all of Prefect's migrations first.
+    prepare(url)
+    warehouse = tmp_path / "warehouse"
+    result = subprocess.run(
+        [*IOMINE_BY_ONE, "sweep", shared_data / "darshan" / "codes", "--warehouse", warehouse, "--json", "--workers", "1"],
+        env=os.environ | {"PREFECT_API_URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == result.returncode, result.stderr
+    told = json.loads(result.stdout)
+
+    with closing(sqlite3.connect(database)) as connection:
+        runs = connection.execute("SELECT state_type, parameters FROM flow_run").fetchall()
+        tasks = connection.execute("SELECT count(*), count(DISTINCT name), max(state_type) FROM task_run").fetchall()
+        artifacts = dict(connection.execute("SELECT key, data FROM artifact"))
+    assert [("COMPLETED", "{}")] == runs
+    assert [(8, 8, "COMPLETED")] == tasks
+    assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
+    summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
+    said = {key: told[key] for key in ("found", "ingested", "known", "rejected", "findings")}
+    assert 0 < told["found"]
+    assert said | {"reports written anew": told["reports"]} == {key: summary[key] for key in (*said, "reports written anew")}
+
+
+@pytest.mark.cluster
+def test_more_paths_than_prefect_takes_are_swept(server, tmp_path, monkeypatch):
+    """A shell's list of thousands of files, some of whose names are no text, is no hindrance."""
+    monkeypatch.setattr(api, "_ANSWER_SECONDS", 120)
+    prepare(server[0])
+    names = [f"{'x' * 80}{number:05}.darshan" for number in range(5000)] + [os.fsdecode(b"bad\xff.darshan")]
+    for name in names:
+        (tmp_path / name).touch()
+    result = subprocess.run(
+        [*IOMINE_BY_ONE, "sweep", *(tmp_path / name for name in names), "--warehouse", tmp_path / "warehouse"],
+        env=os.environ | {"PREFECT_API_URL": server[0]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 3 == result.returncode, result.stderr
+    assert result.stdout.startswith("5,001 found = 0 ingested + 0 known + 5,001 rejected")
