@@ -10,7 +10,7 @@ import pyarrow as pa
 from iomine.lake import LakeFile
 from iomine.pipeline.spans import Span
 from iomine.views.passing import passing_views
-from iomine.views.query import answer, set_variables
+from iomine.views.query import answer_own, set_variables
 
 
 class AskOfSpan(Protocol):
@@ -40,6 +40,6 @@ def views_over(
         def ask(sql: str, span: Span) -> pa.Table:
             first, behind = span.edges
             set_variables(con, {"first_log_id": first, "behind_log_id": behind})
-            return answer(con, sql)
+            return answer_own(con, sql)
 
         yield ask
