@@ -1,6 +1,7 @@
 """The reader of `job_stats` reads what a simulated facility's servers say."""
 
 import gzip
+import re
 from datetime import UTC, datetime
 
 from simulated import Facility, entries
@@ -10,7 +11,7 @@ from iomine.sources.model import Input
 
 
 def test_snapshots_are_read_whole(facility: Facility) -> None:
-    """Each counter that counted in a snapshot is a row, read when the path says, and nothing is doubted."""
+    """Each counter that counted in a snapshot is a row, read when the path says, and so is each target that served no job."""
     now = datetime.now(UTC)
     count = 0
     for path in sorted((facility.out / "lustre" / "job_stats").rglob("*.gz")):
@@ -19,15 +20,20 @@ def test_snapshots_are_read_whole(facility: Facility) -> None:
         reader = next(each for each in SOURCES if each.knows(source))
         got = reader.read(source)
         rows = got.tables["lustre_counter"].to_pylist() if got.tables else []
-        assert [
+        counted = [
             (entry.target, entry.job_id, datetime.fromtimestamp(entry.start, UTC), counter, samples, float(total))
             for entry in entries(text.decode())
             for counter, (samples, total) in entry.counters.items()
             if samples
-        ] == [
+        ]
+        told = [
             tuple(row[name] for name in ("target", "owner", "counted_since_at", "counter", "sample_count", "amount"))
             for row in rows
         ]
+        targets = re.findall(r"^\S+?\.(\S+)\.job_stats=", text.decode(), re.MULTILINE)
+        idle = sorted(set(targets) - {entry.target for entry in entries(text.decode())})
+        assert counted == [row for row in told if row[1] is not None]
+        assert [(target, None, None, None, None, None) for target in idle] == sorted(row for row in told if row[1] is None)
         at = datetime.strptime(f"{path.parent.name} {path.name[:4]}", "%Y-%m-%d %H%M").replace(tzinfo=UTC)
         assert {at} >= {row["sampled_at"] for row in rows}
         assert ("job_stats", "") == (reader.kind, got.doubt)
