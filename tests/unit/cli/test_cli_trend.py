@@ -19,7 +19,7 @@ def _log(log_id: str, night: dt.date, user: str = "ann", **values: object) -> di
 def _verdict(
     log_id: str, night: dt.date, code: str, cost: float | None, state: str = "fired", **values: object
 ) -> dict[str, object]:
-    usual = {"ruleset": "iomine", "level": "high"}
+    usual = {"ruleset": "iomine", "level": "high", "charged_core_seconds": cost}
     return usual | {"log_id": log_id, "night": night, "code": code, "cost_core_seconds": cost, "state": state} | values
 
 
@@ -35,10 +35,10 @@ def nights(warehouse_of) -> Path:
             _log("r1", FIRST, "rob", cluster="red"),
         ],
         "verdict": [
-            # More, though two findings about the same requests cost no more than the log's I/O.
+            # More, though of two findings about the same requests one is charged with what the other leaves.
             _verdict("a1", FIRST, "POSIX-101", 10.0),
             _verdict("a4", LAST, "POSIX-101", 15.0),
-            _verdict("a4", LAST, "POSIX-301", 15.0),
+            _verdict("a4", LAST, "POSIX-301", 15.0, charged_core_seconds=5.0),
             # Gone, seen to be clear.
             _verdict("b1", FIRST, "POSIX-101", 8.0),
             _verdict("b2", SECOND, "POSIX-101", 6.0),
@@ -55,8 +55,8 @@ def nights(warehouse_of) -> Path:
             _verdict("f1", FIRST, "POSIX-101", 2.0),
             _verdict("e4", LAST, "POSIX-101", None),
             # None of these is a finding.
-            _verdict("e4", LAST, "POSIX-102", 9.0, level="info"),
-            _verdict("e4", LAST, "P05", 9.0, ruleset="drishti"),
+            _verdict("e4", LAST, "POSIX-102", 9.0, level="info", charged_core_seconds=None),
+            _verdict("e4", LAST, "P05", 9.0, ruleset="drishti", charged_core_seconds=None),
             _verdict("r1", FIRST, "POSIX-101", 1.0, cluster="red"),
         ],
     }
@@ -121,7 +121,7 @@ def test_changes_are_told_by_kind(iomine, nights: Path) -> None:
     """New, gone, more, less; who did not run, and what cannot be assessed any more, is not told as gone."""
     there = {
         ("more", "ann", "solver", "POSIX-101", 10.0, 15.0),
-        ("new", "ann", "solver", "POSIX-301", None, 15.0),
+        ("new", "ann", "solver", "POSIX-301", None, 5.0),
         ("gone", "bob", "solver", "POSIX-101", 8.0, None),
         ("unknown", "cyd", "solver", "POSIX-101", 4.0, None),
         ("not run", "fay", "solver", "POSIX-101", 2.0, None),
@@ -134,7 +134,7 @@ def test_changes_the_other_way_round(iomine, nights: Path) -> None:
     """What was more is less, and what was gone or not run is new."""
     back = {
         ("less", "ann", "solver", "POSIX-101", 15.0, 10.0),
-        ("unknown", "ann", "solver", "POSIX-301", 15.0, None),
+        ("unknown", "ann", "solver", "POSIX-301", 5.0, None),
         ("new", "bob", "solver", "POSIX-101", None, 8.0),
         ("new", "cyd", "solver", "POSIX-101", None, 4.0),
         ("new", "fay", "solver", "POSIX-101", None, 2.0),
@@ -152,7 +152,7 @@ def test_changes_the_other_way_round(iomine, nights: Path) -> None:
              ("not run", "fay", 2.0, None), ("new", "eve", None, None)},
         ),
         ("app", {("less", "solver", 29.0, 25.4)}),
-        ("code", {("less", "POSIX-101", 29.0, 20.4), ("new", "POSIX-301", None, 15.0)}),
+        ("code", {("less", "POSIX-101", 29.0, 20.4), ("new", "POSIX-301", None, 5.0)}),
     ],
 )  # fmt: skip
 def test_changes_are_grouped_as_asked(iomine, nights: Path, by: str, expected: set[tuple[object, ...]]) -> None:
@@ -172,7 +172,7 @@ def test_ranges_are_compared_by_their_means(iomine, nights: Path) -> None:
 def test_largest_change_comes_first(iomine, nights: Path) -> None:
     """Changes come by how much they cost or saved, and no more of them than asked for."""
     rows = _json(iomine, "compare", FIRST, LAST, "--limit", "2", "--cluster", "blue", "--warehouse", nights)
-    assert [("new", "POSIX-301"), ("gone", "POSIX-101")] == [(row["change"], row["code"]) for row in rows]
+    assert [("gone", "POSIX-101"), ("more", "POSIX-101")] == [(row["change"], row["code"]) for row in rows]
 
 
 def test_nights_stand_above_their_changes(iomine, nights: Path) -> None:

@@ -44,12 +44,11 @@ def section(letter: Letter, title: str) -> list[str]:
 
 
 def costs(facility: Facility) -> dict[str, float]:
-    """What findings cost of each log, at most its I/O time."""
+    """What findings are charged with, of each log."""
     found: dict[str, float] = defaultdict(float)
     for each in facility.findings:
-        found[each["log_id"]] += each["cost_core_seconds"] or 0.0
-    io = {log["log_id"]: log["io_core_seconds"] for log in facility.logs}
-    return {log_id: cost if io[log_id] is None else min(cost, io[log_id]) for log_id, cost in found.items()}
+        found[each["log_id"]] += each["charged_core_seconds"] or 0.0
+    return found
 
 
 def values(facility: Facility) -> dict[str, dict[date, float]]:

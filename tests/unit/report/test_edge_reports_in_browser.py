@@ -186,6 +186,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
             "level": "high",
             "title": text,
             "cost_core_seconds": 9.0,
+            "charged_core_seconds": 9.0,
             "bar": 1.0,
             "metrics": metrics,
         } | said
