@@ -42,9 +42,10 @@ def _finding(dice: random.Random, log: Row, code: str) -> Row:
             r"\{(\w+)[^}]*\}", lambda slot: path if slot[1].endswith("_path") else f"{dice.randrange(10**9):,}", template
         )
 
+    cost = 3600 * dice.uniform(1, 9999)
     return {name: log[name] for name in ("cluster", "night", "log_id")} | {
         "code": code, "level": trigger.level.value, "finding": filled(trigger.finding), "advice": filled(trigger.advice),
-        "evidence": dice.choice((None, "trace", HOSTILE["quotes"])), "cost_core_seconds": 3600 * dice.uniform(1, 9999),
+        "evidence": dice.choice((None, "trace", HOSTILE["quotes"])), "cost_core_seconds": cost, "charged_core_seconds": cost,
     }  # fmt: skip
 
 

@@ -34,7 +34,8 @@ LEADS = {
     "serial_postprocessing": {"STDIO-101"},
     "single_ost_output": {"LUSTRE-101"},
     "small_file_reads": {"LUSTRE-102", "POSIX-302"},
-    "strided_mpiio": {"POSIX-101", "POSIX-102"},
+    # Some of its runs have all of a large file on one OST, which costs as much as the small requests to it.
+    "strided_mpiio": {"LUSTRE-101", "POSIX-101", "POSIX-102"},
 }
 
 
