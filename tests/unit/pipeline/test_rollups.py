@@ -63,6 +63,7 @@ def _files_of(folder: Path, cluster: str, night: dt.date, whose: list[tuple[str,
     for number, (user, app) in enumerate(whose):
         log_id = f"{cluster}{night:%m%d}{number}"
         run_of = {"job_id": log_id, "user": user, "uid": len(user), "app": app, "nprocs": 2, "run_seconds": 100.0}
+        run_of["end_at"] = dt.datetime.combine(night, dt.time(9), dt.UTC)
         tables["log"].append({"log_id": log_id, **run_of, "io_core_seconds": 30.0, "read_bytes": 0, "write_bytes": 10**6})
         tables["module"].append({"log_id": log_id, "module": "POSIX", "state": "read", "is_partial": False})
         tables["file_name"].append({"log_id": log_id, "file_id": number, "path": f"/s/{number}", "mount": "/s", "fs_type": "x"})
@@ -132,7 +133,7 @@ _COSTS = st.lists(st.one_of(st.none(), st.floats(0, 50)), max_size=3)
     )
 )
 def test_sums_are_those_of_the_logs(logs: list[tuple[str | None, str, str | None, float | None, list[float | None]]]) -> None:
-    """Each log counts once, with what its findings cost together but no more than its I/O time; accounting comes days later."""
+    """Each log counts once, with what its findings are charged; accounting comes days later."""
     with TemporaryDirectory() as place:
         folder = Path(place)
         log_rows, verdicts = [], []
@@ -141,11 +142,14 @@ def test_sums_are_those_of_the_logs(logs: list[tuple[str | None, str, str | None
         for number, (user, app, job, io, found) in enumerate(logs):
             log_rows.append({"log_id": str(number), "user": user, "app": app, "job_id": job, "io_core_seconds": io})
             told = {"log_id": str(number), "ruleset": "iomine", "state": "fired", "level": "warn"}
-            verdicts += [told | {"code": f"C-{code}", "cost_core_seconds": cost} for code, cost in enumerate(found)]
+            verdicts += [
+                told | {"code": f"C-{code}", "cost_core_seconds": 50.0, "charged_core_seconds": cost}
+                for code, cost in enumerate(found)
+            ]
             verdicts.append(told | {"code": "D", "ruleset": "drishti", "cost_core_seconds": 1e6})
             key = (user, app, "phys" if job == "1" else None)
             counts[key] += 1
-            costs[key] += min(sum(cost or 0 for cost in found), float("inf") if io is None else io)
+            costs[key] += sum(cost or 0 for cost in found)
         files = [
             _staged(folder, "log", log_rows, "blue", FIRST),
             _staged(folder, "verdict", verdicts, "blue", FIRST),

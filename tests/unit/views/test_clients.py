@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 @pytest.fixture
 def database(tmp_path: Path, write_rows) -> Path:
     """Two logs of a user, what they sum up to, and a finding about one of them."""
-    logs = [{"log_id": log_id, "user": "ann", "app": "solver", "io_core_seconds": 9.0} for log_id in "ab"]
+    end_at = datetime(2024, 4, 18, 12, tzinfo=UTC)
+    logs = [{"log_id": log_id, "user": "ann", "app": "solver", "io_core_seconds": 9.0, "end_at": end_at} for log_id in "ab"]
     verdict = {
         "log_id": "a",
         "ruleset": "iomine",
