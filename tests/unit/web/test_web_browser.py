@@ -82,11 +82,12 @@ def test_number_leads_to_its_rows(browser: Any, address: str, facility: Facility
         page.get_by_text("The same as a table").click()
         count = number(row.locator("td").nth(1))
         row.locator("td").nth(1).locator("a").click()
-        assert f"All {count:.0f} rows, by cost_core_seconds, the highest first." in page.inner_text("main")
+        assert f"All {count:.0f} rows, by charged_core_seconds, the highest first." in page.inner_text("main")
         findings = [each for each in facility.findings if str(each["night"]) == night]
         costs = [float(cell.get_attribute("value")) for cell in page.locator("tbody td:nth-child(6) data").all()]
         assert len(findings) == count == page.locator("tbody tr").count()
-        assert sorted((each["cost_core_seconds"] for each in findings if each["cost_core_seconds"]), reverse=True) == costs
+        charged = [each["charged_core_seconds"] for each in findings if each["charged_core_seconds"]]
+        assert sorted(charged, reverse=True) == costs
 
 
 def test_form_adds_a_condition_and_a_link_takes_it_away(browser: Any, address: str, facility: Facility) -> None:
