@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -129,7 +130,8 @@ def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
 def readings(folder: Path, out: Path) -> Iterable[LakeFile]:
     """What servers and the scheduler told, read as a sweep does."""
     paths = [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]
-    inputs = [found for found in digest_all([str(path) for path in paths]) if isinstance(found, NewInput)]
+    found = chain.from_iterable(digest_all([str(path) for path in paths], "UTC"))
+    inputs = [each for each in found if isinstance(each, NewInput)]
     return read_inputs(InputBatch(CLUSTER, "UTC", tuple(inputs)), folder).files
 
 

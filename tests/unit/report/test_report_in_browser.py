@@ -14,7 +14,7 @@ CHROMIUM = shutil.which("chromium")
 HOSTILE = "<script>document.title='run'</script>\"'{{ 7 * 7 }}\u202eexe"
 LOG = dict.fromkeys(
     """start_at end_at run_seconds darshan_version read_bytes write_bytes read_count write_count io_core_seconds path
-    run_core_seconds io_ratio doubt format_version size_bytes uid""".split()
+    run_core_seconds io_ratio is_overlapping doubt format_version size_bytes uid""".split()
 )
 
 
