@@ -187,6 +187,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
             "title": text,
             "cost_core_seconds": 9.0,
             "charged_core_seconds": 9.0,
+            "idle_core_seconds": None,
             "bar": 1.0,
             "metrics": metrics,
         } | said
