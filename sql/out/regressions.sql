@@ -7,7 +7,7 @@
 -- medians, and the band of what is usual is three of the standard deviations that the median absolute deviation stands for.
 WITH run AS (
     SELECT
-        cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds,
+        cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds, slowest_rank_io_seconds,
         -- More bytes take longer, and that is no regression.
         seconds / CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS pace
     FROM main.logs
@@ -46,7 +46,8 @@ side AS (
     SELECT
         cluster, lineage_id, is_after, COUNT(*) AS side_count,
         MEDIAN(pace) AS usual_pace, GREATEST(1.5 * usual_pace, usual_pace + 3 * 1.4826 * MAD(pace)) AS most_pace,
-        MEDIAN(seconds) AS usual_seconds, GREATEST(1.5 * usual_seconds, usual_seconds + 3 * 1.4826 * MAD(seconds)) AS most_seconds
+        MEDIAN(seconds) AS usual_seconds, GREATEST(1.5 * usual_seconds, usual_seconds + 3 * 1.4826 * MAD(seconds)) AS most_seconds,
+        MEDIAN(slowest_rank_io_seconds) AS usual_slowest_seconds
     FROM sided
     GROUP BY ALL
 ),
@@ -54,7 +55,10 @@ step AS (
     SELECT cluster, lineage_id, earlier.usual_pace AS earlier_pace, earlier.usual_seconds AS earlier_seconds
     FROM (SELECT * FROM side WHERE NOT is_after) AS earlier
     JOIN (SELECT * FROM side WHERE is_after) AS later USING (cluster, lineage_id)
-    WHERE later.usual_pace > earlier.most_pace AND later.usual_seconds > earlier.most_seconds
+    WHERE
+        later.usual_pace > earlier.most_pace AND later.usual_seconds > earlier.most_seconds
+        -- Where rank 0 no longer writes for all, the sum over ranks rises and everybody is done sooner.
+        AND NOT COALESCE(later.usual_slowest_seconds < earlier.usual_slowest_seconds, false)
 ),
 slow AS (
     SELECT
