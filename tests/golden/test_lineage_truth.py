@@ -36,7 +36,6 @@ def test_changes_in_a_facility_are_found(seed: int) -> None:
     assert (got.told, got.told) == (got.followed, got.gone)
 
 
-@pytest.mark.xfail(strict=True, reason="Of the steps that `regressions` lists too few are regressions; the page has the numbers.")
 def test_the_page_adds_up() -> None:
     """What the page says of all facilities follows from its table, and is at least nine of ten."""
     found_, text = rows_of_page(), PAGE.read_text()
@@ -45,7 +44,15 @@ def test_the_page_adds_up() -> None:
     )
     for part, whole in ((regressions, len(found_)), (regressions, steps), (followed, told), (followed, gone)):
         assert f"{part / whole:.2f} ({part} of {whole})" in text
-        assert part >= 0.9 * whole
+        if (part, whole) != (regressions, steps):
+            assert part >= 0.9 * whole
+
+
+@pytest.mark.xfail(strict=True, reason="`regressions` lists too many steps that are none; the page has the numbers.")
+def test_nine_of_ten_listed_steps_are_regressions() -> None:
+    """What the page says of the steps that are listed."""
+    rows = rows_of_page()
+    assert sum(row.regressions for row in rows) >= 0.9 * sum(row.steps for row in rows)
 
 
 def test_the_table_of_real_lineages_is_what_came_out(lineages: list[Row]) -> None:
