@@ -3,13 +3,16 @@
 -- grain = ["cluster", "lineage_id", "log_id"]
 -- reads = ["main.logs", "main.job_weather"]
 -- ---
--- The place of a step is where ranks part best (Pettitt, Applied Statistics 28, 1979), whatever the distribution; its size is told by
--- medians, and the band of what is usual is three of the standard deviations that the median absolute deviation stands for.
+-- Whether there is a step is tested by ranks (Pettitt, Applied Statistics 28, 1979), whatever the distribution. That test's place leans
+-- towards the middle, so the step lies where the runs before are nearer to the median before, and those since to the median since.
+-- Its size is told by medians, and the band of what is usual is three of the standard deviations that the median absolute deviation
+-- stands for.
 WITH run AS (
     SELECT
-        cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds, slowest_rank_io_seconds,
+        cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds, slowest_rank_io_seconds AS slowest_seconds,
         -- More bytes take longer, and that is no regression.
-        seconds / CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS pace
+        CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS work,
+        seconds / work AS pace, slowest_seconds / work AS slowest_pace
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
     QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= 8
@@ -30,24 +33,47 @@ parted AS (
     FROM ranked
 ),
 place AS (
-    SELECT
-        cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before,
-        2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.1 AS is_parted
+    SELECT cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before
     FROM parted
     WHERE number BETWEEN 3 AND run_count - 3
-    GROUP BY ALL
+    GROUP BY cluster, lineage_id
+    HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.1
 ),
-sided AS (
-    SELECT ranked.*, is_parted AND number > last_before AS is_after
+middle AS (
+    SELECT
+        cluster, lineage_id,
+        MEDIAN(pace) FILTER (number <= last_before) AS pace_before, MEDIAN(pace) FILTER (number > last_before) AS pace_since
     FROM ranked
     JOIN place USING (cluster, lineage_id)
+    GROUP BY cluster, lineage_id
+),
+distance AS (
+    SELECT
+        cluster, lineage_id, number, run_count,
+        SUM(abs(pace - pace_before) - abs(pace - pace_since)) OVER (PARTITION BY cluster, lineage_id ORDER BY number) AS misplaced
+    FROM ranked
+    JOIN middle USING (cluster, lineage_id)
+),
+split AS (
+    SELECT cluster, lineage_id, arg_min(number, misplaced ORDER BY number) AS last_before
+    FROM distance
+    WHERE number BETWEEN 3 AND run_count - 3
+    GROUP BY cluster, lineage_id
+),
+sided AS (
+    SELECT ranked.*, COALESCE(number > last_before, false) AS is_after
+    FROM ranked
+    LEFT JOIN split USING (cluster, lineage_id)
 ),
 side AS (
     SELECT
         cluster, lineage_id, is_after, COUNT(*) AS side_count,
         MEDIAN(pace) AS usual_pace, GREATEST(1.5 * usual_pace, usual_pace + 3 * 1.4826 * MAD(pace)) AS most_pace,
         MEDIAN(seconds) AS usual_seconds, GREATEST(1.5 * usual_seconds, usual_seconds + 3 * 1.4826 * MAD(seconds)) AS most_seconds,
-        MEDIAN(slowest_rank_io_seconds) AS usual_slowest_seconds
+        MEDIAN(slowest_pace) AS usual_slowest_pace,
+        GREATEST(1.5 * usual_slowest_pace, usual_slowest_pace + 3 * 1.4826 * MAD(slowest_pace)) AS most_slowest_pace,
+        MEDIAN(slowest_seconds) AS usual_slowest_seconds,
+        GREATEST(1.5 * usual_slowest_seconds, usual_slowest_seconds + 3 * 1.4826 * MAD(slowest_seconds)) AS most_slowest_seconds
     FROM sided
     GROUP BY ALL
 ),
@@ -57,8 +83,9 @@ step AS (
     JOIN (SELECT * FROM side WHERE is_after) AS later USING (cluster, lineage_id)
     WHERE
         later.usual_pace > earlier.most_pace AND later.usual_seconds > earlier.most_seconds
-        -- Where rank 0 no longer writes for all, the sum over ranks rises and everybody is done sooner.
-        AND NOT COALESCE(later.usual_slowest_seconds < earlier.usual_slowest_seconds, false)
+        -- Where rank 0 no longer writes for all, the sum over ranks rises and no rank takes longer.
+        AND NOT COALESCE(later.usual_slowest_seconds <= earlier.most_slowest_seconds, false)
+        AND NOT COALESCE(later.usual_slowest_pace <= earlier.most_slowest_pace, false)
 ),
 slow AS (
     SELECT
