@@ -68,8 +68,8 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             *_section("Unless all of these hold", _items(unless)),
             *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
-            *_section("Says", [f"    {trigger.finding}"]),
-            *_section("What to change", [_wrapped(trigger.advice)]),
+            *_section("Says", [f"    {_named(trigger.finding)}"]),
+            *_section("What to change", [_wrapped(_named(trigger.advice))]),
             *_section("Says where more is known", _instead(trigger)),
             *_section("How it is done", _programs(trigger.snippets)),
             *_section("What it is known from", _items(_sources(trigger))),
@@ -92,7 +92,18 @@ def _instead(trigger: "Trigger") -> list[str]:
     if (instead := trigger.instead) is None:
         return []
     when = _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}")
-    return [when, "", f"    {instead.finding}", "", _wrapped(instead.advice)]
+    return [when, "", f"    {_named(instead.finding)}", "", _wrapped(_named(instead.advice))]
+
+
+def _named(template: str) -> str:
+    """A template with the names of the metrics that it shows, for a page that is about no log."""
+    from iomine.triggers.finding import parts
+
+    named = (
+        part if isinstance(part, str) else f"[{part.metric} in %]" if part.spec.endswith("%") else f"[{part.metric}]"
+        for part in parts(template)
+    )
+    return "".join(named)
 
 
 def _value(value: float, shipped: float) -> str:

@@ -32,7 +32,8 @@ WITH offender AS (
         try_cast(sum(read_bytes) AS BIGINT) AS read_bytes,
         try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
         min(night) AS first_night,
-        max(night) AS last_night
+        max(night) AS last_night,
+        sum(doubtful_log_count)::BIGINT AS doubtful_log_count
     FROM core.app_night
     WHERE ($1::DATE IS NULL OR night >= $1::DATE) AND ($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)
     GROUP BY "user", uid, app

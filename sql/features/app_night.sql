@@ -32,6 +32,7 @@ SELECT
     SUM(run_core_seconds ORDER BY log_id) FILTER (WHERE io_core_seconds IS NOT NULL) AS timed_core_seconds,
     TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
     TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+    COUNT(doubt) AS doubtful_log_count,
     night, cluster
 FROM counted
 GROUP BY "user", uid, app, account, night, cluster

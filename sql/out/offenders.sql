@@ -26,6 +26,7 @@ summed AS (
         MIN(night) AS first_night,
         MAX(night) AS last_night,
         TRY_CAST(SUM(finding_log_count) AS BIGINT) AS finding_log_count,
+        TRY_CAST(SUM(doubtful_log_count) AS BIGINT) AS doubtful_log_count,
         SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 0 AND 6) AS recent_cost_core_seconds,
         SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_cost_core_seconds,
         -- A machine may have fewer nights in one of the weeks, or be new: nights are held against nights.

@@ -71,6 +71,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
+        doubtful_log_count="Logs that say something that cannot be, which is left out of sums.",
         user_count="Users.",
         app_count="Programs.",
         night_count="Nights.",

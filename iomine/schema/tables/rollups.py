@@ -11,6 +11,7 @@ APP_NIGHT = Table(
     (
         *("user", "uid", "app", "account", "log_count", "finding_log_count", "finding_count", "cost_core_seconds"),
         *("io_core_seconds", "run_core_seconds", "timed_core_seconds", "read_bytes", "write_bytes"),
+        "doubtful_log_count",
     ),
 )
 FINDING_NIGHT = Table(

@@ -16,7 +16,9 @@ def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
     trigger = page.trigger
     answer = iomine("explain", code)
     shown = " ".join(answer.stdout.split())
-    told = [f"{code}: {page.title}", page.text, trigger.finding, trigger.advice, f"It needs {trigger.needs}."]
+    # A page that is about no log has the names of metrics where a finding has their values.
+    finding, advice = (re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, trigger.advice))
+    told = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
     told += [f"`{above.metric}` above {above.bar:,.12g}:" for above in trigger.bars]
     told += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
     told += [each.why for each in trigger.bars + trigger.settings] + [f"{case.state}: {case.name}" for case in trigger.cases]
@@ -31,6 +33,10 @@ def test_programs_are_shown_as_they_are(iomine) -> None:
     page = iomine("explain", "POSIX-101").stdout
     for snippet in TRIGGERS["POSIX-101"].snippets:
         assert "".join(f"    {line}\n" if line else "\n" for line in snippet.code.splitlines()) in page
+
+
+def _name(slot: re.Match[str]) -> str:
+    return f"[{slot[1]} in %]" if slot[2] else f"[{slot[1]}]"
 
 
 @pytest.mark.parametrize(("code", "expected"), [("POSIX-101", True), ("POSIX-401", False), ("P05", False)])
