@@ -21,7 +21,7 @@ from lineage_truth import CLUSTER, DAYS, JUDGES, LOGS, files_of
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline import digest as digest_room
 from iomine.pipeline.digest import Order, digest
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.mails import mail_file
 from iomine.post.ledger import Ledger
 from iomine.simulate import Settings, simulate

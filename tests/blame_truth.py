@@ -19,7 +19,7 @@ from simulated import Facility
 from weather_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
 
 from iomine.lake import Warehouse
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS

@@ -23,8 +23,8 @@ from shared import Row, darshan_rows, log_of
 
 from iomine.errors import UnreadableError
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judge import judge
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
+from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS

@@ -26,20 +26,21 @@ import pyarrow.parquet as pq
 from iomine import __version__
 from iomine.errors import LostLogsError, UnreadableError, UsageError, WorkersError
 from iomine.lake import LakeFile, Warehouse, check_cluster, faults_told, write_file
-from iomine.pipeline import plan, progress
-from iomine.pipeline.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
-from iomine.pipeline.find import Candidate, find, is_visible, shown
-from iomine.pipeline.judge import judge, replaced, site_triggers
+from iomine.pipeline import progress
+from iomine.pipeline.ingest import plan
+from iomine.pipeline.ingest.find import Candidate, find, is_visible, shown
+from iomine.pipeline.ingest.reader import Limits, Refused
+from iomine.pipeline.ingest.statistics import InputBatch, NewInput, digest_all, is_known, known_keys, read_inputs
+from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
+from iomine.pipeline.judging.judge import judge, replaced, site_triggers
+from iomine.pipeline.judging.rollups import KNOWN, known_logs
+from iomine.pipeline.judging.weather import READINGS
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reader import Limits, Refused
 from iomine.pipeline.reports import note_due, report_due, retire
-from iomine.pipeline.retention import days_of_reports, expired, site_retention
-from iomine.pipeline.rollups import KNOWN, known_logs
-from iomine.pipeline.slurm import SlurmSite, check_choice, site_of, slurm_workers
-from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, is_known, known_keys, read_inputs
-from iomine.pipeline.weather import READINGS
-from iomine.pipeline.work import after_deaths, after_input_deaths, identify_all, merge_all, read_batch
-from iomine.pipeline.zones import site_zone
+from iomine.pipeline.site.retention import days_of_reports, expired, site_retention
+from iomine.pipeline.site.zones import site_zone
+from iomine.pipeline.workers.cluster import LOST, Workers, local_workers, map_unordered, own_workers, standing_workers
+from iomine.pipeline.workers.slurm import SlurmSite, check_choice, site_of, slurm_workers
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import GONE, Identity
 from iomine.sources.model import LARGEST_BYTES

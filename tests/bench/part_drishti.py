@@ -26,8 +26,8 @@ from peers import python_with
 from results import Result, faster
 
 from iomine.lake import Warehouse
-from iomine.pipeline.judge import judge
-from iomine.pipeline.reader import ENVIRONMENT
+from iomine.pipeline.ingest.reader import ENVIRONMENT
+from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
 

@@ -25,7 +25,7 @@ from results import Result
 
 from iomine.cli.worst import _WORST as WORST
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
 from iomine.units import GIB

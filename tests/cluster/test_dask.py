@@ -16,8 +16,8 @@ from sweeping import IOMINE, judge_by_one, run, state, strays, wait_for
 
 from iomine.errors import WorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import LOST, Smaller, Workers, map_unordered
 from iomine.pipeline.sweep import Settings
+from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordered
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("one_trigger")]
 

@@ -147,7 +147,7 @@ def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp
     def all_are_there() -> bool:
         nonlocal pids
         pids = family(process.pid)
-        return "iomine.pipeline.reading" in " ".join(alive(pids))
+        return "iomine.pipeline.ingest.reading" in " ".join(alive(pids))
 
     try:
         assert wait_for(all_are_there, 60)

@@ -11,7 +11,7 @@ from sweeping import IOMINE, State, judge_by_one, run, state, strays, wait_for
 
 from iomine.errors import NoWorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.rollups import OF_VERDICTS
+from iomine.pipeline.judging.rollups import OF_VERDICTS
 from iomine.pipeline.sweep import Settings
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import features

@@ -16,8 +16,8 @@ import pytest
 from sweeping import column, rows
 
 from iomine.lake import Lake, LakeFile, Warehouse, write_file
+from iomine.pipeline.judging.rejudge import rejudge
 from iomine.pipeline.publish import publish
-from iomine.pipeline.rejudge import rejudge
 from iomine.pipeline.sweep import Settings, Sweep
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema

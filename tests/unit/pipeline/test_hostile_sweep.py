@@ -10,8 +10,8 @@ import pytest
 from sweeping import column, rows, run
 
 from iomine.errors import LostLogsError, UsageError, WarehouseError
-from iomine.pipeline import judge as judge_room
 from iomine.pipeline import sweep as sweep_room
+from iomine.pipeline.judging import judge as judge_room
 from iomine.pipeline.sweep import Settings, Sweep
 from iomine.schema import SCHEMA_VERSION, TABLES
 from iomine.triggers import TRIGGERS

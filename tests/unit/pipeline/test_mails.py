@@ -15,8 +15,8 @@ import pytest
 from post_office import NIGHT, NOW, Books, entry, letter, office
 
 from iomine.lake import Lake, Warehouse, write_file
+from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.pipeline.mails import mail_file, show_mails
-from iomine.pipeline.pseudonyms import Pseudonyms
 from iomine.pipeline.publish import publish
 from iomine.post.carriers import Outcome
 from iomine.post.deliver import deliver

@@ -12,7 +12,7 @@ from sweeping import column, rows, run, state, strays
 from iomine.errors import UsageError, WarehouseError, WorkersError
 from iomine.lake import Lake
 from iomine.pipeline import sweep as sweep_room
-from iomine.pipeline.reader import Limits
+from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.sweep import Settings, Summary, Sweep
 from iomine.triggers import TRIGGERS
 from iomine.triggers.bars import SiteBar, with_bars
@@ -177,7 +177,7 @@ def test_what_no_reader_can_decode_is_not_read_again(sweep_up, warehouse, logs, 
 
 def refuse_all(batch, _staging, _limits):
     """A reader to whom every log is damaged for good."""
-    from iomine.pipeline.reader import BatchResult, Refused  # noqa: PLC0415  runs on the worker
+    from iomine.pipeline.ingest.reader import BatchResult, Refused  # noqa: PLC0415  runs on the worker
 
     return BatchResult((), 0, tuple(Refused(path, "It is damaged.", is_final=True) for path, _ in batch.logs))
 

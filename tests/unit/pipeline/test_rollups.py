@@ -17,9 +17,9 @@ from sweeping import column, rows, run
 
 from iomine.lake import LakeFile, Warehouse, write_file
 from iomine.pipeline import sweep as sweep_room
+from iomine.pipeline.judging.rejudge import rejudge
+from iomine.pipeline.judging.rollups import ROLL_UPS, outdated, roll_up
 from iomine.pipeline.publish import publish
-from iomine.pipeline.rejudge import rejudge
-from iomine.pipeline.rollups import ROLL_UPS, outdated, roll_up
 from iomine.pipeline.sweep import Settings
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS

@@ -9,7 +9,7 @@ from sweeping import STAGES, column, run
 
 from iomine.lake import Warehouse
 from iomine.pipeline import sweep as sweep_room
-from iomine.pipeline.rejudge import rejudge
+from iomine.pipeline.judging.rejudge import rejudge
 from iomine.pipeline.reports import due, note_due
 from iomine.pipeline.sweep import Settings, Sweep
 from iomine.triggers import TRIGGERS, Above

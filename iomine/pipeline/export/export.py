@@ -21,7 +21,7 @@ from iomine.errors import UsageError
 from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, rows_of
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.pseudonyms import Pseudonyms
+from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.schema import TABLES
 from iomine.triggers.registry import reference_table
 from iomine.views.catalog import build_catalog

@@ -16,13 +16,13 @@ from iomine.errors import LimitError, UsageError
 from iomine.lake import LakeFile, ParquetSink, Partition, Warehouse, faults_told, rows_of, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import Workers, map_unordered
 from iomine.pipeline.failures import FAILED, told
-from iomine.pipeline.rollups import outdated, roll_up
-from iomine.pipeline.site import site_file
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
-from iomine.pipeline.uncommitted import AskOfSpan, views_over
-from iomine.pipeline.weather import READINGS, interval_files, run_files, slot_files, weather_files
+from iomine.pipeline.judging.rollups import outdated, roll_up
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.uncommitted import AskOfSpan, views_over
+from iomine.pipeline.judging.weather import READINGS, interval_files, run_files, slot_files, weather_files
+from iomine.pipeline.site.files import site_file
+from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.bars import parse_bars, with_bars

@@ -16,11 +16,11 @@ from iomine.errors import UsageError
 from iomine.lake import Lake, LakeFile, Warehouse, faults_told
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
-from iomine.pipeline.judge import VERDICT_ORDER, replaced
+from iomine.pipeline.judging.judge import VERDICT_ORDER, replaced
+from iomine.pipeline.judging.rollups import OF_VERDICTS, roll_up
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
-from iomine.pipeline.rollups import OF_VERDICTS, roll_up
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 from iomine.triggers.judge import features, judge_sql, settings
