@@ -91,7 +91,8 @@ def _run(
         atexit.register(_close_stderr)
         from iomine.flows.sweep import run as run_as_flow
 
-        return run_as_flow(settings)
+        summary: Summary = run_as_flow(settings)
+        return summary
 
 
 def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
