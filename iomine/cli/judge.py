@@ -54,7 +54,7 @@ def command(
 
 
 def _triggers(folder: "Folder", assignments: list[str], bars: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
-    from iomine.pipeline.judging.judge import site_triggers
+    from iomine.pipeline.site.triggers import site_triggers
     from iomine.triggers import TRIGGERS
     from iomine.triggers.bars import parse_bar, with_bars
 

@@ -99,7 +99,7 @@ def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
     """Tells at once what should not have to wait for workers."""
     from iomine.lake import check_cluster
     from iomine.pipeline.ingest.find import check
-    from iomine.pipeline.judging.judge import site_triggers
+    from iomine.pipeline.site.triggers import site_triggers
     from iomine.pipeline.site.zones import site_zone
 
     check_cluster(cluster)

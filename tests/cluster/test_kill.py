@@ -163,8 +163,8 @@ def test_a_reader_never_sees_a_night_by_halves(alone, shared_data, tmp_path):
     script = tmp_path / "nights.py"
     script.write_text(
         ALONE.replace(
-            "    with Sweep(Settings(tuple(paths)",
-            "    for n in range(1, len(paths) + 1):\n      with Sweep(Settings(tuple(paths[:n])",
+            "    run(Settings(tuple(paths)",
+            "    for n in range(1, len(paths) + 1):\n      run(Settings(tuple(paths[:n])",
         )
     )
     nights = [shared_data / "darshan" / name for name in ("codes", "ecpam21/logs", "ecpam21", "dfanalyzer")]
