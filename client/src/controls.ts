@@ -1,7 +1,6 @@
 /** What stands around the picture: tabs, choices, buttons, and what is told in words. */
 
 import { button, choice, element, table } from "./dom";
-import type { Chosen, Explorer } from "./explorer";
 import { type About, type Highlight, UNKNOWN } from "./rows";
 import { parseRanks } from "./select";
 import type { View } from "./views";
@@ -15,6 +14,28 @@ const VIEWS = {
 } as const;
 
 export type ViewName = keyof typeof VIEWS;
+
+/** What the person chose. */
+export interface Chosen {
+  view: ViewName;
+  /** Whether colours stand for transfer sizes; otherwise they stand for operations. */
+  isBySize: boolean;
+  /** Index of a file, `UNKNOWN` for all files. */
+  file: number;
+  ranks: Int32Array | undefined;
+  highlight: Highlight | undefined;
+}
+
+/** What the controls ask of the explorer. */
+export interface Commands {
+  readonly view: View | undefined;
+  choose(changes: Partial<Chosen>): Promise<void>;
+  zoom(factor: number): void;
+  reset(): void;
+  savePicture(): void;
+  saveRows(): void;
+  rowsInSight(): number[];
+}
 
 const ROWS_LISTED = 200;
 const KEYS = [
@@ -45,12 +66,12 @@ export class Controls {
 
   constructor(
     about: About,
-    private readonly explorer: Explorer,
+    private readonly commands: Commands,
   ) {
     const highlight = choice(
       "Highlight",
       [["", "nothing"], ...about.highlights.map(({ code, text }, at): [string, string] => [String(at), `${code}: ${text}`])],
-      (value) => void explorer.choose({ highlight: value === "" ? undefined : about.highlights[Number(value)] }),
+      (value) => void commands.choose({ highlight: value === "" ? undefined : about.highlights[Number(value)] }),
     );
     this.highlight = highlight.select;
     this.highlights = about.highlights;
@@ -58,9 +79,9 @@ export class Controls {
     this.tabs = new Map(
       Object.entries(VIEWS)
         .filter(([name]) => (name === "osts" ? about.osts.length : name === "phases" ? about.phases.length : true))
-        .map(([name, [text, hint]]) => [name, button(text, hint, () => void explorer.choose({ view: name as ViewName }))]),
+        .map(([name, [text, hint]]) => [name, button(text, hint, () => void commands.choose({ view: name as ViewName }))]),
     );
-    const colour = choice("Colour by", [["op", "operation"], ["size", "transfer size"]], (value) => void explorer.choose({ isBySize: value === "size" }));
+    const colour = choice("Colour by", [["op", "operation"], ["size", "transfer size"]], (value) => void commands.choose({ isBySize: value === "size" }));
     this.colour = colour.box;
     this.elements = [
       element("div", { class: "tabs", role: "group", "aria-label": "Views" }, ...this.tabs.values()),
@@ -103,25 +124,25 @@ export class Controls {
   /** Lists rows in sight, where somebody wants to see them. */
   private list(): void {
     this.listed.querySelector("div")?.remove();
-    const { view } = this.explorer;
+    const { view } = this.commands;
     if (!this.listed.open || !view) return;
-    const rows = this.explorer.rowsInSight();
+    const rows = this.commands.rowsInSight();
     const caption = rows.length > ROWS_LISTED ? `The first ${ROWS_LISTED} of ${rows.length} rows; Save rows gives all` : `${rows.length} rows`;
     const cells = rows.slice(0, ROWS_LISTED).map((row) => view.fields.map(({ shown }) => shown(row)));
     this.listed.append(element("div", {}, table(caption, view.fields.map(({ label }) => label), cells)));
   }
 
   private choices(about: About): HTMLElement[] {
-    const { explorer } = this;
+    const { commands } = this;
     const files = choice(
       "File",
       [[String(UNKNOWN), "all files"], ...about.files.map((name, at): [string, string] => [String(at), name])],
-      (value) => void explorer.choose({ file: Number(value) }),
+      (value) => void commands.choose({ file: Number(value) }),
     );
     const ranks = element("input", { type: "text", placeholder: "all, or 0-15, 32", size: "14", spellcheck: "false" });
     ranks.addEventListener("change", () => {
       try {
-        void explorer.choose({ ranks: parseRanks(ranks.value, about.rank_count) });
+        void commands.choose({ ranks: parseRanks(ranks.value, about.rank_count) });
         this.problem.textContent = "";
       } catch (error) {
         this.problem.textContent = (error as Error).message;
@@ -131,15 +152,15 @@ export class Controls {
   }
 
   private buttons(): HTMLElement {
-    const { explorer } = this;
+    const { commands } = this;
     return element(
       "span",
       { class: "buttons" },
-      button("+", "Zoom in", () => explorer.zoom(0.5)),
-      button("−", "Zoom out", () => explorer.zoom(2)),
-      button("All", "Show all of it", () => explorer.reset()),
-      button("Save picture", "Save what is in sight as PNG", () => explorer.savePicture()),
-      button("Save rows", "Save the rows in sight as CSV", () => explorer.saveRows()),
+      button("+", "Zoom in", () => commands.zoom(0.5)),
+      button("−", "Zoom out", () => commands.zoom(2)),
+      button("All", "Show all of it", () => commands.reset()),
+      button("Save picture", "Save what is in sight as PNG", () => commands.savePicture()),
+      button("Save rows", "Save the rows in sight as CSV", () => commands.saveRows()),
     );
   }
 }

@@ -1,6 +1,6 @@
 /** The explorer: what a section of a page shows of a trace, and what a person can change about it. */
 
-import { Controls, type ViewName } from "./controls";
+import { type Chosen, type Commands, Controls, type ViewName } from "./controls";
 import * as domains from "./domain";
 import { csv } from "./fields";
 import { listen } from "./gestures";
@@ -8,7 +8,7 @@ import { Levels } from "./levels";
 import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
 import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
-import { type About, type Highlight, type Rows, type TableSource, UNKNOWN } from "./rows";
+import { type About, type Rows, type TableSource, UNKNOWN } from "./rows";
 import { isHighlighted } from "./select";
 import { save } from "./dom";
 import { onTheme, type Theme, themeOf } from "./theme";
@@ -16,22 +16,11 @@ import { Tip } from "./tip";
 import * as told from "./told";
 import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
 
-/** What a person has chosen. */
-export interface Chosen {
-  view: ViewName;
-  /** Whether colours tell sizes; otherwise they tell operations. */
-  isBySize: boolean;
-  /** Number of a file, or all. */
-  file: number;
-  ranks: Int32Array | undefined;
-  highlight: Highlight | undefined;
-}
-
 const ALL_FILES = UNKNOWN;
 /** While somebody zooms, numbers would only flicker. */
 const TELL_AFTER_MS = 120;
 
-export class Explorer {
+export class Explorer implements Commands {
   private readonly chosen: Chosen = { view: "operations", isBySize: false, file: ALL_FILES, ranks: undefined, highlight: undefined };
   private readonly levels: Levels;
   private readonly controls: Controls;
