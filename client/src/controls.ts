@@ -10,7 +10,7 @@ const VIEWS = {
   sizes: ["Transfer sizes", "The same requests, coloured by how many bytes they move: the darker, the smaller."],
   offsets: ["Offsets", "Where in their files requests lie."],
   osts: ["OSTs", "Which OST requests go to, over time, and what each moved."],
-  phases: ["Phases", "Stretches of time in which there is I/O, with the fastest and the slowest rank of each."],
+  phases: ["Phases", "Stretches of time in which a layer reads or writes, with the time that the fastest and the slowest rank spend in requests."],
 } as const;
 
 export type ViewName = keyof typeof VIEWS;

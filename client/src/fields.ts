@@ -11,7 +11,7 @@ export interface Field {
   shown: (row: number) => string;
 }
 
-const LAYER_NAMES: Record<string, string> = { mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO", all: "all" };
+const LAYER_NAMES: Record<string, string> = { mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO", all: "all layers" };
 
 /** A layer as people call it. */
 export function layerName(layer: string): string {

@@ -82,27 +82,27 @@ export function ostsOverTime(rows: Rows, about: About): View {
   return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), none: "The OST of no request is known." };
 }
 
-/** Phases of each layer, and of all together. */
+/** Phases of each layer, and of all layers together. Reads and writes have a lane each: their phases may overlap. */
 export function phases(about: About): View {
-  const names = [...new Set(about.phases.map(({ layer }) => layer))];
-  const at = (value: (phase: Phase) => number): Float64Array => Float64Array.from(about.phases, value);
+  const layers = [...new Set(about.phases.map(({ layer }) => layer))];
+  const column = (value: (phase: Phase) => number): Float64Array => Float64Array.from(about.phases, value);
   const read = about.ops.indexOf("read");
   const write = about.ops.indexOf("write");
   const rows = new Rows(
     {
-      layer: at(({ layer }) => names.indexOf(layer)),
-      op: at((phase) => ((phase.read_bytes ?? 0) > (phase.write_bytes ?? 0) ? read : write)),
-      start_ticks: at((phase) => phase.start_seconds),
-      seconds: at((phase) => phase.end_seconds - phase.start_seconds),
-      rank: at((phase) => phase.slowest_rank ?? UNKNOWN),
-      moved_bytes: at((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
+      layer: column(({ layer }) => layers.indexOf(layer)),
+      op: column((phase) => ((phase.read_bytes ?? 0) > (phase.write_bytes ?? 0) ? read : write)),
+      start_ticks: column((phase) => phase.start_seconds),
+      seconds: column((phase) => phase.end_seconds - phase.start_seconds),
+      rank: column((phase) => phase.slowest_rank ?? UNKNOWN),
+      moved_bytes: column((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
     },
     1,
   );
-  const lanes = new Lanes(1, new Uint8Array(rows.count), Int32Array.from(rows.layer), rows.start, rows.end);
-  const axis = new LaneAxis("layer", names.length, undefined, names.map(layerName));
+  const lanes = new Lanes(layers.length, rows.layer, Int32Array.from(rows.op), rows.start, rows.end);
+  const axis = new LaneAxis("direction", about.ops.length, undefined, about.ops);
   return {
-    ...{ rows, lanes, axis, facets: ["Phases, coloured by what moved most bytes"], x: timeAxis(about), fields: phaseFields(about) },
+    ...{ rows, lanes, axis, facets: layers.map(layerName), x: timeAxis(about), fields: phaseFields(about) },
     ...{ noun: "phases", total: about.phases.length, none: "The log has no phases." },
   };
 }
@@ -134,9 +134,9 @@ function phaseFields(about: About): Field[] {
     field("request_count", "Requests", (phase) => phase.request_count, format.whole),
     field("rank_count", "Ranks", (phase) => phase.rank_count, format.whole),
     field("fastest_rank", "Fastest rank", (phase) => phase.fastest_rank),
-    field("fastest_rank_seconds", "its time in requests", (phase) => phase.fastest_rank_seconds, format.seconds),
+    field("fastest_rank_seconds", "Fastest rank's time", (phase) => phase.fastest_rank_seconds, format.seconds),
     field("slowest_rank", "Slowest rank", (phase) => phase.slowest_rank),
-    field("slowest_rank_seconds", "its time in requests", (phase) => phase.slowest_rank_seconds, format.seconds),
+    field("slowest_rank_seconds", "Slowest rank's time", (phase) => phase.slowest_rank_seconds, format.seconds),
     field("straggler_count", "Stragglers", (phase) => phase.straggler_count, format.whole),
   ];
 }
