@@ -7,7 +7,7 @@ import type { View } from "./views";
 
 const VIEWS = {
   operations: ["Operations", "Reads and writes of each rank over time."],
-  sizes: ["Transfer sizes", "The same requests, coloured by size. Darker is smaller."],
+  sizes: ["Transfer sizes", "Reads and writes of each rank over time, coloured by size. Darker is smaller."],
   offsets: ["Offsets", "Where in their files ranks read and write."],
   osts: ["OSTs", "Requests over time by the OST that holds their first byte, and the bytes that each OST moved."],
   phases: ["Phases", "Stretches of time in which a layer reads or writes, with the time that the fastest and the slowest rank spend in requests."],
