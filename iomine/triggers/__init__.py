@@ -1,7 +1,7 @@
 """What is worth telling someone: each trigger is one file of data, judged as SQL over all logs at once."""
 
 from iomine.triggers.judge import judge_sql, settings
-from iomine.triggers.model import Above, Below, Case, Instead, Level, Setting, Snippet, Threshold, Trigger
+from iomine.triggers.model import Above, Below, Case, Instead, Level, Requests, Setting, Snippet, Threshold, Trigger
 from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, known, manual, reference_table
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Instead",
     "Level",
     "Manual",
+    "Requests",
     "Setting",
     "Snippet",
     "Threshold",

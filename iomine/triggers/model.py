@@ -14,6 +14,7 @@ from iomine.triggers.finding import Slot, parts
 
 State = Literal["fired", "clear", "not applicable", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
+Op = Literal["read", "write"]
 
 DEFAULT_RULESET: Final = "iomine"
 # The view that tells of each log what it did, and what it lacks; every trigger may ask it beside its own view.
@@ -121,6 +122,32 @@ class Instead:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """Which requests of a trace show what a finding is about; reports highlight them.
+
+    Attributes:
+        layer: of the requests; None for all.
+        op: their direction; None for both.
+        path: the metric that names their file.
+        rank: the metric that names their rank, or the rank.
+        ost: the metric that names their OST.
+        below: the setting below whose bytes they are.
+    """
+
+    layer: Literal["posix", "mpiio"] | None = None
+    op: Op | None = None
+    path: str | None = None
+    rank: str | int | None = None
+    ost: str | None = None
+    below: str | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Metrics and settings of the trigger without whose values nothing can be shown."""
+        return tuple(name for name in (self.path, self.rank, self.ost, self.below) if isinstance(name, str))
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A made-up log that shows what the trigger says of it.
 
@@ -158,6 +185,9 @@ class Trigger:
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known.
+        op: which of the program's requests it is about, where it is about reads alone or writes alone; a mail tells findings on
+            reads apart from those on writes.
+        traced: where a trace shows what it is about.
         snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
@@ -182,6 +212,8 @@ class Trigger:
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
     instead: Instead | None = None
+    op: Op | None = None
+    traced: Requests | None = None
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET
     version: str = "1"
@@ -210,6 +242,8 @@ class Trigger:
             self._require(known and _is_number(each.metric), f"{each.metric} must be a number of {ACTIVITY} or of its view")
         for column in self.lacks:
             self._require(column in TABLES[ACTIVITY].columns and _is_text(column), f"{column} must be a text of {ACTIVITY}")
+        for name in self.traced.named if self.traced else ():
+            self._require(name in self.told, f"{name} must come with its findings, or no trace can show it")
         for case in self.cases:
             self._require(
                 set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar"

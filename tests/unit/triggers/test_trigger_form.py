@@ -8,7 +8,20 @@ import pyarrow as pa
 import pytest
 
 from iomine.schema import TABLES, field
-from iomine.triggers import MANUALS, TRIGGERS, Above, Below, Case, Level, Manual, Setting, Snippet, Trigger, reference_table
+from iomine.triggers import (
+    MANUALS,
+    TRIGGERS,
+    Above,
+    Below,
+    Case,
+    Level,
+    Manual,
+    Requests,
+    Setting,
+    Snippet,
+    Trigger,
+    reference_table,
+)
 from iomine.triggers.finding import Slot, parts
 from iomine.triggers.model import State
 
@@ -187,6 +200,7 @@ def test_reference_table_tells_all_triggers_in_text() -> None:
         ({"finding": ""}, "must say what it found"),
         ({"advice": "\n"}, "what to change"),
         ({"cost": "no_such_field"}, "no_such_field must be a field"),
+        ({"traced": Requests("posix", path="small_read_path")}, "small_read_path must come with its findings"),
         ({"cases": (Case("no metric", {}, state="unknown"),)}, "'no metric' must name fields"),
         ({"cases": (Case("odd", {"read_count": 1, "odd": 1}, state="clear"),)}, "'odd' must name fields"),
     ],
