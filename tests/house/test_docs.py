@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from iomine.views.model import find_views
+
 REPO = Path(__file__).parents[2]
 DOCS = REPO / "docs"
 INDEX = DOCS / "README.md"
@@ -55,3 +57,11 @@ def test_links_lead_somewhere(page: Path):
 def test_every_page_has_a_title():
     """A page begins with its title, so that search results and tabs have a name."""
     assert [] == [str(page.relative_to(REPO)) for page in PAGES if not re.match(r"# \S", page.read_text(encoding="utf-8"))]
+
+
+def test_views_that_the_page_on_asking_names_are_there():
+    """Whoever is sent to a view finds it."""
+    table = re.findall(r"^\| .+\? \| (.+) \|$", (DOCS / "asking.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = {name for row in table for name in re.findall(r"`(\w+)`", row)}
+    assert set() == named - {view.name for view in find_views() if view.schema == "main"}
+    assert named
