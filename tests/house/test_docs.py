@@ -12,6 +12,7 @@ DOCS = REPO / "docs"
 INDEX = DOCS / "README.md"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "triggers")
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?!https?:|mailto:)([^)\s]*)\)")
+_MEASURED = re.compile(r"(?<![\w.])[\d.,]+ ?(?:ms|s|µs|ns|minutes|kB|MB|GB|TB|PB|MiB|GiB|%)(?!\w)")
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -65,3 +66,10 @@ def test_views_that_the_page_on_asking_names_are_there():
     named = {name for row in table for name in re.findall(r"`(\w+)`", row)}
     assert set() == named - {view.name for view in find_views() if view.schema == "main"}
     assert named
+
+
+@pytest.mark.parametrize("page", [DOCS / "scale.md", *sorted((DOCS / "decisions").glob("*.md"))], ids=lambda page: page.stem)
+def test_figures_that_no_program_writes_are_dated(page: Path):
+    """A page written by hand that tells seconds, bytes or shares says when these were measured."""
+    text = page.read_text(encoding="utf-8")
+    assert not _MEASURED.search(text) or re.search(r"[Mm]easured on 20\d\d-\d\d-\d\d", text)
