@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iomine.triggers import TRIGGERS, Above, Below, Level, Threshold, Trigger
+from iomine.cli.explain import page_text
+from iomine.report.page import _numbers
+from iomine.triggers import TRIGGERS, Above, Below, Level, Manual, Threshold, Trigger
 from iomine.triggers.bars import parse_bars, shipped_bars, with_bars
 from iomine.triggers.model import State
 
@@ -88,3 +90,12 @@ def test_drishtis_check_of_few_aggregators_reads_as_it_is_said(judge) -> None:
     """M08 fires where aggregators are below nodes: on fewer, not on as many or more."""
     metrics = [{"aggregator_order": order, "node_evidence": 2} for order in (-1, 0, 1)]
     assert ["fired", "clear", "clear"] == [verdict["state"] for verdict in judge([TRIGGERS["M08"]], metrics)]
+
+
+def test_manual_pages_and_reports_say_on_which_side() -> None:
+    """People read whether a trigger fires above or below, and are shown first what lies furthest beyond."""
+    page = page_text(Manual(replace(TRIGGER, level=Level.INFO), "Few reads", "Few."))
+    assert "`read_count` below 10: " in page
+    assert "ORDER BY value ASC" in page
+    ((value, _, side),) = _numbers(TRIGGER, {"bar": 10.0, "metrics": {"read_count": 3}})
+    assert ("3", "fires below 10") == (value, side)
