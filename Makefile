@@ -13,7 +13,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs docs-slow bench clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -65,8 +65,12 @@ lint: $(READY_TO_TEST)
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
+# Pages that follow from the program, in seconds. It names those that take minutes, which docs-slow makes.
 docs: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py
+
+docs-slow: $(READY_TO_TEST)
+	$(BIN)/python docs/make.py --slow
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)
