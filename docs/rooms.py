@@ -9,6 +9,8 @@ from typing import Any, Final
 import grimp
 
 _PROGRAM: Final = "iomine"
+# Within the program in a wheel, beside it in a checkout.
+_FLOWS: Final = "flows"
 _CONTRACTS: Final = Path(__file__).parents[1] / "pyproject.toml"
 
 # Rooms by name, each with the rooms that it imports.
@@ -25,7 +27,7 @@ def rooms_block() -> str:
 
 def imports_of_rooms(rooms: set[str]) -> Imports:
     """Which rooms each room imports, by what its modules do import."""
-    graph = grimp.build_graph(_PROGRAM)
+    graph = grimp.build_graph(_PROGRAM, _FLOWS)
     found: dict[str, set[str]] = {room: set() for room in rooms}
     for module in graph.modules:
         if (room := _room(module)) in rooms:
@@ -40,7 +42,7 @@ def _room(module: str) -> str:
 
 def _layers(contracts: list[dict[str, Any]]) -> list[list[str]]:
     """Rooms from top to bottom, those that may not know each other on one line."""
-    layers = next(each["layers"] for each in contracts if each["type"] == "layers" and each["containers"] == [_PROGRAM])
+    layers = next(each["layers"] for each in contracts if each["type"] == "layers" and each.get("containers") == [_PROGRAM])
     return [[room.strip() for room in layer.split("|")] for layer in layers]
 
 
