@@ -11,16 +11,21 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
 from iomine.errors import WorkersError
-from iomine.pipeline.stages.commit import commit
-from iomine.pipeline.stages.context import Settings, Sweep, begun
-from iomine.pipeline.stages.find import find
-from iomine.pipeline.stages.identify import identify
-from iomine.pipeline.stages.judge import judge
-from iomine.pipeline.stages.merge import merge
-from iomine.pipeline.stages.publish import publish
-from iomine.pipeline.stages.read import read
-from iomine.pipeline.stages.report import Summary, report
-from iomine.pipeline.sweep import RETRY_SECONDS
+from iomine.pipeline.sweep import (
+    RETRY_SECONDS,
+    Settings,
+    Summary,
+    Sweep,
+    begun,
+    commit,
+    find,
+    identify,
+    judge,
+    merge,
+    publish,
+    read,
+    report,
+)
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")

@@ -15,7 +15,23 @@ from iomine.pipeline.stages.publish import publish
 from iomine.pipeline.stages.read import read
 from iomine.pipeline.stages.report import Summary, report
 
-__all__ = ["RETRY_SECONDS", "Counts", "Settings", "Summary", "Sweep", "begun", "run"]
+__all__ = [
+    "RETRY_SECONDS",
+    "Counts",
+    "Settings",
+    "Summary",
+    "Sweep",
+    "begun",
+    "commit",
+    "find",
+    "identify",
+    "judge",
+    "merge",
+    "publish",
+    "read",
+    "report",
+    "run",
+]
 
 # Workers may be gone for a moment.
 RETRY_SECONDS: Final = 10.0
