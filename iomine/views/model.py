@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from iomine.schema import TABLES
+from iomine.schema import TABLES, Table
 from iomine.views.sqltext import quoted
 
 FENCE: Final = "-- ---"
@@ -32,16 +32,16 @@ class ViewError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One file under `sql/`.
+    """One file under `sql/`, or a table of the lake handed on as it is.
 
     Attributes:
-        name: the view's name, which is the file's.
-        schema: `core` or `main`.
+        name: the view's name, which is the file's or the table's.
+        schema: `core`, `main` or `feature`.
         about: one sentence for the data dictionary.
         grain: the columns that tell one row from another, none where rows may be alike.
         reads: what the query reads, each with its schema.
         sql: the query, without the header.
-        path: the file below `sql/`, for messages.
+        path: the file below `sql/`, or the table, for messages.
     """
 
     name: str
@@ -62,7 +62,8 @@ def find_views(root: Traversable | None = None) -> tuple[View, ...]:
     """All views, each after those that it reads.
 
     Args:
-        root: a folder that holds `core` and `out`, None for the package's own.
+        root: a folder that holds `core` and `out`, None for the package's own views: those under `sql/`, and tables that no
+            file says more of.
 
     Raises:
         ViewError: a header is wrong, a view reads what is not there, or views read each other in a circle.
@@ -83,7 +84,22 @@ def needed_views(wanted: Collection[str]) -> tuple[View, ...]:
 
 @cache
 def _package_views() -> tuple[View, ...]:
-    return _ordered(_parsed(files("iomine") / "sql"))
+    written = _parsed(files("iomine") / "sql")
+    names = {view.qualified for view in written}
+    views = [*written, *(view for view in _passed_on(TABLES.values()) if view.qualified not in names)]
+    return _ordered(sorted(views, key=lambda view: (list(SCHEMAS.values()).index(view.schema), view.name)))
+
+
+def _passed_on(tables: Iterable[Table]) -> Iterator[View]:
+    """Each table as it is in `core`, and those that people ask for in `main` too."""
+    for table in tables:
+        yield _as_it_is(table, "core", f"lake.{table.name}")
+        if table.for_people:
+            yield _as_it_is(table, "main", f"core.{table.name}")
+
+
+def _as_it_is(table: Table, schema: str, read: str) -> View:
+    return View(table.name, schema, table.about, table.grain, (read,), f"SELECT *\nFROM {read}", f"table {table.name}")
 
 
 def _parsed(root: Traversable) -> list[View]:
