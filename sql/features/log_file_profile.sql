@@ -1,7 +1,7 @@
 -- ---
 -- about = "The files of one log: how many belong to one rank alone, how many are small, and what went through stdio."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.data_file", "core.file_name"]
+-- reads = ["core.log", "core.unsound_module", "core.data_file", "core.file_name"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -21,8 +21,8 @@ WITH per_log AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO', 'DFS') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO', 'DFS')
 )
 SELECT
     log.log_id, log.cluster, log.night,
