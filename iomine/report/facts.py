@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from iomine.report import questions
 from iomine.triggers import MANUALS, TRIGGERS
 from iomine.triggers.finding import quoted
+from iomine.views.questions import Parameters
 
 _TOLD: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
@@ -30,8 +31,8 @@ Rows = list[Row]
 class Ask(Protocol):
     """Answers a question to the warehouse."""
 
-    def __call__(self, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
-        """The answer to one query, whose `$1`, `$2` and so on the parameters are."""
+    def __call__(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
+        """The answer to one query with values for its parameters."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

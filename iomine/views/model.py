@@ -2,13 +2,13 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Final
+from typing import Any, Final
 
 from iomine.schema import TABLES, Table
 from iomine.views.sqltext import quoted
@@ -82,9 +82,14 @@ def needed_views(wanted: Collection[str]) -> tuple[View, ...]:
     return tuple(reversed(needed))
 
 
+def sql_folder() -> Traversable:
+    """The package's folder `sql/`."""
+    return files("iomine") / "sql"
+
+
 @cache
 def _package_views() -> tuple[View, ...]:
-    written = _parsed(files("iomine") / "sql")
+    written = _parsed(sql_folder())
     names = {view.qualified for view in written}
     views = [*written, *(view for view in _passed_on(TABLES.values()) if view.qualified not in names)]
     return _ordered(sorted(views, key=lambda view: (list(SCHEMAS.values()).index(view.schema), view.name)))
@@ -113,6 +118,29 @@ def _parsed(root: Traversable) -> list[View]:
 
 def _parse(entry: Traversable, folder: str) -> View:
     path = f"{folder}/{entry.name}"
+    header, sql = parsed_file(entry, path, ("about", "grain", "reads"))
+    return View(
+        name=entry.name.removesuffix(".sql"),
+        schema=SCHEMAS[folder],
+        about=header["about"],
+        grain=tuple(header["grain"]),
+        reads=tuple(header["reads"]),
+        sql=sql,
+        path=path,
+    )
+
+
+def parsed_file(entry: Traversable, path: str, keys: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """The header and the query of a file under `sql/`.
+
+    Args:
+        entry: the file.
+        path: of the file below `sql/`, for messages.
+        keys: what the header must say, `about` among them, and nothing else.
+
+    Raises:
+        ViewError: the header is missing or wrong.
+    """
     start, _, rest = entry.read_text(encoding="utf-8").partition(f"{FENCE}\n")
     header, fence, sql = rest.partition(f"{FENCE}\n")
     if start or not fence:
@@ -121,17 +149,9 @@ def _parse(entry: Traversable, folder: str) -> View:
         settings = tomllib.loads("".join(line.removeprefix("--").lstrip(" ") for line in header.splitlines(keepends=True)))
     except tomllib.TOMLDecodeError as error:
         raise ViewError(f"The header of {path} is not TOML: {error}.") from error
-    if settings.keys() != {"about", "grain", "reads"} or not settings["about"]:
-        raise ViewError(f"The header of {path} must say about, grain and reads, and nothing else.")
-    return View(
-        name=entry.name.removesuffix(".sql"),
-        schema=SCHEMAS[folder],
-        about=settings["about"],
-        grain=tuple(settings["grain"]),
-        reads=tuple(settings["reads"]),
-        sql=sql.strip(),
-        path=path,
-    )
+    if settings.keys() != set(keys) or not settings["about"]:
+        raise ViewError(f"The header of {path} must say {', '.join(keys[:-1])} and {keys[-1]}, and nothing else.")
+    return settings, sql.strip()
 
 
 def _ordered(views: Iterable[View]) -> tuple[View, ...]:
