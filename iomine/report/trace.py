@@ -140,7 +140,7 @@ def _answer(ask: Ask, name: str, logs: Sequence[Row]) -> pa.Table:
     asked = find_question(name)
     places = [Place(log["cluster"], log["night"], log["log_id"]) for log in logs]
     parameters = which(places) | {"ended_seconds": [_ended_seconds(log) for log in logs]}
-    return ask(asked.sql, {name: parameters[name] for name in asked.parameters})
+    return ask(asked.sql, asked.values(parameters))
 
 
 def _ended_seconds(log: Row) -> float:

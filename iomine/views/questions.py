@@ -41,6 +41,10 @@ class Question:
         more = self.query.removeprefix("WITH ")
         return f"WITH {parts}\n{self.query}" if more == self.query else f"WITH {parts},\n{more}"
 
+    def values(self, known: Mapping[str, object]) -> dict[str, object]:
+        """The values of its parameters among all that are known."""
+        return {name: known[name] for name in self.parameters}
+
 
 def question(name: str) -> str:
     """The SQL of a question.
