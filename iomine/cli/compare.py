@@ -23,6 +23,8 @@ class Grouping(StrEnum):
     CODE = "code"
 
 
+# No two nights are alike; what differs by less than a tenth would fill the answer and mean nothing.
+_SAME_RATIO: Final = 0.1
 # Columns by which each grouping tells findings apart.
 _KEYS: Final = {
     Grouping.FINDING: ("user", "uid", "app", "code"),
@@ -69,7 +71,7 @@ def command(
     for first, last in nights:
         _check_there(database_of(warehouse), totals["first_night"].to_pylist(), first, last, cluster)
     keys = {f"by_{key}": key in _KEYS[by] for key in ("user", "app", "code")}
-    changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys)
+    changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": _SAME_RATIO})
     changes = changes.drop_columns([key for key in _KEYS[Grouping.FINDING] if key not in _KEYS[by]])
     if form is Format.TABLE:
         write(totals, form)

@@ -103,7 +103,14 @@ LOG_FILE_PROFILE = Table(
     "The files of one log: how many belong to one rank alone, how many are small, and what went through stdio.",
     (
         *("log_id", "is_complete", "file_count", "own_file_count", "own_files_per_rank_ratio", "own_file_core_seconds"),
-        *("small_file_count", "small_file_ratio", "small_file_core_seconds", "data_stdio_ratio", "stdio_core_seconds"),
+        *(
+            "small_file_bytes",
+            "small_file_count",
+            "small_file_ratio",
+            "small_file_core_seconds",
+            "data_stdio_ratio",
+            "stdio_core_seconds",
+        ),
         *("stdio_path", "io_core_seconds", "io_ratio", "io_seconds_per_mib"),
     ),
     grain=("log_id",),

@@ -2,7 +2,7 @@
 -- about = "Which findings are new, gone, more or less; by all of user, uid, app and code, or by some, and then the others are NULL."
 -- parts = ["run"]
 -- reads = ["main.verdicts"]
--- parameters = ["by_user", "by_app", "by_code"]
+-- parameters = ["by_user", "by_app", "by_code", "same_ratio"]
 -- ---
 WITH keyed AS (
     SELECT
@@ -56,9 +56,8 @@ classed AS (
     SELECT
         CASE
             WHEN finding_count_before = 0 THEN 'new'
-            -- A tenth more or less is no change.
-            WHEN finding_count > 0 AND weight_after > 1.1 * weight_before THEN 'more'
-            WHEN finding_count > 0 AND weight_after < 0.9 * weight_before THEN 'less'
+            WHEN finding_count > 0 AND weight_after > (1 + $same_ratio) * weight_before THEN 'more'
+            WHEN finding_count > 0 AND weight_after < (1 - $same_ratio) * weight_before THEN 'less'
             WHEN finding_count > 0 THEN 'same'
             WHEN log_count = 0 THEN 'not run'
             WHEN coalesce(assessed_after, 0) = 0 THEN 'unknown'
