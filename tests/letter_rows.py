@@ -16,6 +16,7 @@ from iomine.digest.letters import Manners, letters
 from iomine.digest.sentences import Links
 from iomine.post.model import Letter
 from iomine.report.facts import Ask
+from iomine.views.questions import Parameters
 
 Row = Mapping[str, Any]
 _TEXT, _DAY, _COUNT, _NUMBER, _BOOL = pa.string(), pa.date32(), pa.int64(), pa.float64(), pa.bool_()
@@ -59,7 +60,7 @@ def database(tables: Mapping[str, Sequence[Row]]) -> Ask:
         con.register("given", pa.Table.from_pylist(rows, schema=pa.schema(list(columns.items()))))
         con.execute(f"CREATE TABLE {name} AS FROM given")
 
-    def ask(sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+    def ask(sql: str, parameters: Parameters | None = None) -> pa.Table:
         return con.sql(sql, params=parameters).to_arrow_table()
 
     return ask

@@ -7,6 +7,7 @@ import duckdb
 
 from iomine.schema import TABLES, field
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
+from iomine.views.questions import Question
 from iomine.views.sqltext import duckdb_type, name_of
 
 BY_NAME: Final = {view.qualified: view for view in find_views()}
@@ -30,7 +31,7 @@ def columns_of(view: View) -> tuple[str, ...]:
         return tuple(column for column, *_ in con.sql(view.sql).description)
 
 
-def stage(view: View, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
+def stage(view: View | Question, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
     """A database with all that the view reads: tables of the given rows, a key left out being NULL, and views over these.
 
     What has no rows and reads nothing that has is an empty table.
@@ -46,7 +47,7 @@ def stage(view: View, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPy
 
 
 @cache
-def _read_by(view: View) -> frozenset[str]:
+def _read_by(view: View | Question) -> frozenset[str]:
     """All that a view reads, and that these read."""
     return frozenset(view.reads).union(*(_read_by(BY_NAME[name]) for name in view.reads if name in BY_NAME))
 

@@ -198,10 +198,9 @@ def _database(warehouse: Path) -> Iterator[Check]:
 def _failures(database: Path) -> Iterator[Check]:
     """What of the logs could not be worked out, which is a fault of this program."""
     from iomine.views.query import ask
+    from iomine.views.questions import question
 
-    (row,) = ask(
-        database, "SELECT count(*) AS failures, count(DISTINCT log_id) AS logs, min(log_id) AS first FROM failed_derivations"
-    ).to_pylist()
+    (row,) = ask(database, question("doctor/failures")).to_pylist()
     if row["failures"]:
         what = f"{row['failures']:,} derivations of {row['logs']:,} logs failed, of {row['first']} for one"
         yield Check("warn", what, "`iomine status` tells which; report it with such a log")

@@ -4,7 +4,7 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,19 +13,7 @@ from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, databa
 
 if TYPE_CHECKING:
     from iomine.report.facts import Place
-
-# $1 job id, $2 cluster.
-_JOB: Final = "SELECT * FROM jobs WHERE job_id = $1 AND cluster = $2 ORDER BY start_at NULLS LAST"
-_LOGS: Final = """
-SELECT
-    job_id, log_id, app, nprocs, start_at, run_seconds, io_ratio, read_bytes, write_bytes,
-    coalesce(finding_count, 0) AS finding_count
-FROM (SELECT * FROM logs WHERE job_id = $1 AND cluster = $2) AS log
-LEFT JOIN (
-    SELECT night, log_id, count(*) AS finding_count FROM findings WHERE job_id = $1 AND cluster = $2 GROUP BY ALL
-) AS told USING (night, log_id)
-ORDER BY start_at, log_id
-"""
+    from iomine.views.questions import Parameters
 
 
 def command(
@@ -44,7 +32,7 @@ def command(
     if one.kind == "log":
         _show_log(database, one.places(database), as_json=as_json)
     else:
-        _show_job(database, [one.id, one.cluster], as_json=as_json)
+        _show_job(database, {"job_id": one.id, "cluster": one.cluster}, as_json=as_json)
 
 
 def _show_log(database: Path, places: "list[Place]", *, as_json: bool) -> None:
@@ -60,12 +48,13 @@ def _show_log(database: Path, places: "list[Place]", *, as_json: bool) -> None:
         draw(log_page(facts))
 
 
-def _show_job(database: Path, parameters: list[object], *, as_json: bool) -> None:
+def _show_job(database: Path, parameters: "Parameters", *, as_json: bool) -> None:
     from iomine.cli.terminal.pages import draw, job_page
     from iomine.cli.terminal.questions import ask
     from iomine.views.encode import records
+    from iomine.views.questions import question
 
-    job, logs = (ask(database, query, parameters) for query in (_JOB, _LOGS))
+    job, logs = (ask(database, question(f"show/{name}"), parameters) for name in ("job", "logs"))
     if as_json:
         typer.echo(json.dumps({"job": list(records(job)), "logs": list(records(logs))}))
     else:

@@ -13,35 +13,7 @@ from iomine.units import json_line, visible
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SECTIONS: Final = {
-    "holds": """
-        SELECT
-            (SELECT count(*) FROM logs) AS log_count, (SELECT count(DISTINCT night) FROM logs) AS night_count,
-            (SELECT min(night) FROM logs) AS first_night, (SELECT max(night) FROM logs) AS last_night,
-            (SELECT count(*) FROM findings) AS finding_count, (SELECT count(*) FROM rejects) AS reject_count,
-            (SELECT count(*) FROM failed_derivations) AS failed_count
-        """,
-    "sweeps": """
-        SELECT sweep_id, cluster, start_at, end_at, found_count, ingested_count, known_count, rejected_count
-        FROM sweeps
-        ORDER BY start_at DESC
-        LIMIT 5
-        """,
-    "rejects": """
-        SELECT count(*) AS reject_count, stage, is_final, reason, max("at") AS last_at, any_value(path) AS example_path
-        FROM rejects
-        GROUP BY stage, is_final, reason
-        ORDER BY reject_count DESC, reason, stage
-        LIMIT 20
-        """,
-    "failed": """
-        SELECT count(*) AS failed_count, derivation, error, any_value(log_id ORDER BY log_id) AS example_log_id
-        FROM failed_derivations
-        GROUP BY derivation, error
-        ORDER BY failed_count DESC, derivation, error
-        LIMIT 20
-        """,
-}
+_SECTIONS: Final = ("holds", "sweeps", "rejects", "failed")
 
 
 def command(
@@ -51,8 +23,9 @@ def command(
     """Show what the warehouse holds and how the last sweeps went."""
     from iomine.cli.terminal.questions import ask
     from iomine.views.encode import records
+    from iomine.views.questions import question
 
-    answers = {name: ask(database_of(warehouse), query) for name, query in _SECTIONS.items()}
+    answers = {name: ask(database_of(warehouse), question(f"status/{name}")) for name in _SECTIONS}
     holds = next(records(answers["holds"]))
     answers["kept"] = _kept(warehouse)
     if as_json:
@@ -75,9 +48,10 @@ def _kept(warehouse: Path) -> "pa.Table":
     from iomine.cli.terminal.questions import ask
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.retention import kept_from, site_retention
+    from iomine.views.questions import question
 
     days = site_retention(Folder(warehouse))
-    newest = ask(database_of(warehouse), "SELECT cluster, max(night) AS night FROM logs GROUP BY ALL ORDER BY ALL").to_pylist()
+    newest = ask(database_of(warehouse), question("status/newest_nights")).to_pylist()
     today = datetime.now(UTC).date()
     rows = [
         {"table_name": table, "cluster": row["cluster"], "first_night": kept_from(row["night"], count, today)}

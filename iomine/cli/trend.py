@@ -2,7 +2,7 @@
 # ruff: noqa: PLC0415
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,33 +10,6 @@ from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyClus
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# $1 first night, $2 cluster, $3 code, which only the second asks for.
-# Sums of nights stay when their logs leave.
-_TREND: Final = """
-SELECT
-    night, sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) AS io_core_seconds,
-    -- A log whose I/O time is not known must not thin out the share of the others.
-    sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio,
-    sum(finding_count)::BIGINT AS finding_count, sum(cost_core_seconds) AS cost_core_seconds
-FROM core.app_night
-WHERE ($1::DATE IS NULL OR night >= $1::DATE) AND ($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)
-GROUP BY night
-ORDER BY night
-"""
-_TREND_OF_CODE: Final = """
-SELECT
-    night, count(*) AS log_count,
-    count(*) FILTER (WHERE state = 'fired') AS fired_count,
-    count(*) FILTER (WHERE state = 'clear') AS clear_count,
-    count(*) FILTER (WHERE state = 'not applicable') AS not_applicable_count,
-    count(*) FILTER (WHERE state = 'unknown') AS unknown_count,
-    sum(cost_core_seconds) AS cost_core_seconds
-FROM verdicts
-WHERE code = $3::VARCHAR AND ($1::DATE IS NULL OR night >= $1::DATE) AND ($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)
-GROUP BY night
-ORDER BY night
-"""
 
 
 def command(
@@ -57,12 +30,13 @@ def command(
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
     from iomine.triggers import known
+    from iomine.views.questions import question
 
-    night = None if since is None else since.date()
+    parameters = {"first_night": None if since is None else since.date(), "cluster": cluster}
     if code is None:
-        answer = ask(database_of(warehouse), _TREND, [night, cluster])
+        answer = ask(database_of(warehouse), question("cli/trend"), parameters)
     else:
-        answer = ask(database_of(warehouse), _TREND_OF_CODE, [night, cluster, known(code)])
+        answer = ask(database_of(warehouse), question("cli/trend_of_code"), parameters | {"code": known(code)})
     write(answer, form)
     if form is Format.TABLE and answer.num_rows:
         _draw(answer)

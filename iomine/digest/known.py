@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final, Literal
 
-from iomine.digest import questions
 from iomine.digest.causes import Cause, causes_of, sign_of
-from iomine.digest.questions import Whose
 from iomine.post.model import Subject
 from iomine.report.facts import Ask, Row, rows_of
+from iomine.views.questions import question
 
 _WHAT: Final = ("recipient", "cluster", "user", "application")
 _GOOD: Final = frozenset({"gone", "reduced"})
@@ -20,6 +19,7 @@ _GOOD: Final = frozenset({"gone", "reduced"})
 _OVER: Final = frozenset({"gone", "not told"})
 
 What = tuple[str, str, str, str]
+Whose = Literal["user", "project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,18 @@ class Scope:
         """The first night that a recipient is told of."""
         return self.since.get(recipient, self.usual_since)
 
-    def parameters(self) -> list[Any]:
-        """Parameters of the questions about runs, but for what is gone."""
-        earliest = min([self.usual_since, *self.since.values()])
-        return [
-            list(self.since),
-            list(self.since.values()),
-            self.usual_since,
-            earliest,
-            self.until,
-            self.only,
-            list(self.without),
-        ]
+    def parameters(self) -> dict[str, object]:
+        """Parameters of the questions about runs, but for what is over."""
+        return {
+            "whose": self.whose,
+            "recipients": list(self.since),
+            "since_nights": list(self.since.values()),
+            "usual_since_night": self.usual_since,
+            "earliest_night": min([self.usual_since, *self.since.values()]),
+            "last_night": self.until,
+            "only_recipient": self.only,
+            "left_out_accounts": list(self.without),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +149,16 @@ def gather(ask: Ask, scope: Scope) -> dict[str, Known]:
         ask: answers queries over the published views.
         scope: which nights of whom.
     """
-    outcomes = rows_of(ask(questions.OUTCOMES))
+    outcomes = rows_of(ask(question("digest/outcomes")))
     over = [row for row in outcomes if row["is_over"] and row["outcome"] in _OVER]
     runs = scope.parameters()
-    fired = [*runs, *([row[name] for row in over] for name in ("cluster", "lineage_id", "code"))]
-    known = _with_applications(rows_of(ask(questions.run_counts(scope.whose), runs)))
-    together = _together(rows_of(ask(questions.pairs(scope.whose), fired)))
-    for what, rows in groupby(rows_of(ask(questions.signs(scope.whose), fired)), key=_what):
+    fired = runs | {f"over_{name}s": [row[name] for row in over] for name in ("cluster", "lineage_id", "code")}
+    known = _with_applications(rows_of(ask(question("digest/run_counts"), runs)))
+    together = _together(rows_of(ask(question("digest/pairs"), fired)))
+    for what, rows in groupby(rows_of(ask(question("digest/signs"), fired)), key=_what):
         recipient, cluster, user, application = what
         known[recipient].causes += causes_of(cluster, user, application, list(map(sign_of, rows)), together[what])
-    for row in rows_of(ask(questions.nights(scope.whose), fired)):
+    for row in rows_of(ask(question("digest/nights"), fired)):
         known[row["recipient"]].nights.append(row)
     better = _better(outcomes)
     for of_one in known.values():

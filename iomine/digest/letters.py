@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
-from iomine.digest import questions
 from iomine.digest.causes import Cause, Sign
 from iomine.digest.known import Better, Known, Scope, gather
 from iomine.digest.parts import html_part, text_part
@@ -33,6 +32,7 @@ from iomine.digest.words import core_hours, one_line, span
 from iomine.post.model import Entry, Letter, Subject
 from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted
+from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
 _MOST_SUBJECT: Final = 100
@@ -128,9 +128,9 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
     wanted = sorted({place for cause in causes for place in _places(cause)})
     if not wanted:
         return {}
-    nights = [night for _, night, _, _ in wanted]
-    parameters: list[Any] = [list(column) for column in zip(*wanted, strict=True)]
-    rows = rows_of(ask(questions.DETAILS, [*parameters, min(nights), max(nights)]))
+    clusters, nights, log_ids, codes = map(list, zip(*wanted, strict=True))
+    parameters = {"clusters": clusters, "nights": nights, "log_ids": log_ids, "codes": codes}
+    rows = rows_of(ask(question("digest/details"), parameters | {"first_night": min(nights), "last_night": max(nights)}))
     return {(row["cluster"], row["log_id"], row["code"]): row for row in rows}
 
 

@@ -11,76 +11,13 @@ from iomine.digest.words import core_hours, day, listed, name, one_line, percent
 from iomine.post.model import Letter
 from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted, target_name
+from iomine.views.questions import find_question, question
 
 RECIPIENT: Final = "operator"
 _MOST_LINES: Final = 10
 _MOST_NAMES: Final = 20
 _MOST_REASON: Final = 200
 _TEMPLATE: Final = "operator"
-
-# $1 and $2 are the first and the last night; sweeps and rejects count by the day on which they were, and up to now.
-_SWEEPS: Final = """
-    SELECT
-        cluster, count(*) AS sweep_count, sum(found_count)::BIGINT AS found_count, sum(ingested_count)::BIGINT AS ingested_count,
-        sum(known_count)::BIGINT AS known_count, sum(rejected_count)::BIGINT AS rejected_count,
-        coalesce(sum(statistics_found_count), 0)::BIGINT AS readings_found,
-        coalesce(sum(statistics_ingested_count), 0)::BIGINT AS readings_ingested,
-        coalesce(sum(statistics_known_count), 0)::BIGINT AS readings_known,
-        coalesce(sum(statistics_rejected_count), 0)::BIGINT AS readings_rejected,
-        count(*) FILTER (end_at IS NULL) AS open_count
-    FROM sweeps
-    WHERE (start_at AT TIME ZONE 'UTC')::DATE >= $1 AND $2::DATE IS NOT NULL
-    GROUP BY cluster
-    ORDER BY cluster
-"""
-_COVERAGE: Final = """
-    SELECT
-        cluster, sum(logged_node_hours) / nullif(sum(node_hours), 0) AS logged_ratio, sum(log_count)::BIGINT AS log_count,
-        sum(jobless_log_count)::BIGINT AS jobless_log_count
-    FROM coverage
-    WHERE night BETWEEN $1 AND $2
-    GROUP BY cluster
-    ORDER BY cluster
-"""
-_REJECTS: Final = """
-    SELECT reason, stage, count(*) AS file_count, count(*) OVER () AS reason_count
-    FROM rejects
-    WHERE ("at" AT TIME ZONE 'UTC')::DATE >= $1 AND $2::DATE IS NOT NULL
-    GROUP BY reason, stage
-    ORDER BY file_count DESC, reason, stage
-"""
-_WORST: Final = """
-    SELECT
-        "user", uid, app, sum(cost_core_seconds) AS cost_core_seconds, sum(finding_count)::BIGINT AS finding_count,
-        sum(log_count)::BIGINT AS log_count
-    FROM core.app_night
-    WHERE night BETWEEN $1 AND $2
-    GROUP BY "user", uid, app
-    HAVING sum(cost_core_seconds) > 0
-    ORDER BY cost_core_seconds DESC, uid, "user", app
-"""
-_OSTS: Final = """
-    SELECT
-        cluster, target, count(*) AS hour_count, max(server_slowdown_ratio) AS slowdown_ratio,
-        arg_max("user", lost_service_seconds ORDER BY begin_at) AS "user", sum(lost_service_seconds) AS lost_service_seconds
-    FROM ost_hotspots
-    WHERE night BETWEEN $1 AND $2
-    GROUP BY cluster, target
-    ORDER BY lost_service_seconds DESC, cluster, target
-"""
-_REGRESSIONS: Final = """
-    SELECT "user", uid, application, regression_kind, io_slowdown_ratio, log_count, night, all_lost_core_seconds
-    FROM regressions
-    WHERE is_regression AND night BETWEEN $1 AND $2
-    ORDER BY regression_kind = 'step' DESC, all_lost_core_seconds DESC, log_id
-"""
-_NAMELESS: Final = """
-    SELECT uid, count(*) AS log_count
-    FROM logs
-    WHERE night BETWEEN $1 AND $2 AND coalesce("user", '') = ''
-    GROUP BY uid
-    ORDER BY log_count DESC, uid
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +59,7 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
         troubles: what the post could not do.
     """
     found = notices(ask, bars, last)
-    sweeps = rows_of(ask(_SWEEPS, [first, last]))
+    sweeps = rows_of(ask(question("operator/sweeps"), {"first_day": first}))
     sections = [
         _noticed(found),
         _of_sweeps(sweeps),
@@ -190,19 +127,22 @@ class _List:
 
     Attributes:
         title: of the section.
-        sql: the question.
+        question: under `sql/questions/operator`.
         line: a row in words.
         what: what is counted where there are more rows.
     """
 
     title: str
-    sql: str
+    question: str
     line: Callable[[Row], str]
     what: str
 
 
 def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
-    rows = rows_of(ask(each.sql, [first, last]))
+    asked = find_question(f"operator/{each.question}")
+    # Sweeps and rejects count by the day on which they were, and up to now.
+    known = {"first_night": first, "last_night": last, "first_day": first}
+    rows = rows_of(ask(asked.sql, asked.values(known)))
     lines = [each.line(row) for row in rows[:_MOST_LINES]]
     more = len(rows) - len(lines)
     return Section(each.title, tuple(lines + ([f"And {counted(more, f'more {each.what}')}."] if more else [])))
@@ -250,12 +190,12 @@ def _nameless_line(row: Row) -> str:
 
 
 _LISTS: Final = (
-    _List("Coverage", _COVERAGE, _coverage_line, "machine"),
-    _List("Rejects", _REJECTS, _reject_line, "reason"),
-    _List("Worst offenders", _WORST, _worst_line, "program"),
-    _List("Hot OSTs", _OSTS, _ost_line, "OST"),
-    _List("Regressions", _REGRESSIONS, _regression_line, "regression"),
-    _List("Logs without a user's name", _NAMELESS, _nameless_line, "uid"),
+    _List("Coverage", "coverage", _coverage_line, "machine"),
+    _List("Rejects", "rejects", _reject_line, "reason"),
+    _List("Worst offenders", "worst_programs", _worst_line, "program"),
+    _List("Hot OSTs", "hot_osts", _ost_line, "OST"),
+    _List("Regressions", "regressions", _regression_line, "regression"),
+    _List("Logs without a user's name", "nameless", _nameless_line, "uid"),
 )
 
 

@@ -12,11 +12,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from iomine.digest.known import Scope
+from iomine.digest.known import Scope, Whose
 from iomine.digest.letters import Manners, letters
 from iomine.digest.notices import check_bars
 from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
-from iomine.digest.questions import NEWEST, Whose
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
@@ -34,6 +33,7 @@ from iomine.post.settings import Settings, parse
 from iomine.post.tokens import passing_signer, signer_of, signer_with_key
 from iomine.report.facts import Ask
 from iomine.views.query import answer, open_catalog
+from iomine.views.questions import question
 
 FIRST_NIGHTS: Final = 14
 
@@ -144,7 +144,7 @@ def take_mail(root: Path, mail: bytes) -> str:
 
 def _until(ask: Ask, order: Order) -> date | None:
     """The last night that is told, None where there are none."""
-    newest: date | None = ask(NEWEST)["night"][0].as_py()
+    newest: date | None = ask(question("digest/newest_night"))["night"][0].as_py()
     if newest is None or order.since is not None:
         return newest
     # More logs of today are to come, and whoever had a mail of it would not be told of them.

@@ -21,13 +21,13 @@ from iomine.report.write import write_reports, write_shared
 from iomine.triggers.finding import quoted
 from iomine.units import GIB
 from iomine.views.query import Limits, answer, ask, open_catalog
+from iomine.views.questions import question
 
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
 _PIECE: Final = 500
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
-_KEPT: Final = "SELECT log_id FROM core.log JOIN core.newest_night USING (cluster) WHERE night > last_night - $1::INTEGER"
 _LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
 
 
@@ -103,7 +103,7 @@ def retire(warehouse: Warehouse, days: int) -> int:
     Raises:
         WarehouseError: files cannot be read or removed.
     """
-    kept = set(ask(warehouse.database, _KEPT, [days])["log_id"].to_pylist())
+    kept = set(ask(warehouse.database, question("reports/kept"), {"night_count": days})["log_id"].to_pylist())
     gone = set()
     with faults_told(warehouse.root):
         for path in (warehouse.root / _FOLDER).glob("*.*"):

@@ -13,12 +13,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from iomine.report import questions
 from iomine.triggers import MANUALS, TRIGGERS
-from iomine.triggers.finding import quoted
+from iomine.views.questions import Parameters, question
 
 _TOLD: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
+_HISTORY_DAYS: Final = 90
+# As in the questions under `sql/questions/report`, with the parameters of `which`.
+_WANTED: Final = (
+    "cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id "
+    "AND list_contains($log_ids, log_id)"
+)
 # What is asked for where nothing is known.
 _JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
 _WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "is_slow_run", "neighbour", "neighbour_ratio")
@@ -30,8 +35,8 @@ Rows = list[Row]
 class Ask(Protocol):
     """Answers a question to the warehouse."""
 
-    def __call__(self, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
-        """The answer to one query, whose `$1`, `$2` and so on the parameters are."""
+    def __call__(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
+        """The answer to one query with values for its parameters."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -122,40 +127,32 @@ def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
 
 
 def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts]:
-    wanted = ", ".join(quoted(place.log_id) for place in places)
-    where = where_of(places)
+    wanted = which(places)
 
-    def rows(question: str) -> dict[str, Rows]:
-        return _by(ask(question.format(where=where)), "log_id")
+    def rows(sql: str) -> dict[str, Rows]:
+        return _by(ask(sql, wanted), "log_id")
 
-    facts = {log_id: Facts(log) for log_id, (log,) in rows(questions.LOGS).items()}
-    history = _history_where(cluster, places)
-    for name, question in _LISTS.items():
-        for log_id, found in rows(question).items():
+    facts = {log_id: Facts(log) for log_id, (log,) in rows(question("report/logs")).items()}
+    history = _history(places)
+    for name in _LISTS:
+        for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
-    for log_id, (weather,) in rows(questions.WEATHER).items():
+    for log_id, (weather,) in rows(question("report/weather")).items():
         facts[log_id].weather = weather
-    earlier = _by(ask(questions.HISTORY.format(where=where, wanted=wanted, history=history)), "of_log_id")
+    earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs
     for of_log in facts.values():
         of_log.sizes = [_sized(row) for row in of_log.sizes]
     _add_verdicts(facts, rows)
-    _add_jobs(facts, ask, history)
-    for log_id, grid in _grids(ask(questions.GRID.format(where=where))):
+    _add_jobs(facts, ask, {"cluster": cluster} | history)
+    for log_id, grid in _grids(ask(question("report/grid"), wanted)):
         facts[log_id].grid = grid
     yield from (facts[place.log_id] for place in places if place.log_id in facts)
 
 
-_LISTS: Final = {
-    "modules": questions.MODULES,
-    "layers": questions.LAYERS,
-    "sizes": questions.SIZES,
-    "files": questions.FILES,
-    "osts": questions.OSTS,
-    "phases": questions.PHASES,
-    "hints": questions.HINTS,
-}
+# Questions of which the answers are rows of a log.
+_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "hints")
 
 
 def _sized(row: Row) -> Row:
@@ -163,25 +160,20 @@ def _sized(row: Row) -> Row:
     return row | {"log_request_count": sum(counts), "most_count": max(counts, default=0)}
 
 
-def where_of(places: Sequence[Place]) -> str:
-    """A condition that holds for rows of these logs, all of one cluster, and spares DuckDB other nights."""
+def which(places: Sequence[Place]) -> dict[str, object]:
+    """Parameters of the questions about these logs, all of one cluster."""
     nights = [place.night for place in places]
     ids = [place.log_id for place in places]
-    wanted = ", ".join(map(quoted, ids))
     # Ranges spare DuckDB files and row groups, a list of values does so only where no view joins.
-    ranges = f"{_nights(min(nights), max(nights))} AND log_id BETWEEN {quoted(min(ids))} AND {quoted(max(ids))}"
-    return f"cluster = {quoted(places[0].cluster)} AND {ranges} AND log_id IN ({wanted})"
+    edges = {"first_night": min(nights), "last_night": max(nights), "first_log_id": min(ids), "last_log_id": max(ids)}
+    return {"cluster": places[0].cluster, **edges, "log_ids": ids}
 
 
-def _history_where(cluster: str, places: Sequence[Place]) -> str:
+def _history(places: Sequence[Place]) -> dict[str, object]:
     nights = [place.night for place in places]
     # A job ends after its runs, and its log may have ended before midnight.
-    first, last = min(nights) - timedelta(days=questions.HISTORY_DAYS), max(nights) + timedelta(days=1)
-    return f"cluster = {quoted(cluster)} AND {_nights(first, last)}"
-
-
-def _nights(first: date, last: date) -> str:
-    return f"night BETWEEN DATE {quoted(first.isoformat())} AND DATE {quoted(last.isoformat())}"
+    first, last = min(nights) - timedelta(days=_HISTORY_DAYS), max(nights) + timedelta(days=1)
+    return {"first_history_night": first, "last_history_night": last}
 
 
 def rows_of(answer: pa.Table) -> Rows:
@@ -206,7 +198,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
     codes = set()
-    for log_id, found in rows(questions.VERDICTS).items():
+    for log_id, found in rows(question("report/verdicts")).items():
         of_log = facts[log_id]
         verdicts = [verdict | _words(verdict["code"]) for verdict in found]
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
@@ -215,7 +207,7 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _TOLD]
         codes |= {verdict["code"] for verdict in of_log.findings}
-    metrics = {view: rows(question) for view, question in _metric_questions(codes).items()}
+    metrics = {view: rows(sql) for view, sql in _metric_questions(codes).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
             trigger = TRIGGERS.get(finding["code"])
@@ -235,17 +227,16 @@ def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
         metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].told)
     # Views and columns are triggers' own names, which their model has checked.
     return {
-        view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {{where}}"  # noqa: S608
+        view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {_WANTED}"  # noqa: S608
         for view, names in metrics.items()
     }
 
 
-def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: str) -> None:
+def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: Mapping[str, object]) -> None:
     jobs = {of_log.log["job_id"] for of_log in facts.values() if of_log.log["job_id"]}
     if not jobs:
         return
-    listed = ", ".join(quoted(job_id) for job_id in sorted(jobs))
-    found = _by(ask(questions.JOBS.format(history=history, jobs=listed)), "job_id")
+    found = _by(ask(question("report/jobs"), {**history, "job_ids": sorted(jobs)}), "job_id")
     for of_log in facts.values():
         of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
 

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from iomine.report import queries
 from iomine.report.columns import Names, page_parquet, tick_seconds
-from iomine.report.facts import Ask, Place, Row, where_of
-from iomine.triggers.finding import quoted
+from iomine.report.facts import Ask, Place, Row, which
+from iomine.views.questions import find_question
 
 _MOST_REQUESTS: Final = 300_000
 # More names would outweigh the trace; the files that move least share one.
@@ -116,7 +116,7 @@ def traces_of(ask: Ask, logs: Iterable[tuple[Row, Sequence[Highlight]]]) -> Iter
     given = {log["log_id"]: (log, highlights) for log, highlights in logs}
     if not given:
         return
-    extents = _answer(ask, queries.EXTENTS, [log for log, _ in given.values()]).to_pylist()
+    extents = _answer(ask, "trace/extents", [log for log, _ in given.values()]).to_pylist()
     for group in _groups([_Asked(*given[extent["log_id"]], extent) for extent in extents]):
         yield from _traces(ask, group)
 
@@ -136,10 +136,11 @@ def _groups(asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
         yield group
 
 
-def _answer(ask: Ask, question: str, logs: Sequence[Row]) -> pa.Table:
+def _answer(ask: Ask, name: str, logs: Sequence[Row]) -> pa.Table:
+    asked = find_question(name)
     places = [Place(log["cluster"], log["night"], log["log_id"]) for log in logs]
-    ended = ", ".join(f"({quoted(log['log_id'])}, {_ended_seconds(log)!r}::DOUBLE)" for log in logs)
-    return ask(question.format(where=where_of(places), ended=ended))
+    parameters = which(places) | {"ended_seconds": [_ended_seconds(log) for log in logs]}
+    return ask(asked.sql, asked.values(parameters))
 
 
 def _ended_seconds(log: Row) -> float:
@@ -150,15 +151,15 @@ def _ended_seconds(log: Row) -> float:
 def _traces(ask: Ask, group: Sequence[_Asked]) -> Iterator[tuple[str, Trace]]:
     logs = [each.log for each in group]
 
-    def rows(question: str) -> dict[str, list[Row]]:
+    def rows(name: str) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = defaultdict(list)
-        for row in _answer(ask, question, logs).to_pylist():
+        for row in _answer(ask, f"trace/{name}", logs).to_pylist():
             found[row.pop("log_id")].append(row)
         return found
 
-    files, hosts, phases, osts, busy = map(rows, (queries.FILES, queries.HOSTS, queries.PHASES, queries.OSTS, queries.BUSY_RANKS))
+    files, hosts, phases, osts, busy = map(rows, ("files", "hosts", "phases", "osts", "busy_ranks"))
     is_long = group[0].extent["sound_count"] > _MOST_REQUESTS
-    requests = None if is_long else _answer(ask, queries.REQUESTS, logs)
+    requests = None if is_long else _answer(ask, "trace/requests", logs)
     first = 0
     for each in group:
         log_id, count = each.log["log_id"], each.extent["sound_count"]
@@ -209,7 +210,7 @@ def _tables(ask: Ask, log: Row, requests: pa.Table | None) -> list[tuple[str, pa
     if any(by == "rank" and pc.max(rows["tolerance"]).as_py() for by, rows in levels):
         distinct = {(by, pc.max(rows["tolerance"]).as_py()): (by, rows) for by, rows in levels if len(rows)}
         return list(distinct.values())
-    return [("rank", _answer(ask, queries.REQUESTS, [log]))]
+    return [("rank", _answer(ask, "trace/requests", [log]))]
 
 
 def _file_names(files: Sequence[dict[str, Any]]) -> list[str]:

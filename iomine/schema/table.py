@@ -15,12 +15,16 @@ class Table:
         about: one sentence for the data dictionary.
         columns: names of fields, partition keys left out.
         partitioned: by cluster and night; tables about the sweeps themselves are not.
+        grain: the columns that tell one row from another, none where rows may be alike.
+        for_people: people ask for the table as it is, under its own name.
     """
 
     name: str
     about: str
     columns: tuple[str, ...]
     partitioned: bool = True
+    grain: tuple[str, ...] = ()
+    for_people: bool = False
 
     @property
     def partition_keys(self) -> tuple[str, ...]:

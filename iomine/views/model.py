@@ -2,16 +2,16 @@
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from iomine.schema import TABLES
+from iomine.schema import TABLES, Table
 from iomine.views.sqltext import quoted
 
 FENCE: Final = "-- ---"
@@ -33,16 +33,16 @@ class ViewError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One file under `sql/`.
+    """One file under `sql/`, or a table of the lake handed on as it is.
 
     Attributes:
-        name: the view's name, which is the file's.
-        schema: `core` or `main`.
+        name: the view's name, which is the file's or the table's.
+        schema: `core`, `main` or `feature`.
         about: one sentence for the data dictionary.
         grain: the columns that tell one row from another, none where rows may be alike.
         reads: what the query reads, each with its schema.
         sql: the query, without the header.
-        path: the file below `sql/`, for messages.
+        path: the file below `sql/`, or the table, for messages.
     """
 
     name: str
@@ -63,7 +63,8 @@ def find_views(root: Traversable | None = None) -> tuple[View, ...]:
     """All views, each after those that it reads.
 
     Args:
-        root: a folder that holds `core` and `out`, None for the package's own.
+        root: a folder that holds `core` and `out`, None for the package's own views: those under `sql/`, and tables that no
+            file says more of.
 
     Raises:
         ViewError: a header is wrong, a view reads what is not there, or views read each other in a circle.
@@ -90,7 +91,22 @@ def sql_folder() -> Traversable:
 
 @cache
 def _package_views() -> tuple[View, ...]:
-    return _ordered(_parsed(sql_folder()))
+    written = _parsed(sql_folder())
+    names = {view.qualified for view in written}
+    views = [*written, *(view for view in _passed_on(TABLES.values()) if view.qualified not in names)]
+    return _ordered(sorted(views, key=lambda view: (list(SCHEMAS.values()).index(view.schema), view.name)))
+
+
+def _passed_on(tables: Iterable[Table]) -> Iterator[View]:
+    """Each table as it is in `core`, and those that people ask for in `main` too."""
+    for table in tables:
+        yield _as_it_is(table, "core", f"lake.{table.name}")
+        if table.for_people:
+            yield _as_it_is(table, "main", f"core.{table.name}")
+
+
+def _as_it_is(table: Table, schema: str, read: str) -> View:
+    return View(table.name, schema, table.about, table.grain, (read,), f"SELECT *\nFROM {read}", f"table {table.name}")
 
 
 def _parsed(root: Traversable) -> list[View]:
@@ -104,6 +120,29 @@ def _parsed(root: Traversable) -> list[View]:
 
 def _parse(entry: Traversable, folder: str) -> View:
     path = f"{folder}/{entry.name}"
+    header, sql = parsed_file(entry, path, ("about", "grain", "reads"))
+    return View(
+        name=entry.name.removesuffix(".sql"),
+        schema=SCHEMAS[folder],
+        about=header["about"],
+        grain=tuple(header["grain"]),
+        reads=tuple(header["reads"]),
+        sql=sql,
+        path=path,
+    )
+
+
+def parsed_file(entry: Traversable, path: str, keys: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """The header and the query of a file under `sql/`.
+
+    Args:
+        entry: the file.
+        path: of the file below `sql/`, for messages.
+        keys: what the header must say, `about` among them, and nothing else.
+
+    Raises:
+        ViewError: the header is missing or wrong.
+    """
     start, _, rest = entry.read_text(encoding="utf-8").partition(f"{FENCE}\n")
     header, fence, sql = rest.partition(f"{FENCE}\n")
     if start or not fence:
@@ -112,17 +151,9 @@ def _parse(entry: Traversable, folder: str) -> View:
         settings = tomllib.loads("".join(line.removeprefix("--").lstrip(" ") for line in header.splitlines(keepends=True)))
     except tomllib.TOMLDecodeError as error:
         raise ViewError(f"The header of {path} is not TOML: {error}.") from error
-    if settings.keys() != {"about", "grain", "reads"} or not settings["about"]:
-        raise ViewError(f"The header of {path} must say about, grain and reads, and nothing else.")
-    return View(
-        name=entry.name.removesuffix(".sql"),
-        schema=SCHEMAS[folder],
-        about=settings["about"],
-        grain=tuple(settings["grain"]),
-        reads=tuple(settings["reads"]),
-        sql=sql.strip(),
-        path=path,
-    )
+    if settings.keys() != set(keys) or not settings["about"]:
+        raise ViewError(f"The header of {path} must say {', '.join(keys[:-1])} and {keys[-1]}, and nothing else.")
+    return settings, sql.strip()
 
 
 def _ordered(views: Iterable[View]) -> tuple[View, ...]:

@@ -3,7 +3,7 @@
 import tempfile
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
 from iomine.schema import UNSAID, mismatch
 from iomine.units import human_bytes, human_seconds
 from iomine.views.catalog import LAKE_DIRECTORY, VERSION_KEY
+from iomine.views.questions import Parameters
 from iomine.views.sqltext import quoted
 
 _ONE_QUESTION: Final = (
@@ -91,14 +92,14 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
 
 
 def answer(
-    con: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] | None = None, limits: Limits = NO_LIMITS
+    con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS
 ) -> pa.Table:
     """The answer to one query, which cannot change or write anything.
 
     Args:
         con: from `open_catalog`.
         sql: one query; a semicolon at its end is left out.
-        parameters: values for the query's `?` or `$1`.
+        parameters: values for the query's `$name`, or `?` or `$1`.
         limits: those of the connection.
 
     Raises:
@@ -145,7 +146,7 @@ def answer_own(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
 def ask(
     database: Path,
     sql: str,
-    parameters: Sequence[object] | None = None,
+    parameters: Parameters | None = None,
     variables: Mapping[str, float] | None = None,
 ) -> pa.Table:
     """The answer to one query over a catalog, on a connection of its own.
@@ -153,7 +154,7 @@ def ask(
     Args:
         database: the catalog.
         sql: one query.
-        parameters: values for the query's `?` or `$1`.
+        parameters: values for the query's `$name`, or `?` or `$1`.
         variables: values for the variables that views ask for with `getvariable`.
 
     Raises:

@@ -4,7 +4,7 @@ A sweep swaps the catalog, so each question first looks whether the file is stil
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ import pyarrow as pa
 from iomine.errors import IomineError, UsageError, WarehouseError, did_you_mean
 from iomine.units import GIB
 from iomine.views.query import Limits, answer, open_catalog
+from iomine.views.questions import Parameters
 from iomine.web.question import Question, Statement, UnknownNameError
 
 LIMITS: Final = Limits(seconds=30, memory_bytes=GIB, threads=2)
@@ -49,7 +50,7 @@ class Session:
         """The answer to a statement; its errors are those of `views.query.answer`."""
         return answer(self._con, statement.sql, statement.values, self._limits)
 
-    def ask(self, sql: str, parameters: Sequence[object] | None = None) -> pa.Table:
+    def ask(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
         """The answer to a query of this program."""
         return answer(self._con, sql, parameters, self._limits)
 

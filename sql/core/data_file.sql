@@ -32,7 +32,8 @@ per_file AS (
     GROUP BY ALL
 )
 SELECT
-    log_id, file_id, is_own, COALESCE(extent_bytes < 1048576, FALSE) AS is_small, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
+    log_id, file_id, is_own, COALESCE(extent_bytes < COALESCE(getvariable('small_file_bytes'), 1048576), FALSE) AS is_small,
+    TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
     TRY_CAST(stdio_bytes AS BIGINT) AS stdio_bytes, io_core_seconds, stdio_core_seconds, night, cluster
 FROM per_file
 WHERE moved_bytes > 0

@@ -3,5 +3,6 @@
 -- grain = ["log_id"]
 -- reads = ["lake.log_file_profile"]
 -- ---
-SELECT *
+-- Before the size was a setting, it was a MiB.
+SELECT * REPLACE (COALESCE(small_file_bytes, 1048576) AS small_file_bytes)
 FROM lake.log_file_profile

@@ -90,17 +90,17 @@ placed AS (
 did AS (
     SELECT
         cluster, night, log_id,
-        SUM(read_count) AS read_count, SUM(write_count) AS write_count,
+        SUM(read_count) AS data_read_count, SUM(write_count) AS data_write_count,
         -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
-        SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS read_bytes,
-        SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS write_bytes,
+        SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS asked_read_bytes,
+        SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS asked_write_bytes,
         SUM(read_count) FILTER (layer = 'posix') AS posix_read_count,
         SUM(write_count) FILTER (layer = 'posix') AS posix_write_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
-        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND is_beneath_mpiio) AS beneath_count,
-        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND NOT is_beneath_mpiio) AS direct_count,
-        COUNT(DISTINCT file_id) AS touched_count, COUNT(*) FILTER (layer = 'posix') AS posix_touched_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0) AS data_count,
+        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND is_beneath_mpiio) AS beneath_request_count,
+        SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND NOT is_beneath_mpiio) AS direct_request_count,
+        COUNT(DISTINCT file_id) AS touched_file_count, COUNT(*) FILTER (layer = 'posix') AS posix_file_count,
+        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0) AS data_file_count,
         COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix') AS lustre_count,
         COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_many_ranks) AS shared_count,
         COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_striped AND layer = 'posix') AS striped_count,
@@ -114,9 +114,10 @@ did AS (
 ),
 mpiio AS (
     SELECT
-        cluster, night, log_id, SUM(read_count) AS read_count, SUM(write_count) AS write_count,
-        SUM(waited_read_count) FILTER (has_many_ranks) AS shared_read_count,
-        SUM(waited_write_count) FILTER (has_many_ranks) AS shared_write_count, SUM(coll_count) AS coll_count,
+        cluster, night, log_id, SUM(read_count) AS mpiio_read_request_count, SUM(write_count) AS mpiio_write_request_count,
+        mpiio_read_request_count + mpiio_write_request_count AS mpiio_call_count,
+        SUM(waited_read_count) FILTER (has_many_ranks) AS shared_mpiio_read_count,
+        SUM(waited_write_count) FILTER (has_many_ranks) AS shared_mpiio_write_count, SUM(coll_count) AS collective_request_count,
         bool_and(is_counted) AS is_counted
     FROM mpiio_file
     GROUP BY ALL
@@ -153,7 +154,7 @@ met AS (
         UNION ALL
         SELECT cluster, night, log_id, 'posix' AS layer, 'requests of MPI-IO, which pass through it' AS met_in
         FROM mpiio
-        WHERE read_count + write_count > 0
+        WHERE mpiio_call_count > 0
     )
     GROUP BY ALL
 ),
@@ -191,8 +192,7 @@ served AS (
 told AS (
     SELECT
         log.*, log.nprocs > 0 AS has_processes,
-        did.* EXCLUDE (cluster, night, log_id), mpiio.read_count AS mpiio_read_count, mpiio.write_count AS mpiio_write_count,
-        mpiio.shared_read_count, mpiio.shared_write_count, mpiio.coll_count,
+        did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
         record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
         phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
         module.lustre, module.heatmap, module.dxt_posix, module.dxt_mpiio, COALESCE(module.has_lustre, FALSE) AS has_lustre,
@@ -242,38 +242,32 @@ told AS (
 SELECT
     log_id, cluster, night,
     CASE WHEN has_processes THEN nprocs END AS process_count,
-    TRY_CAST(CASE WHEN read_count > 0 OR data_lack IS NULL THEN COALESCE(read_count, 0) END AS BIGINT) AS data_read_count,
-    TRY_CAST(CASE WHEN write_count > 0 OR data_lack IS NULL THEN COALESCE(write_count, 0) END AS BIGINT) AS data_write_count,
-    TRY_CAST(CASE WHEN read_bytes > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL THEN COALESCE(read_bytes, 0) END AS BIGINT)
-        AS asked_read_bytes,
-    TRY_CAST(CASE WHEN write_bytes > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL THEN COALESCE(write_bytes, 0) END AS BIGINT)
-        AS asked_write_bytes,
-    TRY_CAST(CASE WHEN posix_read_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_read_count, 0) END AS BIGINT)
-        AS posix_read_count,
-    TRY_CAST(CASE WHEN posix_write_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_write_count, 0) END AS BIGINT)
-        AS posix_write_count,
-    TRY_CAST(CASE WHEN posix_data_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_data_count, 0) END AS BIGINT)
-        AS posix_data_count,
-    TRY_CAST(CASE WHEN direct_count > 0 OR posix_lack IS NULL THEN COALESCE(direct_count, 0) END AS BIGINT)
-        AS direct_request_count,
-    TRY_CAST(CASE WHEN beneath_count > 0 OR COALESCE(posix_lack, mpiio_lack) IS NULL THEN COALESCE(beneath_count, 0) END AS BIGINT)
-        AS beneath_request_count,
-    CASE WHEN touched_count > 0 OR data_lack IS NULL THEN COALESCE(touched_count, 0) END AS touched_file_count,
-    CASE WHEN posix_touched_count > 0 OR posix_lack IS NULL THEN COALESCE(posix_touched_count, 0) END AS posix_file_count,
-    CASE WHEN data_count > 0 OR data_lack IS NULL THEN COALESCE(data_count, 0) END AS data_file_count,
+    -- What was counted stands; that there was none is known only where nothing is lacking.
     TRY_CAST(
-        CASE WHEN mpiio_read_count + mpiio_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_read_count + mpiio_write_count, 0) END
-        AS BIGINT
-    ) AS mpiio_call_count,
-    TRY_CAST(CASE WHEN mpiio_read_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_read_count, 0) END AS BIGINT)
-        AS mpiio_read_request_count,
-    TRY_CAST(CASE WHEN mpiio_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(mpiio_write_count, 0) END AS BIGINT)
-        AS mpiio_write_request_count,
-    TRY_CAST(CASE WHEN shared_read_count > 0 OR mpiio_lack IS NULL THEN COALESCE(shared_read_count, 0) END AS BIGINT)
-        AS shared_mpiio_read_count,
-    TRY_CAST(CASE WHEN shared_write_count > 0 OR mpiio_lack IS NULL THEN COALESCE(shared_write_count, 0) END AS BIGINT)
-        AS shared_mpiio_write_count,
-    TRY_CAST(CASE WHEN coll_count > 0 OR mpiio_lack IS NULL THEN COALESCE(coll_count, 0) END AS BIGINT) AS collective_request_count,
+        CASE WHEN COLUMNS('^(data_(read|write|file)|touched_file)_count$') > 0 OR data_lack IS NULL
+            THEN COALESCE(COLUMNS('^(data_(read|write|file)|touched_file)_count$'), 0)
+        END AS BIGINT
+    ) AS '\0',
+    TRY_CAST(
+        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL
+            THEN COALESCE(COLUMNS('^asked_(read|write)_bytes$'), 0)
+        END AS BIGINT
+    ) AS '\0',
+    TRY_CAST(
+        CASE WHEN COLUMNS('^(posix_(read|write|data|file)|direct_request)_count$') > 0 OR posix_lack IS NULL
+            THEN COALESCE(COLUMNS('^(posix_(read|write|data|file)|direct_request)_count$'), 0)
+        END AS BIGINT
+    ) AS '\0',
+    TRY_CAST(
+        CASE WHEN beneath_request_count > 0 OR COALESCE(posix_lack, mpiio_lack) IS NULL
+            THEN COALESCE(beneath_request_count, 0)
+        END AS BIGINT
+    ) AS beneath_request_count,
+    TRY_CAST(
+        CASE WHEN COLUMNS('^(mpiio_(call|read_request|write_request)|shared_mpiio_(read|write)|collective_request)_count$') > 0 OR mpiio_lack IS NULL
+            THEN COALESCE(COLUMNS('^(mpiio_(call|read_request|write_request)|shared_mpiio_(read|write)|collective_request)_count$'), 0)
+        END AS BIGINT
+    ) AS '\0',
     CASE WHEN lustre_count > 0 OR (posix_lack IS NULL AND COALESCE(unplaced_count, 0) = 0) THEN COALESCE(lustre_count, 0) END
         AS lustre_file_count,
     CASE WHEN shared_count > 0 OR (posix_lack IS NULL AND COALESCE(unplaced_count, 0) = 0) THEN COALESCE(shared_count, 0) END

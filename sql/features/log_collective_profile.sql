@@ -1,7 +1,7 @@
 -- ---
 -- about = "How one log used MPI-IO: independent and collective calls, blocking ones, and bytes beneath it that nobody asked for."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.mpiio_file", "core.shared_mpiio_file", "core.amplified_file", "core.file_name"]
+-- reads = ["core.log", "core.unsound_module", "core.mpiio_file", "core.shared_mpiio_file", "core.amplified_file", "core.file_name"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -36,8 +36,8 @@ amplified AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'MPI-IO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'MPI-IO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

@@ -1,7 +1,7 @@
 -- ---
 -- about = "The files of one log: how many belong to one rank alone, how many are small, and what went through stdio."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.data_file", "core.file_name"]
+-- reads = ["core.log", "core.unsound_module", "core.data_file", "core.file_name"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -21,8 +21,8 @@ WITH per_log AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO', 'DFS') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO', 'DFS')
 )
 SELECT
     log.log_id, log.cluster, log.night,
@@ -30,10 +30,12 @@ SELECT
     file_count, own_file_count,
     -- One process has all its files for itself.
     CASE WHEN nprocs > 1 THEN own_file_count / nprocs END AS own_files_per_rank_ratio, own_file_core_seconds,
+    COALESCE(getvariable('small_file_bytes'), 1048576)::BIGINT AS small_file_bytes,
     small_file_count, small_file_count / NULLIF(file_count, 0) AS small_file_ratio, small_file_core_seconds,
     -- No data, no ratio: a zero would look like a clean bill of health.
     stdio_bytes / NULLIF(moved_bytes, 0) AS data_stdio_ratio, stdio_core_seconds, stdio_path,
     io_core_seconds, CASE WHEN io_core_seconds <= run_seconds * nprocs THEN io_core_seconds / NULLIF(run_seconds * nprocs, 0) END AS io_ratio,
+    -- For each MiB.
     io_core_seconds / NULLIF(moved_bytes / 1048576, 0) AS io_seconds_per_mib
 FROM (SELECT cluster, night, log_id, nprocs, run_seconds, io_core_seconds FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)

@@ -2,7 +2,7 @@
 -- about = "How the ranks of one log met in files: bytes that several moved, stripes that several wrote, requests across stripes."
 -- grain = ["log_id"]
 -- reads = [
---     "core.log", "core.module", "core.traced_overlap", "core.rank_io", "core.file_name", "main.traces",
+--     "core.log", "core.unsound_module", "core.traced_overlap", "core.rank_io", "core.file_name", "main.traces",
 -- ]
 -- ---
 WITH per_log AS (
@@ -58,8 +58,8 @@ named AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('LUSTRE', 'MPI-IO', 'DXT_MPIIO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('LUSTRE', 'MPI-IO', 'DXT_MPIIO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

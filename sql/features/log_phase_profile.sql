@@ -1,7 +1,7 @@
 -- ---
 -- about = "The phases of I/O of one log as a whole: how many there are, and in how many of them a rank straggled."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.phase", "core.rank_ost", "core.ost_pace"]
+-- reads = ["core.log", "core.phase", "core.delayed_rank"]
 -- ---
 WITH per_op AS (
     SELECT
@@ -28,11 +28,6 @@ per_log AS (
     WHERE layer = 'all'
     GROUP BY ALL
 ),
-slow_ost AS (
-    SELECT DISTINCT cluster, night, log_id, ost_id
-    FROM core.ost_pace
-    WHERE is_slow AND layer = 'posix'
-),
 on_slow_ost AS (
     SELECT cluster, night, log_id, ost_id, SUM(slowest_rank_seconds) AS seconds
     FROM (
@@ -40,8 +35,7 @@ on_slow_ost AS (
         FROM core.phase
         WHERE layer = 'all' AND straggler_count > 0
     )
-    JOIN (SELECT cluster, night, log_id, rank, ost_id FROM core.rank_ost WHERE layer = 'posix') USING (cluster, night, log_id, rank)
-    JOIN slow_ost USING (cluster, night, log_id, ost_id)
+    JOIN core.delayed_rank USING (cluster, night, log_id, rank)
     GROUP BY ALL
 ),
 delayed AS (

@@ -2,8 +2,7 @@
 -- about = "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all."
 -- grain = ["log_id"]
 -- reads = [
---     "core.log", "core.module", "core.rank_io", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.rank_ost",
---     "core.ost_pace",
+--     "core.log", "core.unsound_module", "core.rank_io", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.delayed_rank",
 -- ]
 -- ---
 -- Bytes are compared as the program asked for them (layer all), so that aggregators of collective buffering, which move
@@ -151,16 +150,10 @@ stragglers AS (
     LEFT JOIN untimed USING (cluster, night, log_id)
     GROUP BY ALL
 ),
-slow_ost AS (
-    SELECT DISTINCT cluster, night, log_id, ost_id
-    FROM core.ost_pace
-    WHERE is_slow AND layer = 'posix'
-),
 on_slow_ost AS (
     SELECT cluster, night, log_id, ost_id, SUM(seconds - median_seconds) AS seconds
     FROM (FROM outlier WHERE is_straggler AND layer = 'posix')
-    JOIN (SELECT cluster, night, log_id, rank, ost_id FROM core.rank_ost WHERE layer = 'posix') USING (cluster, night, log_id, rank)
-    JOIN slow_ost USING (cluster, night, log_id, ost_id)
+    JOIN core.delayed_rank USING (cluster, night, log_id, rank)
     GROUP BY ALL
 ),
 delayed AS (
@@ -170,8 +163,8 @@ delayed AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

@@ -1,7 +1,7 @@
 -- ---
 -- about = "The requests of one log: how many are small, go backwards, are misaligned or move bytes again, and what that cost."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.file_name", "core.request_size", "core.request_time"]
+-- reads = ["core.log", "core.unsound_module", "core.file_name", "core.request_size", "core.request_time"]
 -- ---
 -- In order, since the same floats added up in another order give another last digit.
 WITH per_log AS (
@@ -84,8 +84,8 @@ named AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO')
 ),
 counted AS (
     SELECT

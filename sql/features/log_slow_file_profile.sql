@@ -1,7 +1,7 @@
 -- ---
 -- about = "The files of one log whose requests took far longer than those of files alike: same directory, size and access."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.slow_file"]
+-- reads = ["core.log", "core.unsound_module", "core.slow_file"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -17,8 +17,8 @@ WITH per_log AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

@@ -1,7 +1,7 @@
 -- ---
 -- about = "How often one log told the system to write data out, after how little, and what that cost."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.file_name", "main.file_requests", "core.synced_file"]
+-- reads = ["core.log", "core.unsound_module", "core.file_name", "main.file_requests", "core.synced_file"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -20,8 +20,8 @@ requests AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
-    FROM core.module
-    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

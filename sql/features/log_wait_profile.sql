@@ -1,7 +1,7 @@
 -- ---
 -- about = "How long the ranks of one log waited for each other within MPI-IO, and for whom."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "core.mpiio_file", "core.rank_io", "core.file_name", "core.waited_file"]
+-- reads = ["core.log", "core.unsound_module", "core.mpiio_file", "core.rank_io", "core.file_name", "core.waited_file"]
 -- ---
 WITH per_log AS (
     SELECT
@@ -42,8 +42,8 @@ shared AS (
 ),
 unsound AS (
     SELECT cluster, night, log_id, bool_or(module = 'POSIX') AS lacks_posix
-    FROM core.module
-    WHERE module IN ('POSIX', 'MPI-IO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'MPI-IO')
     GROUP BY ALL
 ),
 told AS (

@@ -5,8 +5,7 @@
 -- ---
 -- Whether there is a step is tested by ranks (Pettitt, Applied Statistics 28, 1979), whatever the distribution. That test's place leans
 -- towards the middle, so the step lies where the runs before are nearer to the median before, and those since to the median since.
--- Its size is told by medians, and the band of what is usual is three of the standard deviations that the median absolute deviation
--- stands for.
+-- Its size is told by medians.
 WITH run AS (
     SELECT
         cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds, slowest_rank_io_seconds AS slowest_seconds,
@@ -15,6 +14,7 @@ WITH run AS (
         seconds / work AS pace, slowest_seconds / work AS slowest_pace
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
+    -- Of fewer runs, neither three before and three since a step nor five of one side leave much to be told from chance.
     QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= 8
 ),
 ranked AS (
@@ -37,6 +37,7 @@ place AS (
     FROM parted
     WHERE number BETWEEN 3 AND run_count - 3
     GROUP BY cluster, lineage_id
+    -- One lineage in ten would be parted by chance; most of these steps are too small for what is asked of a step below.
     HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.1
 ),
 middle AS (
@@ -68,12 +69,15 @@ sided AS (
 side AS (
     SELECT
         cluster, lineage_id, is_after, COUNT(*) AS side_count,
-        MEDIAN(pace) AS usual_pace, GREATEST(1.5 * usual_pace, usual_pace + 3 * 1.4826 * MAD(pace)) AS most_pace,
-        MEDIAN(seconds) AS usual_seconds, GREATEST(1.5 * usual_seconds, usual_seconds + 3 * 1.4826 * MAD(seconds)) AS most_seconds,
+        -- What is usual reaches to three standard deviations, of which a normal distribution passes one run in 700; 1.4826 makes the
+        -- median absolute deviation one of these (Rousseeuw and Croux 1993). Where runs hardly differ, half as long again is usual.
+        3 * 1.4826 AS deviations, 1.5 AS times,
+        MEDIAN(pace) AS usual_pace, GREATEST(times * usual_pace, usual_pace + deviations * MAD(pace)) AS most_pace,
+        MEDIAN(seconds) AS usual_seconds, GREATEST(times * usual_seconds, usual_seconds + deviations * MAD(seconds)) AS most_seconds,
         MEDIAN(slowest_pace) AS usual_slowest_pace,
-        GREATEST(1.5 * usual_slowest_pace, usual_slowest_pace + 3 * 1.4826 * MAD(slowest_pace)) AS most_slowest_pace,
+        GREATEST(times * usual_slowest_pace, usual_slowest_pace + deviations * MAD(slowest_pace)) AS most_slowest_pace,
         MEDIAN(slowest_seconds) AS usual_slowest_seconds,
-        GREATEST(1.5 * usual_slowest_seconds, usual_slowest_seconds + 3 * 1.4826 * MAD(slowest_seconds)) AS most_slowest_seconds
+        GREATEST(times * usual_slowest_seconds, usual_slowest_seconds + deviations * MAD(slowest_seconds)) AS most_slowest_seconds
     FROM sided
     GROUP BY ALL
 ),
@@ -97,6 +101,7 @@ slow AS (
     FROM sided
     JOIN side USING (cluster, lineage_id, is_after)
     LEFT JOIN step USING (cluster, lineage_id)
+    -- A median of fewer than five says little of a single run.
     WHERE is_of_step OR (side_count >= 5 AND pace > most_pace AND seconds > most_seconds)
 ),
 named AS (

@@ -1,7 +1,7 @@
 -- ---
 -- about = "How many of a log's requests in a layer its trace holds, and whether these are all."
 -- grain = ["log_id", "layer"]
--- reads = ["core.file_access", "core.posix_file", "core.mpiio_file", "core.module"]
+-- reads = ["core.file_access", "core.posix_file", "core.mpiio_file", "core.unsound_module"]
 -- ---
 WITH traced AS (
     SELECT cluster, night, log_id, layer, SUM(request_count) AS traced_count
@@ -24,8 +24,8 @@ counted AS (
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id, CASE WHEN module IN ('POSIX', 'DXT_POSIX') THEN 'posix' ELSE 'mpiio' END AS layer
-    FROM core.module
-    WHERE module IN ('POSIX', 'DXT_POSIX', 'MPI-IO', 'DXT_MPIIO') AND (state <> 'read' OR is_partial)
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'DXT_POSIX', 'MPI-IO', 'DXT_MPIIO')
 )
 SELECT
     log_id, layer, TRY_CAST(traced_count AS BIGINT) AS traced_count, TRY_CAST(request_count AS BIGINT) AS request_count,

@@ -1,6 +1,5 @@
 """Questions that Ctrl-C can break off."""
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Final
@@ -8,11 +7,12 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.views.query import NO_LIMITS, Limits, answer, open_catalog
+from iomine.views.questions import Parameters
 
 _PATIENCE_SECONDS: Final = 0.1
 
 
-def ask(database: Path, sql: str, parameters: Sequence[object] | None = None, limits: Limits = NO_LIMITS) -> pa.Table:
+def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS) -> pa.Table:
     """The answer to one query.
 
     Raises:

@@ -6,7 +6,7 @@ FILES = {
     **defined(
         Kind.COUNT,
         own_file_count="Files with data that one rank alone touched.",
-        small_file_count="Files with data of which less than 1 MiB was touched.",
+        small_file_count="Files with data of which less than small_file_bytes were touched.",
         slow_file_count="Files whose requests took so much longer than those of files alike that chance does not explain it.",
         like_file_count="Files like the slowest one: of its directory, size and access, itself among them.",
         overstriped_file_count="Files on Lustre that are striped over more OSTs than they have whole stripes.",
@@ -26,6 +26,7 @@ FILES = {
     ),
     **defined(
         Kind.BYTES,
+        small_file_bytes="Files of which fewer bytes were touched are small; a setting.",
         single_ost_bytes="Bytes moved of the largest file that several ranks share and that lies on one OST.",
         striped_shared_bytes="Bytes moved of the largest file on Lustre that several ranks share.",
     ),

@@ -67,7 +67,7 @@ VERDICTS = {
 }
 
 OFFENDERS = {
-    **defined(Kind.TEXT, Privacy.OPEN, grouped_by="What the row sums up: a user, app, account, or user and app."),
+    **defined(Kind.TEXT, Privacy.OPEN, grouped_by="What the row sums up: a user, app, account or code, or two of them."),
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",

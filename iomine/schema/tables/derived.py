@@ -6,6 +6,7 @@ FAILED_DERIVATION = Table(
     "failed_derivation",
     "What could not be worked out of a log, and why; its other rows are sound.",
     ("log_id", "derivation", "error"),
+    grain=("log_id", "derivation"),
 )
 FILE_ACCESS = Table(
     "file_access",
@@ -14,19 +15,23 @@ FILE_ACCESS = Table(
         *("log_id", "layer", "file_id", "op", "request_count", "moved_bytes", "touched_bytes", "consecutive_count"),
         *("backward_count", "rewind_count", "rank_count", "request_seconds"),
     ),
+    grain=("log_id", "layer", "file_id", "op"),
 )
 REQUEST_SIZE = Table(
     "request_size",
     "How often a layer's trace holds requests of one length; where lengths are many, they are rounded down.",
     ("log_id", "layer", "op", "length_bytes", "request_count"),
+    grain=("log_id", "layer", "op", "length_bytes"),
 )
 RANK_IO = Table(
     "rank_io",
-    "What one rank did in a layer, or (layer `all`) what its program asked for through all of them; idle ranks have no row.",
+    "What one rank did in a layer, or (layer all) what its program asked for through all of them; idle ranks have no row.",
     (
         *("log_id", "layer", "rank", "host", "evidence", "read_count", "write_count", "read_bytes", "write_bytes"),
         *("read_seconds", "write_seconds", "meta_seconds"),
     ),
+    grain=("log_id", "layer", "rank"),
+    for_people=True,
 )
 _PHASE = (
     *("evidence", "phase", "op", "start_seconds", "end_seconds", "run_ratio", "read_count", "write_count", "request_count"),
@@ -35,13 +40,15 @@ _PHASE = (
 )
 PHASE = Table(
     "phase",
-    "A stretch of time in which a log reads, or writes, in a layer, or (layer `all`) in any.",
+    "A stretch of time in which a log does I/O in a layer, or (layer all) in any.",
     ("log_id", "layer", *_PHASE, "bursts_per_rank"),
+    grain=("log_id", "layer", "phase"),
 )
 FILE_PHASE = Table(
     "file_phase",
     "What a phase of a layer did to one file.",
     ("log_id", "layer", "file_id", *_PHASE),
+    grain=("log_id", "layer", "file_id", "phase"),
 )
 FILE_OVERLAP = Table(
     "file_overlap",
@@ -50,6 +57,8 @@ FILE_OVERLAP = Table(
         *("log_id", "layer", "file_id", "op", "moved_bytes", "touched_bytes", "again_rank_bytes", "again_host_bytes"),
         *("again_bytes", "overlap_bytes", "overlap_rank_count", "straddle_count", "shared_stripe_count"),
     ),
+    grain=("log_id", "layer", "file_id", "op"),
+    for_people=True,
 )
 ACCESS_RUN = Table(
     "access_run",
@@ -58,6 +67,7 @@ ACCESS_RUN = Table(
         *("log_id", "layer", "file_id", "rank", "op", "pattern", "offset_bytes", "length_bytes", "stride_bytes"),
         *("request_count", "consecutive_count", "moved_bytes", "start_seconds", "end_seconds"),
     ),
+    for_people=True,
 )
 _DETAIL = ("op", "start_seconds", "end_seconds", "request_count", "moved_bytes", "small_count", "busy_seconds")
 _DETAIL_LONGEST = ("longest_seconds", "longest_start_seconds")
@@ -68,6 +78,7 @@ RANK_DETAIL = Table(
         *("log_id", "layer", "detail_level", "tolerance_seconds", "rank", "merged_rank_count"),
         *(*_DETAIL, *_DETAIL_LONGEST),
     ),
+    grain=("log_id", "layer", "detail_level", "rank", "op", "start_seconds"),
 )
 OFFSET_DETAIL = Table(
     "offset_detail",
@@ -76,19 +87,23 @@ OFFSET_DETAIL = Table(
         *("log_id", "layer", "file_id", "tolerance_bytes", "offset_bytes", "end_offset_bytes"),
         *(*_DETAIL, *_DETAIL_LONGEST),
     ),
+    grain=("log_id", "layer", "file_id", "op", "offset_bytes"),
 )
 OST_DETAIL = Table(
     "ost_detail",
     "Traced requests of one direction to an OST, so close in time that a picture shows them as one; small is below 1 MiB.",
     ("log_id", "layer", "detail_level", "tolerance_seconds", "ost_id", *_DETAIL, *_DETAIL_LONGEST),
+    grain=("log_id", "layer", "detail_level", "ost_id", "op", "start_seconds"),
 )
 OST_IO = Table(
     "ost_io",
-    "What one OST did for a log in one direction, and what no OST is known for: `ost_id` is empty there, and `reason` says why.",
+    "What one OST did for a log in one direction, and what no OST is known for: ost_id is empty there, and reason says why.",
     (
         *("log_id", "layer", "ost_id", "op", "evidence", "reason", "request_count", "moved_bytes", "request_seconds"),
         "file_count",
     ),
+    grain=("log_id", "layer", "ost_id", "op", "evidence", "reason"),
+    for_people=True,
 )
 OST_PACE = Table(
     "ost_pace",
@@ -97,19 +112,23 @@ OST_PACE = Table(
         *("log_id", "layer", "ost_id", "op", "evidence", "request_count", "moved_bytes", "request_seconds", "rank_count"),
         *("file_count", "is_comparable", "typical_seconds_per_byte", "typical_seconds_per_request"),
     ),
+    grain=("log_id", "layer", "ost_id", "op", "evidence"),
 )
 RANK_OST = Table(
     "rank_ost",
     "The OST on which most of a rank's time in requests lies, and that time, as far as the OST of requests is known.",
     ("log_id", "layer", "rank", "ost_id", "request_seconds"),
+    grain=("log_id", "layer", "rank"),
 )
 PERIOD = Table(
     "period",
-    "How regularly the phases of a layer, or (layer `all`) of the whole log, come in which bytes are moved in one direction.",
+    "How regularly the phases of a layer, or (layer all) of the whole log, come in which bytes are moved in one direction.",
     (
         *("log_id", "layer", "op", "evidence", "io_phase_count", "period_method", "period_seconds", "period_confidence_ratio"),
         *("spectrum_period_seconds", "spectrum_confidence_ratio"),
     ),
+    grain=("log_id", "layer", "op"),
+    for_people=True,
 )
 MPIIO_POSIX = Table(
     "mpiio_posix",
@@ -121,4 +140,6 @@ MPIIO_POSIX = Table(
         *("posix_rank_count", "aggregator_rank_count", "aggregator_ranks", "own_request_ratio", "matched_request_ratio"),
         "unchanged_ratio",
     ),
+    grain=("log_id", "file_id", "op"),
+    for_people=True,
 )

@@ -18,11 +18,14 @@ LOG_REQUESTS = Table(
         *("reread_core_seconds", "rewritten_core_seconds", "read_extent_evidence", "write_extent_evidence"),
         *("small_read_path", "small_write_path", "misaligned_path", "reread_path", "rewritten_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 DARSHAN_BUILD = Table(
     "darshan_build",
     "What Darshan of one version saw on a machine in a night: what one log shows that it can count holds for the others.",
     ("darshan_version", "stat_count"),
+    grain=("cluster", "night", "darshan_version"),
 )
 LOG_META_PROFILE = Table(
     "log_meta_profile",
@@ -32,6 +35,8 @@ LOG_META_PROFILE = Table(
         *("open_count", "stat_count", "meta_call_count", "meta_call_ratio", "meta_calls_per_second"),
         *("longest_meta_seconds", "longest_meta_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_RANK_PROFILE = Table(
     "log_rank_profile",
@@ -47,6 +52,8 @@ LOG_RANK_PROFILE = Table(
         *("rank0_write_idle_core_seconds", "rank0_idle_core_seconds", "heaviest_rank_idle_core_seconds"),
         "straggler_idle_core_seconds",
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_WAIT_PROFILE = Table(
     "log_wait_profile",
@@ -55,6 +62,8 @@ LOG_WAIT_PROFILE = Table(
         *("log_id", "is_complete", "late_core_seconds", "late_seconds_ratio", "late_run_ratio", "late_rank", "waited_for"),
         *("late_rank_evidence", "late_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_SYNC_PROFILE = Table(
     "log_sync_profile",
@@ -63,6 +72,8 @@ LOG_SYNC_PROFILE = Table(
         *("log_id", "is_complete", "sync_count", "synced_write_count", "sync_ratio", "sync_interval_bytes", "sync_core_seconds"),
         *("sync_seconds_ratio", "sync_evidence", "sync_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_SLOW_FILE_PROFILE = Table(
     "log_slow_file_profile",
@@ -71,6 +82,8 @@ LOG_SLOW_FILE_PROFILE = Table(
         *("log_id", "is_complete", "slow_file_count", "like_file_count", "slow_file_slowdown_ratio", "slow_file_wait_ratio"),
         *("slow_file_core_seconds", "slow_file_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_COLLECTIVE_PROFILE = Table(
     "log_collective_profile",
@@ -82,15 +95,26 @@ LOG_COLLECTIVE_PROFILE = Table(
         *("read_amplification_ratio", "write_amplification_ratio", "read_amplification_core_seconds"),
         *("write_amplification_core_seconds", "indep_read_path", "indep_write_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_FILE_PROFILE = Table(
     "log_file_profile",
     "The files of one log: how many belong to one rank alone, how many are small, and what went through stdio.",
     (
         *("log_id", "is_complete", "file_count", "own_file_count", "own_files_per_rank_ratio", "own_file_core_seconds"),
-        *("small_file_count", "small_file_ratio", "small_file_core_seconds", "data_stdio_ratio", "stdio_core_seconds"),
+        *(
+            "small_file_bytes",
+            "small_file_count",
+            "small_file_ratio",
+            "small_file_core_seconds",
+            "data_stdio_ratio",
+            "stdio_core_seconds",
+        ),
         *("stdio_path", "io_core_seconds", "io_ratio", "io_seconds_per_mib"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_STRIPE_PROFILE = Table(
     "log_stripe_profile",
@@ -101,6 +125,8 @@ LOG_STRIPE_PROFILE = Table(
         "striped_shared_path",
         *("ranks_per_ost_ratio", "overstriped_file_count", "overstriped_file_ratio", "overstriped_core_seconds"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_PHASE_PROFILE = Table(
     "log_phase_profile",
@@ -110,6 +136,8 @@ LOG_PHASE_PROFILE = Table(
         *("phase_straggler_ratio", "phase_straggler_core_seconds", "phase_straggler_seconds_ratio", "phase_straggler_ost_id"),
         "phase_straggler_ost_ratio",
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_OST_PROFILE = Table(
     "log_ost_profile",
@@ -120,6 +148,8 @@ LOG_OST_PROFILE = Table(
         *("single_ost_bytes", "busiest_ost_seconds_ratio", "slow_ost_id", "slow_ost_count", "compared_ost_count"),
         *("slow_ost_slowness_ratio", "slow_ost_wait_ratio", "slow_ost_core_seconds", "slow_ost_bytes", "slow_ost_evidence"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_OVERLAP_PROFILE = Table(
     "log_overlap_profile",
@@ -131,6 +161,8 @@ LOG_OVERLAP_PROFILE = Table(
         *("shared_stripe_ratio", "shared_stripe_core_seconds", "shared_stripe_path", "host_count", "straddle_count"),
         *("straddle_ratio", "straddle_core_seconds", "straddle_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_TRANSFORM_PROFILE = Table(
     "log_transform_profile",
@@ -140,6 +172,8 @@ LOG_TRANSFORM_PROFILE = Table(
         *("stayed_small_seconds_ratio", "stayed_small_core_seconds", "stayed_small_path", "sieve_read_bytes"),
         *("write_bytes", "sieve_read_ratio", "sieve_read_core_seconds", "sieve_read_path"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 LOG_WEATHER_PROFILE = Table(
     "log_weather_profile",
@@ -151,6 +185,7 @@ LOG_WEATHER_PROFILE = Table(
         *("mdt_others_ratio", "mdt_rpc_count", "load_percentile", "own_bytes_ratio", "fullest_ratio"),
         *("lineage_run_count", "alike_run_count", "run_slowdown_ratio", "did_more_ratio", "differences"),
     ),
+    grain=("log_id",),
 )
 DRISHTI_POSIX = Table(
     "drishti_posix",
@@ -166,6 +201,7 @@ DRISHTI_POSIX = Table(
         "own_write_spread_ratio",
         *("shared_record_count", "own_record_count"),
     ),
+    grain=("log_id",),
 )
 DRISHTI_MPIIO = Table(
     "drishti_mpiio",
@@ -174,11 +210,13 @@ DRISHTI_MPIIO = Table(
         *("log_id", "is_complete", "no_mpiio", "record_count", "mpiio_read_count", "mpiio_write_count"),
         *("coll_read_count", "coll_write_count", "nb_read_count", "nb_write_count"),
     ),
+    grain=("log_id",),
 )
 DRISHTI_STDIO = Table(
     "drishti_stdio",
     "The share of stdio in the bytes that one log moved, as Drishti adds them up: POSIX, STDIO and MPI-IO alone.",
     (*("log_id", "is_complete", "stdio_bytes", "stdio_ratio"),),
+    grain=("log_id",),
 )
 DRISHTI_AGGREGATORS = Table(
     "drishti_aggregators",
@@ -187,6 +225,7 @@ DRISHTI_AGGREGATORS = Table(
         *("log_id", "is_complete", "aggregator_count", "job_node_count", "node_evidence", "aggregators_differ"),
         "aggregator_order",
     ),
+    grain=("log_id",),
 )
 LOG_ACTIVITY = Table(
     "log_activity",
@@ -201,9 +240,12 @@ LOG_ACTIVITY = Table(
         *("mpiio_lack", "trace_lack", "mpiio_trace_lack", "layout_lack", "rank_lack", "rank_time_lack", "host_lack"),
         *("phase_lack", "stat_lack", "statistics_lack"),
     ),
+    grain=("log_id",),
+    for_people=True,
 )
 COST_CLAIM = Table(
     "cost_claim",
     "The part of a log's I/O time that each cost is about: files of which the costs come in the same order make one group.",
     ("log_id", "claim_group", "cost_name", "claim_core_seconds"),
+    grain=("log_id", "claim_group", "cost_name"),
 )

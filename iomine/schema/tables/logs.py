@@ -11,21 +11,29 @@ LOG = Table(
         *("write_count", "io_core_seconds", "storage_core_seconds", "waiting_core_seconds", "special_core_seconds"),
         *("slowest_rank", "slowest_rank_io_seconds", "is_overlapping", "io_signature", "lineage_id", "path", "size_bytes"),
     ),
+    grain=("log_id",),
 )
 MODULE = Table(
     "module",
     "One module of a log, and whether its records could be read.",
     ("log_id", "module", "module_version", "region_bytes", "record_count", "is_partial", "state", "reason"),
+    grain=("log_id", "module"),
 )
 FILE_NAME = Table(
     "file_name",
     "The name behind a record id in one log, with the mount that it lies on.",
     ("log_id", "file_id", "path", "mount", "fs_type"),
+    grain=("log_id", "file_id"),
 )
-MOUNT = Table("mount", "A file system that was mounted when the log was written.", ("log_id", "mount", "fs_type"))
-METADATA = Table("metadata", "A metadata entry of a log, MPI-IO hints among them.", ("log_id", "key", "entry"))
+MOUNT = Table(
+    "mount", "A file system that was mounted when the log was written.", ("log_id", "mount", "fs_type"), grain=("log_id", "mount")
+)
+METADATA = Table(
+    "metadata", "A metadata entry of a log, MPI-IO hints among them.", ("log_id", "key", "entry"), grain=("log_id", "key")
+)
 SPECIAL_FILE = Table(
     "special_file",
     "What a log opened that is no file on storage: a standard stream, device, pipe or socket, or a file of the kernel.",
     ("log_id", "file_id", "special_kind", "evidence"),
+    grain=("log_id", "file_id"),
 )

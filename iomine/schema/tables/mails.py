@@ -10,4 +10,5 @@ MAIL = Table(
         *("told_night", "mail_part", "cluster", "user", "application", "code", "answer", "answer_night"),
     ),
     partitioned=False,
+    grain=("message_id", "mail_part", "cluster", "user", "application", "code"),
 )

@@ -8,7 +8,7 @@ _RECORD = ("log_id", "file_id", "rank")
 
 
 def _counters(name: str, module: str, about: str, *extra: str) -> Table:
-    return Table(name, about, (*_RECORD, *extra, *columns_of(module)))
+    return Table(name, about, (*_RECORD, *extra, *columns_of(module)), grain=_RECORD)
 
 
 POSIX_FILE = _counters("posix_file", "POSIX", "POSIX calls of a rank, or of all ranks together, on a file.")
@@ -44,16 +44,19 @@ LUSTRE_COMPONENT_TABLE = Table(
         "fs_ost_count",
         "fs_mdt_count",
     ),
+    grain=("log_id", "file_id", "rank", "component"),
 )
 HEATMAP_RANK = Table(
     "heatmap_rank",
     "Bytes moved by a rank in time bins of equal width.",
     (*_RECORD, "layer", "bin_seconds", "bin_count", "read_bins", "write_bins"),
+    grain=("log_id", "layer", "rank"),
 )
 DXT_FILE = Table(
     "dxt_file",
     "The trace of a rank on a file: how many requests it holds.",
     (*_RECORD, "layer", "host", "write_count", "read_count"),
+    grain=("log_id", "layer", "file_id", "rank"),
 )
 SEGMENT = Table(
     "segment",
@@ -67,20 +70,26 @@ APMPI_RUN = Table(
     "apmpi_run",
     "MPI time of a run, as its AutoPerf header keeps it.",
     (*_RECORD, "magic", "sync_flag", "comm_seconds_variance", "comm_sync_seconds_variance"),
+    grain=("log_id",),
 )
-APMPI_RANK = Table("apmpi_rank", "MPI time of a rank.", (*_RECORD, "host", "comm_seconds", "comm_sync_seconds"))
+APMPI_RANK = Table(
+    "apmpi_rank", "MPI time of a rank.", (*_RECORD, "host", "comm_seconds", "comm_sync_seconds"), grain=("log_id", "rank")
+)
 APMPI_CALL = Table(
     "apmpi_call",
     "MPI calls of one kind by a rank; calls whose counters are all zero have no row.",
     (*_RECORD, "mpi_call", *CALL_COUNTERS, *CALL_TIMES, "sync_seconds"),
+    grain=("log_id", "rank", "mpi_call"),
 )
 APXC_RUN = Table(
     "apxc_run",
     "The part of an Aries network that a run touched.",
     (*_RECORD, "magic", "blade_count", "chassis_count", "group_count", "memory_mode", "cluster_mode", "application_id"),
+    grain=("log_id",),
 )
 APXC_ROUTER = Table(
     "apxc_router",
     "Counters of an Aries router that a run used.",
     (*_RECORD, "group_index", "chassis_index", "blade_index", "node_index", "router_counts"),
+    grain=("log_id", "group_index", "chassis_index", "blade_index", "node_index"),
 )

@@ -28,4 +28,6 @@ MOUNT_NIGHT = Table(
         "small_written_core_seconds",
     ),
 )
-KNOWN_LOG = Table("known_log", "A log whose rows have left, by which it is still known.", ("log_id",))
+KNOWN_LOG = Table(
+    "known_log", "A log whose rows have left, by which it is still known.", ("log_id",), grain=("cluster", "night", "log_id")
+)

@@ -65,11 +65,13 @@ RUN_SHAPE = Table(
         *("log_id", "job_id", "lineage_id", "nprocs", "io_core_seconds", "read_bytes", "write_bytes", "read_count"),
         *("write_count", "open_count", "read_seconds", "write_seconds", "meta_seconds", "file_count", "osts_per_file"),
     ),
+    grain=("log_id",),
 )
 RUN_USUAL = Table(
     "run_usual",
     "How long one log's I/O took, held against runs of its lineage in nights before, and what it did otherwise than they.",
     ("log_id", "lineage_run_count", "alike_run_count", "run_slowdown_ratio", "did_more_ratio", "differences"),
+    grain=("log_id",),
 )
 WEATHER = Table(
     "weather",

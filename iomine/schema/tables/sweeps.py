@@ -17,6 +17,7 @@ SWEEP = Table(
         *("statistics_rejected_count", "reader_version", "table_versions"),
     ),
     partitioned=False,
+    grain=("sweep_id",),
 )
 VERDICT = Table(
     "verdict",
@@ -25,4 +26,5 @@ VERDICT = Table(
         *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version", "evidence"),
         *("finding", "advice", "cost_core_seconds", "charged_core_seconds", "idle_core_seconds", "reason"),
     ),
+    grain=("log_id", "ruleset", "code"),
 )

@@ -24,6 +24,7 @@ from iomine.triggers import (
 )
 from iomine.triggers.finding import Slot, parts
 from iomine.triggers.model import State
+from iomine.views.model import sql_folder
 
 PAGES = [pytest.param(page, id=code) for code, page in MANUALS.items()]
 OURS = [pytest.param(page, id=code) for code, page in MANUALS.items() if page.trigger.ruleset == "iomine"]
@@ -131,7 +132,7 @@ def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.settings])
 def test_setting_turns_something(trigger: Trigger) -> None:
     """The view takes each setting, and without one it works with the same default as the trigger."""
-    views = [view for folder in ("features", "out") for view in (resources.files("iomine") / "sql" / folder).iterdir()]
+    views = [view for folder in ("features", "out") for view in (sql_folder() / folder).iterdir()]
     for setting in trigger.settings:
         asks = re.compile(rf"COALESCE\(getvariable\('{setting.name}'\), (\d+)\)")
         used = [float(default) for view in views for default in asks.findall(view.read_text(encoding="utf-8"))]

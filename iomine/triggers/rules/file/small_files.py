@@ -2,8 +2,8 @@
 
 To open a file costs the metadata server the same whatever its size, so for files below a MiB the opening takes longer
 than the reading. Thousands of them turn a transfer into a storm of lookups, and they fill the file system's tables long
-before its disks. A file is small where less than 1 MiB of it was touched. The cost is the time on small files, metadata
-calls included.
+before its disks. A file is small where less than `small_file_bytes` of it were touched. The cost is the time on small
+files, metadata calls included.
 
 Blind spots: a large file of which only a little was read counts as small. The configuration files, libraries and
 modules that a program loads when it starts are counted, so programs in Python on many ranks fire by their start alone.
@@ -11,8 +11,9 @@ Of files in DAOS the extent is not known, and they never count as small.
 """
 
 from iomine.triggers.inputs import DATA_FILES
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, PACK_PYTHON
+from iomine.units import MIB
 
 TRIGGER = Trigger(
     code="FILE-102",
@@ -23,8 +24,8 @@ TRIGGER = Trigger(
         Above("small_file_ratio", 0.5, why="Our own choice: small files are most of the files."),
     ),
     finding=(
-        "{small_file_count} of {file_count} files ({small_file_ratio:.0%}) had less than 1 MiB touched; they took "
-        "{small_file_core_seconds} core-seconds."
+        "{small_file_count} of {file_count} files ({small_file_ratio:.0%}) had less than {small_file_bytes:,} bytes touched; "
+        "they took {small_file_core_seconds} core-seconds."
     ),
     advice=(
         "Pack small files into few. Least effort: keep the {small_file_count} files in one archive, and unpack it to "
@@ -35,7 +36,13 @@ TRIGGER = Trigger(
     cases=(
         Case(
             "a data set of one file for each sample",
-            {"small_file_count": 50_000, "small_file_ratio": 0.99, "file_count": 50_010, "small_file_core_seconds": 200.0},
+            {
+                "small_file_bytes": MIB,
+                "small_file_count": 50_000,
+                "small_file_ratio": 0.99,
+                "file_count": 50_010,
+                "small_file_core_seconds": 200.0,
+            },
             state="fired",
         ),
         Case("exactly on the bar of the count", {"small_file_count": 1000, "small_file_ratio": 0.99}, state="clear"),
@@ -61,6 +68,13 @@ TRIGGER = Trigger(
     lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole",
     cost="small_file_core_seconds",
+    settings=(
+        Setting(
+            "small_file_bytes",
+            MIB,
+            why="A usual stripe of Lustre; where blocks are larger, or small files lie on flash, choose another.",
+        ),
+    ),
     snippets=(
         Snippet(
             "shell",

@@ -1,0 +1,8 @@
+-- ---
+-- about = "A rank of which most of the time in POSIX requests lies on an OST that was slow for its log, and that OST."
+-- grain = ["log_id", "rank"]
+-- reads = ["core.ost_pace", "core.rank_ost"]
+-- ---
+SELECT cluster, night, log_id, rank, ost_id
+FROM (FROM core.rank_ost WHERE layer = 'posix')
+SEMI JOIN (FROM core.ost_pace WHERE is_slow AND layer = 'posix') USING (cluster, night, log_id, ost_id)

@@ -1,7 +1,0 @@
--- ---
--- about = "Bytes and stripes of a file that traced requests of one direction in a layer touch more than once."
--- grain = ["log_id", "layer", "file_id", "op"]
--- reads = ["lake.file_overlap"]
--- ---
-SELECT *
-FROM lake.file_overlap

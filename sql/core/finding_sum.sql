@@ -1,0 +1,36 @@
+-- ---
+-- about = "How often each trigger found something, in all and of each user, what that cost, and whether it grows."
+-- grain = ["grouped_by", "user", "uid", "code"]
+-- reads = ["core.finding_night", "core.newest_night"]
+-- ---
+WITH dated AS (
+    SELECT finding_night.*, last_night - night AS age, recent_night_count, preceding_night_count
+    FROM core.finding_night AS finding_night
+    JOIN core.newest_night USING (cluster)
+)
+SELECT
+    CASE GROUPING("user") WHEN 0 THEN 'user and code' ELSE 'code' END AS grouped_by,
+    "user", uid, code,
+    arg_max(level, night ORDER BY level) AS level,
+    TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
+    COUNT(DISTINCT ("user", uid)) AS user_count,
+    COUNT(DISTINCT app) AS app_count,
+    COUNT(DISTINCT night) AS night_count,
+    SUM(cost_core_seconds) AS cost_core_seconds,
+    SUM(charged_core_seconds) AS charged_core_seconds,
+    MIN(night) AS first_night,
+    MAX(night) AS last_night,
+    TRY_CAST(COALESCE(SUM(finding_count) FILTER (WHERE age BETWEEN 0 AND 6), 0) AS BIGINT) AS recent_finding_count,
+    -- Without logs of a machine of that week nobody can say what there was.
+    TRY_CAST(CASE
+        WHEN bool_and(preceding_night_count > 0)
+            THEN COALESCE(SUM(finding_count) FILTER (WHERE age BETWEEN 7 AND 13), 0)
+    END AS BIGINT) AS preceding_finding_count,
+    CASE
+        WHEN bool_and(recent_night_count > 0 AND preceding_night_count > 0)
+            THEN
+                COALESCE(SUM(finding_count / recent_night_count) FILTER (WHERE age BETWEEN 0 AND 6), 0)
+                / SUM(finding_count / preceding_night_count) FILTER (WHERE age BETWEEN 7 AND 13)
+    END AS finding_change_ratio
+FROM dated
+GROUP BY GROUPING SETS (("user", uid, code), (code))

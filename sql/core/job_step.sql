@@ -1,7 +1,0 @@
--- ---
--- about = "A step of a job."
--- grain = []
--- reads = ["lake.job_step"]
--- ---
-SELECT *
-FROM lake.job_step

@@ -1,7 +1,0 @@
--- ---
--- about = "How one log used MPI-IO: independent and collective calls, blocking ones, and bytes beneath it that nobody asked for."
--- grain = ["log_id"]
--- reads = ["lake.log_collective_profile"]
--- ---
-SELECT *
-FROM lake.log_collective_profile

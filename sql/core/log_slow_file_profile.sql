@@ -1,7 +1,0 @@
--- ---
--- about = "The files of one log whose requests took far longer than those of files alike: same directory, size and access."
--- grain = ["log_id"]
--- reads = ["lake.log_slow_file_profile"]
--- ---
-SELECT *
-FROM lake.log_slow_file_profile

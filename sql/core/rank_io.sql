@@ -1,7 +1,0 @@
--- ---
--- about = "What one rank did in a layer, or (layer all) what its program asked for through all of them; idle ranks have no row."
--- grain = ["log_id", "layer", "rank"]
--- reads = ["lake.rank_io"]
--- ---
-SELECT *
-FROM lake.rank_io

@@ -1,0 +1,8 @@
+-- ---
+-- about = "A module of a log of which not all records are known: it could not be read whole, or Darshan ran out of memory for it."
+-- grain = ["log_id", "module"]
+-- reads = ["core.module"]
+-- ---
+SELECT cluster, night, log_id, module
+FROM core.module
+WHERE state <> 'read' OR is_partial

@@ -1,7 +1,0 @@
--- ---
--- about = "The phases of I/O of one log as a whole: how many there are, and in how many of them a rank straggled."
--- grain = ["log_id"]
--- reads = ["core.log_phase_profile"]
--- ---
-SELECT *
-FROM core.log_phase_profile

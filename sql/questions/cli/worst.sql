@@ -1,0 +1,35 @@
+-- ---
+-- about = "Sums of users and programs over nights, the worst first."
+-- parts = []
+-- reads = ["core.app_night"]
+-- # worst_by: 'cost', 'io', 'findings' or 'bytes'. NULL for all nights, and for all clusters.
+-- parameters = ["first_night", "cluster", "worst_by", "most_rows"]
+-- ---
+WITH offender AS (
+    SELECT
+        "user", uid, app,
+        sum(log_count)::BIGINT AS log_count,
+        sum(io_core_seconds) AS io_core_seconds,
+        sum(run_core_seconds) AS run_core_seconds,
+        sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio,
+        sum(finding_count)::BIGINT AS finding_count,
+        sum(cost_core_seconds) AS cost_core_seconds,
+        try_cast(sum(read_bytes) AS BIGINT) AS read_bytes,
+        try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
+        min(night) AS first_night,
+        max(night) AS last_night,
+        sum(doubtful_log_count)::BIGINT AS doubtful_log_count
+    FROM core.app_night
+    WHERE ($first_night::DATE IS NULL OR night >= $first_night::DATE) AND ($cluster::VARCHAR IS NULL OR cluster = $cluster::VARCHAR)
+    GROUP BY "user", uid, app
+)
+SELECT * FROM offender
+ORDER BY
+    CASE $worst_by::VARCHAR
+        WHEN 'cost' THEN cost_core_seconds
+        WHEN 'io' THEN io_core_seconds
+        WHEN 'findings' THEN finding_count
+        ELSE read_bytes::DOUBLE + write_bytes
+    END DESC NULLS LAST,
+    io_core_seconds DESC NULLS LAST, log_count DESC, uid, "user", app
+LIMIT $most_rows::BIGINT

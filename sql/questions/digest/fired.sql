@@ -1,0 +1,24 @@
+-- ---
+-- about = "What fired in runs that were not slow for others' or unknown reasons, and is not over."
+-- parts = ["run"]
+-- reads = ["main.findings"]
+-- # What is over: clusters, lineages and codes that go together.
+-- parameters = ["earliest_night", "last_night", "over_clusters", "over_lineage_ids", "over_codes"]
+-- ---
+WITH over AS (
+    SELECT
+        unnest($over_clusters::VARCHAR[]) AS cluster, unnest($over_lineage_ids::VARCHAR[]) AS lineage_id,
+        unnest($over_codes::VARCHAR[]) AS code
+)
+SELECT
+    recipient, cluster, night, log_id, "user", application, code, level,
+    cost_core_seconds + coalesce(idle_core_seconds, 0) AS cost_core_seconds, idle_core_seconds, charged_core_seconds,
+    run_core_seconds
+-- What others made slow, or nobody knows what, says little about a program; and what is over is no news.
+FROM (SELECT * FROM run WHERE NOT is_excused AND NOT is_unexplained)
+JOIN (
+    SELECT cluster, night, log_id, code, level, cost_core_seconds, idle_core_seconds, charged_core_seconds
+    FROM main.findings
+    WHERE night BETWEEN $earliest_night::DATE AND $last_night::DATE
+) USING (cluster, night, log_id)
+ANTI JOIN over USING (cluster, lineage_id, code)

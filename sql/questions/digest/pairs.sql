@@ -1,0 +1,11 @@
+-- ---
+-- about = "In how many runs of an application two codes fired together."
+-- parts = ["fired"]
+-- reads = []
+-- parameters = []
+-- ---
+SELECT cluster, recipient, "user", application, one.code, other.code AS other_code, count(*) AS run_count
+FROM fired AS one
+JOIN fired AS other USING (cluster, night, log_id, recipient, "user", application)
+WHERE one.code <> other.code
+GROUP BY ALL

@@ -1,0 +1,17 @@
+-- ---
+-- about = "How many requests of each size there were in a layer."
+-- parts = []
+-- reads = ["core.posix_file", "core.mpiio_file"]
+-- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
+-- ---
+SELECT log_id, 'posix' AS layer, SUM(COLUMNS('^(read|write)_size_.*_count$'))::DOUBLE AS '\0'
+FROM core.posix_file
+WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
+    AND list_contains($log_ids, log_id)
+GROUP BY log_id
+UNION ALL BY NAME
+SELECT log_id, 'mpiio' AS layer, SUM(COLUMNS('^(read|write)_size_.*_count$'))::DOUBLE AS '\0'
+FROM core.mpiio_file
+WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
+    AND list_contains($log_ids, log_id)
+GROUP BY log_id

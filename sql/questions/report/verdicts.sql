@@ -1,0 +1,12 @@
+-- ---
+-- about = "Verdicts but for clear ones, the costliest first."
+-- parts = []
+-- reads = ["core.verdict"]
+-- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
+-- ---
+SELECT log_id, code, level, state, value, bar, evidence, finding, advice, cost_core_seconds, charged_core_seconds,
+    idle_core_seconds, reason
+FROM core.verdict
+WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
+    AND list_contains($log_ids, log_id) AND ruleset = 'iomine' AND state <> 'clear'
+ORDER BY cost_core_seconds + coalesce(idle_core_seconds, 0) DESC NULLS LAST, code

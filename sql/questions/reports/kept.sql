@@ -1,0 +1,10 @@
+-- ---
+-- about = "Logs of the newest nights of each machine."
+-- parts = []
+-- reads = ["core.log", "core.newest_night"]
+-- parameters = ["night_count"]
+-- ---
+SELECT log_id
+FROM core.log
+JOIN core.newest_night USING (cluster)
+WHERE night > last_night - $night_count::INTEGER

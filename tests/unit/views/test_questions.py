@@ -1,0 +1,81 @@
+"""Every case under tests/cases/questions, and that each question that works something out has one."""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from rows_in import stage
+
+from iomine.views.questions import Question, find_questions
+
+CASES: Final = Path(__file__).parents[2] / "cases" / "questions"
+QUESTIONS: Final = {question.name: question for question in find_questions()}
+# A plain lookup joins nothing, calls no function but for whether a value is in a list, and tells no cases apart.
+_WORKS_OUT: Final = re.compile(r"\b(JOIN|GROUP BY|UNION|CASE|WITH|OVER)\b|\b(?!list_contains)\w+\(")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionCase:
+    """One file under tests/cases/questions: rows and parameters in, exact rows out; a key left out is NULL.
+
+    Where the question orders its rows, so does the case, unless it says that they may come in any order.
+    """
+
+    question: Question
+    name: str
+    given: dict[str, list[dict[str, Any]]]
+    parameters: dict[str, Any]
+    expect: list[dict[str, Any]]
+    ordered: bool
+
+    def __str__(self) -> str:
+        """The name that pytest shows."""
+        return f"{self.question.name}-{self.name}"
+
+
+def _load(path: Path) -> QuestionCase:
+    case = tomllib.loads(path.read_text(encoding="utf-8"))
+    assert case.pop("why")
+    question = QUESTIONS[f"{path.parts[-3]}/{path.parts[-2]}"]
+    ordered = case.pop("ordered", "\nORDER BY" in question.query)
+    return QuestionCase(question, path.stem, case.pop("given", {}), case.pop("parameters", {}), ordered=ordered, **case)
+
+
+_LOADED: Final = [_load(path) for path in sorted(CASES.glob("*/*/*.toml"))]
+
+
+@pytest.mark.parametrize("case", _LOADED, ids=str)
+def test_question_answers_its_case(case: QuestionCase):
+    """A question gives exactly the rows that its case expects."""
+    assert case.parameters.keys() <= set(case.question.parameters)
+    with stage(case.question, case.given) as con:
+        answer = con.execute(case.question.sql, dict.fromkeys(case.question.parameters) | case.parameters)
+        columns = [name for name, *_ in answer.description]
+        got = [dict(zip(columns, row, strict=True)) for row in answer.fetchall()]
+    expected = [dict.fromkeys(columns) | row for row in case.expect]
+    if not case.ordered:
+        expected, got = sorted(expected, key=repr), sorted(got, key=repr)
+    assert expected == got
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda each: each.name)
+def test_a_question_that_works_something_out_has_a_case(question: Question):
+    """A question is tested unless it only looks rows up."""
+    assert not _WORKS_OUT.search(question.query) or any(case.question is question for case in _LOADED)
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda each: each.name)
+def test_the_header_names_what_the_query_asks_for(question: Question):
+    """Relations, parts and parameters are those of the query, no more and no fewer."""
+    named = set(re.findall(r"(?<!DISTINCT )(?:FROM|JOIN) (\w+\.\w+)", question.sql))
+    assert (named, set(re.findall(r"\$(\w+)", question.sql))) == (set(question.reads), set(question.parameters))
+    assert all(re.search(rf"(?:FROM|JOIN) {part.name.partition('/')[2]}\b", question.sql) for part in question.parts)
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda each: each.name)
+def test_a_question_can_be_prefixed_by_its_parts(question: Question):
+    """The query begins with WITH or SELECT, so that parts can stand before it."""
+    assert question.query.startswith(("WITH ", "SELECT\n", "SELECT "))
