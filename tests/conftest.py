@@ -1,8 +1,10 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from shared import NOT_HERE, SHARED_DATA
+from tiers import REPO, seconds_by_file
 
 # Machines are busy at times: how long an example takes proves nothing.
 settings.register_profile("iomine", deadline=None)
@@ -15,3 +17,18 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(NOT_HERE)
     return SHARED_DATA
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take longest come first, so that no process is left with one of them at the end."""
+    seconds = seconds_by_file()
+    items.sort(key=lambda item: -seconds.get(str(item.path.relative_to(REPO)), 0))
+
+
+@pytest.fixture(scope="session")
+def scheduler() -> Iterator[str]:
+    """Address of a scheduler with one worker, which spares each test the start of its own."""
+    from distributed import LocalCluster  # noqa: PLC0415  takes a second, and most processes need none
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
+        yield cluster.scheduler_address

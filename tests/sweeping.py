@@ -2,12 +2,11 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from distributed import LocalCluster
 
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.sweep import Settings, Summary, Sweep
@@ -95,10 +94,3 @@ def wait_for(condition: Callable[[], object], seconds: float) -> bool:
             return True
         time.sleep(0.05)
     return bool(condition())
-
-
-@pytest.fixture(scope="session")
-def scheduler() -> Iterator[str]:
-    """Address of a scheduler with one worker, which spares each test the start of its own."""
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
-        yield cluster.scheduler_address

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sweeping import ALONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.proof
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from sweeping import ALONE
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from part_load import answers
 
-pytestmark = pytest.mark.cluster
+pytestmark = pytest.mark.proof
 
 
 @pytest.mark.timeout(900)

@@ -52,7 +52,7 @@ def test_other_tables_and_empty_lakes_make_no_spans():
     assert [] == spans([LakeFile("verdict", "blue", NIGHTS[0], Path("part.parquet"), 1, 5)], 10)
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none."""
     logs = Path(find_spec("darshan").submodule_search_locations[0])
