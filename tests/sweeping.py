@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.sweep import Settings, Summary, Sweep
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
-from iomine.views.query import ask
+from iomine.views.query import answer_own, open_catalog
 
 # The command, of the very program that is tested.
 IOMINE = (sys.executable, "-c", "from iomine.cli import main; main()")
@@ -56,12 +57,18 @@ def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def rows(warehouse: Path, query: str) -> list[dict[str, Any]]:
     """What a reader is answered."""
-    return ask(warehouse / "iomine.duckdb", query).to_pylist()
+    return _answer(warehouse, query).to_pylist()
 
 
 def column(warehouse: Path, query: str) -> list[Any]:
     """What a reader is answered, of one column."""
-    return ask(warehouse / "iomine.duckdb", query).column(0).to_pylist()
+    return _answer(warehouse, query).column(0).to_pylist()
+
+
+def _answer(warehouse: Path, query: str) -> pa.Table:
+    # Without the guard against other people's queries, DuckDB plans it once and not twice.
+    with open_catalog(warehouse / "iomine.duckdb") as connection:
+        return answer_own(connection, query)
 
 
 def state(warehouse: Path) -> State:
@@ -74,7 +81,7 @@ def state(warehouse: Path) -> State:
         for table in TABLES
         if table != "sweep"
     ]
-    answer = ask(warehouse / "iomine.duckdb", " UNION ALL ".join(parts))
+    answer = _answer(warehouse, " UNION ALL ".join(parts))
     tables, counts, sums = (answer.column(index).to_pylist() for index in range(3))
     return {table: (count, int(total)) for table, count, total in zip(tables, counts, sums, strict=True) if count}
 

@@ -10,7 +10,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 def test_pages_are_up_to_date() -> None:
-    """docs/cli.md and docs/triggers.md are what docs/make.py would write; `make docs` runs it after a command or trigger changed."""
+    """docs/cli.md and docs/triggers.md are what `make docs` would write, to be run after a command or trigger changed."""
     expected = runpy.run_path(str(DOCS / "make.py"))["pages"]()
     outdated = [str(path) for path, text in expected.items() if text != path.read_text(encoding="utf-8")]
     assert [] == outdated, "Run `make docs`, which writes them anew."
