@@ -69,10 +69,10 @@ lint: $(READY_TO_TEST)
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: lint
-	$(PYTEST) -m "not proof" --junitxml build/test.xml
+	$(PYTEST) -m "sample or not proof" --junitxml build/test.xml
 
 proof: $(READY_TO_TEST)
-	$(PYTEST) -m proof --junitxml build/proof.xml
+	$(PYTEST) -m "proof and not sample" --junitxml build/proof.xml
 
 quick: $(READY_TO_TEST)
 	$(BIN)/python -m pytest --quiet tests/unit/cli/test_cli_docs.py

@@ -6,6 +6,10 @@ from hypothesis import settings
 from shared import NOT_HERE, SHARED_DATA
 from tiers import REPO, seconds_by_file
 
+# What asks for one of these sweeps, starts a browser or builds the client.
+_TAKE_LONG = {"scheduler", "browser", "client"}
+_CLUSTER = REPO / "tests" / "cluster"
+
 # Machines are busy at times: how long an example takes proves nothing.
 settings.register_profile("iomine", deadline=None)
 settings.load_profile("iomine")
@@ -19,8 +23,12 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take longest come first, so that no process is left with one of them at the end."""
+    """Parts the tiers, and puts the files that take longest first, so that no process is left with one of them at the end."""
+    for item in items:
+        if _CLUSTER in item.path.parents or _TAKE_LONG.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("proof")
     seconds = seconds_by_file()
     items.sort(key=lambda item: -seconds.get(str(item.path.relative_to(REPO)), 0))
 

@@ -55,6 +55,12 @@ def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
 
 
+def judge_by(monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:
+    """Leaves the program these triggers only: to plan the questions of all takes longer than most of what is tested."""
+    for code in TRIGGERS.keys() - set(codes):
+        monkeypatch.delitem(TRIGGERS, code)
+
+
 def rows(warehouse: Path, query: str) -> list[dict[str, Any]]:
     """What a reader is answered."""
     return _answer(warehouse, query).to_pylist()

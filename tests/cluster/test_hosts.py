@@ -12,7 +12,7 @@ import hosts
 import pytest
 from sweeping import column, strays, wait_for
 
-pytestmark = [pytest.mark.proof, pytest.mark.netns, pytest.mark.skipif(bool(hosts.why_not()), reason=hosts.why_not())]
+pytestmark = [pytest.mark.netns, pytest.mark.skipif(bool(hosts.why_not()), reason=hosts.why_not())]
 
 _PORT = 8786
 _ADDRESS = f"tcp://{hosts.HUB}:{_PORT}"

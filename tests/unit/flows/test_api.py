@@ -105,7 +105,6 @@ def server(tmp_path_factory):
     process.wait(30)
 
 
-@pytest.mark.proof
 def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeypatch):
     """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
     url, database = server

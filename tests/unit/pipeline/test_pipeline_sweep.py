@@ -67,6 +67,7 @@ def nights(warehouse: Path) -> dict[str, int]:
     return {row["night"]: row["logs"] for row in found}
 
 
+@pytest.mark.sample
 def test_a_second_sweep_finds_everything_known_and_changes_nothing(sweep_up, warehouse, real):
     """Every log is ingested once; the second time all are known, and no table says anything else than before."""
     assert (7, 7, 0, 0) == counts(sweep_up(*real))
@@ -92,6 +93,7 @@ def test_the_same_bytes_are_the_same_log(sweep_up, warehouse, logs, real):
     assert [str(logs / "a.darshan")] == column(warehouse, "SELECT path FROM logs")
 
 
+@pytest.mark.sample
 def test_logs_that_come_late_join_their_night(sweep_up, warehouse, real):
     """A night that was swept already is rewritten with old rows and new, just as if all had come at once."""
     late = [real[0], real[3]]
@@ -137,6 +139,7 @@ def test_two_clusters_share_a_warehouse(sweep_up, warehouse, real):
     assert [] == strays(warehouse)
 
 
+@pytest.mark.sample
 def test_rejects_are_kept_with_their_reason_and_leave_when_they_can_be_read(sweep_up, warehouse, logs, real):
     """A file that cannot be read is a row with a reason, once; when its bytes are good it becomes a log and the row goes."""
     (logs / "a.darshan").write_bytes(b"")
@@ -335,6 +338,7 @@ def test_a_death_between_any_two_commits_shows_nowhere(sweep_up, warehouse, real
     assert [] == strays(warehouse)
 
 
+@pytest.mark.sample
 def test_a_death_before_the_views_are_swapped_is_taken_up(sweep_up, warehouse, real, monkeypatch):
     """The sweep is committed: the next one finds its logs known, counts none twice, and publishes them."""
     sweep_up(*real[:3])
