@@ -19,7 +19,7 @@ try {
     format: "esm",
     platform: "node",
   });
-  process.exitCode = spawnSync(process.execPath, ["--test", built], { stdio: "inherit" }).status ?? 1;
+  process.exitCode = spawnSync(process.execPath, ["--test", built], { cwd: HERE, stdio: "inherit" }).status ?? 1;
 } finally {
   rmSync(built, { recursive: true });
 }

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
-from iomine.pipeline.retention import REPORT, SUGGESTED_DAYS, perishable
-from iomine.pipeline.slurm import SlurmSite
+from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
+from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
 from iomine.triggers import MANUALS, Manual

@@ -1,7 +1,9 @@
 """The nightly sweep as a Prefect flow: one task per stage, however many logs there are."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from prefect import flow, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
@@ -9,72 +11,58 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
 from iomine.errors import WorkersError
-from iomine.pipeline.sweep import RETRY_SECONDS, Settings, Summary, Sweep
+from iomine.pipeline.stages.commit import commit
+from iomine.pipeline.stages.context import Settings, Sweep, begun
+from iomine.pipeline.stages.find import find
+from iomine.pipeline.stages.identify import identify
+from iomine.pipeline.stages.judge import judge
+from iomine.pipeline.stages.merge import merge
+from iomine.pipeline.stages.publish import publish
+from iomine.pipeline.stages.read import read
+from iomine.pipeline.stages.report import Summary, report
+from iomine.pipeline.sweep import RETRY_SECONDS
 
-# The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
-_stage = task(cache_policy=NO_CACHE, persist_result=False)
+Given = TypeVar("Given")
+Result = TypeVar("Result")
+
+
+class Held(Generic[Result]):
+    """A result on its way from task to task, which Prefect must not look into: it visits every candidate otherwise.
+
+    Args:
+        value: the result.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Result) -> None:
+        self.value = value
+
+
+Stage = Callable[[Held[Sweep], Held[Given]], Held[Result]]
 
 
 def _workers_were_lost(_task: object, _run: object, state: State[object]) -> bool:
     return isinstance(state.result(raise_on_failure=False), WorkersError)
 
 
-# What a failed try wrote is never committed.
-_retried = task(
-    cache_policy=NO_CACHE,
-    persist_result=False,
-    retries=1,
-    retry_delay_seconds=RETRY_SECONDS,
-    retry_condition_fn=_workers_were_lost,
-)
+def _task(stage: Callable[[Sweep, Given], Result], *, retries: int = 0) -> Stage[Given, Result]:
+    """A stage as a task. What a failed try wrote is never committed, so that it may be tried again."""
 
+    # The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
+    @task(
+        name=stage.__name__,
+        description=stage.__doc__,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=retries,
+        retry_delay_seconds=RETRY_SECONDS,
+        retry_condition_fn=_workers_were_lost,
+    )
+    def run_stage(sweep: Held[Sweep], given: Held[Given]) -> Held[Result]:
+        return Held(stage(sweep.value, given.value))
 
-@_stage
-def find(sweep: Sweep) -> int:
-    """Find candidates, and put right what a dead sweep left."""
-    return sweep.find()
-
-
-@_retried
-def identify(sweep: Sweep) -> int:
-    """Tell new inputs from known ones."""
-    return sweep.identify()
-
-
-@_retried
-def read(sweep: Sweep) -> int:
-    """Read the new inputs into staged Parquet."""
-    return sweep.read()
-
-
-@_retried
-def merge(sweep: Sweep) -> int:
-    """Make the new files of every touched partition."""
-    return sweep.merge()
-
-
-@_retried
-def judge(sweep: Sweep) -> int:
-    """Judge the logs of every touched night."""
-    return sweep.judge()
-
-
-@_stage
-def commit(sweep: Sweep) -> None:
-    """Commit all tables, and last the sweep itself."""
-    sweep.commit()
-
-
-@_stage
-def publish(sweep: Sweep) -> Summary:
-    """Show readers the new state, all tables at once."""
-    return sweep.publish()
-
-
-@_retried
-def report(sweep: Sweep) -> Summary:
-    """Write the reports of logs with findings."""
-    return sweep.report()
+    return run_stage
 
 
 @flow(name="sweep", persist_result=False)
@@ -112,15 +100,16 @@ def run(settings: Settings) -> Summary:
 
 
 def _stages(settings: Settings) -> Summary:
-    with Sweep(settings) as begun:
-        find(begun)
-        identify(begun)
-        read(begun)
-        merge(begun)
-        judge(begun)
-        commit(begun)
-        publish(begun)
-        summary = report(begun)
+    with begun(settings) as begun_sweep:
+        sweep = Held(begun_sweep)
+        found = _task(find)(sweep, Held(settings))
+        identified = _task(identify, retries=1)(sweep, found)
+        staged = _task(read, retries=1)(sweep, identified)
+        merged = _task(merge, retries=1)(sweep, staged)
+        judged = _task(judge, retries=1)(sweep, merged)
+        committed = _task(commit)(sweep, judged)
+        published = _task(publish)(sweep, committed)
+        summary = _task(report, retries=1)(sweep, published).value
     _tell(summary, settings.warehouse)
     return summary
 

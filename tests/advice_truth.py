@@ -18,10 +18,10 @@ from unittest.mock import patch
 from catalogs import catalog_of
 from lineage_truth import CLUSTER, DAYS, JUDGES, LOGS, files_of
 
-from iomine.lake import LakeFile, Warehouse
+from iomine.lake import LakeFile
 from iomine.pipeline import digest as digest_room
 from iomine.pipeline.digest import Order, digest
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.mails import mail_file
 from iomine.post.ledger import Ledger
 from iomine.simulate import Settings, simulate
@@ -96,7 +96,7 @@ def _told(seed: int, folder: Path) -> Told:
     funnels = {log["lineage"] for log in truth if log["archetype"] == "rank0_funnel"}
     paths = sorted(log["log"] for log in truth if log["lineage"] in funnels)
     files = files_of(folder / "lake", ((CLUSTER, read_log(out / path), path) for path in paths))
-    judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, JUDGES)
+    judged, _ = judge((), folder / "staging", files, JUDGES)
     return counted(seed, out, folder, [*files, *judged])
 
 

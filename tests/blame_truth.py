@@ -18,8 +18,7 @@ from lineage_truth import CLUSTER, DAYS, LOGS, files_of
 from simulated import Facility
 from weather_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
 
-from iomine.lake import Warehouse
-from iomine.pipeline.judge import judge
+from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
@@ -71,7 +70,7 @@ def _database(out: Path, logs: Iterable[str], folder: Path) -> Path:
     read = ((CLUSTER, read_log(out / path), path) for path in logs)
     files = [*files_of(folder / "lake", read), *readings(folder / "lake", out)]
     judges = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine"}
-    judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, judges)
+    judged, _ = judge((), folder / "staging", files, judges)
     return catalog_of(folder, [*files, *judged])
 
 

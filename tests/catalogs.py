@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from iomine.lake import LakeFile
-from iomine.pipeline.judge import work_out
-from iomine.pipeline.spans import JUDGED_AT_ONCE, spans
+from iomine.pipeline.judging.judge import work_out
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
 from iomine.triggers import TRIGGERS
 from iomine.views.catalog import build_catalog
 

@@ -10,11 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from sweeping import run
-
 from iomine.cli.options import Format
 from iomine.cli.terminal.formats import write
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.simulate import Settings as Facility
 from iomine.simulate import simulate
 from iomine.views.query import ask

@@ -14,7 +14,7 @@ import numpy as np
 from shared import darshan_rows, log_of
 
 from iomine.errors import UnreadableError
-from iomine.pipeline.rows import rows_of
+from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import Log, read_log
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "io_time.md"

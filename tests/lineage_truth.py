@@ -22,9 +22,9 @@ from catalogs import catalog_of
 from shared import Row, darshan_rows, log_of
 
 from iomine.errors import UnreadableError
-from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judge import judge
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.lake import LakeFile
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
+from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS
@@ -88,7 +88,7 @@ def files_of_facility(seed: int, folder: Path) -> list[LakeFile]:
     files = files_of(folder / "lake", logs)
     # What these programs lose is little: here it is told all the same.
     with patch.object(judge_sql_room, "TELLING_CORE_SECONDS", 0.0):
-        judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, JUDGES)
+        judged, _ = judge((), folder / "staging", files, JUDGES)
     return [*files, *judged]
 
 

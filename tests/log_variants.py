@@ -15,7 +15,7 @@ from shared import log_of, workloads
 
 from iomine.derive.trace import OPS, Tables
 from iomine.errors import UnreadableError
-from iomine.pipeline.rows import rows_of
+from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import Log, read_log
 
 _CUTS = (0.1, 0.5, 0.9)

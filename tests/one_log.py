@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import page
 from iomine.report.trace import Highlight, Trace, traces_of

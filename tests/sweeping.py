@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from iomine.pipeline import sweep as sweep_room
-from iomine.pipeline.sweep import Settings, Summary, Sweep
+from iomine.pipeline.stages import context
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
 from iomine.views.query import answer_own, open_catalog
@@ -19,24 +18,23 @@ from iomine.views.query import answer_own, open_catalog
 IOMINE = (sys.executable, "-c", "from iomine.cli import main; main()")
 # To plan the questions of all triggers takes longer than the rest of a small sweep.
 BY_ONE = """
-from iomine.pipeline import sweep as room
+from iomine.pipeline.stages import context
 from iomine.triggers import TRIGGERS
-room.site_triggers = lambda _warehouse: {"P05": TRIGGERS["P05"]}
+context.site_triggers = lambda _warehouse: {"P05": TRIGGERS["P05"]}
 """
 IOMINE_BY_ONE = (sys.executable, "-c", f"{BY_ONE}\nfrom iomine.cli import main; main()")
-STAGES = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
-# The stages as the flow runs them, without the seconds that Prefect takes; warehouse and paths are its arguments.
+# A sweep that writes no reports; warehouse and paths are its arguments.
 ALONE = f"""
 import sys
 from pathlib import Path
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline import sweep as room
+from iomine.pipeline.sweep import Settings, run
 {BY_ONE}
+room.report = lambda *_: None
 
 if __name__ == "__main__":
     warehouse, *paths = map(Path, sys.argv[1:])
-    with Sweep(Settings(tuple(paths), warehouse, workers=1)) as sweep:
-        for stage in "find identify read merge judge commit publish".split():
-            getattr(sweep, stage)()
+    run(Settings(tuple(paths), warehouse, workers=1))
 """
 # What differs from one sweep to the next though it says the same.
 _PASSING = {"reject": 'EXCLUDE ("at")', "source_file": 'EXCLUDE ("at")'}
@@ -44,15 +42,9 @@ _PASSING = {"reject": 'EXCLUDE ("at")', "source_file": 'EXCLUDE ("at")'}
 State = dict[str, tuple[int, int]]
 
 
-def run(settings: Settings) -> Summary:
-    """A whole sweep."""
-    with Sweep(settings) as sweep:
-        return [getattr(sweep, stage)() for stage in STAGES][-1]
-
-
 def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes sweeps judge by one trigger: planning the questions of all takes longer than the rest of a small sweep."""
-    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
+    monkeypatch.setattr(context, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
 
 
 def judge_by(monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:

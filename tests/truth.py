@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from shared import SHARED_DATA, Row, workloads
-from sweeping import rows, run
+from sweeping import rows
 from two_faults import Fault, write_pairs
 
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.triggers.model import State
 
 PAGE = Path(__file__).parents[1] / "docs" / "truth.md"

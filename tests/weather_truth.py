@@ -20,8 +20,8 @@ import pyarrow as pa
 from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.statistics import InputBatch, NewInput, digest_all, read_inputs
-from iomine.pipeline.weather import READINGS, interval_files, slot_files, weather_files
+from iomine.pipeline.ingest.statistics import InputBatch, NewInput, digest_all, read_inputs
+from iomine.pipeline.judging.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
 from iomine.views.query import ask

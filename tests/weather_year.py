@@ -18,7 +18,7 @@ from shared import Row
 from tokio_year import MOST_MISSING, YEAR, runs
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.weather import run_files, slot_files, weather_files
+from iomine.pipeline.judging.weather import run_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.query import ask
 

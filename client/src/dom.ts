@@ -1,4 +1,4 @@
-/** Elements with their texts; names come from users, so nothing here takes markup. */
+/** Creates elements. Texts may come from users, such as names of files, so none is parsed as markup. */
 
 type Child = Node | string;
 
@@ -14,21 +14,21 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** A button with a word on it and a sentence behind it. */
+/** A button with a tooltip. */
 export function button(text: string, hint: string, act: () => void): HTMLButtonElement {
   const made = element("button", { type: "button", title: hint }, text);
   made.addEventListener("click", act);
   return made;
 }
 
-/** A choice with a label, of texts by value. */
+/** A drop-down list with a label; `options` are pairs of value and text. */
 export function choice(label: string, options: [string, string][], act: (value: string) => void): { box: HTMLLabelElement; select: HTMLSelectElement } {
   const select = element("select", {}, ...options.map(([value, text]) => element("option", { value }, text)));
   select.addEventListener("change", () => act(select.value));
   return { box: element("label", {}, `${label} `, select), select };
 }
 
-/** A table with a caption; numbers, and the heads of columns that begin with one, stand to the right. */
+/** A table with a caption. Numbers are aligned to the right, and so are the heads of columns that begin with a number. */
 export function table(caption: string, head: string[], rows: Child[][]): HTMLTableElement {
   const kind = (child: Child | undefined): Record<string, string> =>
     typeof child === "string" && /^[\d.,−-]+( |$)/.test(child) ? { class: "number" } : {};
@@ -41,11 +41,11 @@ export function table(caption: string, head: string[], rows: Child[][]): HTMLTab
   );
 }
 
-/** Hands a file to the person. */
+/** Saves a file through the browser. */
 export function save(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = element("a", { href: url, download: name });
   link.click();
-  // Browsers begin to read it after this turn.
+  // The browser starts to read the URL only after this function has returned.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

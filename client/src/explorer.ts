@@ -1,6 +1,6 @@
-/** The explorer: what a section of a page shows of a trace, and what a person can change about it. */
+/** The explorer of a trace in a section of a page: connects data, views, picture and controls. */
 
-import { Controls, type ViewName } from "./controls";
+import { type Chosen, type Commands, Controls, type ViewName } from "./controls";
 import * as domains from "./domain";
 import { csv } from "./fields";
 import { listen } from "./gestures";
@@ -8,45 +8,34 @@ import { Levels } from "./levels";
 import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
 import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
-import { type About, type Highlight, type Rows, type TableSource, UNKNOWN } from "./rows";
+import { type About, type Rows, type TableSource, UNKNOWN } from "./rows";
 import { isHighlighted } from "./select";
 import { save } from "./dom";
+import * as summary from "./summary";
 import { onTheme, type Theme, themeOf } from "./theme";
 import { Tip } from "./tip";
-import * as told from "./told";
 import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
 
-/** What a person has chosen. */
-export interface Chosen {
-  view: ViewName;
-  /** Whether colours tell sizes; otherwise they tell operations. */
-  isBySize: boolean;
-  /** Number of a file, or all. */
-  file: number;
-  ranks: Int32Array | undefined;
-  highlight: Highlight | undefined;
-}
-
 const ALL_FILES = UNKNOWN;
-/** While somebody zooms, numbers would only flicker. */
-const TELL_AFTER_MS = 120;
+/** The summary waits until zooming stops; its numbers would flicker. */
+const SUMMARY_DELAY_MS = 120;
 
-export class Explorer {
+export class Explorer implements Commands {
   private readonly chosen: Chosen = { view: "operations", isBySize: false, file: ALL_FILES, ranks: undefined, highlight: undefined };
   private readonly levels: Levels;
   private readonly controls: Controls;
   private readonly picture: Picture;
   private readonly tip: Tip;
   private readonly views = new Map<Rows, Map<string, View>>();
-  /** Stretch in sight of each pair of axes. */
-  private readonly stretches = new Map<string, Domain>();
+  /** The domain of each pair of axes: views with the same axes share it. */
+  private readonly domainOfAxes = new Map<string, Domain>();
   view: View | undefined;
   private table: TableSource | undefined;
   private theme: Theme;
   private palette: Palette;
   private colours: Uint8Array = new Uint8Array();
   private picked: Place | undefined;
-  private telling: number | undefined;
+  private summaryTimer: number | undefined;
 
   constructor(
     private readonly section: HTMLElement,
@@ -74,7 +63,7 @@ export class Explorer {
     onTheme(() => this.recolour());
   }
 
-  /** Takes on what was chosen, and shows it. */
+  /** Applies choices and shows the result. */
   async choose(changes: Partial<Chosen>): Promise<void> {
     Object.assign(this.chosen, changes);
     if (changes.view) this.chosen.isBySize = changes.view === "sizes";
@@ -83,7 +72,7 @@ export class Explorer {
     await this.load();
   }
 
-  /** Highlights what a finding is about; nothing, if it names no requests. */
+  /** Highlights the requests of a finding; none if the finding names no requests. */
   async showFinding(code: string): Promise<void> {
     await this.choose({ highlight: this.about.highlights.find((found) => found.code === code) });
   }
@@ -92,7 +81,7 @@ export class Explorer {
     if (this.view) this.move(domains.whole(this.view.x, this.view.axis));
   }
 
-  /** Closer, or further, about a point along x or the middle. */
+  /** Zooms x around a point, or the middle; a factor below 1 zooms in. */
   zoom(factor: number, x = (this.domain.from + this.domain.to) / 2): void {
     this.move(domains.zoomedX(this.domain, factor, x));
   }
@@ -105,16 +94,16 @@ export class Explorer {
     if (this.view) save(`${this.chosen.view}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
   }
 
-  /** Rows in sight, as the table and the file list them. */
+  /** Rows in sight, in the order of the list and the CSV. */
   rowsInSight(): number[] {
     const found: number[] = [];
     this.picture.each((place) => found.push(this.view!.lanes.rows[place]!));
     return found;
   }
 
-  /** Shows the stretch of a phase, of all ranks. */
+  /** Shows the requests of all ranks during a phase. */
   private async showPhase(from: number, to: number): Promise<void> {
-    this.stretches.delete("time rank");
+    this.domainOfAxes.delete("time rank");
     await this.choose({ view: "operations" });
     const slack = 0.02 * (to - from);
     this.move({ ...this.domain, from: from - slack, to: to + slack });
@@ -123,16 +112,16 @@ export class Explorer {
   private get domain(): Domain {
     const { view } = this;
     if (!view) return { from: 0, to: 1, top: 0, bottom: 1 };
-    return this.stretches.get(axesOf(view)) ?? domains.whole(view.x, view.axis);
+    return this.domainOfAxes.get(axesOf(view)) ?? domains.whole(view.x, view.axis);
   }
 
   private move(domain: Domain): void {
     const { view } = this;
     if (!view) return;
-    this.stretches.set(axesOf(view), domains.within(domain, view.x, view.axis));
+    this.domainOfAxes.set(axesOf(view), domains.within(domain, view.x, view.axis));
     this.point(undefined);
     this.picture.move(this.domain);
-    this.tellSoon();
+    this.summariseSoon();
     void this.load();
   }
 
@@ -143,36 +132,36 @@ export class Explorer {
   }
 
   private forgetRanks(): void {
-    for (const axes of [...this.stretches.keys()].filter((key) => key.endsWith(" rank"))) this.stretches.delete(axes);
+    for (const axes of [...this.domainOfAxes.keys()].filter((key) => key.endsWith(" rank"))) this.domainOfAxes.delete(axes);
   }
 
-  /** Reads the table that suits what is in sight, and draws from it. */
+  /** Loads a table that is fine enough for the domain, and draws from it. */
   private async load(): Promise<void> {
     const { view: name, file, ranks } = this.chosen;
-    if (name === "phases") return this.show(this.kept(undefined, name), undefined);
+    if (name === "phases") return this.show(this.viewOf(undefined, name), undefined);
     const by = name === "offsets" ? "offset" : name === "osts" ? "ost" : "rank";
     const tables = this.levels.tables(by, file !== ALL_FILES || (ranks !== undefined && by !== "rank"));
     const pixelSeconds = name === "offsets" ? 0 : this.pixelSeconds(name);
     const table = this.levels.choice(tables, pixelSeconds);
-    if (!table) return this.controls.say("This trace is too long for the page to hold its requests one by one, which this view needs.");
+    if (!table) return this.controls.showStatus("This view needs each single request. The trace is too long: the page has merged requests only.");
     if (table === this.table) return;
     this.table = table;
     try {
       const rows = await this.levels.rows(table);
-      if (table === this.table) this.show(this.kept(rows, name), table);
+      if (table === this.table) this.show(this.viewOf(rows, name), table);
     } catch (error) {
-      this.controls.say(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`);
+      this.controls.showStatus(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   private pixelSeconds(name: ViewName): number {
     const lanes = name === "osts" ? "OST" : "rank";
-    const { from, to } = this.stretches.get(`time ${lanes}`) ?? { from: 0, to: this.about.run_seconds };
+    const { from, to } = this.domainOfAxes.get(`time ${lanes}`) ?? { from: 0, to: this.about.run_seconds };
     return (to - from) / this.picture.plotWidth;
   }
 
-  /** A view of some rows, which is made once. */
-  private kept(rows: Rows | undefined, name: ViewName): View {
+  /** The view of some rows, built once. */
+  private viewOf(rows: Rows | undefined, name: ViewName): View {
     if (!rows) return phases(this.about);
     const kind = name === "sizes" ? "operations" : name;
     let views = this.views.get(rows);
@@ -192,9 +181,9 @@ export class Explorer {
     const shares = new Float32Array(lanes.rows.length).fill(1);
     if (view.x.kind === "time") for (let place = 0; place < shares.length; place++) shares[place] = rows.share[lanes.rows[place]!]!;
     this.colours = this.coloured(this.view);
-    this.controls.update(this.chosen, this.view, this.wholes(this.view));
+    this.controls.update(this.chosen, this.view, this.runTables(this.view));
     this.picture.show({ ...this.view, palette: this.palette, theme: this.theme, colours: this.colours, shares }, this.domain);
-    this.tell();
+    this.summarise();
   }
 
   /** Colour of each place. */
@@ -214,25 +203,25 @@ export class Explorer {
     return colours;
   }
 
-  /** Says in words and numbers what is in sight, once it stands still. */
-  private tellSoon(): void {
-    clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.tell(), TELL_AFTER_MS);
+  /** Updates the summary once zooming and moving stop. */
+  private summariseSoon(): void {
+    clearTimeout(this.summaryTimer);
+    this.summaryTimer = setTimeout(() => this.summarise(), SUMMARY_DELAY_MS);
   }
 
-  private tell(): void {
+  private summarise(): void {
     const { view } = this;
     if (!view) return;
-    const sums = told.inSight(view, this.picture, this.palette, this.colours);
+    const sums = summary.inSight(view, this.picture, this.palette, this.colours);
     const { from, to } = this.domain;
-    this.controls.say(told.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
-    this.controls.summarise(this.chosen.view === "phases" ? [] : [told.sumTable(sums, this.palette)]);
+    this.controls.showStatus(summary.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
+    this.controls.showSummary(this.chosen.view === "phases" ? [] : [summary.sumTable(sums, this.palette)]);
   }
 
-  /** Tables about the whole run. */
-  private wholes(view: View): HTMLTableElement[] {
-    if (this.chosen.view === "osts") return [told.ostTable(this.about)];
-    if (this.chosen.view === "phases") return [told.phaseTable(view, this.about, (from, to) => void this.showPhase(from, to))];
+  /** Tables about the whole run, which zooming does not change. */
+  private runTables(view: View): HTMLTableElement[] {
+    if (this.chosen.view === "osts") return [summary.ostTable(this.about)];
+    if (this.chosen.view === "phases") return [summary.phaseTable(view, this.about, (from, to) => void this.showPhase(from, to))];
     return [];
   }
 
@@ -248,7 +237,7 @@ export class Explorer {
     this.tip.show(lines, at ?? this.picture.pointOf(place), this.controls.canvas.clientWidth);
   }
 
-  /** Points at the next request, or the one before, of those in sight. */
+  /** Shows the tip of the next or the previous request in sight. */
   private step(by: 1 | -1): void {
     const places: Place[] = [];
     this.picture.each((place, facet) => places.push({ facet, place }));
@@ -257,7 +246,7 @@ export class Explorer {
     if (places[next]) this.point(places[next]);
   }
 
-  /** Takes on other colours; what is in sight stays. */
+  /** Draws again in the colours of the current theme. */
   private recolour(): void {
     this.theme = themeOf(this.section);
     if (this.view) this.show(this.view, this.table);

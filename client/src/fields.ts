@@ -1,4 +1,4 @@
-/** What there is to say of a row, once for the pointer, the table, and the file of rows. */
+/** Fields of a row, defined once for the tip, the list and the CSV. */
 
 import * as format from "./format";
 import { type About, type Rows, UNKNOWN } from "./rows";
@@ -11,17 +11,17 @@ export interface Field {
   shown: (row: number) => string;
 }
 
-const LAYER_NAMES: Record<string, string> = { mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO", all: "all" };
+const LAYER_NAMES: Record<string, string> = { mpiio: "MPI-IO", posix: "POSIX", stdio: "STDIO", all: "all layers" };
 
-/** A layer as people call it. */
+/** Name of a layer on the page. */
 export function layerName(layer: string): string {
   return LAYER_NAMES[layer] ?? layer;
 }
 
-/** Fields of requests, of which those are left out that a table does not know. */
+/** Fields of requests, without those that the table does not have. */
 export function requestFields(rows: Rows, about: About): Field[] {
-  const isMerged = isAnyOther(rows.requests, 1);
-  const known = (column: ArrayLike<number>): boolean => isAnyOther(column, UNKNOWN);
+  const isMerged = hasOther(rows.requests, 1);
+  const known = (column: ArrayLike<number>): boolean => hasOther(column, UNKNOWN);
   const text = (name: string, label: string, value: (row: number) => string, shown = value): Field => ({ name, label, value, shown });
   const number = (name: string, label: string, column: ArrayLike<number>, shown: (value: number) => string): Field => ({
     name,
@@ -47,14 +47,14 @@ export function requestFields(rows: Rows, about: About): Field[] {
     },
     time("start_seconds", "Start", rows.start),
     time("end_seconds", "End", rows.end),
-    ...(isMerged ? [number("busy_ratio", "Busy for", rows.share, (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of that`)] : []),
+    ...(isMerged ? [number("busy_ratio", "Busy", rows.share, (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of the duration`)] : []),
     ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, format.ost)] : []),
     ...(known(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
   ];
 }
 
-/** Whether a column holds anything else. */
-function isAnyOther(column: ArrayLike<number>, value: number): boolean {
+/** Whether a column holds any value other than the given one. */
+function hasOther(column: ArrayLike<number>, value: number): boolean {
   for (let row = 0; row < column.length; row++) if (column[row] !== value) return true;
   return false;
 }
@@ -68,12 +68,12 @@ function time(name: string, label: string, column: Float64Array): Field {
   };
 }
 
-/** A time without the digits that its resolution does not have. */
+/** Seconds rounded to nanoseconds, which removes noise of floating-point sums. */
 function round(value: number): number {
   return Number(value.toFixed(9));
 }
 
-/** Rows as CSV; texts that a spreadsheet would take for a formula are quoted with an apostrophe. */
+/** Rows as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 export function csv(fields: Field[], rows: number[]): string {
   const cell = (value: number | string): string => {
     if (typeof value === "number") return String(value);

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] as const;
 const MINUTE = 60;
@@ -10,19 +10,19 @@ export function bytes(count: number): string {
   return `${digits(count / 1024 ** unit)} ${BYTE_UNITS[unit]}`;
 }
 
-/** An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`. */
+/** An OST by its index and its name in Lustre, which has the index in hexadecimal: 19 is `19 (OST0013)`. */
 export function ost(index: number): string {
   return `${index} (OST${index.toString(16).padStart(4, "0")})`;
 }
 
-/** A whole number with separators. (The browser's own way takes a tenth of a second when it is first asked.) */
+/** A whole number with separators. (`toLocaleString` takes a tenth of a second on its first call.) */
 export function whole(count: number): string {
   return Math.round(count)
     .toFixed()
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** A duration in the unit that suits it: 0.0021 is `2.1 ms`. */
+/** A duration with a unit: 0.0021 is `2.1 ms`. */
 export function seconds(value: number): string {
   if (value < 1e-3) return `${digits(value * 1e6)} µs`;
   if (value < 1) return `${digits(value * 1e3)} ms`;
@@ -32,12 +32,12 @@ export function seconds(value: number): string {
 }
 
 /**
- * A time since the start of the run, with as many decimals as tell two times `step` apart: `75.25 s`, and after ten
- * minutes `12:05.5` or `3:20:00`.
+ * A time since the start of the run, with enough decimals to distinguish two times that differ by `step` seconds:
+ * `75.25 s`, and after ten minutes `12:05.5` or `3:20:00`.
  */
 export function clock(value: number, step: number): string {
   const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step) - 1e-9), 0), 6);
-  // Rounded before it is taken apart, so that no minute has sixty seconds.
+  // Rounded first: 719.96 s is 12:00.0, not 11:60.0.
   value = Number(value.toFixed(decimals));
   if (value <= 10 * MINUTE) return `${value.toFixed(decimals)} s`;
   const hours = Math.floor(value / HOUR);

@@ -1,12 +1,13 @@
-/** Pointer, wheel and keys on the canvas, as moves of the picture. */
+/** Turns events of pointer, wheel and keys on the canvas into moves of the picture. */
 
 import type { Brush, Picture } from "./picture";
 
 export interface Moves {
-  /** About a point, or the middle. */
+  /** Zooms x around a point, or the middle; a factor below 1 zooms in. */
   zoom(factor: number, x?: number): void;
+  /** The same for lanes. */
   zoomLanes(factor: number, position?: number): void;
-  /** By parts of what is in sight. */
+  /** Moves by a fraction of the x range in sight, and by lanes. */
   pan(x: number, lanes: number): void;
   brush(from: number, to: number, top: number | undefined, bottom: number | undefined): void;
   reset(): void;
@@ -18,9 +19,9 @@ export interface Moves {
 const KEY_FACTOR = 0.5;
 const WHEEL_FACTOR = 1.0015;
 const KEY_PAN = 0.2;
-/** A shorter drag is a click. */
+/** Pixels; a shorter drag is a click. */
 const DRAG = 4;
-/** A drag of less height is about time only. */
+/** Pixels; a drag of less height selects a range of x only. */
 const FLAT = 14;
 
 export function listen(picture: Picture, moves: Moves): void {
@@ -77,7 +78,7 @@ export function listen(picture: Picture, moves: Moves): void {
   canvas.addEventListener(
     "wheel",
     (event) => {
-      // A page must scroll over a picture that nobody works with.
+      // Without focus, the wheel scrolls the page.
       if (document.activeElement !== canvas && !event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
       const { x, position } = picture.locate(event.offsetX, event.offsetY);
@@ -95,7 +96,7 @@ export function listen(picture: Picture, moves: Moves): void {
   });
 }
 
-/** What a key does. */
+/** The move that a key stands for. */
 function keyed(key: string, moves: Moves): (() => void) | undefined {
   const keys: Record<string, () => void> = {
     "+": () => moves.zoom(KEY_FACTOR),
@@ -121,7 +122,7 @@ interface Point {
   y: number;
 }
 
-/** The frame of a brush, within the facet in which it began. */
+/** The frame of a drag, within the facet in which it began. */
 function framed(picture: Picture, from: Point, to: Point): Brush {
   const { facet } = picture.locate(from.x, from.y);
   const isFlat = Math.abs(to.y - from.y) < FLAT;

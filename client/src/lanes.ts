@@ -1,17 +1,17 @@
 /**
- * Rows in lanes: those of one facet and one lane (a rank, an OST) lie together, in order of where they begin.
+ * Rows sorted by facet, lane (a rank, an OST) and begin. A place is an index into that order.
  *
- * With each row goes the furthest end in its lane so far, which never falls: what a window shows is found by two binary
- * searches, and what the pointer is on without a look at rows that ended before.
+ * Each place has the furthest end so far in its lane, which never decreases. So two binary searches find the rows of a
+ * window, and the search for the row under the pointer stops where all earlier rows have ended.
  */
 
-/** So many rows share the furthest of their ends, so that one long row does not hide where a search may stop. */
+/** Places in a block. Each block has its furthest end, so that a search beneath one long row skips blocks that have ended. */
 const BLOCK = 64;
 
 export interface Facet {
   /** Number of each lane that has rows, ascending. */
   readonly values: Int32Array;
-  /** Place of each lane's first row, and behind the last lane that of the end. */
+  /** First place of each lane, and one more entry: the end of the last lane, exclusive. */
   readonly firsts: Uint32Array;
 }
 
@@ -61,13 +61,13 @@ export class Lanes {
     this.facets = found.map(({ values, firsts }) => ({ values: Int32Array.from(values), firsts: Uint32Array.from(firsts) }));
   }
 
-  /** The first and the last place, exclusive, of a stretch that holds all rows of a lane that touch a window. */
+  /** First and last place, end-exclusive, between which all rows of a lane lie that touch a window. */
   window(first: number, last: number, from: number, to: number): [number, number] {
     return [lowerBound(this.reach, first, last, from), upperBound(this.begins, first, last, to)];
   }
 
   /**
-   * The place in a lane that is nearest to x, the shortest of those that hold it; -1 where none is within the slack.
+   * The place in a lane that is nearest to x; of several as near, the shortest. -1 if none is within the slack.
    *
    * @param isShown whether a place can be picked
    */
@@ -101,7 +101,7 @@ function ordered(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, be
   const all = new Uint32Array(begins.length);
   for (let row = 0; row < begins.length; row++) if (facetOf[row]! < facetCount) all[count++] = row;
   const kept = all.subarray(0, count);
-  // Tables of ranks come in order.
+  // Tables by rank are in order: then sorting is skipped.
   let isOrdered = true;
   for (let at = 1; isOrdered && at < count; at++) {
     const a = kept[at - 1]!;

@@ -1,4 +1,4 @@
-/** Which table a view is drawn from: the coarsest whose merged gaps are below a pixel. */
+/** Selects the table that a view is drawn from: the coarsest whose merged gaps are no longer than a pixel. */
 
 import { type About, Rows, type TableSource } from "./rows";
 import { rowsOf } from "./source";
@@ -9,10 +9,10 @@ export class Levels {
   constructor(private readonly about: About) {}
 
   /**
-   * Tables that a view can be drawn from, coarse ones first.
+   * Tables that a view can be drawn from, the coarsest first.
    *
-   * @param by what the view tells rows apart by
-   * @param needsRequests whether it needs to know of each request
+   * @param by what separates the rows of the view, besides time
+   * @param needsRequests whether it needs each single request
    */
   tables(by: TableSource["by"], needsRequests: boolean): TableSource[] {
     const isRequests = ({ tolerance }: TableSource): boolean => tolerance === 0;
@@ -21,12 +21,12 @@ export class Levels {
       .sort((a, b) => b.tolerance - a.tolerance || b.rows - a.rows);
   }
 
-  /** The table for a picture in which a pixel is so many seconds; undefined where there is none. */
+  /** The table for a picture with `pixelSeconds` per pixel; undefined if there is none. */
   choice(tables: TableSource[], pixelSeconds: number): TableSource | undefined {
     return tables.find(({ tolerance }) => tolerance <= pixelSeconds) ?? tables.at(-1);
   }
 
-  /** The rows of a table, which are read once. */
+  /** The rows of a table, loaded once. */
   rows(table: TableSource): Promise<Rows> {
     let rows = this.loaded.get(table);
     if (!rows) this.loaded.set(table, (rows = rowsOf(table, this.about.tick_seconds)));

@@ -1,4 +1,4 @@
-/** Turns each place of the page that names a trace into an explorer. */
+/** Starts an explorer in each element of the page that names a trace. */
 
 import { Explorer } from "./explorer";
 import { aboutOf } from "./source";
@@ -6,10 +6,10 @@ import { aboutOf } from "./source";
 async function show(place: HTMLElement): Promise<void> {
   const about = await aboutOf(place.dataset["trace"] ?? "");
   const explorer = new Explorer(place, about);
-  // Who follows a link to a finding sees what it is about.
+  // A link to a finding opens the page with its requests highlighted.
   await explorer.showFinding(decodeURIComponent(location.hash.slice(1)));
   place.dataset["ready"] = String(Math.round(performance.now()));
-  // Anywhere in the page, what names a finding shows it.
+  // A click on an element that names a finding, anywhere in the page, highlights its requests.
   document.addEventListener("click", (event) => {
     const code = (event.target as Element).closest<HTMLElement>("[data-highlight]")?.dataset["highlight"];
     if (code !== undefined) void explorer.showFinding(code);

@@ -1,4 +1,4 @@
-/** A view drawn on one canvas: its facets above each other on shared axes, with a legend, so that it can be saved whole. */
+/** Draws a view on one canvas: facets above each other on shared axes, with the legend, which a saved picture needs too. */
 
 import { type LaneAxis, type XAxis, xTicks } from "./axes";
 import type { Lanes } from "./lanes";
@@ -12,12 +12,12 @@ const TITLE = 24;
 const BOTTOM = 44;
 const LEGEND_LINE = 20;
 const LANE = 22;
-const LEAST_FACET = 66;
+const MIN_FACET = 66;
 const FONT = "12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
-/** So many pixels beside a request the pointer is still on it. */
+/** Pixels by which the pointer may miss a row. */
 const SLACK = 3;
 
-/** All that a picture needs to know. */
+/** What a picture is drawn from. */
 export interface Drawing {
   lanes: Lanes;
   facets: string[];
@@ -30,7 +30,7 @@ export interface Drawing {
   shares: Float32Array;
 }
 
-/** What is being brushed, on the canvas. */
+/** Frame of a drag, in pixels of the canvas. */
 export interface Brush {
   left: number;
   right: number;
@@ -38,6 +38,7 @@ export interface Brush {
   lower: number;
 }
 
+/** A row in a facet of the picture: `place` is its index in the order of `Lanes`. */
 export interface Place {
   facet: number;
   place: number;
@@ -55,12 +56,12 @@ export class Picture {
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
-  /** Pixels along x. */
+  /** Width of the plot in pixels. */
   get plotWidth(): number {
     return Math.max(this.width - LEFT - RIGHT, 1);
   }
 
-  /** Shows something else on the same canvas. */
+  /** Shows another drawing. */
   show(drawing: Drawing, domain: Domain): void {
     this.drawing = drawing;
     this.domain = domain;
@@ -69,13 +70,13 @@ export class Picture {
     this.draw();
   }
 
-  /** Shows another stretch. */
+  /** Shows another domain of the same drawing. */
   move(domain: Domain): void {
     this.domain = domain;
     this.draw();
   }
 
-  /** Takes on the width of the page, if it is another. */
+  /** Adapts to the width of the page; false if it has not changed. */
   resize(): boolean {
     if (!this.drawing || this.widthOfPage() === this.width) return false;
     this.layOut();
@@ -91,8 +92,8 @@ export class Picture {
     const { drawing } = this;
     if (!drawing) return;
     this.width = this.widthOfPage();
-    const most = drawing.facets.length > 1 ? 250 : 420;
-    this.facetHeight = Math.min(Math.max(drawing.axis.count * LANE, LEAST_FACET), most);
+    const maxHeight = drawing.facets.length > 1 ? 250 : 420;
+    this.facetHeight = Math.min(Math.max(drawing.axis.count * LANE, MIN_FACET), maxHeight);
     const context = this.context();
     this.legendLines = this.legend(context, drawing, false);
     const height = this.top(drawing.facets.length) - TITLE + BOTTOM;
@@ -105,7 +106,7 @@ export class Picture {
     this.rasters = [];
   }
 
-  /** Where a point of the canvas lies: x and position of the lane, and in which facet; within the frame where it is not. */
+  /** The data at a point of the canvas: x, position on the lane axis, and facet. Points outside the frame count as on its edge. */
   locate(px: number, py: number): { x: number; position: number; facet: number } {
     const { domain } = this;
     const count = this.drawing?.facets.length ?? 1;
@@ -119,7 +120,7 @@ export class Picture {
     };
   }
 
-  /** What is at a point of the canvas. */
+  /** The row at a point of the canvas, if there is one. */
   pick(px: number, py: number): Place | undefined {
     const { drawing, domain } = this;
     if (!drawing || px < LEFT - SLACK || px > LEFT + this.plotWidth + SLACK) return undefined;
@@ -155,7 +156,7 @@ export class Picture {
     });
   }
 
-  /** Draws all, and what is being brushed, between two points of the canvas. */
+  /** Draws the picture, and the frame of a drag. */
   draw(brush?: Brush): void {
     const { drawing } = this;
     if (!drawing) return;
@@ -184,7 +185,7 @@ export class Picture {
     return this.top(facet) + this.facetHeight;
   }
 
-  /** Where a point of the data lies on the canvas. */
+  /** The middle of a row on the canvas, in pixels. */
   pointOf({ facet, place }: Place): { x: number; y: number } {
     const { drawing, domain } = this;
     const { firsts } = drawing!.lanes.facets[facet]!;
@@ -242,7 +243,7 @@ export class Picture {
     context.drawImage(this.strip, LEFT, top, plotWidth, height);
     const laneHeight = height / (domain.bottom - domain.top);
     if (laneHeight < 5) return;
-    // Lanes that are thick enough are set apart.
+    // Lanes that are thick enough are separated by lines.
     context.fillStyle = drawing.theme.paper;
     for (let lane = 1; lane < lines; lane++) context.fillRect(LEFT, Math.round(top + lane * laneHeight) - 0.5, plotWidth, 1);
   }
@@ -278,7 +279,7 @@ export class Picture {
     context.fillText(drawing.x.title, LEFT + width / 2, bottom + 33);
   }
 
-  /** Draws the legend, or only tells how many lines it takes. */
+  /** Lays out the legend, and draws it if `isDrawn`; returns its number of lines. */
   private legend(context: CanvasRenderingContext2D, { palette, colours, theme }: Drawing, isDrawn: boolean): number {
     let x = LEFT;
     let line = 0;
@@ -299,14 +300,14 @@ export class Picture {
       x += width;
     };
     put(`${palette.title}:`);
-    palette.colours.forEach(({ name, css, isBehind }, at) => {
-      if (!isBehind || colours.includes(at)) put(name, css);
+    palette.colours.forEach(({ name, css, isBackground }, at) => {
+      if (!isBackground || colours.includes(at)) put(name, css);
     });
     return line + 1;
   }
 }
 
-/** A text cut so that it is at most so wide. */
+/** A text, cut on the left to fit a width in pixels. */
 function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (context.measureText(text).width <= width) return text;
   let length = text.length;

@@ -1,8 +1,8 @@
 /**
- * Intervals to pixels: how much of each pixel's time there is a request of which colour.
+ * Draws intervals as pixels, shaded by how much of a pixel's time is busy.
  *
- * Each interval adds to the differences between neighbouring pixels, four numbers however long it is, and one pass over
- * the pixels sums these up. A pixel shows the colour that fills most of it; one that is touched at all is never blank.
+ * An interval changes four differences between neighbouring pixels, however long it is; one pass over the pixels sums the
+ * differences. A pixel shows the colour that fills most of it. A pixel that an interval touches is never blank.
  */
 
 import type { Lanes } from "./lanes";
@@ -15,7 +15,7 @@ export interface Scene {
   positions: Int32Array;
   /** Colour of each place of the lanes, `HIDDEN` where it is not shown. */
   colours: Uint8Array;
-  /** Share of each place's interval that counts. */
+  /** Busy share of each place's interval, 0 to 1. */
   shares: Float32Array;
   palette: Palette;
 }
@@ -23,7 +23,7 @@ export interface Scene {
 export interface Domain {
   from: number;
   to: number;
-  /** Positions on the axis of lanes, the last exclusive. */
+  /** Positions on the lane axis, end-exclusive. */
   top: number;
   bottom: number;
 }
@@ -40,7 +40,7 @@ export class Raster {
     readonly width: number,
     readonly lines: number,
   ) {
-    // An interval may end on the right edge, and what it adds lies one pixel further.
+    // An interval that ends on the right edge changes the difference one pixel beyond it.
     this.stride = width + 2;
     this.pixels = new Uint32Array(width * lines);
     this.touches = new Int32Array(this.stride * lines);
@@ -54,13 +54,13 @@ export class Raster {
     this.pixels.fill(0);
     this.best.fill(0);
     const lanesPerLine = Math.max((domain.bottom - domain.top) / this.lines, 1);
-    scene.palette.colours.forEach(({ shades, isBehind }, colour) => {
-      if (scene.colours.includes(colour) && this.add(scene, domain, colour)) this.merge(shades, isBehind, 1 / lanesPerLine);
+    scene.palette.colours.forEach(({ shades, isBackground }, colour) => {
+      if (scene.colours.includes(colour) && this.add(scene, domain, colour)) this.merge(shades, isBackground, 1 / lanesPerLine);
     });
     return this.pixels;
   }
 
-  /** Adds the intervals of one colour; says whether there are any. */
+  /** Adds the intervals of one colour; false if there are none. */
   private add(scene: Scene, domain: Domain, colour: number): boolean {
     const { lanes, positions, colours, shares } = scene;
     const { values, firsts } = lanes.facets[scene.facet]!;
@@ -97,8 +97,8 @@ export class Raster {
     cover[line + right + 1]! -= share * (end - right);
   }
 
-  /** Sums up what one colour added, paints it where it fills more than those before, and clears it. */
-  private merge(shades: Uint32Array, isBehind: boolean, weight: number): void {
+  /** Sums the differences of one colour, paints it where it fills more than earlier colours, and clears the differences. */
+  private merge(shades: Uint32Array, isBackground: boolean, weight: number): void {
     const { pixels, best, touches, cover, stride, width } = this;
     for (let line = 0; line < this.lines; line++) {
       if (!this.isUsed[line]) continue;
@@ -110,7 +110,7 @@ export class Raster {
         if (touching === 0) continue;
         const filled = Math.min(Math.max(covered * weight, 1e-6), 1);
         const pixel = line * width + x;
-        if (isBehind ? best[pixel] !== 0 : filled <= best[pixel]!) continue;
+        if (isBackground ? best[pixel] !== 0 : filled <= best[pixel]!) continue;
         best[pixel] = filled;
         pixels[pixel] = shades[Math.round(filled * (SHADES - 1))]!;
       }

@@ -1,10 +1,10 @@
-/** Rows of a trace as typed arrays: requests, or several requests that a picture shows as one. */
+/** Rows of a trace as typed arrays. A row is one request, or several that are merged. */
 
-/** What is in the page about the trace beside its rows; `iomine/report/trace.py` writes it. */
+/** Data about the trace besides its rows, as `iomine/report/trace.py` writes them. */
 export interface About {
   run_seconds: number;
   rank_count: number;
-  /** Times of starts are whole multiples of it. */
+  /** Resolution of start times in seconds: starts are whole multiples of it. */
   tick_seconds: number;
   request_count: number;
   layers: string[];
@@ -17,11 +17,11 @@ export interface About {
   highlights: Highlight[];
 }
 
-/** A Parquet table of rows: in the page, or in a file beside it. */
+/** A Parquet table of rows: a block of the page, or a file beside it. */
 export interface TableSource {
-  /** What its rows are told apart by beside time. */
+  /** What separates its rows, besides time. */
   by: "rank" | "offset" | "ost";
-  /** Gaps up to which requests are one row, in seconds, or bytes for `offset`; 0 where each has a row of its own. */
+  /** Gap up to which requests are merged, in seconds, or bytes for `offset`; 0 if each request has a row of its own. */
   tolerance: number;
   rows: number;
   block?: string;
@@ -53,7 +53,7 @@ export interface OstUse {
   reason: string | null;
 }
 
-/** Requests that a finding is about: those that all its conditions hold for. */
+/** Requests that a finding is about: those that meet all its conditions. */
 export interface Highlight {
   code: string;
   text: string;
@@ -66,10 +66,10 @@ export interface Highlight {
   seconds_from?: number;
 }
 
-/** Number of what is not known of a row. */
+/** Stands for a number that is not known. */
 export const UNKNOWN = -1;
 
-/** Columns as the Parquet files have them; one that a file lacks is not known of any row. */
+/** Columns of the Parquet files. If a file does not have a column, it is not known for any row. */
 export interface Columns {
   layer: ArrayLike<number>;
   op: ArrayLike<number>;
@@ -79,7 +79,7 @@ export interface Columns {
   host?: ArrayLike<number>;
   file_id?: ArrayLike<number>;
   ost_id?: ArrayLike<number>;
-  /** Offsets are so many times 2^31, and so many bytes more; where the first is negative, they are not known. */
+  /** An offset is offset_high × 2^31 + offset_low bytes; it is not known if offset_high is negative. */
   offset_high?: ArrayLike<number>;
   offset_low?: ArrayLike<number>;
   length_bytes?: ArrayLike<number>;
@@ -99,12 +99,12 @@ export class Rows {
   readonly start: Float64Array;
   readonly end: Float64Array;
   readonly offset: Float64Array;
-  /** Bytes from the first to the last that the row touches. */
+  /** Bytes from the first byte of the row to its last. */
   readonly length: Float64Array;
   readonly requests: Float64Array;
   /** Bytes moved. */
   readonly bytes: Float64Array;
-  /** Share of the time from start to end in which there is a request. */
+  /** Busy share of the time from start to end, 0 to 1. */
   readonly share: Float32Array;
 
   constructor(columns: Columns, tickSeconds: number) {
@@ -134,7 +134,7 @@ export class Rows {
     if (busy) for (let row = 0; row < count; row++) if (seconds[row]! > 0) share[row] = Math.min(busy[row]! / seconds[row]!, 1);
   }
 
-  /** Bytes of a request of the row, the mean where there are several. */
+  /** Bytes of a request of the row; the mean if several are merged. */
   requestBytes(row: number): number {
     return this.bytes[row]! / this.requests[row]!;
   }

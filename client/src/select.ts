@@ -1,11 +1,11 @@
-/** Which rows are in sight, and which a finding is about. */
+/** Selects rows: those of a finding, and those of ranks that the person types. */
 
 import type { About, Highlight, Rows } from "./rows";
 import { UNKNOWN } from "./rows";
 
 export type Test = (row: number) => boolean;
 
-/** Tells the rows that a finding is about; what a row does not know does not speak against it. */
+/** A test for the rows that a finding is about. A value that is not known meets every condition. */
 export function isHighlighted(highlight: Highlight, rows: Rows, about: About): Test {
   const tests: Test[] = [];
   const among = (column: ArrayLike<number>, wanted: number[] | undefined): void => {
@@ -25,15 +25,15 @@ export function isHighlighted(highlight: Highlight, rows: Rows, about: About): T
 }
 
 /**
- * Ranks as people write them: `0-3, 8` is 0, 1, 2, 3 and 8. Undefined where the text is empty; an error where it makes no
- * sense.
+ * Parses ranks as people write them: `0-3, 8` is 0, 1, 2, 3 and 8. Undefined if the text is empty; throws if it is not a
+ * list of ranks or names a rank that the run does not have.
  */
 export function parseRanks(text: string, rankCount: number): Int32Array | undefined {
   if (!text.trim()) return undefined;
   const found = new Set<number>();
   for (const part of text.split(",")) {
     const match = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part);
-    if (!match) throw new Error(`Write ranks as 0-15, 32: “${part.trim()}” is none.`);
+    if (!match) throw new Error(`“${part.trim()}” is not a rank. Write ranks as 0-15, 32.`);
     const first = Number(match[1]);
     const last = Number(match[2] ?? match[1]);
     if (first > last || last >= rankCount) throw new Error(`Ranks go from 0 to ${rankCount - 1}: there is no “${part.trim()}”.`);

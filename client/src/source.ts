@@ -1,17 +1,17 @@
 /**
- * Where rows come from: Parquet in the page, in a script beside it, or in files beside it. All are packed by gzip, which
- * browsers unpack themselves, ten times as fast as a script.
+ * Loads rows: Parquet in the page, in a script beside it, or in files beside it. All are packed by gzip, which a browser
+ * unpacks ten times as fast as a script would.
  */
 
 import { parquetMetadata, parquetRead } from "hyparquet";
 import { type About, type Columns, Rows, type TableSource } from "./rows";
 
 declare global {
-  /** Blocks by name that a script beside the page brings: browsers read no other files beside pages that are files. */
+  /** Blocks by name, set by a script beside the page. A page that is opened from a file can load scripts, but no data files. */
   var iomineBlocks: Record<string, string> | undefined;
 }
 
-/** What the page says about a trace. */
+/** Data about a trace, with the tables that this page can load. */
 export async function aboutOf(name: string): Promise<About> {
   const about = JSON.parse(new TextDecoder().decode(await unpacked(held(`${name}-about`)))) as About;
   const isReached = ({ block }: TableSource): boolean => block !== undefined || location.protocol !== "file:";
@@ -26,9 +26,9 @@ export async function rowsOf(source: TableSource, tickSeconds: number): Promise<
 
 function held(name: string): Uint8Array<ArrayBuffer> {
   const found = document.getElementById(name)?.textContent ?? globalThis.iomineBlocks?.[name];
-  if (found === undefined) throw new Error("The trace's data do not lie beside the page: copy all files of the report.");
+  if (found === undefined) throw new Error("The data of the trace is missing. Copy all files of the report, not only the page.");
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(found);
-  // Browsers from before 2025.
+  // Browsers before 2025 have no `fromBase64`.
   const text = atob(found);
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
@@ -37,7 +37,7 @@ function held(name: string): Uint8Array<ArrayBuffer> {
 
 async function fetched(href: string): Promise<Uint8Array<ArrayBuffer>> {
   const answer = await fetch(href);
-  if (!answer.ok) throw new Error(`${href} cannot be read: the server says ${answer.status}.`);
+  if (!answer.ok) throw new Error(`${href} cannot be loaded: the server answers ${answer.status}.`);
   return new Uint8Array(await answer.arrayBuffer());
 }
 

@@ -1,7 +1,7 @@
-/** Colours that the page's style gives the canvas: those of the scheme that the reader has chosen, and on paper those of light. */
+/** Colours of the canvas, read from the page's style: light or dark as the reader has chosen; light for printing. */
 
 export interface Theme {
-  /** What the picture is drawn on. */
+  /** Background of the picture. */
   paper: string;
   ink: string;
   soft: string;
@@ -14,7 +14,7 @@ export interface Theme {
   faded: string;
 }
 
-/** The colours in force at an element, each as `#rrggbb`. */
+/** The current colours of an element, each as `#rrggbb` or `#rgb`. */
 export function themeOf(element: Element): Theme {
   const style = getComputedStyle(element);
   const of = (name: string): string => style.getPropertyValue(`--${name}`).trim();
@@ -25,12 +25,12 @@ export function themeOf(element: Element): Theme {
   };
 }
 
-/** Calls back when other colours are in force: in the evening, and for printing. */
+/** Calls back when the theme changes between light and dark, also for printing. */
 export function onTheme(changed: () => void): void {
   matchMedia("screen and (prefers-color-scheme: dark)").addEventListener("change", changed);
 }
 
-/** Red, green and blue of `#rrggbb`, or of `#rgb`, to which builds shorten it. */
+/** Red, green and blue of `#rrggbb`, or of `#rgb`, which the build shortens it to where it can. */
 export function channels(css: string): number[] {
   const digits = css.length === 4 ? css.replace(/[\da-f]/gi, "$&$&") : css;
   return [1, 3, 5].map((at) => parseInt(digits.slice(at, at + 2), 16));

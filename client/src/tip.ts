@@ -1,4 +1,4 @@
-/** What the pointer is on, beside it. */
+/** A box beside the pointer with the fields of the row under it. */
 
 import { element } from "./dom";
 

@@ -1,4 +1,4 @@
-/** What can be looked at: which lanes there are, what lies along x, and what each row says. */
+/** The views of a trace: their lanes, their x axis, and the fields of their rows. */
 
 import { LaneAxis, type XAxis } from "./axes";
 import { type Field, layerName, requestFields } from "./fields";
@@ -13,24 +13,24 @@ export interface View {
   axis: LaneAxis;
   x: XAxis;
   fields: Field[];
-  /** What a row is, in the plural, and how many there are in all. */
+  /** What rows count, in the plural, and how many the whole run has. */
   noun: string;
   total: number;
-  /** What to say where there is no row. */
-  none: string;
+  /** Message for a view without rows. */
+  emptyText: string;
 }
 
 const NO_FACET = 255;
 
 function timeAxis(about: About): XAxis {
-  return { kind: "time", title: "time since the start of the run", from: 0, to: about.run_seconds, least: 20 * about.tick_seconds };
+  return { kind: "time", title: "time since the start of the run", from: 0, to: about.run_seconds, minSpan: 20 * about.tick_seconds };
 }
 
 function rankAxis(about: About, ranks: Int32Array | undefined): LaneAxis {
   return new LaneAxis("rank", ranks ? ranks.length : about.rank_count, ranks);
 }
 
-/** Lanes of rows in facets by two columns, of which only pairs that have rows get a facet. */
+/** Facet of each row by its key. A key without rows gets no facet. */
 function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; facets: string[] } {
   const isUsed = new Uint8Array(256);
   for (const key of keyOf) isUsed[key] = 1;
@@ -48,16 +48,16 @@ function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "n
 export function ranksOverTime(rows: Rows, about: About): View {
   const { facetOf, facets } = faceted(rows.layer, about.layers.map(layerName));
   const lanes = new Lanes(facets.length, facetOf, rows.rank, rows.start, rows.end);
-  const none = "The trace holds no requests.";
-  return { ...requestsOf(rows, about), lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), none };
+  const emptyText = "The trace holds no requests.";
+  return { ...requestsOf(rows, about), lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), emptyText };
 }
 
-/** The same with other ranks in sight. */
+/** The view with some ranks only, or with all if `ranks` is undefined. */
 export function withRanks(view: View, about: About, ranks: Int32Array | undefined): View {
   return view.axis.name === "rank" ? { ...view, axis: rankAxis(about, ranks) } : view;
 }
 
-/** Where in their files requests lie, by rank, or by file where ranks are not told apart. */
+/** Offsets of requests in their files, by rank, or by file if ranks are merged. */
 export function offsets(rows: Rows, about: About): View {
   const names = about.layers.flatMap((layer) => about.ops.map((op) => `${layerName(layer)}, ${op}`));
   const isKnown = (row: number): boolean => rows.offset[row] !== UNKNOWN;
@@ -68,8 +68,8 @@ export function offsets(rows: Rows, about: About): View {
   const lanes = new Lanes(facets.length, facetOf, isByRank ? rows.rank : rows.file, rows.offset, ends);
   const axis = isByRank ? rankAxis(about, undefined) : new LaneAxis("file", about.files.length, undefined, about.files);
   const to = ends.reduce((highest, end) => Math.max(highest, end), 1);
-  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, least: 64 };
-  return { ...requestsOf(rows, about), lanes, facets, axis, x, none: "The trace does not tell where in their files requests lie." };
+  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, minSpan: 64 };
+  return { ...requestsOf(rows, about), lanes, facets, axis, x, emptyText: "The trace has no offsets of requests." };
 }
 
 /** Requests by the OST that holds their first byte. */
@@ -79,31 +79,31 @@ export function ostsOverTime(rows: Rows, about: About): View {
   const { values } = lanes.facets[0]!;
   const facets = ["POSIX requests, by the OST that holds their first byte"];
   const axis = new LaneAxis("OST", values.length, values);
-  return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), none: "The OST of no request is known." };
+  return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), emptyText: "The trace has no request whose OST is known." };
 }
 
-/** Phases of each layer, and of all together. */
+/** Phases of each layer, and of all layers together. Reads and writes have a lane each: their phases may overlap. */
 export function phases(about: About): View {
-  const names = [...new Set(about.phases.map(({ layer }) => layer))];
-  const at = (value: (phase: Phase) => number): Float64Array => Float64Array.from(about.phases, value);
+  const layers = [...new Set(about.phases.map(({ layer }) => layer))];
+  const column = (value: (phase: Phase) => number): Float64Array => Float64Array.from(about.phases, value);
   const read = about.ops.indexOf("read");
   const write = about.ops.indexOf("write");
   const rows = new Rows(
     {
-      layer: at(({ layer }) => names.indexOf(layer)),
-      op: at((phase) => ((phase.read_bytes ?? 0) > (phase.write_bytes ?? 0) ? read : write)),
-      start_ticks: at((phase) => phase.start_seconds),
-      seconds: at((phase) => phase.end_seconds - phase.start_seconds),
-      rank: at((phase) => phase.slowest_rank ?? UNKNOWN),
-      moved_bytes: at((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
+      layer: column(({ layer }) => layers.indexOf(layer)),
+      op: column((phase) => ((phase.read_bytes ?? 0) > (phase.write_bytes ?? 0) ? read : write)),
+      start_ticks: column((phase) => phase.start_seconds),
+      seconds: column((phase) => phase.end_seconds - phase.start_seconds),
+      rank: column((phase) => phase.slowest_rank ?? UNKNOWN),
+      moved_bytes: column((phase) => (phase.read_bytes ?? 0) + (phase.write_bytes ?? 0)),
     },
     1,
   );
-  const lanes = new Lanes(1, new Uint8Array(rows.count), Int32Array.from(rows.layer), rows.start, rows.end);
-  const axis = new LaneAxis("layer", names.length, undefined, names.map(layerName));
+  const lanes = new Lanes(layers.length, rows.layer, Int32Array.from(rows.op), rows.start, rows.end);
+  const axis = new LaneAxis("direction", about.ops.length, undefined, about.ops);
   return {
-    ...{ rows, lanes, axis, facets: ["Phases, coloured by what moved most bytes"], x: timeAxis(about), fields: phaseFields(about) },
-    ...{ noun: "phases", total: about.phases.length, none: "The log has no phases." },
+    ...{ rows, lanes, axis, facets: layers.map(layerName), x: timeAxis(about), fields: phaseFields(about) },
+    ...{ noun: "phases", total: about.phases.length, emptyText: "The log has no phases." },
   };
 }
 
@@ -134,9 +134,9 @@ function phaseFields(about: About): Field[] {
     field("request_count", "Requests", (phase) => phase.request_count, format.whole),
     field("rank_count", "Ranks", (phase) => phase.rank_count, format.whole),
     field("fastest_rank", "Fastest rank", (phase) => phase.fastest_rank),
-    field("fastest_rank_seconds", "its time in requests", (phase) => phase.fastest_rank_seconds, format.seconds),
+    field("fastest_rank_seconds", "Fastest rank's time", (phase) => phase.fastest_rank_seconds, format.seconds),
     field("slowest_rank", "Slowest rank", (phase) => phase.slowest_rank),
-    field("slowest_rank_seconds", "its time in requests", (phase) => phase.slowest_rank_seconds, format.seconds),
+    field("slowest_rank_seconds", "Slowest rank's time", (phase) => phase.slowest_rank_seconds, format.seconds),
     field("straggler_count", "Stragglers", (phase) => phase.straggler_count, format.whole),
   ];
 }

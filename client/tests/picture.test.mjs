@@ -122,7 +122,7 @@ function checkPixel(pixel, rows, palette, domain, { x, line, width, lines }) {
   if (!filled.every(({ isClear }) => isClear)) return;
   const touched = filled.filter(({ isTouched }) => isTouched);
   if (touched.length === 0) return assert.equal(pixel, 0);
-  const front = touched.filter(({ colour }) => !palette.colours[colour].isBehind);
+  const front = touched.filter(({ colour }) => !palette.colours[colour].isBackground);
   const candidates = front.length ? front : touched;
   const most = Math.max(...candidates.map(({ part }) => part));
   const allowed = candidates

@@ -162,7 +162,7 @@ def _locks(warehouse: Path) -> Iterator[Check]:
 
 
 def _slurm(warehouse: Path) -> Iterator[Check]:
-    from iomine.pipeline.slurm import check, site_of
+    from iomine.pipeline.workers.slurm import check, site_of
 
     if not (warehouse / "slurm.toml").exists():
         return

@@ -25,7 +25,7 @@ def command(
     """
     from iomine.cli.terminal.formats import write
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.judge import site_triggers
+    from iomine.pipeline.site.triggers import site_triggers
     from iomine.triggers import MANUALS, known, reference_table
 
     if code is None:

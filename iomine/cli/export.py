@@ -39,8 +39,8 @@ def command(
     """
     from iomine.cli.terminal.progress import progress_shown
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.export import Choice, export
-    from iomine.pipeline.pseudonyms import Pseudonyms, read_key
+    from iomine.pipeline.export.export import Choice, export
+    from iomine.pipeline.export.pseudonyms import Pseudonyms, read_key
     from iomine.units import human_bytes
 
     pseudonyms = None if key is None else Pseudonyms(read_key(key))

@@ -54,7 +54,7 @@ def command(
 
 
 def _triggers(folder: "Folder", assignments: list[str], bars: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
-    from iomine.pipeline.judge import site_triggers
+    from iomine.pipeline.site.triggers import site_triggers
     from iomine.triggers import TRIGGERS
     from iomine.triggers.bars import parse_bar, with_bars
 
@@ -68,7 +68,7 @@ def _triggers(folder: "Folder", assignments: list[str], bars: Path | None, rules
 def _compare(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None, form: Format) -> None:
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.progress import progress_shown
-    from iomine.pipeline.rejudge import compare
+    from iomine.pipeline.judging.rejudge import compare
 
     with progress_shown():
         changes = compare(folder, triggers, ruleset)
@@ -77,7 +77,7 @@ def _compare(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | No
 
 def _judge(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None) -> None:
     from iomine.cli.terminal.progress import progress_shown
-    from iomine.pipeline.rejudge import rejudge
+    from iomine.pipeline.judging.rejudge import rejudge
     from iomine.units import human_seconds
 
     begun = time.monotonic()

@@ -74,7 +74,7 @@ def _kept(warehouse: Path) -> "pa.Table":
 
     from iomine.cli.terminal.questions import ask
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.retention import kept_from, site_retention
+    from iomine.pipeline.site.retention import kept_from, site_retention
 
     days = site_retention(Folder(warehouse))
     newest = ask(database_of(warehouse), "SELECT cluster, max(night) AS night FROM logs GROUP BY ALL ORDER BY ALL").to_pylist()

@@ -91,15 +91,16 @@ def _run(
         atexit.register(_close_stderr)
         from iomine.flows.sweep import run as run_as_flow
 
-        return run_as_flow(settings)
+        summary: Summary = run_as_flow(settings)
+        return summary
 
 
 def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
     """Tells at once what should not have to wait for workers."""
     from iomine.lake import check_cluster
-    from iomine.pipeline.find import check
-    from iomine.pipeline.judge import site_triggers
-    from iomine.pipeline.zones import site_zone
+    from iomine.pipeline.ingest.find import check
+    from iomine.pipeline.site.triggers import site_triggers
+    from iomine.pipeline.site.zones import site_zone
 
     check_cluster(cluster)
     check(paths)
@@ -112,9 +113,9 @@ def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
 def _check_workers(folder: "Folder", *, scheduler: str | None, workers: int | None, slurm: bool) -> None:
     if scheduler is None and not slurm:
         return
-    from iomine.pipeline.cluster import check as check_scheduler
-    from iomine.pipeline.slurm import check as check_slurm
-    from iomine.pipeline.slurm import check_choice, site_of
+    from iomine.pipeline.workers.cluster import check as check_scheduler
+    from iomine.pipeline.workers.slurm import check as check_slurm
+    from iomine.pipeline.workers.slurm import check_choice, site_of
 
     check_choice(slurm=slurm, scheduler=scheduler, workers=workers)
     if scheduler is not None:

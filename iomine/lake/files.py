@@ -1,7 +1,7 @@
 """Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -48,6 +48,12 @@ class LakeFile:
     def partition(self) -> Partition | None:
         """Cluster and night, None for tables that have no partitions."""
         return None if self.cluster is None or self.night is None else (self.cluster, self.night)
+
+
+def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
+    """Files as they will be, once new ones have taken the places of those of the same table and partition."""
+    gone = {(file.table, file.partition) for file in new}
+    return [*(file for file in files if (file.table, file.partition) not in gone), *new]
 
 
 def fills_row_group(row_count: int, size_bytes: int) -> bool:

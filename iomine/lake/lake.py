@@ -8,7 +8,8 @@ that died, and are rolled back before the next one begins (docs/decisions/commit
 import json
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Final
@@ -20,10 +21,9 @@ from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from iomine.errors import WarehouseError
 from iomine.lake.files import LakeFile, partition_folder
+from iomine.lake.snapshot import Snapshot
 from iomine.schema import SCHEMA_VERSION, TABLES, UNSAID, mismatch, table
 from iomine.schema.registry import arrow_schema
-
-Pins = Mapping[str, int]
 
 _COMMIT_POINT: Final = "sweep"
 _VERSION_FILE: Final = "schema_version"
@@ -31,7 +31,7 @@ _HOURS_PER_DAY: Final = 24
 
 
 class Lake:
-    """The Delta tables of a warehouse.
+    """The Delta tables of a warehouse, for whoever reads them.
 
     Args:
         root: folder that holds a folder for each table; made when the first table is.
@@ -40,60 +40,83 @@ class Lake:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def pins(self) -> Pins:
-        """Version of every table as of the last sweep that was committed; empty before the first.
+    def check_version(self) -> None:
+        """Makes sure that this program knows what the columns mean.
+
+        Raises:
+            WarehouseError: they had another meaning to the program that wrote the lake.
+        """
+        file = self.root / _VERSION_FILE
+        version = int(file.read_text()) if file.exists() else UNSAID
+        if self.is_committed() and (fault := mismatch(self.root.parent, version)):
+            raise WarehouseError(fault)
+
+    def is_committed(self) -> bool:
+        """Whether a sweep has committed anything."""
+        return DeltaTable.is_deltatable(str(self.root / _COMMIT_POINT))
+
+    def snapshot(self) -> Snapshot:
+        """The lake as of the last sweep that was committed; empty before the first.
 
         Raises:
             WarehouseError: columns had another meaning to the program that wrote the lake.
         """
-        if (opened := self._open(_COMMIT_POINT)) is None:
-            return {}
-        if fault := mismatch(self.root.parent, self._schema_version()):
-            raise WarehouseError(fault)
-        files = _files(self.root / _COMMIT_POINT, opened)
-        # The last row, not the latest: a clock that was set back must not make the lake forget a sweep.
-        last = pq.read_table(files[-1].path, columns=["table_versions"])["table_versions"][-1].as_py()
-        pinned: dict[str, int] = json.loads(last)
-        return pinned | {_COMMIT_POINT: opened.version()}
+        self.check_version()
+        if (commits := _opened(self.root / _COMMIT_POINT)) is None:
+            return Snapshot({}, ())
+        files = _files(self.root / _COMMIT_POINT, commits)
+        # Tables of other programs stay in the lake and out of sight.
+        versions = {name: version for name, version in _pinned(files).items() if name in TABLES}
+        for name, version in versions.items():
+            if (there := _opened(self.root / name, version)) is not None:
+                files += _files(self.root / name, there)
+        return Snapshot({**versions, _COMMIT_POINT: commits.version()}, tuple(files))
 
-    def roll_back(self, staging: Path) -> list[str]:
-        """Brings every table to the version of the last committed sweep.
 
-        Args:
-            staging: where tables that no committed sweep knows are put out of the way; to be cleared by the caller.
+class LakeWriter:
+    """The Delta tables of a lake, opened once each by whoever holds the warehouse's lock.
 
-        Returns:
-            The tables that were ahead.
-        """
-        pins = self.pins()
-        ahead = []
-        for name in TABLES:
-            opened = self._open(name)
-            if opened is None or opened.version() == pins.get(name):
-                continue
-            if name in pins:
-                opened.restore(pins[name])
+    What a sweep that died has left is rolled back first.
+
+    Args:
+        lake: the lake.
+        staging: where tables that no committed sweep knows are put out of the way; to be cleared by the caller.
+
+    Attributes:
+        ahead: tables that were rolled back.
+
+    Raises:
+        WarehouseError: columns had another meaning to the program that wrote the lake.
+    """
+
+    def __init__(self, lake: Lake, staging: Path) -> None:
+        lake.check_version()
+        self._root = lake.root
+        # Tables of other programs stay as they are.
+        tables = {name: there for name in TABLES if (there := _opened(lake.root / name)) is not None}
+        commits = tables.get(_COMMIT_POINT)
+        pinned = _pinned(_files(lake.root / _COMMIT_POINT, commits)) if commits else {}
+        self.ahead = [name for name, there in tables.items() if name != _COMMIT_POINT and there.version() != pinned.get(name, -1)]
+        for name in self.ahead:
+            if name in pinned:
+                tables[name].restore(pinned[name])
             else:
                 # Deleted in place and killed meanwhile, it would be neither a table nor gone.
                 staging.mkdir(parents=True, exist_ok=True)
-                (self.root / name).rename(staging / f"{name}-{uuid.uuid4().hex}")
-            ahead.append(name)
-        return ahead
+                (lake.root / name).rename(staging / f"{name}-{uuid.uuid4().hex}")
+                del tables[name]
+        self._tables = tables
+        self._snapshot = Snapshot(
+            {name: there.version() for name, there in tables.items()},
+            tuple(file for name, there in tables.items() for file in _files(lake.root / name, there)),
+        )
 
-    def versions(self) -> dict[str, int]:
-        """Version of every table that exists, as it stands now."""
-        opened = {name: self._open(name) for name in TABLES}
-        return {name: table.version() for name, table in opened.items() if table is not None}
+    @property
+    def snapshot(self) -> Snapshot:
+        """The tables as they are now: those of the last committed sweep, with what was committed here since."""
+        return self._snapshot
 
-    def files(self, pins: Pins) -> list[LakeFile]:
-        """Data files of every pinned table at its version."""
-        found = []
-        for name, version in pins.items():
-            if (opened := self._open(name, version)) is not None:
-                found += _files(self.root / name, opened)
-        return found
-
-    def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str, dropped: Collection[tuple[str, date]] = ()) -> int:
+    def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str, dropped: Collection[tuple[str, date]] = ()) -> None:
         """Replaces the partitions that the files belong to, all in one commit; a table without partitions is replaced whole.
 
         The files are moved into the table's folder, so what was never committed does not lie in the lake.
@@ -103,66 +126,74 @@ class Lake:
             files: its new files.
             sweep_id: whose they are.
             dropped: clusters and nights whose rows are to go, all of one cluster, which is that of the files too.
-
-        Returns:
-            The table's new version.
         """
         entry = table(name)
         schema = Schema.from_arrow(_plain(arrow_schema(name, with_partition_keys=True)))
         properties = CommitProperties(custom_metadata={"sweep_id": sweep_id})
-        actions = [self._adopt(file) for file in files]
+        adopted = [self._adopted(file) for file in files]
+        actions = [self._action(file) for file in adopted]
         partition_by = list(entry.partition_keys)
-        if (opened := self._open(name)) is None:
-            self.root.mkdir(parents=True, exist_ok=True)
-            (self.root / _VERSION_FILE).write_text(f"{SCHEMA_VERSION}\n")
+        if (there := self._tables.get(name)) is None:
+            self._root.mkdir(parents=True, exist_ok=True)
+            (self._root / _VERSION_FILE).write_text(f"{SCHEMA_VERSION}\n")
             create_table_with_add_actions(
-                str(self.root / name), schema, actions, mode="error", partition_by=partition_by, commit_properties=properties
+                str(self._root / name), schema, actions, mode="error", partition_by=partition_by, commit_properties=properties
             )
-            return 0
-        partitions = {(file.cluster, file.night) for file in files if file.cluster and file.night}.union(dropped)
-        nights = sorted({night.isoformat() for _, night in partitions})
-        clusters = sorted({cluster for cluster, _ in partitions})
-        opened.create_write_transaction(
-            [*actions],
-            mode="overwrite",
-            schema=schema,
-            partition_by=partition_by,
-            partition_filters=[("cluster", "in", clusters), ("night", "in", nights)] if entry.partitioned else None,
-            commit_properties=properties,
-        )
-        return DeltaTable(self.root / name).version()
+            self._tables[name] = there = DeltaTable(self._root / name)
+        else:
+            partitions = {partition for file in files if (partition := file.partition)}.union(dropped)
+            nights = sorted({night.isoformat() for _, night in partitions})
+            clusters = sorted({cluster for cluster, _ in partitions})
+            there.create_write_transaction(
+                [*actions],
+                mode="overwrite",
+                schema=schema,
+                partition_by=partition_by,
+                partition_filters=[("cluster", "in", clusters), ("night", "in", nights)] if entry.partitioned else None,
+                commit_properties=properties,
+            )
+            there.update_incremental()
+        self._snapshot = self._snapshot.after(name, there.version(), adopted, dropped)
 
     def vacuum(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included."""
-        for name in TABLES:
-            if (opened := self._open(name)) is not None:
-                opened.vacuum(
-                    retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True
-                )
+        for name, there in self._tables.items():
+            there.vacuum(retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True)
+            # What is deleted is a commit too.
+            there.update_incremental()
+            self._snapshot = self._snapshot.after(name, there.version(), ())
 
-    def _schema_version(self) -> int:
-        file = self.root / _VERSION_FILE
-        return int(file.read_text()) if file.exists() else UNSAID
+    def _adopted(self, file: LakeFile) -> LakeFile:
+        """The file, moved to its place in the lake."""
+        place = partition_folder(self._root, file.table, file.cluster, file.night) / file.path.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file.path.replace(place)
+        return replace(file, path=place)
 
-    def _open(self, name: str, version: int | None = None) -> DeltaTable | None:
-        folder = self.root / name
-        return DeltaTable(folder, version=version) if DeltaTable.is_deltatable(str(folder)) else None
-
-    def _adopt(self, file: LakeFile) -> AddAction:
+    def _action(self, file: LakeFile) -> AddAction:
         partition: dict[str, str | None] = {}
         if file.cluster is not None and file.night is not None:
             partition = {"cluster": file.cluster, "night": file.night.isoformat()}
-        place = partition_folder(self.root, file.table, file.cluster, file.night) / file.path.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        file.path.replace(place)
         return AddAction(
-            path=str(place.relative_to(self.root / file.table)),
+            path=str(file.path.relative_to(self._root / file.table)),
             size=file.size_bytes,
             partition_values=partition,
             modification_time=int(time.time() * 1000),
             data_change=True,
             stats=json.dumps({"numRecords": file.row_count}),
         )
+
+
+def _opened(folder: Path, version: int | None = None) -> DeltaTable | None:
+    return DeltaTable(folder, version=version) if DeltaTable.is_deltatable(str(folder)) else None
+
+
+def _pinned(files: Sequence[LakeFile]) -> dict[str, int]:
+    """Versions of tables that the last sweep in the files of its table names."""
+    # The last row, not the latest: a clock that was set back must not make the lake forget a sweep.
+    last = pq.read_table(files[-1].path, columns=["table_versions"])["table_versions"][-1].as_py()
+    pinned: dict[str, int] = json.loads(last)
+    return pinned
 
 
 def _files(folder: Path, opened: DeltaTable) -> list[LakeFile]:

@@ -123,7 +123,7 @@ class Warehouse:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(note).encode(), 0)
             # Who would write must know what the columns mean that are there.
-            self.lake.pins()
+            self.lake.check_version()
             yield
         finally:
             os.close(descriptor)

@@ -7,15 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from iomine.lake import Lake, LakeFile, Warehouse, faults_told, write_file
+from iomine.lake import LakeFile, LakeWriter, Warehouse, faults_told, write_file
 from iomine.schema.registry import arrow_schema
 
 
 @contextmanager
-def to_be_written(warehouse: Warehouse) -> Iterator[Path]:
-    """The warehouse locked, rid of what a sweep that died has left; gives the folder to write to.
+def to_be_written(warehouse: Warehouse) -> Iterator[tuple[LakeWriter, Path]]:
+    """The warehouse locked, rid of what a sweep that died has left; gives its lake, and the folder to write to.
 
     Raises:
         BusyError: a sweep is writing to it.
@@ -26,13 +25,12 @@ def to_be_written(warehouse: Warehouse) -> Iterator[Path]:
         try:
             staging = warehouse.staging / uuid.uuid4().hex
             staging.mkdir(parents=True)
-            warehouse.lake.roll_back(staging)
-            yield staging
+            yield LakeWriter(warehouse.lake, staging), staging
         finally:
             warehouse.clear_staging()
 
 
-def commit(lake: Lake, staging: Path, files: Sequence[LakeFile]) -> None:
+def commit(lake: LakeWriter, staging: Path, files: Sequence[LakeFile]) -> None:
     """Commits files, and then that they belong to what the last sweep committed.
 
     Args:
@@ -40,19 +38,13 @@ def commit(lake: Lake, staging: Path, files: Sequence[LakeFile]) -> None:
         staging: the folder to write to.
         files: the new ones, which take the places of those of the same table and partition.
     """
-    pins = dict(lake.pins())
-    del pins["sweep"]
     change_id = uuid.uuid4().hex
     # Cluster by cluster, since one may have lost the logs of nights that another has.
     for table, cluster in sorted({(file.table, file.cluster or "") for file in files}):
         of_both = [file for file in files if (file.table, file.cluster or "") == (table, cluster)]
-        pins[table] = lake.commit(table, of_both, change_id)
-    schema = arrow_schema("sweep")
-    sweeps = [
-        row
-        for file in lake.files(lake.pins())
-        if file.table == "sweep"
-        for row in pq.read_table(file.path, schema=schema).to_pylist()
-    ]
-    sweeps[-1]["table_versions"] = json.dumps(pins, sort_keys=True)
-    lake.commit("sweep", [write_file(staging, "sweep", pa.Table.from_pylist(sweeps, schema=schema))], change_id)
+        lake.commit(table, of_both, change_id)
+    sweeps = lake.snapshot.rows("sweep").to_pylist()
+    versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
+    sweeps[-1]["table_versions"] = json.dumps(versions, sort_keys=True)
+    rows = pa.Table.from_pylist(sweeps, schema=arrow_schema("sweep"))
+    lake.commit("sweep", [write_file(staging, "sweep", rows)], change_id)

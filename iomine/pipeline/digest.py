@@ -20,9 +20,9 @@ from iomine.digest.questions import NEWEST, Whose
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.judge import site_triggers
 from iomine.pipeline.mails import show_mails
-from iomine.pipeline.site import site_file
+from iomine.pipeline.site.files import site_file
+from iomine.pipeline.site.triggers import site_triggers
 from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from iomine.pipeline.find import shown
+from iomine.pipeline.ingest.find import shown
 
 FAILED: Final = "failed_derivation"
 _ERROR_CHARACTERS: Final = 500

@@ -33,12 +33,12 @@ def show_mails(warehouse: Warehouse, ledger: Ledger, triggers: Iterable[Trigger]
         WarehouseError: files cannot be read or written.
     """
     try:
-        with to_be_written(warehouse) as staging:
+        with to_be_written(warehouse) as (lake, staging):
             # What was not swept, such as an export, is no lake.
-            if not warehouse.lake.pins():
+            if not lake.snapshot.versions:
                 return False
-            commit(warehouse.lake, staging, [mail_file(staging, ledger)])
-            publish(warehouse, triggers)
+            commit(lake, staging, [mail_file(staging, ledger)])
+            publish(warehouse, triggers, lake.snapshot)
     except BusyError:
         return False
     return True

@@ -15,7 +15,7 @@ from typing import Final
 
 from iomine.lake import Partition, Warehouse, faults_told
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import Workers, map_unordered
+from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.report.facts import Place
 from iomine.report.write import write_reports, write_shared
 from iomine.triggers.finding import quoted

@@ -8,6 +8,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final
 
 from iomine.schema import TABLES
@@ -81,9 +82,15 @@ def needed_views(wanted: Collection[str]) -> tuple[View, ...]:
     return tuple(reversed(needed))
 
 
+def sql_folder() -> Traversable:
+    """The folder `sql/`: within the package in a wheel, beside it in a checkout."""
+    within = files("iomine") / "sql"
+    return within if within.is_dir() else Path(__file__).parents[2] / "sql"
+
+
 @cache
 def _package_views() -> tuple[View, ...]:
-    return _ordered(_parsed(files("iomine") / "sql"))
+    return _ordered(_parsed(sql_folder()))
 
 
 def _parsed(root: Traversable) -> list[View]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Log
 

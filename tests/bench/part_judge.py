@@ -19,8 +19,8 @@ from results import Result, timed
 
 from iomine.errors import UnreadableError
 from iomine.lake import LakeFile
-from iomine.pipeline.judge import night_files, verdict_files, work_out
-from iomine.pipeline.spans import Span
+from iomine.pipeline.judging.judge import night_files, verdict_files, work_out
+from iomine.pipeline.judging.spans import Span
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS, judge_sql
 from iomine.triggers.judge import features

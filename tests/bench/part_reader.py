@@ -14,7 +14,7 @@ from measure import Contest
 from options import Options
 from results import Result, faster, slower
 
-from iomine.pipeline.reader import ENVIRONMENT
+from iomine.pipeline.ingest.reader import ENVIRONMENT
 from iomine.sources.darshan import Columns, assembled, read_log
 from iomine.units import human_bytes
 

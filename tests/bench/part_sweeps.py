@@ -39,7 +39,7 @@ _SAMPLE_SECONDS: Final = 0.25
 # A megabyte each time, for some seconds.
 _INFLATED: Final = 1500
 # What a command line holds that says which part a process has.
-_ROLES: Final = {"iomine.pipeline.reading": "readers", "spawn_main": "workers"}
+_ROLES: Final = {"iomine.pipeline.ingest.reading": "readers", "spawn_main": "workers"}
 _CLIENT: Final = "client and scheduler"
 _STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
 # A sweep that says how long each stage took; logs, warehouse and the number of workers are its arguments.
@@ -47,15 +47,23 @@ _TIMED_SWEEP: Final = f"""
 import json, sys, time
 from dataclasses import asdict
 from pathlib import Path
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline import sweep as room
+
+seconds = {{}}
+
+def timed(name):
+    stage = getattr(room, name)
+    def run_stage(*given):
+        began_at = time.perf_counter()
+        result = stage(*given)
+        seconds[name] = time.perf_counter() - began_at
+        return result
+    setattr(room, name, run_stage)
 
 logs, warehouse, workers = sys.argv[1:]
-seconds = {{}}
-with Sweep(Settings((Path(logs),), Path(warehouse), workers=int(workers))) as sweep:
-    for stage in {_STAGES}:
-        began_at = time.perf_counter()
-        summary = getattr(sweep, stage)()
-        seconds[stage] = time.perf_counter() - began_at
+for name in {_STAGES}:
+    timed(name)
+summary = room.run(room.Settings((Path(logs),), Path(warehouse), workers=int(workers)))
 print(json.dumps(asdict(summary) | {{"stages": seconds}}, default=str))
 """
 

@@ -33,8 +33,8 @@ from results import Result, faster, slower
 
 from iomine import derive
 from iomine.lake.files import fills_row_group
-from iomine.pipeline.reader import ENVIRONMENT
-from iomine.pipeline.rows import rows_of
+from iomine.pipeline.ingest.reader import ENVIRONMENT
+from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import Columns, assembled, read_log, row_count
 
 _MOST_SORTS = 10

@@ -24,8 +24,8 @@ from part_sweeps import simulated
 from results import Result
 
 from iomine.cli.worst import _WORST as WORST
-from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judge import judge
+from iomine.lake import LakeFile
+from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
 from iomine.triggers import TRIGGERS
 from iomine.units import GIB
@@ -92,7 +92,7 @@ def _night(options: Options, folder: Path) -> list[LakeFile]:
     paths = sorted(path for path in simulated(options.cache, log_count).rglob("*.darshan"))
     logs = ((read_log(path), str(path)) for path in paths)
     files = files_of_logs(logs, folder / "night")
-    judged, _ = judge(Warehouse(folder / "warehouse"), folder / "staging", files, TRIGGERS)
+    judged, _ = judge((), folder / "staging", files, TRIGGERS)
     return [*files, *judged]
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import dask
 import pytest
 from distributed import Client, LocalCluster
-from sweeping import IOMINE, judge_by_one, run, state, strays, wait_for
+from sweeping import IOMINE, judge_by_one, state, strays, wait_for
 
 from iomine.errors import WorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import LOST, Smaller, Workers, map_unordered
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
+from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordered
 
 pytestmark = [pytest.mark.usefixtures("one_trigger")]
 

@@ -146,7 +146,7 @@ def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp
     def all_are_there() -> bool:
         nonlocal pids
         pids = family(process.pid)
-        return "iomine.pipeline.reading" in " ".join(alive(pids))
+        return "iomine.pipeline.ingest.reading" in " ".join(alive(pids))
 
     try:
         assert wait_for(all_are_there, 60)
@@ -162,8 +162,8 @@ def test_a_reader_never_sees_a_night_by_halves(alone, shared_data, tmp_path):
     script = tmp_path / "nights.py"
     script.write_text(
         ALONE.replace(
-            "    with Sweep(Settings(tuple(paths)",
-            "    for n in range(1, len(paths) + 1):\n      with Sweep(Settings(tuple(paths[:n])",
+            "    run(Settings(tuple(paths)",
+            "    for n in range(1, len(paths) + 1):\n      run(Settings(tuple(paths[:n])",
         )
     )
     nights = [shared_data / "darshan" / name for name in ("codes", "ecpam21/logs", "ecpam21", "dfanalyzer")]

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import slurm as real
 from slurm import Slurm
-from sweeping import IOMINE, State, judge_by_one, run, state, strays, wait_for
+from sweeping import IOMINE, State, judge_by_one, state, strays, wait_for
 
 from iomine.errors import NoWorkersError
 from iomine.pipeline import progress
-from iomine.pipeline.rollups import OF_VERDICTS
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.judging.rollups import OF_VERDICTS
+from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import features
 

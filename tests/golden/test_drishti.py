@@ -9,7 +9,7 @@ import pytest
 from sums import disagreements
 
 from iomine.lake import Warehouse
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS, Trigger, judge_sql
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
@@ -34,14 +34,7 @@ def database(shared_data: Path, printed: Codes, tmp_path_factory: pytest.TempPat
     """A catalog over the logs that Drishti finished."""
     root = tmp_path_factory.mktemp("warehouse")
     logs = tuple(shared_data / "darshan" / file for file in printed)
-    with Sweep(Settings(logs, root, workers=1)) as sweep:
-        sweep.find()
-        sweep.identify()
-        sweep.read()
-        sweep.merge()
-        sweep.judge()
-        sweep.commit()
-        sweep.publish()
+    run(Settings(logs, root, workers=1))
     return Warehouse(root).database
 
 

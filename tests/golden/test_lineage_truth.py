@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from lineage_truth import PAGE, Found, cluster_of, found, real_lineages, real_page
 from shared import NOT_HERE, Row, darshan_rows, log_of, workloads
-from sweeping import judge_by_one, rows, run
+from sweeping import judge_by_one, rows
 
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 
 _SEEDS = (1, 2)
 pytestmark = [pytest.mark.proof, pytest.mark.skipif(not darshan_rows(), reason=NOT_HERE)]
@@ -44,15 +44,7 @@ def test_the_page_adds_up() -> None:
     )
     for part, whole in ((regressions, len(found_)), (regressions, steps), (followed, told), (followed, gone)):
         assert f"{part / whole:.2f} ({part} of {whole})" in text
-        if (part, whole) != (regressions, steps):
-            assert part >= 0.9 * whole
-
-
-@pytest.mark.xfail(strict=True, reason="`regressions` lists too many steps that are none; the page has the numbers.")
-def test_nine_of_ten_listed_steps_are_regressions() -> None:
-    """What the page says of the steps that are listed."""
-    rows = rows_of_page()
-    assert sum(row.regressions for row in rows) >= 0.9 * sum(row.steps for row in rows)
+        assert part >= 0.9 * whole
 
 
 def test_the_table_of_real_lineages_is_what_came_out(lineages: list[Row]) -> None:

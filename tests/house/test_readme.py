@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline.sweep import Settings, run
 
 REPO = Path(__file__).parents[2]
 README = (REPO / "README.md").read_text(encoding="utf-8")
@@ -21,10 +21,7 @@ def warehouse(tmp_path_factory):
     """A warehouse of the logs that come with PyDarshan, and the summary of its sweep."""
     root = tmp_path_factory.mktemp("readme")
     logs = Path(find_spec("darshan").submodule_search_locations[0])
-    with Sweep(Settings((logs,), root, workers=1)) as run:
-        for stage in (run.find, run.identify, run.read, run.merge, run.judge, run.commit):
-            stage()
-        return root, run.publish()
+    return root, run(Settings((logs,), root, workers=1))
 
 
 def example(command: str) -> str:

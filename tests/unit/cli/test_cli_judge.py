@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 from sweeping import column, judge_by, rows
 
-from iomine.lake import Lake, LakeFile, Warehouse, write_file
+from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
+from iomine.pipeline.judging.judge import judge
+from iomine.pipeline.judging.rejudge import rejudge
 from iomine.pipeline.publish import publish
-from iomine.pipeline.rejudge import rejudge
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline.sweep import Settings, begun
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
@@ -61,15 +62,20 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "posix_file": {"file_id": 1, "rank": 0, **_writes(small)},
         }.items():
             rows_of[table].setdefault((cluster, night), []).append(key | row)
-    versions = {
-        table: warehouse.lake.commit(table, [_staged(warehouse, table, rows, *of) for of, rows in parts.items()], "first")
-        for table, parts in rows_of.items()
-    }
-    sweep = [{"sweep_id": "first", "found_count": len(LOGS), "table_versions": json.dumps(versions)}]
-    warehouse.lake.commit("sweep", [_staged(warehouse, "sweep", sweep)], "first")
-    publish(warehouse)
+    lake = LakeWriter(warehouse.lake, warehouse.staging)
+    for table, parts in rows_of.items():
+        lake.commit(table, [_staged(warehouse, table, rows, *of) for of, rows in parts.items()], "first")
+    _close(warehouse, lake, "first", found_count=len(LOGS))
     rejudge(warehouse, TRIGGERS)
     return warehouse.root
+
+
+def _close(warehouse: Warehouse, lake: LakeWriter, sweep_id: str, **told: int) -> None:
+    """Commits the row of a sweep, and publishes it."""
+    versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
+    sweep = [{"sweep_id": sweep_id, "table_versions": json.dumps(versions), **told}]
+    lake.commit("sweep", [_staged(warehouse, "sweep", sweep)], sweep_id)
+    publish(warehouse)
 
 
 def _writes(small: int | None) -> dict[str, int | None]:
@@ -102,12 +108,9 @@ def again(judged: Path, tmp_path: Path) -> Path:
 
 def _replace_verdicts(warehouse: Warehouse, verdicts: list[dict[str, object]], cluster: str, night: dt.date) -> None:
     """As another version of the program might have left them."""
-    file = _staged(warehouse, "verdict", verdicts, cluster, night)
-    versions = {**warehouse.lake.pins(), "verdict": warehouse.lake.commit("verdict", [file], "other")}
-    del versions["sweep"]
-    sweep = [{"sweep_id": "other", "table_versions": json.dumps(versions)}]
-    warehouse.lake.commit("sweep", [_staged(warehouse, "sweep", sweep)], "other")
-    publish(warehouse)
+    lake = LakeWriter(warehouse.lake, warehouse.staging)
+    lake.commit("verdict", [_staged(warehouse, "verdict", verdicts, cluster, night)], "other")
+    _close(warehouse, lake, "other")
 
 
 def changes(answer) -> list[tuple[object, ...]]:
@@ -186,7 +189,8 @@ def test_comparison_waits_for_no_sweep(iomine, again: Path) -> None:
     """While another is writing, and has committed some tables already, the last published state is compared."""
     warehouse = Warehouse(again)
     with warehouse.locked():
-        warehouse.lake.commit("verdict", [_staged(warehouse, "verdict", [{"log_id": "a1"}], "blue", APRIL)], "unfinished")
+        lake = LakeWriter(warehouse.lake, warehouse.staging)
+        lake.commit("verdict", [_staged(warehouse, "verdict", [{"log_id": "a1"}], "blue", APRIL)], "unfinished")
         answer = iomine("judge", "--compare", "--format", "json", "--warehouse", again)
     assert [] == changes(answer)
 
@@ -300,7 +304,7 @@ def test_wrong_bars_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, content:
     (tmp_path / "bars.toml").write_bytes(content)
     answer = iomine("sweep", tmp_path, "--warehouse", tmp_path)
     assert (2, f"{tmp_path}/bars.toml: {sentence}\n") == (answer.exit_code, answer.stderr)
-    with pytest.raises(Exception, match=re.escape(sentence)), Sweep(Settings((tmp_path,), tmp_path)):
+    with pytest.raises(Exception, match=re.escape(sentence)), begun(Settings((tmp_path,), tmp_path)):
         pass
     assert [tmp_path / "bars.toml"] == list(tmp_path.iterdir())
 
@@ -337,7 +341,7 @@ def test_what_a_dead_sweep_left_is_rolled_back_first(iomine, again: Path) -> Non
     warehouse = Warehouse(again)
     before = rows(again, "SELECT * FROM logs ORDER BY ALL")
     stray = _staged(warehouse, "log", [{"log_id": "stray", "user": "eve"}], "blue", APRIL)
-    warehouse.lake.commit("log", [stray], "dead")
+    LakeWriter(warehouse.lake, warehouse.staging).commit("log", [stray], "dead")
 
     assert 0 == iomine("judge", "--warehouse", again).exit_code
     assert before == rows(again, "SELECT * FROM logs ORDER BY ALL")
@@ -346,16 +350,16 @@ def test_what_a_dead_sweep_left_is_rolled_back_first(iomine, again: Path) -> Non
 def test_judging_that_fails_half_way_changes_nothing(iomine, again: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the verdicts committed but not that they belong to the rest, readers see what was; the next run finishes the work."""
     before = rows(again, ALL_VERDICTS)
-    whole = Lake.commit
+    whole = LakeWriter.commit
 
-    def failing(lake: Lake, name: str, files: list[LakeFile], sweep_id: str) -> int:
+    def failing(lake: LakeWriter, name: str, files: list[LakeFile], sweep_id: str) -> None:
         if name == "sweep":
             raise OSError(28, "No space left on device")
-        return whole(lake, name, files, sweep_id)
+        whole(lake, name, files, sweep_id)
 
     judge = ("judge", "--set", "P06.small_write_ratio=0.3", "--warehouse", again)
     with monkeypatch.context() as full:
-        full.setattr(Lake, "commit", failing)
+        full.setattr(LakeWriter, "commit", failing)
         answer = iomine(*judge)
     assert 1 == answer.exit_code
     assert f"The disk that holds {again} is full: " in answer.stderr
@@ -369,9 +373,9 @@ def test_judging_that_fails_half_way_changes_nothing(iomine, again: Path, monkey
 def test_sweep_judges_its_nights_by_the_bars_of_the_site(again: Path) -> None:
     """What a sweep says of a night's logs is held to `bars.toml`."""
     (again / "bars.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
-    with Sweep(Settings((again,), again, "blue")) as sweep:
-        sweep._merged = [_staged(Warehouse(again), "log", [{"log_id": "a1"}], "blue", APRIL)]
-        sweep.judge()
-        (file,) = [file for file in sweep._judged if file.table == "verdict"]
+    with begun(Settings((again,), again, "blue")) as sweep:
+        merged = [_staged(sweep.warehouse, "log", [{"log_id": "a1"}], "blue", APRIL)]
+        files, _ = judge(sweep.lake.snapshot.files, sweep.staging, merged, sweep.triggers)
+        (file,) = [file for file in files if file.table == "verdict"]
         verdicts = pq.read_table(file.path, columns=["state", "bar"], filters=[("code", "=", "P06")]).to_pylist()
     assert [{"state": "clear", "bar": 0.3}] == verdicts

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from shared import darshan_rows
-from sweeping import BY_ONE, IOMINE, column, rows, run, state
+from sweeping import BY_ONE, IOMINE, column, rows, state
 
 from iomine.lake import Warehouse
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 
 Finished = subprocess.CompletedProcess[str]
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows, run
+from sweeping import column, rows
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.options import Format
 from iomine.cli.sweep import _show
 from iomine.cli.terminal.formats import write
-from iomine.pipeline.sweep import Counts, Settings, Summary
+from iomine.pipeline.sweep import Counts, Settings, Summary, run
 from iomine.sources.darshan.writing import CounterRecords
 from iomine.views.model import find_views
 from iomine.views.query import ask

@@ -7,7 +7,7 @@ import pytest
 from log_variants import variants
 from shared import log_of, workloads
 
-from iomine.pipeline.rows import rows_of
+from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import read_log
 
 # One of each kind: with MPI-IO and HDF5, whose reads serve writes, of many phases, of reads, of small files.

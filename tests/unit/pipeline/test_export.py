@@ -18,14 +18,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from simulated import Facility
-from sweeping import column, rows, run, state
+from sweeping import column, rows, state
 
 from iomine.errors import UsageError, WarehouseError
 from iomine.lake import Warehouse
 from iomine.pipeline.digest import Order, digest
-from iomine.pipeline.export import Choice, Exported, export
-from iomine.pipeline.pseudonyms import _DARSHANS_WORDS, _ENDINGS, _ROOTS, _TERMS, Pseudonyms
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.export.export import Choice, Exported, export
+from iomine.pipeline.export.pseudonyms import _DARSHANS_WORDS, _ENDINGS, _ROOTS, _TERMS, Pseudonyms
+from iomine.pipeline.sweep import Settings, run
 from iomine.schema import FIELDS, TABLES, Privacy
 from iomine.simulate import Settings as Simulation
 from iomine.simulate import simulate
@@ -310,7 +310,7 @@ def test_an_export_appears_whole_or_not(warehouse: Warehouse, tmp_path: Path, mo
         yield from ()
 
     with monkeypatch.context() as patched:
-        patched.setattr("iomine.pipeline.export.rows_of", torn)
+        patched.setattr("iomine.pipeline.export.export.rows_of", torn)
         with pytest.raises(WarehouseError, match="cannot be read or written"):
             export(warehouse, tmp_path / "out", Choice(), Pseudonyms(KEY))
     assert [] == list(tmp_path.iterdir())

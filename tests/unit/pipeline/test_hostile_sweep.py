@@ -7,12 +7,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows, run
+from sweeping import column, rows
 
 from iomine.errors import LostLogsError, UsageError, WarehouseError
-from iomine.pipeline import judge as judge_room
-from iomine.pipeline import sweep as sweep_room
-from iomine.pipeline.sweep import Settings, Sweep
+from iomine.pipeline.judging import judge as judge_room
+from iomine.pipeline.stages import context
+from iomine.pipeline.stages import read as read_stage
+from iomine.pipeline.sweep import Settings, begun, run
 from iomine.schema import SCHEMA_VERSION, TABLES
 from iomine.triggers import TRIGGERS
 
@@ -25,7 +26,7 @@ HOSTILE = ("p1", "p2", "p3", "p4", "p5", "p6", "p7_future")
 def _few_triggers() -> Any:
     """Judges by two triggers: planning the questions of all takes longer than the rest of a small sweep."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep_room, "site_triggers", lambda _warehouse: FEW)
+        patch.setattr(context, "site_triggers", lambda _warehouse: FEW)
         yield
 
 
@@ -147,17 +148,21 @@ def test_a_question_that_fails_without_logs_too_is_told(
 
 
 def test_logs_that_are_not_accounted_for_are_an_error_before_anything_is_committed(
-    scheduler: str, shared_data: Path, tmp_path: Path
+    scheduler: str, shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was found is ingested, known or rejected, or the sweep ends and the lake stays as it was."""
-    with Sweep(Settings(sound_logs(shared_data)[-1:], tmp_path, scheduler=scheduler)) as sweep:
-        for stage in (sweep.find, sweep.identify, sweep.read, sweep.merge, sweep.judge):
-            stage()
-        sweep._ingested -= 1
-        told = "Of 1 logs found, 0 were ingested, 0 known and 0 rejected, which is 0: nothing was committed"
-        with pytest.raises(LostLogsError, match=f"^{told}"):
-            sweep.commit()
-    assert [] == list((tmp_path / "lake").glob("*")) if (tmp_path / "lake").exists() else True
+    monkeypatch.setattr(read_stage, "read_batch", lose_all)
+    told = "Of 1 logs found, 0 were ingested, 0 known and 0 rejected, which is 0: nothing was committed"
+    with pytest.raises(LostLogsError, match=f"^{told}"):
+        run(Settings(sound_logs(shared_data)[-1:], tmp_path, scheduler=scheduler))
+    assert not (tmp_path / "lake").exists()
+
+
+def lose_all(_batch: object, _staging: Path, _limits: object) -> object:
+    """A reader that says nothing of its logs."""
+    from iomine.pipeline.ingest.reader import BatchResult  # noqa: PLC0415  runs on the worker
+
+    return BatchResult((), 0, ())
 
 
 @pytest.mark.parametrize(
@@ -179,7 +184,7 @@ def test_a_lake_of_another_version_is_refused(
     else:
         file.write_text(f"{version}\n")
 
-    with pytest.raises(WarehouseError, match=told), Sweep(Settings(sound_logs(shared_data), warehouse)):
+    with pytest.raises(WarehouseError, match=told), begun(Settings(sound_logs(shared_data), warehouse)):
         pass
 
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from post_office import NIGHT, NOW, Books, entry, letter, office
 
-from iomine.lake import Lake, Warehouse, write_file
+from iomine.lake import Lake, LakeWriter, Warehouse, write_file
+from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.pipeline.mails import mail_file, show_mails
-from iomine.pipeline.pseudonyms import Pseudonyms
 from iomine.pipeline.publish import publish
 from iomine.post.carriers import Outcome
 from iomine.post.deliver import deliver
@@ -40,7 +40,7 @@ def warehouse(tmp_path: Path) -> Warehouse:
         "table_versions": json.dumps({}),
     }
     sweeps = pa.Table.from_pylist([row], schema=arrow_schema("sweep"))
-    made.lake.commit("sweep", [write_file(tmp_path, "sweep", sweeps)], "0" * 32)
+    LakeWriter(made.lake, tmp_path).commit("sweep", [write_file(tmp_path, "sweep", sweeps)], "0" * 32)
     publish(made)
     return made
 

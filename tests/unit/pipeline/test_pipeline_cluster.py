@@ -10,8 +10,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from iomine.errors import NoWorkersError, UsageError, WarehouseError, WorkersError
-from iomine.pipeline import cluster, progress
-from iomine.pipeline.cluster import Workers, map_unordered, own_workers, standing_workers
+from iomine.pipeline import progress
+from iomine.pipeline.workers import cluster
+from iomine.pipeline.workers.cluster import Workers, map_unordered, own_workers, standing_workers
 
 
 @pytest.fixture(scope="module")

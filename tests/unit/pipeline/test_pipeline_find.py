@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from iomine.errors import InputError, UsageError
-from iomine.pipeline.find import check, find, shown
+from iomine.pipeline.ingest.find import check, find, shown
 
 MIB = 1 << 20
 

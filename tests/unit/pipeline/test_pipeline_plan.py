@@ -3,7 +3,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iomine.pipeline import plan
+from iomine.pipeline.ingest import plan
 from iomine.sources.darshan import Identity
 from iomine.units import MIB
 

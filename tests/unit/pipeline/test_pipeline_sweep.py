@@ -3,17 +3,22 @@
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sweeping import column, rows, run, state, strays
+from sweeping import column, rows, state, strays
 
 from iomine.errors import UsageError, WarehouseError, WorkersError
-from iomine.lake import Lake
+from iomine.lake import Lake, LakeWriter
+from iomine.lake import lake as lake_room
 from iomine.pipeline import sweep as sweep_room
-from iomine.pipeline.reader import Limits
-from iomine.pipeline.sweep import Settings, Summary, Sweep
+from iomine.pipeline.ingest.reader import Limits
+from iomine.pipeline.stages import context
+from iomine.pipeline.stages import identify as identify_stage
+from iomine.pipeline.stages import read as read_stage
+from iomine.pipeline.sweep import Settings, Summary, begun, run
 from iomine.triggers import TRIGGERS
 from iomine.triggers.bars import SiteBar, with_bars
 
@@ -31,7 +36,7 @@ def warehouse(tmp_path: Path) -> Path:
 def _few_triggers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Judges by two triggers: planning the questions of all takes longer than the rest of a small sweep."""
     few = {code: TRIGGERS[code] for code in ("POSIX-101", "P05")}
-    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: few)
+    monkeypatch.setattr(context, "site_triggers", lambda _warehouse: few)
 
 
 @pytest.fixture
@@ -168,7 +173,7 @@ def test_what_no_reader_can_decode_is_not_read_again(sweep_up, warehouse, logs, 
     """A log that is damaged for good is remembered by its digest, also under another name, and counted each time."""
     size = real[0].stat().st_size
     (logs / "a.darshan").write_bytes(real[0].read_bytes())
-    monkeypatch.setattr(sweep_room, "read_batch", refuse_all)
+    monkeypatch.setattr(read_stage, "read_batch", refuse_all)
     assert (1, 0, 0, 1) == counts(sweep_up(logs))
     monkeypatch.undo()
 
@@ -180,14 +185,14 @@ def test_what_no_reader_can_decode_is_not_read_again(sweep_up, warehouse, logs, 
 
 def refuse_all(batch, _staging, _limits):
     """A reader to whom every log is damaged for good."""
-    from iomine.pipeline.reader import BatchResult, Refused  # noqa: PLC0415  runs on the worker
+    from iomine.pipeline.ingest.reader import BatchResult, Refused  # noqa: PLC0415  runs on the worker
 
     return BatchResult((), 0, tuple(Refused(path, "It is damaged.", is_final=True) for path, _ in batch.logs))
 
 
 def test_a_log_that_workers_do_not_see_is_no_reject(sweep_up, warehouse, real, logs, monkeypatch):
     """Where it is there for the sweep and not for them the fault is a mount's, and the sweep ends; a log that is gone is one."""
-    monkeypatch.setattr(sweep_room, "identify_all", see_nothing)
+    monkeypatch.setattr(identify_stage, "identify_all", see_nothing)
     with pytest.raises(
         WorkersError, match=rf"^Workers do not see {re.escape(str(real[0]))}, which is there: mount its file system"
     ):
@@ -195,7 +200,9 @@ def test_a_log_that_workers_do_not_see_is_no_reject(sweep_up, warehouse, real, l
     assert {} == state(warehouse)
 
     shutil.copy(real[0], logs)
-    monkeypatch.setattr(sweep_room.plan, "cut", lambda sized, _bound: [shutil.rmtree(logs) or ([item for item, _ in sized], 1)])
+    monkeypatch.setattr(
+        identify_stage.plan, "cut", lambda sized, _bound: [shutil.rmtree(logs) or ([item for item, _ in sized], 1)]
+    )
     assert {"The file cannot be read: No such file or directory.": 1} == sweep_up(logs).reasons
 
 
@@ -241,44 +248,43 @@ def test_a_cluster_that_would_leave_the_warehouse_is_refused(warehouse):
         Settings((), warehouse, cluster="../x")
 
 
-def test_a_sweep_that_fails_frees_the_warehouse(scheduler, warehouse, real):
+def test_a_sweep_that_fails_frees_the_warehouse(scheduler, warehouse, real, monkeypatch):
     """Its lock is released and its staging cleared, so that the next one can begin at once."""
     settings = Settings(tuple(real), warehouse, scheduler=scheduler)
-    sweep = Sweep(settings)
-    with pytest.raises(RuntimeError, match="half way"):
-        fail_after_reading(sweep)
+    with monkeypatch.context() as patched:
+        patched.setattr(sweep_room, "merge", fail_after_reading)
+        with pytest.raises(RuntimeError, match="half way"):
+            run(settings)
 
     assert not (warehouse / "staging").exists()
     assert (7, 7, 0, 0) == counts(run(settings))
 
 
-def fail_after_reading(sweep):
-    with sweep:
-        sweep.find()
-        sweep.identify()
-        sweep.read()
-        assert list(sweep._staging.rglob("*.parquet"))
-        raise RuntimeError("half way")
+def fail_after_reading(sweep, _staged):
+    assert list(sweep.staging.rglob("*.parquet"))
+    raise RuntimeError("half way")
 
 
 def test_a_sweep_keeps_others_out(scheduler, warehouse, real):
     """From beginning to end another sweep is refused, and says why."""
     settings = Settings(tuple(real), warehouse, scheduler=scheduler)
-    with Sweep(settings), pytest.raises(WarehouseError, match="Another sweep is writing"), Sweep(settings):
+    with begun(settings), pytest.raises(WarehouseError, match="Another sweep is writing"), begun(settings):
         pass
 
 
 @pytest.mark.parametrize("stage", ["identify", "read", "merge", "judge"])
-def test_a_stage_may_be_run_again(scheduler, warehouse, real, stage):
+def test_a_stage_may_be_run_again(scheduler, warehouse, real, monkeypatch, stage):
     """Workers may be lost and a stage tried again: nothing is counted or written twice."""
     run(Settings(tuple(real[:3]), warehouse, scheduler=scheduler))
-    with Sweep(Settings(tuple(real), warehouse, scheduler=scheduler)) as sweep:
-        for name in ("find", "identify", "read", "merge", "judge"):
-            first = getattr(sweep, name)()
-            if name == stage:
-                assert first == getattr(sweep, name)()
-        sweep.commit()
-        summary = sweep.publish()
+    once = getattr(sweep_room, stage)
+
+    def lose_first(sweep, given):
+        monkeypatch.setattr(sweep_room, stage, once)
+        once(sweep, given)
+        return once(sweep, given)
+
+    monkeypatch.setattr(sweep_room, stage, lose_first)
+    summary = run(Settings(tuple(real), warehouse, scheduler=scheduler))
 
     assert (7, 4, 3, 0) == counts(summary)
     assert NIGHTS == nights(warehouse)
@@ -288,7 +294,7 @@ def test_a_stage_may_be_run_again(scheduler, warehouse, real, stage):
 def test_views_work_with_the_settings_of_the_site(monkeypatch, sweep_up, warehouse, real):
     """A sweep publishes views that count as small what its verdicts were told is: here nothing."""
     few = with_bars({"POSIX-101": TRIGGERS["POSIX-101"]}, [SiteBar("POSIX-101", "small_read_bytes", 0)])
-    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: few)
+    monkeypatch.setattr(context, "site_triggers", lambda _warehouse: few)
     sweep_up(*real[:3])
     reads = "SELECT sum(small_count)::BIGINT AS small, count(*) > 0 AS is_there FROM file_requests WHERE op = 'read'"
     assert [{"small": 0, "is_there": True}] == rows(warehouse, reads)
@@ -300,14 +306,14 @@ class KilledError(BaseException):
 
 def commits_until(death: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets a sweep die before that commit, counted from 0."""
-    commit, left = Lake.commit, iter(range(death))
+    commit, left = LakeWriter.commit, iter(range(death))
 
     def commit_or_die(lake, name, *rest):
         if next(left, None) is None:
             raise KilledError(name)
         return commit(lake, name, *rest)
 
-    monkeypatch.setattr(Lake, "commit", commit_or_die)
+    monkeypatch.setattr(LakeWriter, "commit", commit_or_die)
 
 
 @pytest.mark.parametrize("earlier", [0, 1], ids=["first-sweep", "later-sweep"])
@@ -413,7 +419,7 @@ def test_rows_leave_with_the_sweep_or_not_at_all(sweep_up, warehouse, real, monk
         with pytest.raises(KilledError, match="sweep"):
             sweep_up(*real)
     assert before == state(warehouse)
-    assert ["mount", "reject"] == Lake(warehouse / "lake").roll_back(warehouse / "staging")
+    assert ["mount", "reject"] == LakeWriter(Lake(warehouse / "lake"), warehouse / "staging").ahead
 
     sweep_up(*real)
     assert ["2021-04-06", "2021-04-14"] == nights_of(warehouse, "mount")
@@ -438,19 +444,36 @@ def test_days_that_are_not_fit_end_a_sweep_before_it_begins(sweep_up, warehouse,
     assert not (warehouse / "lake").exists()
 
 
+def test_a_sweep_opens_each_table_once(sweep_up, warehouse, real, monkeypatch):
+    """What it opened, or made, it goes on with: to list and to open them again took a fifth of a small sweep."""
+    sweep_up(*real[:3])
+    opened = Counter()
+    table = lake_room.DeltaTable
+
+    class Counted(table):
+        def __init__(self, folder, **options):
+            opened[Path(folder).name] += 1
+            super().__init__(folder, **options)
+
+    monkeypatch.setattr(lake_room, "DeltaTable", Counted)
+    assert (7, 4, 3, 0) == counts(sweep_up(*real))
+    assert {"log", "sweep", "verdict", "reject"} <= opened.keys()
+    assert {1} == set(opened.values())
+
+
 @pytest.mark.parametrize("losses", [1, 2])
 def test_a_stage_that_lost_its_workers_is_tried_once_more(sweep_up, warehouse, real, monkeypatch, losses):
     """They may be gone for a moment; who stays away ends the sweep, and nothing is published."""
     tries = []
-    judge = Sweep.judge
+    judge = sweep_room.judge
 
-    def judge_or_lose(sweep: Sweep) -> int:
+    def judge_or_lose(sweep, merged):
         tries.append(sweep)
         if len(tries) <= losses:
             raise WorkersError("They are gone.")
-        return judge(sweep)
+        return judge(sweep, merged)
 
-    monkeypatch.setattr(Sweep, "judge", judge_or_lose)
+    monkeypatch.setattr(sweep_room, "judge", judge_or_lose)
     monkeypatch.setattr(sweep_room, "RETRY_SECONDS", 0)
     settings = Settings(tuple(real), warehouse, workers=1)
     if losses == 1:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iomine.errors import WarehouseError
-from iomine.pipeline import work
-from iomine.pipeline.cluster import Smaller
-from iomine.pipeline.reader import Batch, BatchResult, Limits, Refused
+from iomine.pipeline.ingest import work
+from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Refused
+from iomine.pipeline.workers.cluster import Smaller
 from iomine.units import MIB
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from iomine.derive.layouts import NO_LAYOUT
 from iomine.errors import UsageError
-from iomine.pipeline.pseudonyms import Pseudonyms, read_key
+from iomine.pipeline.export.pseudonyms import Pseudonyms, read_key
 from iomine.schema import FIELDS, Kind, Privacy
 from iomine.triggers import TRIGGERS
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from iomine.errors import UsageError
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.retention import (
+from iomine.pipeline.judging.rollups import ROLL_UPS
+from iomine.pipeline.site.retention import (
     REPORT,
     SUGGESTED_DAYS,
     days_of_reports,
@@ -21,7 +22,6 @@ from iomine.pipeline.retention import (
     site_retention,
     tables_of_logs,
 )
-from iomine.pipeline.rollups import ROLL_UPS
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
 

@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweeping import column, rows, run
+from sweeping import column, rows
 
-from iomine.lake import LakeFile, Warehouse, write_file
-from iomine.pipeline import sweep as sweep_room
+from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
+from iomine.pipeline.judging.rejudge import rejudge
+from iomine.pipeline.judging.rollups import ROLL_UPS, outdated, roll_up
 from iomine.pipeline.publish import publish
-from iomine.pipeline.rejudge import rejudge
-from iomine.pipeline.rollups import ROLL_UPS, outdated, roll_up
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.stages import context
+from iomine.pipeline.sweep import Settings, run
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
 from iomine.triggers.bars import parse_bars, with_bars
@@ -47,10 +47,10 @@ def _staged(folder: Path, table: str, found: list[dict[str, object]], cluster: s
 
 def _commit(warehouse: Warehouse, files: list[LakeFile]) -> None:
     """Commits files, and that they belong together, as a sweep does."""
-    lake = warehouse.lake
+    lake = LakeWriter(warehouse.lake, warehouse.staging)
     for table, cluster in sorted({(file.table, file.cluster or "") for file in files}):
         lake.commit(table, [file for file in files if (file.table, file.cluster) == (table, cluster)], "by hand")
-    versions = {table: version for table, version in lake.versions().items() if table != "sweep"}
+    versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
     sweep = [{"sweep_id": "by hand", "cluster": "blue", "table_versions": json.dumps(versions)}]
     lake.commit("sweep", [_staged(warehouse.staging, "sweep", sweep, None, None)], "by hand")
     publish(warehouse)
@@ -92,7 +92,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     ]
     _commit(warehouse, files)
     rejudge(warehouse, FEW)
-    there = warehouse.lake.files(warehouse.lake.pins())
+    there = warehouse.lake.snapshot().files
     nights = {file.partition for file in there if file.partition}
     _commit(warehouse, roll_up(warehouse.staging, there, nights, ["mount_night"]))
     return warehouse
@@ -210,7 +210,7 @@ def test_late_logs_of_nights_that_have_left_are_added_once(
     scheduler: str, tmp_path: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are in the sums and known from then on, their rows stay out also where more days are set, and no log counts twice."""
-    monkeypatch.setattr(sweep_room, "site_triggers", lambda _warehouse: FEW)
+    monkeypatch.setattr(context, "site_triggers", lambda _warehouse: FEW)
     real = sorted(path for name in ("codes", "ecpam21") for path in (shared_data / "darshan" / name).rglob("*.darshan"))
     late = next(path for path in real if "codes" in str(path))
 

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from iomine.pipeline import rows as room
 from iomine.pipeline.failures import FAILED
-from iomine.pipeline.rows import DERIVATIONS, RowSinks, rows_of
+from iomine.pipeline.ingest import rows as room
+from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, rows_of
 from iomine.schema import TABLES
 from iomine.sources.darshan import Log, assembled, read_log
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from iomine.errors import UsageError
-from iomine.pipeline import slurm
-from iomine.pipeline.slurm import SlurmSite, batch_script, check_choice, parse_site, site_of
+from iomine.pipeline.workers import slurm
+from iomine.pipeline.workers.slurm import SlurmSite, batch_script, check_choice, parse_site, site_of
 
 SITE = SlurmSite(partition="night", account="ops", cores=8, memory_gib=32, walltime_minutes=120, interface="lo")
 

@@ -8,8 +8,8 @@ import pytest
 import sweeping
 
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.rejudge import rejudge
-from iomine.pipeline.spans import Span, spans
+from iomine.pipeline.judging.rejudge import rejudge
+from iomine.pipeline.judging.spans import Span, spans
 from iomine.pipeline.sweep import Settings
 from iomine.triggers import TRIGGERS
 
@@ -57,8 +57,8 @@ def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeyp
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none."""
     logs = Path(find_spec("darshan").submodule_search_locations[0])
     whole = sweeping.run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
-    monkeypatch.setattr("iomine.pipeline.judge.JUDGED_AT_ONCE", 5)
-    monkeypatch.setattr("iomine.pipeline.rejudge.JUDGED_AT_ONCE", 5)
+    monkeypatch.setattr("iomine.pipeline.judging.judge.JUDGED_AT_ONCE", 5)
+    monkeypatch.setattr("iomine.pipeline.judging.rejudge.JUDGED_AT_ONCE", 5)
     parts = sweeping.run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
     expected = sweeping.state(tmp_path / "whole")
     assert expected == sweeping.state(tmp_path / "parts")

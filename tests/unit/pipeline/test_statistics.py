@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sweeping import column, judge_by_one, rows, run, state
+from sweeping import column, judge_by_one, rows, state
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.statistics import InputBatch, Key, NewInput, digest_all, read_inputs
-from iomine.pipeline.sweep import Counts, Settings, Summary
-from iomine.pipeline.work import after_input_deaths
-from iomine.pipeline.zones import parse_zone, site_zone
+from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, digest_all, read_inputs
+from iomine.pipeline.ingest.work import after_input_deaths
+from iomine.pipeline.site.zones import parse_zone, site_zone
+from iomine.pipeline.sweep import Counts, Settings, Summary, run
 from iomine.simulate import Settings as Facility
 from iomine.simulate import simulate
 from iomine.units import MIB

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from iomine.errors import UsageError
-from iomine.pipeline.site import site_file
+from iomine.pipeline.site.files import site_file
 from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings, parse
 
 TEMPLATE = (Path(__file__).parents[3] / "deploy" / "digest.toml").read_text(encoding="utf-8")

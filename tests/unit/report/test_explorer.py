@@ -288,11 +288,11 @@ def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
         assert "apart are drawn as one." in page.status
         assert {"POSIX": "24,000"} == {cells[0]: cells[2] for cells in page.table("What is in sight")}
         page.press("n")
-        assert ("write", "100 % of that") == (page.tip()["Operation"], page.tip()["Busy for"])
+        assert ("write", "100 % of the duration") == (page.tip()["Operation"], page.tip()["Busy"])
         page.press(*["+"] * 8)
-        assert "The page holds nothing finer of this trace." in page.status
+        assert "The page has no finer detail of this trace." in page.status
         page.explorer.get_by_label("File").select_option("1")
-        assert "This trace is too long for the page to hold its requests one by one, which this view needs." == page.status
+        assert "This view needs each single request. The trace is too long: the page has merged requests only." == page.status
 
 
 def _folder_report(database: Path, folder: Path) -> Path:
@@ -351,7 +351,7 @@ def test_data_that_are_gone_are_missed(browser, made, tmp_path):
     (tmp_path / f"{file.stem}.trace.js").unlink()
     tab = browser.new_page()
     tab.goto(file.as_uri())
-    tab.wait_for_function("document.querySelector('.explorer').innerText.includes('do not lie beside the page')")
+    tab.wait_for_function("document.querySelector('.explorer').innerText.includes('The data of the trace is missing')")
     assert tab.locator("h2").count() == 10
     tab.close()
 

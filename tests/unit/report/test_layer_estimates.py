@@ -10,7 +10,7 @@ import pytest
 from darshan.backend.cffi_backend import accumulate_records
 from shared import NOT_HERE, darshan_rows, log_of
 
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.sources.darshan import read_log
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask

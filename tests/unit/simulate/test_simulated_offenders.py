@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from simulated import Facility
-from sweeping import rows, run
+from sweeping import rows
 
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.simulate import Settings as Simulation
 from iomine.simulate import simulate
 

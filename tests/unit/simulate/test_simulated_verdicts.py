@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from simulated import Facility
 from sums import disagreements
-from sweeping import rows, run
+from sweeping import rows
 
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS

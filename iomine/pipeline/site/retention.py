@@ -11,8 +11,8 @@ from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.rollups import KNOWN, ROLL_UPS
-from iomine.pipeline.site import only_table, site_file
+from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
+from iomine.pipeline.site.files import only_table, site_file
 from iomine.schema import TABLES
 from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS

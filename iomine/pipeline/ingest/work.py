@@ -9,9 +9,9 @@ from typing import Final
 
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import LakeFile, faults_told, merge_files
-from iomine.pipeline.cluster import Smaller
-from iomine.pipeline.reader import Batch, BatchResult, Limits, Reader, Refused
-from iomine.pipeline.statistics import InputBatch, InputsResult
+from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Reader, Refused
+from iomine.pipeline.ingest.statistics import InputBatch, InputsResult
+from iomine.pipeline.workers.cluster import Smaller
 from iomine.sources.darshan import Identity, identify
 
 _DEADLY: Final = "Every worker that read it died, one after the other."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, TypeVar
 
-from iomine.pipeline.reader import Batch
+from iomine.pipeline.ingest.reader import Batch
 from iomine.sources.darshan import Identity
 from iomine.units import MIB
 

@@ -1,4 +1,4 @@
-/** A view in words and tables: for those who cannot see it, and for all who want numbers. */
+/** Summarises a view in words and tables, for readers who cannot see the picture or who want numbers. */
 
 import { button, element, table } from "./dom";
 import { layerName } from "./fields";
@@ -16,11 +16,11 @@ export interface Sums {
   requests: number;
   bytes: number;
   seconds: number;
-  /** Seconds of the longest request; not a number where requests are merged. */
+  /** Seconds of the longest request; NaN if requests are merged. */
   longest: number;
 }
 
-/** Sums over what is in sight. */
+/** Sums over the rows in sight. */
 export function inSight({ rows, lanes, facets }: View, picture: Picture, palette: Palette, colours: Uint8Array): Sums[] {
   const sums = facets.map((facet) => palette.colours.map(({ name }): Sums => ({ facet, colour: name, requests: 0, bytes: 0, seconds: 0, longest: 0 })));
   picture.each((place, facet) => {
@@ -30,29 +30,30 @@ export function inSight({ rows, lanes, facets }: View, picture: Picture, palette
     sum.requests += rows.requests[row]!;
     sum.bytes += rows.bytes[row]!;
     sum.seconds += seconds;
-    // Of merged requests only the sum is known. Once not a number, it stays so.
+    // For merged requests only the sum is known. Math.max keeps NaN.
     sum.longest = Math.max(sum.longest, rows.requests[row]! > 1 ? NaN : seconds);
   });
   return sums.flat().filter(({ requests }) => requests > 0);
 }
 
-/** What is in sight, and how fine it is. */
+/** What is in sight, and whether requests are merged. */
 export function sentence(sums: Sums[], view: View, domain: Domain, source: TableSource | undefined, pixel: number): string {
   const { axis, x, noun, total } = view;
-  if (!view.lanes.rows.length) return view.none;
+  if (!view.lanes.rows.length) return view.emptyText;
   const count = sums.reduce((sum, { requests }) => sum + requests, 0);
   const step = (domain.to - domain.from) / 1000;
   const shown = x.kind === "time" ? (at: number): string => format.clock(at, step) : format.bytes;
   const [first, last] = [axis.label(domain.top), axis.label(domain.bottom - 1)];
   const laneCount = domain.bottom - domain.top;
-  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} to ${last})`;
-  const told = `In sight: ${format.whole(count)} of ${format.whole(total)} ${noun}, from ${shown(domain.from)} to ${shown(domain.to)}, ${lanes}.`;
+  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} ${laneCount === 2 ? "and" : "to"} ${last})`;
+  const shownRows = `In sight: ${format.whole(count)} of ${format.whole(total)} ${noun}, from ${shown(domain.from)} to ${shown(domain.to)}, ${lanes}.`;
   const tolerance = source?.tolerance ?? 0;
-  if (tolerance === 0 || x.kind !== "time") return told;
-  const finest = tolerance > pixel ? " The page holds nothing finer of this trace." : "";
-  return `${told} Requests of a rank less than ${format.seconds(tolerance)} apart are drawn as one.${finest}`;
+  if (tolerance === 0 || x.kind !== "time") return shownRows;
+  const finest = tolerance > pixel ? " The page has no finer detail of this trace." : "";
+  return `${shownRows} Requests of a rank less than ${format.seconds(tolerance)} apart are drawn as one.${finest}`;
 }
 
+/** The sums as a table. */
 export function sumTable(sums: Sums[], palette: Palette): HTMLTableElement {
   const rows = sums.map(({ facet, colour, requests, bytes, seconds, longest }) => [
     ...[facet, colour, format.whole(requests), format.bytes(bytes), format.seconds(seconds), known(Number.isNaN(longest) ? null : longest, format.seconds)],
@@ -65,7 +66,7 @@ export function ostTable(about: About): HTMLTableElement {
   const most = Math.max(...about.osts.map(({ moved_bytes }) => moved_bytes ?? 0), 1);
   const uses = new Map<string, OstUse[]>();
   for (const use of about.osts) {
-    const name = use.ost_id === null ? `not known: ${use.reason ?? "the log does not tell"}` : format.ost(use.ost_id);
+    const name = use.ost_id === null ? `not known: ${use.reason ?? "the log does not say"}` : format.ost(use.ost_id);
     uses.set(name, [...(uses.get(name) ?? []), use]);
   }
   const cells = (use: OstUse | undefined): (string | Node)[] => {

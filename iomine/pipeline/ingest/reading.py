@@ -13,8 +13,8 @@ from typing import Any, Final, TextIO
 
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import faults_told
-from iomine.pipeline.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
-from iomine.pipeline.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.sources.darshan import Columns, Log, read_log
 from iomine.units import MIB, human_bytes
 

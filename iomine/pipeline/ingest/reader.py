@@ -204,7 +204,7 @@ class Reader:
         self._unread = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the child
         self._child = subprocess.Popen(  # noqa: S603  this very program
-            [sys.executable, "-m", "iomine.pipeline.reading", str(self._limits.memory_bytes)],
+            [sys.executable, "-m", "iomine.pipeline.ingest.reading", str(self._limits.memory_bytes)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,

@@ -8,7 +8,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from iomine.lake import LakeFile
-from iomine.pipeline.spans import Span
+from iomine.pipeline.judging.spans import Span
 from iomine.views.passing import passing_views
 from iomine.views.query import answer_own, set_variables
 

@@ -24,8 +24,8 @@ import dask
 from distributed import Client, Security
 
 from iomine.errors import UsageError
-from iomine.pipeline.cluster import NO_PAGES, Workers, hush
-from iomine.pipeline.site import site_file
+from iomine.pipeline.site.files import site_file
+from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush
 from iomine.settings import parse_settings, setting
 
 _JOB_NAME: Final = "iomine"

@@ -21,7 +21,7 @@ from iomine.errors import UsageError
 from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, rows_of
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.pseudonyms import Pseudonyms
+from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.schema import TABLES
 from iomine.triggers.registry import reference_table
 from iomine.views.catalog import build_catalog
@@ -114,8 +114,7 @@ def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudony
     """
     open_catalog(warehouse.database).close()
     with faults_told(warehouse.root):
-        lake = warehouse.lake
-        files = [file for file in lake.files(lake.pins()) if file.table in TABLES and choice.takes(file)]
+        files = [file for file in warehouse.lake.snapshot().files if choice.takes(file)]
     if not any(file.night for file in files):
         raise UsageError(f"{warehouse.root} has no such nights: ask for others with --since or --cluster.")
     with _appearing(out) as folder:

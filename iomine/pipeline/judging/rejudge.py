@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.errors import UsageError
-from iomine.lake import Lake, LakeFile, Warehouse, faults_told
+from iomine.lake import LakeFile, Snapshot, Warehouse, faults_told, replaced
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
-from iomine.pipeline.judge import VERDICT_ORDER, replaced
+from iomine.pipeline.judging.judge import VERDICT_ORDER
+from iomine.pipeline.judging.rollups import OF_VERDICTS, roll_up
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
-from iomine.pipeline.rollups import OF_VERDICTS, roll_up
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.finding import quoted
 from iomine.triggers.judge import features, judge_sql, settings
@@ -71,10 +71,11 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     with faults_told(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
         database = Path(folder) / "compare.duckdb"
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
-        build_views(warehouse, database)
+        snapshot = warehouse.lake.snapshot()
+        build_views(snapshot, database)
         answers = [
             ask(database, _changes_sql(judges, ruleset, span, _stale(database, judges, span)), variables=settings(judges))
-            for span in _told("compare", _spans(warehouse, _COMPARED_AT_ONCE))
+            for span in _told("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
         ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
     changes = sums.rename_columns([*_WHOSE, *_CHANGES])
@@ -99,10 +100,10 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     """
     judges = _judges(triggers, ruleset)
     _check(warehouse)
-    with to_be_written(warehouse) as staging:
+    with to_be_written(warehouse) as (lake, staging):
         database = staging / "judge.duckdb"
-        build_views(warehouse, database)
-        found = _spans(warehouse, JUDGED_AT_ONCE)
+        build_views(lake.snapshot, database)
+        found = spans(lake.snapshot.files, JUDGED_AT_ONCE)
         changed = 0
 
         def verdicts(span: Span) -> pa.Table:
@@ -117,8 +118,8 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         nights = {partition for span in found for partition in span.partitions}
         if files:
             note_due(warehouse, nights)
-            commit(warehouse.lake, staging, [*files, *_sums(warehouse.lake, staging, files, ruleset)])
-        publish(warehouse, triggers.values())
+            commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset)])
+        publish(warehouse, triggers.values(), lake.snapshot)
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
 
@@ -133,10 +134,6 @@ def _judges(triggers: Mapping[str, Trigger], ruleset: str | None) -> list[Trigge
 def _check(warehouse: Warehouse) -> None:
     """Says where there is no warehouse, in the words that all commands use."""
     open_catalog(warehouse.database).close()
-
-
-def _spans(warehouse: Warehouse, logs_at_once: int) -> list[Span]:
-    return spans(warehouse.lake.files(warehouse.lake.pins()), logs_at_once)
 
 
 def _told(stage: str, found: list[Span]) -> Iterator[Span]:
@@ -207,9 +204,9 @@ def _no_changes() -> pa.Table:
     return pa.schema([*kinds.items(), *((name, pa.int64()) for name in _CHANGES)]).empty_table()
 
 
-def _sums(lake: Lake, staging: Path, verdicts: list[LakeFile], ruleset: str | None) -> list[LakeFile]:
+def _sums(snapshot: Snapshot, staging: Path, verdicts: list[LakeFile], ruleset: str | None) -> list[LakeFile]:
     """Sums of findings, of the nights that were judged; other rulesets have none, and verdicts of the default may have left."""
     if ruleset not in {None, DEFAULT_RULESET}:
         return []
-    there = replaced(lake.files(lake.pins()), verdicts)
+    there = replaced(snapshot.files, verdicts)
     return roll_up(staging, there, {file.partition for file in verdicts if file.partition}, OF_VERDICTS)

@@ -1,7 +1,7 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -13,22 +13,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import LimitError, UsageError
-from iomine.lake import LakeFile, ParquetSink, Partition, Warehouse, faults_told, rows_of, write_file
+from iomine.lake import LakeFile, ParquetSink, Partition, faults_told, replaced, rows_of, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.cluster import Workers, map_unordered
 from iomine.pipeline.failures import FAILED, told
-from iomine.pipeline.rollups import outdated, roll_up
-from iomine.pipeline.site import site_file
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
-from iomine.pipeline.uncommitted import AskOfSpan, views_over
-from iomine.pipeline.weather import READINGS, interval_files, run_files, slot_files, weather_files
+from iomine.pipeline.judging.rollups import outdated, roll_up
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.uncommitted import AskOfSpan, views_over
+from iomine.pipeline.judging.weather import READINGS, interval_files, run_files, slot_files, weather_files
+from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.bars import parse_bars, with_bars
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import Trigger
-from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import JUDGING
 
 # What has fired lies together, since most is asked of that and it is little.
@@ -40,25 +37,8 @@ _OF_NIGHT: Final = "darshan_build"
 _CLAIMS: Final = "cost_claim"
 
 
-def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, Trigger]:
-    """All triggers, with the bars of the site.
-
-    Args:
-        warehouse: its `bars.toml` is the site's standing choice, if there is one.
-        bars: a file of bars to take instead.
-
-    Raises:
-        UsageError: the file cannot be read, or something in it is not fit to be a bar.
-    """
-    file = warehouse.root / "bars.toml" if bars is None else bars
-    if bars is None and not file.exists():
-        return dict(TRIGGERS)
-    with site_file(file, "bars") as text:
-        return with_bars(TRIGGERS, parse_bars(text, TRIGGERS))
-
-
 def judge(
-    warehouse: Warehouse,
+    lake: Sequence[LakeFile],
     staging: Path,
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
@@ -70,7 +50,7 @@ def judge(
     `log`, since every query that met them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
-        warehouse: where the logs lie.
+        lake: the files of all tables before the sweep.
         staging: the folder to write to.
         merged: the new files of the touched partitions.
         triggers: what to judge by.
@@ -81,22 +61,22 @@ def judge(
         many verdicts of the default ruleset are findings.
     """
     try:
-        return _judge(warehouse, staging, merged, triggers, hired)
+        return _judge(lake, staging, merged, triggers, hired)
     except _UNANSWERED:
-        files = _without_culprits(warehouse, staging, merged, partial(_judge, warehouse, staging, triggers=triggers))
+        files = _without_culprits(lake, staging, merged, partial(_judge, lake, staging, triggers=triggers))
         if not files:
             raise
-    judged, findings = _judge(warehouse, staging, replaced(merged, files), triggers, hired)
+    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, hired)
     return [*files, *judged], findings
 
 
 def _without_culprits(
-    warehouse: Warehouse, staging: Path, merged: Sequence[LakeFile], attempt: Callable[[Sequence[LakeFile]], object]
+    lake: Sequence[LakeFile], staging: Path, merged: Sequence[LakeFile], attempt: Callable[[Sequence[LakeFile]], object]
 ) -> list[LakeFile]:
     """Files to take the place of merged ones, without the rows of logs that cannot be judged and with the names of these.
 
     Args:
-        warehouse: where the logs lie.
+        lake: the files of all tables before the sweep.
         staging: the folder to write to.
         merged: the new files of the touched partitions.
         attempt: judges them.
@@ -117,7 +97,7 @@ def _without_culprits(
     if not culprits:
         return []
     files = _withdrawn(staging, merged, list(culprits))
-    there = replaced(warehouse.lake.files(warehouse.lake.pins()), files)
+    there = replaced(lake, files)
     for partition in {partition_of[log_id] for log_id in culprits}:
         rows = {log_id: why for log_id, why in culprits.items() if partition_of[log_id] == partition}
         told = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
@@ -174,14 +154,14 @@ def _rid_of(staging: Path, file: LakeFile, log_ids: pa.Array) -> LakeFile:
 
 
 def _judge(
-    warehouse: Warehouse,
+    lake: Sequence[LakeFile],
     staging: Path,
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
     hired: Callable[[], Workers] | None = None,
 ) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
-    there = replaced(warehouse.lake.files(warehouse.lake.pins()), merged)
+    there = replaced(lake, merged)
     intervals = interval_files(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
@@ -251,12 +231,6 @@ def judge_span(
         logs = [file for file in files if file.table == "log"]
         verdicts, findings = verdict_files(staging, span, [*logs, *worked_out], judges, threads)
     return [*worked_out, *verdicts], findings
-
-
-def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
-    """Files as they will be, once new ones have taken the places of those of the same table and partition."""
-    gone = {(file.table, file.partition) for file in new}
-    return [*(file for file in files if (file.table, file.partition) not in gone), *new]
 
 
 def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:

@@ -19,8 +19,8 @@ from iomine import __version__
 from iomine.errors import UnreadableError
 from iomine.lake import LakeFile, ParquetSink, faults_told
 from iomine.lake.files import new_file_path
-from iomine.pipeline.find import shown
-from iomine.pipeline.reader import CHANGED, Refused
+from iomine.pipeline.ingest.find import shown
+from iomine.pipeline.ingest.reader import CHANGED, Refused
 from iomine.schema.registry import arrow_schema
 from iomine.sources.archive import Member, Unread, is_archive, members
 from iomine.sources.clock import moment_given

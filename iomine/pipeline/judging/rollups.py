@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, Partition, merge_files, write_file
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
-from iomine.pipeline.uncommitted import views_over
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 
 # Logs that are summed up at once: of records there are many for each, of verdicts few are findings.

@@ -13,8 +13,8 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.lake import LakeFile, Partition
-from iomine.pipeline.spans import JUDGED_AT_ONCE, Span, spans, written
-from iomine.pipeline.uncommitted import views_over
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))

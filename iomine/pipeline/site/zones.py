@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.site import only_table, site_file
+from iomine.pipeline.site.files import only_table, site_file
 
 _UTC: Final = "UTC"
 

@@ -49,7 +49,7 @@ from iomine.derive.trace import Integers, Trace
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, told
-from iomine.pipeline.find import shown
+from iomine.pipeline.ingest.find import shown
 from iomine.sources.darshan import Columns, Doubted, Log, assembled, row_count, size_bytes, sound
 
 

@@ -1,0 +1,1 @@
+"""Copies of a warehouse for others, with names replaced."""

@@ -1,0 +1,1 @@
+"""What a site sets in files of its warehouse, for sweeps."""

@@ -1,0 +1,90 @@
+"""Commits all tables, and last the sweep itself."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from iomine import __version__
+from iomine.lake import Snapshot, replaced, write_file
+from iomine.pipeline.ingest.find import shown
+from iomine.pipeline.judging.rollups import known_logs
+from iomine.pipeline.reports import note_due
+from iomine.pipeline.stages.context import Reject, Sweep
+from iomine.pipeline.stages.judge import Judged
+from iomine.pipeline.stages.read import Staged
+from iomine.schema.registry import arrow_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What is in the lake, and not yet shown to readers.
+
+    Attributes:
+        judged: what was committed.
+        snapshot: the lake since.
+    """
+
+    judged: Judged
+    snapshot: Snapshot
+
+
+def commit(sweep: Sweep, judged: Judged) -> Committed:
+    """Commits what was merged and judged, rid of rows that are past their days.
+
+    Raises:
+        WarehouseError: files cannot be written.
+    """
+    staged, cluster = judged.merged.staged, sweep.settings.cluster
+    before = staged.identified.found.snapshot
+    new = replaced(judged.merged.files, judged.files)
+    there = replaced(before.files, new)
+    past = sweep.past(there)
+    new += known_logs(sweep.staging, there, {(cluster, night) for table, night in past if table == "log"})
+    note_due(sweep.warehouse, {(file.cluster, file.night) for file in judged.files if file.cluster and file.night})
+    for table in sorted({file.table for file in new} | {table for table, _ in past}):
+        files = [file for file in new if file.table == table and (table, file.night) not in past]
+        sweep.lake.commit(table, files, sweep.id, [(cluster, night) for name, night in past if name == table])
+    _commit_rows(sweep, "reject", pa.Table.from_pylist([*_rejects(before, staged)], schema=arrow_schema("reject")))
+    if staged.sources:
+        rows = pa.Table.from_pylist(staged.sources, schema=arrow_schema("source_file"))
+        _commit_rows(sweep, "source_file", pa.concat_tables([before.rows("source_file"), rows]))
+    # A row of what is committed, which is what makes it so.
+    row = pa.Table.from_pylist([_row(sweep, staged)], schema=arrow_schema("sweep"))
+    _commit_rows(sweep, "sweep", pa.concat_tables([before.rows("sweep"), row]))
+    return Committed(judged, sweep.lake.snapshot)
+
+
+def _commit_rows(sweep: Sweep, table: str, rows: pa.Table) -> None:
+    sweep.lake.commit(table, [write_file(sweep.staging, table, rows)], sweep.id)
+
+
+def _row(sweep: Sweep, staged: Staged) -> dict[str, object]:
+    versions = {table: version for table, version in sweep.lake.snapshot.versions.items() if table != "sweep"}
+    return {
+        "sweep_id": sweep.id,
+        "cluster": sweep.settings.cluster,
+        "paths": [shown(str(path.absolute())) for path in (*sweep.settings.paths, *sweep.settings.stats)],
+        "start_at": sweep.started_at,
+        "end_at": datetime.now(UTC),
+        **{f"{name}_count": count for name, count in asdict(staged.logs).items()},
+        **{f"statistics_{name}_count": count for name, count in asdict(staged.statistics).items()},
+        "reader_version": __version__,
+        "table_versions": json.dumps(versions, sort_keys=True),
+    }
+
+
+def _rejects(before: Snapshot, staged: Staged) -> Iterator[Reject]:
+    """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
+    found = staged.identified.found
+    looked_at = {shown(candidate.path) for candidate in (*found.logs, *found.statistics)}
+    # Members of archives lie below them, as files do below folders that are candidates only where they cannot be opened.
+    readable = {shown(candidate.path) for candidate in found.statistics if not candidate.reason}
+    for row in before.rows("reject").to_pylist():
+        if row["path"] not in looked_at and readable.isdisjoint(map(str, Path(row["path"]).parents)):
+            yield row
+    yield from staged.log_rejects
+    yield from staged.statistics_rejects

@@ -1,0 +1,41 @@
+"""Judges the logs of every night that got some."""
+
+from dataclasses import dataclass
+
+from iomine.lake import LakeFile, replaced
+from iomine.pipeline.judging import judge as judging
+from iomine.pipeline.judging.weather import READINGS
+from iomine.pipeline.stages.context import Sweep
+from iomine.pipeline.stages.merge import Merged
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was worked out.
+
+    Attributes:
+        merged: the rows that it was worked out from.
+        files: files of verdicts, features, system state and sums, and those that take the place of merged ones.
+        findings: how many verdicts of the default ruleset are findings.
+    """
+
+    merged: Merged
+    files: tuple[LakeFile, ...]
+    findings: int
+
+
+def judge(sweep: Sweep, merged: Merged) -> Judged:
+    """Judges by the triggers of the sweep.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+        WorkersError: workers were lost.
+    """
+    if not merged.files:
+        return Judged(merged, (), 0)
+    lake = merged.staged.identified.found.snapshot.files
+    # Late readings must not take the place of what was worked out from all, once those are past their days.
+    left = {(table, night) for table, night in sweep.past(replaced(lake, merged.files)) if table in READINGS}
+    touched = [file for file in merged.files if (file.table, file.night) not in left]
+    files, findings = judging.judge(lake, sweep.staging, touched, sweep.triggers, sweep.pool.workers)
+    return Judged(merged, tuple(files), findings)

@@ -1,0 +1,60 @@
+"""Makes the new files of every partition that got rows."""
+
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.lake import LakeFile, Partition
+from iomine.pipeline import progress
+from iomine.pipeline.ingest import plan
+from iomine.pipeline.ingest.work import merge_all
+from iomine.pipeline.stages.context import Sweep
+from iomine.pipeline.stages.read import Staged
+from iomine.pipeline.workers.cluster import map_unordered
+from iomine.schema.registry import arrow_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The new files of partitions.
+
+    Attributes:
+        staged: what was read.
+        files: a file for each table and partition that got rows, old rows included.
+    """
+
+    staged: Staged
+    files: tuple[LakeFile, ...]
+
+
+def merge(sweep: Sweep, staged: Staged) -> Merged:
+    """Merges staged files with those that are there.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+        WorkersError: workers were lost.
+    """
+    if not staged.files:
+        return Merged(staged, ())
+    there: dict[tuple[str, Partition | None], list[LakeFile]] = {}
+    touched = {(file.table, file.partition) for file in staged.files}
+    for file in [*staged.identified.found.snapshot.files, *sorted(staged.files, key=_first)]:
+        if (partition := (file.table, file.partition)) in touched:
+            there.setdefault(partition, []).append(file)
+    merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
+    merges.sort(key=lambda merge: -merge[1])
+    pieces = [piece for piece, _ in plan.cut(merges, sweep.pool.capacity())]
+    merged: list[LakeFile] = []
+    done = 0
+    for piece, files in map_unordered(sweep.pool.workers(), merge_all, pieces, sweep.staging):
+        merged += files
+        done += len(piece)
+        progress.tell("merge", done, len(merges))
+    return Merged(staged, tuple(merged))
+
+
+def _first(file: LakeFile) -> str:
+    """What is least in a staged file's first column, such as the log id, by which files are laid end to end."""
+    first, *_ = arrow_schema(file.table).names
+    return str(pc.min(pq.read_table(file.path, columns=[first])[first]).as_py())

@@ -1,0 +1,126 @@
+"""Reads new inputs into staged files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from iomine.errors import UnreadableError
+from iomine.lake import LakeFile
+from iomine.pipeline import progress
+from iomine.pipeline.ingest import plan
+from iomine.pipeline.ingest.reader import Refused
+from iomine.pipeline.ingest.statistics import InputBatch, NewInput, is_known, known_keys, read_inputs
+from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, read_batch
+from iomine.pipeline.stages.context import Counts, Reject, Sweep, rejected
+from iomine.pipeline.stages.identify import Identified
+from iomine.pipeline.workers.cluster import map_unordered
+from iomine.schema.registry import arrow_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """What was read. Every log that was found is accounted for, or there is no such value.
+
+    Attributes:
+        identified: what there was to be read.
+        files: staged files of all tables.
+        sources: rows of the table `source_file`, one for each reading.
+        logs: what became of the logs.
+        statistics: what became of readings and accounting, of which an archive may hold many.
+        log_rejects: logs that could not be read, in this stage or before.
+        statistics_rejects: readings that could not be read, in this stage or before.
+    """
+
+    identified: Identified
+    files: tuple[LakeFile, ...]
+    sources: tuple[Mapping[str, Any], ...]
+    logs: Counts
+    statistics: Counts
+    log_rejects: tuple[Reject, ...]
+    statistics_rejects: tuple[Reject, ...]
+
+
+def read(sweep: Sweep, identified: Identified) -> Staged:
+    """Reads the new inputs.
+
+    Raises:
+        LostLogsError: a log was neither read nor rejected.
+        WarehouseError: staged files cannot be written.
+        WorkersError: workers were lost.
+    """
+    logs = _Read(list(identified.logs.rejects))
+    statistics = _Read(list(identified.statistics.rejects))
+    _read_logs(sweep, identified.logs.new, logs)
+    known = identified.statistics.known + _read_statistics(sweep, identified.statistics.new, statistics)
+    ingested, rejects = len(statistics.sources), len(statistics.rejects)
+    return Staged(
+        identified,
+        files=(*logs.files, *statistics.files),
+        sources=tuple(statistics.sources),
+        logs=Counts(len(identified.found.logs), logs.count, identified.logs.known, len(logs.rejects)),
+        # How many an archive holds is not known before it is looked into.
+        statistics=Counts(ingested + known + rejects, ingested, known, rejects),
+        log_rejects=tuple(logs.rejects),
+        statistics_rejects=tuple(statistics.rejects),
+    )
+
+
+@dataclass(slots=True)
+class _Read:
+    """What comes of inputs of one kind, as it comes."""
+
+    rejects: list[Reject]
+    files: list[LakeFile] = field(default_factory=list)
+    sources: list[Mapping[str, Any]] = field(default_factory=list)
+    count: int = 0
+
+    def reject(self, path: str, fault: Refused | UnreadableError, sha256: str, size_bytes: int) -> None:
+        """Adds an input that could not be read."""
+        told = rejected(path, "read", fault.reason, is_final=fault.is_final, size_bytes=size_bytes, sha256=sha256)
+        self.rejects.append(told)
+
+
+def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
+    if not new:
+        return
+    identity_of = {log.path: log.identity for log in new}
+    work = plan.batches(sweep.settings.cluster, new, sweep.pool.capacity())
+    given = (sweep.staging, sweep.settings.limits)
+    done = 0
+    for batch, result in map_unordered(sweep.pool.workers(), read_batch, work, *given, after_deaths=after_deaths):
+        so_far.files += result.files
+        so_far.count += result.log_count
+        for refused in result.refused:
+            log = identity_of[refused.path]
+            so_far.reject(refused.path, refused, log.sha256, log.size_bytes)
+        done += len(batch.logs)
+        progress.tell("read", done, len(new))
+
+
+def _read_statistics(sweep: Sweep, new: Sequence[NewInput], so_far: _Read) -> int:
+    """Reads of equal bytes one first: only then it is known whether the others are of other moments; returns how many are not."""
+    firsts: dict[str, NewInput] = {}
+    others = [each for each in new if firsts.setdefault(each.key.sha256, each) is not each]
+    _read_each(sweep, list(firsts.values()), so_far, 0, len(new))
+    keys = known_keys(pa.Table.from_pylist(so_far.sources, schema=arrow_schema("source_file")))
+    of_other_moments = [each for each in others if not is_known(each.key, keys)]
+    known = len(others) - len(of_other_moments)
+    _read_each(sweep, of_other_moments, so_far, len(firsts) + known, len(new))
+    return known
+
+
+def _read_each(sweep: Sweep, inputs: Sequence[NewInput], so_far: _Read, done: int, total: int) -> None:
+    if not inputs:
+        return
+    pieces = plan.cut(((each, each.size_bytes) for each in inputs), sweep.pool.capacity())
+    work = [InputBatch(sweep.settings.cluster, sweep.zone, tuple(piece)) for piece, _ in pieces]
+    results = map_unordered(sweep.pool.workers(), read_inputs, work, sweep.staging, after_deaths=after_input_deaths)
+    for batch, result in results:
+        so_far.files += result.files
+        so_far.sources += result.rows
+        for each, error in result.refused:
+            so_far.reject(each.path, error, each.key.sha256, each.size_bytes)
+        done += len(batch.inputs)
+        progress.tell("read statistics", done, total)

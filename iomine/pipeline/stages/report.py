@@ -1,0 +1,72 @@
+"""Writes the reports of logs with findings, and says what the sweep did."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from iomine.pipeline.reports import report_due, retire
+from iomine.pipeline.site.retention import days_of_reports
+from iomine.pipeline.stages.context import Counts, Sweep
+from iomine.pipeline.stages.publish import Published
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a sweep did. Found is always ingested + known + rejected.
+
+    Attributes:
+        sweep_id: its identifier.
+        found: candidates for logs.
+        ingested: logs read and committed.
+        known: logs whose bytes the lake had already, or had twice among the candidates.
+        rejected: candidates that could not be read.
+        statistics: the same of readings of servers and accounting, of which an archive may hold many.
+        reasons: how many of all were rejected for each reason.
+        nights: nights that got logs.
+        findings: findings about the logs of those nights.
+        seconds: how long it took.
+        reports: reports that say anything else than before.
+        unreported: why other reports could not be written.
+    """
+
+    sweep_id: str
+    found: int
+    ingested: int
+    known: int
+    rejected: int
+    statistics: Counts
+    reasons: dict[str, int]
+    nights: tuple[date, ...]
+    findings: int
+    seconds: float
+    reports: int
+    unreported: tuple[str, ...]
+
+
+def report(sweep: Sweep, published: Published) -> Summary:
+    """Writes reports that say anything else than before, and drops those past their days.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+        WorkersError: workers were lost.
+    """
+    reported = report_due(sweep.warehouse, sweep.pool.workers)
+    if days := days_of_reports(sweep.days):
+        retire(sweep.warehouse, days)
+    judged = published.committed.judged
+    staged = judged.merged.staged
+    reasons = Counter(reject["reason"] for reject in (*staged.log_rejects, *staged.statistics_rejects))
+    return Summary(
+        sweep_id=sweep.id,
+        found=staged.logs.found,
+        ingested=staged.logs.ingested,
+        known=staged.logs.known,
+        rejected=staged.logs.rejected,
+        statistics=staged.statistics,
+        reasons=dict(reasons.most_common()),
+        nights=tuple(sorted({file.night for file in staged.files if file.night and file.table == "log"})),
+        findings=judged.findings,
+        seconds=(datetime.now(UTC) - sweep.started_at).total_seconds(),
+        reports=reported.new_count,
+        unreported=reported.faults,
+    )

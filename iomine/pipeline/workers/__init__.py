@@ -1,0 +1,1 @@
+"""Who does the work: processes here, a standing Dask scheduler, or jobs of Slurm."""

@@ -1,0 +1,62 @@
+"""The workers of a sweep, asked for when there is work for them."""
+
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from iomine.errors import UsageError, WorkersError
+from iomine.pipeline.workers.cluster import LOST, Workers, local_workers, own_workers, standing_workers
+from iomine.pipeline.workers.slurm import SlurmSite, slurm_workers
+
+
+class WorkerPool:
+    """Workers of one kind; as a context it lets them go at its end.
+
+    Args:
+        scheduler: address of a Dask scheduler, None for workers of our own.
+        count: how many of our own, None for one for each processor.
+        slurm: the site's Slurm where workers are its jobs, None where they are not.
+        shared: a folder that all workers see.
+    """
+
+    def __init__(self, scheduler: str | None, count: int | None, slurm: SlurmSite | None, shared: Path) -> None:
+        self._scheduler, self._count, self._slurm, self._shared = scheduler, count, slurm, shared
+        self._workers: Workers | None = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def workers(self) -> Workers:
+        """The workers, started at the first call, and anew where their scheduler was lost.
+
+        Raises:
+            UsageError: there are none to be had.
+            WorkersError: their scheduler was lost, and cannot be had again.
+        """
+        if self._workers is None or self._workers.are_lost:
+            try:
+                self._workers = self._stack.enter_context(self._started())
+            except UsageError as error:
+                if self._workers is None:
+                    raise
+                # It was no misuse when the work began.
+                raise WorkersError(LOST) from error
+        return self._workers
+
+    def capacity(self) -> int:
+        """How many items of work may be done at a time."""
+        if self._slurm is not None or self._scheduler is not None:
+            return self.workers().capacity()
+        return self._count or local_workers()
+
+    def _started(self) -> AbstractContextManager[Workers]:
+        if self._slurm is not None:
+            return slurm_workers(self._slurm, self._shared)
+        if self._scheduler is not None:
+            return standing_workers(self._scheduler)
+        return own_workers(self._count)
