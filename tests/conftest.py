@@ -1,9 +1,13 @@
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from once import built_once
 from shared import NOT_HERE, SHARED_DATA
+from sweeping import IOMINE
 from tiers import REPO, seconds_by_file
 
 # What asks for one of these sweeps, starts a browser or builds the client.
@@ -40,3 +44,16 @@ def scheduler() -> Iterator[str]:
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
         yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="session")
+def real_sweep(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """All real logs, swept by the real command into a warehouse that nobody may change, and what the command said."""
+
+    def sweep(folder: Path) -> None:
+        command = [*IOMINE, "sweep", shared_data / "darshan", "--warehouse", folder / "warehouse", "--json", "--cluster", "open"]
+        done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8")
+        (folder / "said.json").write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+
+    folder = built_once(tmp_path_factory, "real_sweep", sweep)
+    return folder / "warehouse", subprocess.CompletedProcess([], *json.loads((folder / "said.json").read_text()))

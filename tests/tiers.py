@@ -13,7 +13,7 @@ from typing import Final
 
 REPO: Final = Path(__file__).parents[1]
 PAGE: Final = REPO / "docs" / "decisions" / "test_tiers.md"
-_MARK: Final = "<!-- Written by tests/tiers.py out of build/test.xml and build/proof.xml. -->\n"
+MARK: Final = "<!-- Written by tests/tiers.py out of build/test.xml and build/proof.xml. -->\n"
 _ROW: Final = re.compile(r"^\| (test|proof) \| `(.+)` \| [\d,]+ \| ([\d,]+) \|$", re.MULTILINE)
 # Shorter ones are told together.
 _LEAST_SECONDS: Final = 2
@@ -68,7 +68,7 @@ def _row(tier: str, which: str, files: Collection[tuple[int, float]]) -> str:
 
 def page(text: str, of_tiers: Mapping[str, Times]) -> str:
     """The page with the table of a run instead of the one that it has."""
-    return text.partition(_MARK)[0] + _MARK + table(of_tiers)
+    return text.partition(MARK)[0] + MARK + table(of_tiers)
 
 
 if __name__ == "__main__":

@@ -227,17 +227,9 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     assert [60] == column(warehouse, "SELECT count(*) FROM logs")
 
 
-@pytest.fixture(scope="module")
-def whole(shared_data: Path, tmp_path_factory) -> tuple[Path, Finished]:
-    """All real logs, swept by the real command into a fresh warehouse."""
-    warehouse = tmp_path_factory.mktemp("whole") / "warehouse"
-    return warehouse, command(shared_data / "darshan", "--warehouse", warehouse, "--json", "--cluster", "open")
-
-
-@pytest.mark.proof
-def test_no_real_log_is_lost(whole, shared_data):
+def test_no_real_log_is_lost(real_sweep, shared_data):
     """Found is ingested and known and rejected, as files of the folder and rows of the warehouse; rejects make the status 3."""
-    warehouse, result = whole
+    warehouse, result = real_sweep
     told = json.loads(result.stdout)
     files = [path for path in (shared_data / "darshan").rglob("*") if ".darshan" in path.name or path.suffix == ".gz"]
 
@@ -251,10 +243,9 @@ def test_no_real_log_is_lost(whole, shared_data):
     assert all(len(reason) > 20 and reason.endswith(".") for reason in told["reasons"])
 
 
-@pytest.mark.proof
-def test_every_log_that_pydarshan_reads_is_ingested(whole):
+def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
     """Those that it reads right, and those in which it reads something wrong without a word."""
-    warehouse, _ = whole
+    warehouse, _ = real_sweep
     read = {
         row["sha256"][:16] for row in darshan_rows() if row["pydarshan_3_5_0"] == "ok" or "silently" in row["pydarshan_3_5_0"]
     }
