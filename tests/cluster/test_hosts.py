@@ -23,7 +23,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, sys.argv[1])
-from sweeping import Settings, judge_by_one, run
+from sweeping import judge_by_one
+
+from iomine.pipeline.sweep import Settings, run
 
 judge_by_one(pytest.MonkeyPatch())
 logs, warehouse, scheduler = sys.argv[2:]

@@ -10,7 +10,7 @@ import sweeping
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rejudge import compare, rejudge
 from iomine.pipeline.judging.spans import Span, spans
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
 from iomine.triggers.bars import SiteBar, with_bars
 
@@ -60,10 +60,10 @@ def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeyp
     The bar of one trigger changes its verdicts and no others.
     """
     logs = Path(find_spec("darshan").submodule_search_locations[0])
-    whole = sweeping.run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
+    whole = run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
     monkeypatch.setattr("iomine.pipeline.judging.judge.JUDGED_AT_ONCE", 5)
     monkeypatch.setattr("iomine.pipeline.judging.rejudge.JUDGED_AT_ONCE", 5)
-    parts = sweeping.run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
+    parts = run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
     expected = sweeping.state(tmp_path / "whole")
     assert expected == sweeping.state(tmp_path / "parts")
     assert whole.findings == parts.findings
