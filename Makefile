@@ -16,7 +16,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test proof quick lint docs bench clean
+.PHONY: demo test proof quick quick-tests lint docs bench clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -76,7 +76,9 @@ proof: $(READY_TO_TEST)
 
 quick: $(READY_TO_TEST)
 	$(BIN)/python -m pytest --quiet tests/unit/cli/test_cli_docs.py
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory --jobs 2 --output-sync lint quick-tests
+
+quick-tests: $(READY_TO_TEST)
 	$(PYTEST) -m "not proof" tests/unit/schema tests/unit/triggers tests/unit/views
 
 docs: $(READY_TO_TEST)
