@@ -147,7 +147,6 @@ def test_two_clusters_share_a_warehouse(sweep_up, warehouse, real):
     assert [] == strays(warehouse)
 
 
-@pytest.mark.sample
 def test_rejects_are_kept_with_their_reason_and_leave_when_they_can_be_read(sweep_up, warehouse, logs, real):
     """A file that cannot be read is a row with a reason, once; when its bytes are good it becomes a log and the row goes."""
     (logs / "a.darshan").write_bytes(b"")
