@@ -16,7 +16,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test proof quick quick-tests lint docs bench clean
+.PHONY: demo test proof quick quick-tests lint docs docs-slow bench clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -81,8 +81,12 @@ quick: $(READY_TO_TEST)
 quick-tests: $(READY_TO_TEST)
 	$(PYTEST) -m "not proof" tests/unit/schema tests/unit/triggers tests/unit/views
 
+# Pages that follow from the program, in seconds. It names those that take minutes, which docs-slow makes.
 docs: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py
+
+docs-slow: $(READY_TO_TEST)
+	$(BIN)/python docs/make.py --slow
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

@@ -1,11 +1,19 @@
-"""Writes what follows from the program, here and in deploy/: `python docs/make.py` after a command or trigger changed."""
+"""Writes what follows from the program, here and in deploy/: `python docs/make.py` after a command or trigger changed.
 
+`python docs/make.py --slow` runs the programs that measure or simulate, each of which writes a page in minutes.
+"""
+
+import argparse
 import json
+import subprocess
+import sys
+from collections.abc import Iterable
 from dataclasses import Field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from rooms import rooms_block
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
@@ -20,6 +28,24 @@ from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
 _HERE: Final = Path(__file__).parent
+_TRIGGERS: Final = _HERE / "triggers"
+# Pages that are partly written by hand have their made part between two such lines.
+_BEGIN, _END = "<!-- Made by docs/make.py: {} -->\n", "<!-- End -->\n"
+# Pages that take minutes, by the command that writes each. They need the logs in ../shared/data, or a browser.
+SLOW: Final = {
+    "advice_truth.md": "tests/advice_truth.py",
+    "blame_truth.md": "tests/blame_truth.py",
+    "cookbook.md": "tests/cookbook.py",
+    "explorer.md": "tests/explorer_views.py",
+    "io_time.md": "tests/io_time.py",
+    "lineage_truth.md": "tests/lineage_truth.py",
+    "performance.md": "tests/bench/performance.py --write",
+    "periods.md": "tests/period_truth.py",
+    "phases.md": "tests/phase_truth.py",
+    "truth.md": "tests/truth.py",
+    "weather_truth.md": "tests/weather_truth.py",
+    "weather_year.md": "tests/weather_year.py",
+}
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
 _BARS: Final = """\
 # Bars of a site: what iomine ships with. Written by docs/make.py.
@@ -59,12 +85,32 @@ def pages() -> dict[Path, str]:
     return {
         _HERE / "cli.md": _cli_page(),
         _HERE / "triggers.md": _triggers_page(),
+        **{_TRIGGERS / f"{code}.md": _trigger_page(page) for code, page in MANUALS.items()},
+        _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_site_setting, fields(SlurmSite))),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + "".join(map(_site_setting, fields(Settings))),
     }
+
+
+def stale() -> list[Path]:
+    """Pages of triggers that are no more."""
+    return sorted(path for path in _TRIGGERS.glob("*.md") if path.stem not in MANUALS)
+
+
+def _with_made(path: Path, name: str, made: str) -> str:
+    """The page with its made part as the program has it.
+
+    Raises:
+        ValueError: the page has no such part.
+    """
+    before, begin, rest = path.read_text(encoding="utf-8").partition(_BEGIN.format(name))
+    _, end, after = rest.partition(_END)
+    if not (begin and end):
+        raise ValueError(f"{path} needs the lines {_BEGIN.format(name)!r} and {_END!r}, with what is made between them.")
+    return f"{before}{begin}{made}{end}{after}"
 
 
 def _cli_page() -> str:
@@ -81,8 +127,30 @@ def _help(*command: str) -> str:
 
 
 def _triggers_page() -> str:
-    intro = "What `iomine explain CODE` says, trigger by trigger."
-    return "\n".join((_MADE, "", intro, "", *(page_text(page) for page in MANUALS.values())))
+    rulesets = dict.fromkeys(sorted((page.trigger.ruleset for page in MANUALS.values()), reverse=True))
+    intro = "A page for each trigger, with what `iomine explain CODE` says: what it finds, why, its thresholds, what to change."
+    sections = (
+        line
+        for ruleset in rulesets
+        for line in (
+            f"## Ruleset `{ruleset}`",
+            "",
+            "| code | level | what it finds |",
+            "|---|---|---|",
+            *(_entry(page) for page in MANUALS.values() if page.trigger.ruleset == ruleset),
+            "",
+        )
+    )
+    return "\n".join(("# Triggers", "", _MADE, "", intro, "", *sections))
+
+
+def _entry(page: Manual) -> str:
+    trigger = page.trigger
+    return f"| [{trigger.code}](triggers/{trigger.code}.md) | {trigger.level} | {page.title} |"
+
+
+def _trigger_page(page: Manual) -> str:
+    return "\n".join((_MADE, "", page_text(page)))
 
 
 def _bars(page: Manual) -> str:
@@ -131,6 +199,27 @@ def _view(view: dict[str, str], columns: list[dict[str, str]]) -> str:
     )
 
 
-if __name__ == "__main__":
-    for path, text in pages().items():
+def _write(made: dict[Path, str], outdated: Iterable[Path]) -> None:
+    _TRIGGERS.mkdir(exist_ok=True)
+    for path, text in made.items():
         path.write_text(text, encoding="utf-8")
+    for path in outdated:
+        path.unlink()
+    sys.stdout.write("Not made here, since each takes minutes (`make docs-slow` makes all):\n")
+    sys.stdout.writelines(f"  docs/{page:18} python {command}\n" for page, command in SLOW.items())
+
+
+def _write_slow() -> None:
+    for command in SLOW.values():
+        sys.stdout.write(f"python {command}\n")
+        sys.stdout.flush()
+        subprocess.run([sys.executable, *command.split()], cwd=_HERE.parent, check=True)  # noqa: S603  commands of the table above
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--slow", action="store_true", help="run the programs that take minutes instead")
+    if parser.parse_args().slow:
+        _write_slow()
+    else:
+        _write(pages(), stale())

@@ -8,6 +8,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Collection, Mapping
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -68,7 +69,7 @@ def _row(tier: str, which: str, files: Collection[tuple[int, float]]) -> str:
 
 def page(text: str, of_tiers: Mapping[str, Times]) -> str:
     """The page with the table of a run instead of the one that it has."""
-    return text.partition(MARK)[0] + MARK + table(of_tiers)
+    return f"{text.partition(MARK)[0]}{MARK}\nMeasured on {date.today()}.\n\n{table(of_tiers)}"  # noqa: DTZ011  a day is enough
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
     trigger = site or page.trigger
     all_of, unless = (
         [
-            f"`{above.metric}` above {_value(above.bar, shipped.bar)}: {field(above.metric).about} {above.why}"
-            for above, shipped in zip(bars, shipped_bars, strict=True)
+            f"`{each.metric}` {each.side} {_value(each.bar, shipped.bar)}: {field(each.metric).about} {each.why}"
+            for each, shipped in zip(bars, shipped_bars, strict=True)
         ]
         for bars, shipped_bars in ((trigger.all_of, page.trigger.all_of), (trigger.unless, page.trigger.unless))
     )
@@ -151,8 +151,10 @@ def _wrapped(text: str, indent: str = "") -> str:
 def _question(trigger: "Trigger") -> str:
     # Only what weighs much in the default ruleset becomes a finding. Ruleset and code are ours.
     if trigger.ruleset == "iomine" and trigger.level in ("high", "warn"):
-        columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds"
+        columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds DESC"
     else:
-        columns, source, order = "log_id, value, bar", "verdicts WHERE state = 'fired' AND", "value"
-    query = f"SELECT {columns} FROM {source} code = '{trigger.code}' ORDER BY {order} DESC LIMIT 20"  # noqa: S608
+        # The furthest beyond its threshold comes first.
+        order = "value ASC" if trigger.all_of[0].side == "below" else "value DESC"
+        columns, source = "log_id, value, bar", "verdicts WHERE state = 'fired' AND"
+    query = f"SELECT {columns} FROM {source} code = '{trigger.code}' ORDER BY {order} LIMIT 20"  # noqa: S608
     return f'iomine sql "{query}"'

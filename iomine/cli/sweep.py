@@ -75,7 +75,7 @@ def _run(
     slurm: bool,
 ) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
-    from iomine.flows.api import api_url, prepare
+    from iomine.flows import api  # type: ignore[attr-defined]  # checked as `flows`
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.sweep import Settings, run
 
@@ -84,9 +84,9 @@ def _run(
     _check_workers(folder, scheduler=scheduler, workers=workers, slurm=slurm)
     settings = Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats))
     with progress_shown():
-        if (url := api_url()) is None:
+        if (url := api.api_url()) is None:
             return run(settings)
-        prepare(url)
+        api.prepare(url)
         # Registered first, so run last: when all is said, DuckDB's binding lists what Prefect's threads still hold as leaks.
         atexit.register(_close_stderr)
         from iomine.flows.sweep import run as run_as_flow

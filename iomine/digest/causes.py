@@ -11,12 +11,10 @@ from typing import Final
 
 from iomine.post.model import Subject
 from iomine.report.facts import Row
+from iomine.triggers import TRIGGERS
 
 # Of the runs in which a code fired, those in which the lead did.
 NEARLY_ALL: Final = 0.8
-# What a run reads and what it writes are other requests; metadata calls, layouts and ranks may be about both.
-_OF_READS: Final = frozenset("MPIIO-101 MPIIO-301 POSIX-101 POSIX-111 POSIX-131 POSIX-133 RANK-301".split())
-_OF_WRITES: Final = frozenset("LUSTRE-301 MPIIO-102 MPIIO-302 MPIIO-303 POSIX-102 POSIX-112 POSIX-132 POSIX-134 RANK-302".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +145,5 @@ def _is_under(lead: Sign, sign: Sign, together: Mapping[tuple[str, str], int]) -
 
 
 def _are_apart(one: str, other: str) -> bool:
-    """Whether one is about reads alone and the other about writes alone."""
-    return any(first in _OF_READS and second in _OF_WRITES for first, second in ((one, other), (other, one)))
+    """Whether one is about reads alone and the other about writes alone; what is about both may share a cause with either."""
+    return {"read", "write"} == {TRIGGERS[code].op for code in (one, other) if code in TRIGGERS}

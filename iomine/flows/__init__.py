@@ -1,4 +1,7 @@
-"""Prefect flows. In a checkout they lie in `flows/` at the top; a wheel has that folder in the place of this one."""
+"""Prefect flows: wiring, retries and artifacts around the pipeline; no arithmetic.
+
+In a checkout they lie in `flows/` at the top; a wheel has that folder in the place of this one.
+"""
 
 from pathlib import Path
 

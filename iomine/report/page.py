@@ -282,12 +282,12 @@ def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, st
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
     }
-    first = trigger.all_of[0].metric
+    first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():
         if metric == trigger.evidence or value is None:
             continue
-        bar_text = f"fires above {_shown(metric, verdict['bar'], percents)}" if metric == first else ""
+        bar_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
         found.append((_shown(metric, value, percents), field(metric).about, bar_text))
     return found
 

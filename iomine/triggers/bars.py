@@ -13,7 +13,7 @@ from typing import Final
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
 from iomine.schema.fields import Kind
-from iomine.triggers.model import Above, Trigger
+from iomine.triggers.model import Threshold, Trigger
 from iomine.triggers.registry import known
 
 _NEVER_NEGATIVE: Final = (Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO)
@@ -83,7 +83,7 @@ def with_bars(triggers: Mapping[str, Trigger], bars: Iterable[SiteBar]) -> dict[
 
 def shipped_bars(trigger: Trigger) -> dict[str, float]:
     """All that a site may set of a trigger, by name, with the values that it ships with."""
-    return {above.metric: float(above.bar) for above in trigger.bars} | _settings_of(trigger)
+    return {each.metric: float(each.bar) for each in trigger.bars} | _settings_of(trigger)
 
 
 def _settings_of(trigger: Trigger) -> dict[str, float]:
@@ -91,8 +91,8 @@ def _settings_of(trigger: Trigger) -> dict[str, float]:
 
 
 def _with_bar(trigger: Trigger, bar: SiteBar) -> Trigger:
-    def moved(bars: tuple[Above, ...]) -> tuple[Above, ...]:
-        return tuple(replace(above, bar=bar.value) if above.metric == bar.name else above for above in bars)
+    def moved(thresholds: tuple[Threshold, ...]) -> tuple[Threshold, ...]:
+        return tuple(replace(each, bar=bar.value) if each.metric == bar.name else each for each in thresholds)
 
     settings = tuple(replace(setting, default=bar.value) if setting.name == bar.name else setting for setting in trigger.settings)
     return replace(trigger, all_of=moved(trigger.all_of), unless=moved(trigger.unless), settings=settings)

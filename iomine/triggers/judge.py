@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from iomine.schema import field, table
 from iomine.triggers.finding import filled_sql, quoted
-from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Trigger
+from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Threshold, Trigger
 
 
 def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
@@ -133,7 +133,7 @@ def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
 
 def _metric_sql(metric: str) -> str:
     if pa.types.is_floating(field(metric).type):
-        # To DuckDB NaN is greater than any bar.
+        # To DuckDB NaN is greater than any number, and minus infinity is below all.
         return f"CASE WHEN isfinite(profile.{metric}) THEN profile.{metric} END AS {metric}"
     return f"profile.{metric}"
 
@@ -190,13 +190,13 @@ def _lost_sql(trigger: Trigger) -> str:
 
 def _state_sql(trigger: Trigger) -> str:
     """What was seen suffices to fire, even in a log that lacks something; to be clear, nothing may be missing."""
-    missing = " OR ".join(f"{above.metric} IS NULL" for above in trigger.bars)
-    exceeded = _all_above_sql(trigger.all_of)
+    missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.bars)
+    holds = _all_hold_sql(trigger.all_of)
     if trigger.unless:
-        exceeded += f" AND NOT ({_all_above_sql(trigger.unless)})"
+        holds += f" AND NOT ({_all_hold_sql(trigger.unless)})"
     none = " OR ".join(_none_sql(trigger, above) for above in trigger.applies_to) or "false"
     return (
-        f"CASE WHEN NOT ({missing}) AND {exceeded} THEN 'fired' WHEN {none} THEN 'not applicable' "
+        f"CASE WHEN NOT ({missing}) AND {holds} THEN 'fired' WHEN {none} THEN 'not applicable' "
         f"WHEN is_complete AND NOT ({missing}) THEN 'clear' ELSE 'unknown' END"
     )
 
@@ -212,16 +212,16 @@ def _none_sql(trigger: Trigger, above: Above) -> str:
 def _reason_sql(trigger: Trigger) -> str:
     """What the log lacks; where it lacks nothing that is known of, the metric that its records do not tell."""
     untold = " ".join(
-        f"WHEN {above.metric} IS NULL THEN {quoted(f'Its records do not tell {above.metric}: {field(above.metric).about}')}"
-        for above in trigger.bars
+        f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records do not tell {each.metric}: {field(each.metric).about}')}"
+        for each in trigger.bars
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")
     return f"coalesce({', '.join((*trigger.lacks, f'CASE {untold} ELSE {needs} END'))})"
 
 
-def _all_above_sql(bars: Sequence[Above]) -> str:
-    return " AND ".join(f"{above.metric} > {_bar_sql(above)}" for above in bars)
+def _all_hold_sql(thresholds: Sequence[Threshold]) -> str:
+    return " AND ".join(f"{each.metric} {each.sign} {_bar_sql(each)}" for each in thresholds)
 
 
-def _bar_sql(above: Above) -> str:
-    return f"{float(above.bar)!r}::DOUBLE"
+def _bar_sql(threshold: Threshold) -> str:
+    return f"{float(threshold.bar)!r}::DOUBLE"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
 
@@ -14,6 +14,7 @@ from iomine.triggers.finding import Slot, parts
 
 State = Literal["fired", "clear", "not applicable", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
+Op = Literal["read", "write"]
 
 DEFAULT_RULESET: Final = "iomine"
 # The view that tells of each log what it did, and what it lacks; every trigger may ask it beside its own view.
@@ -40,18 +41,38 @@ TOLD: Final = (Level.HIGH, Level.WARN)
 
 
 @dataclass(frozen=True, slots=True)
-class Above:
-    """A metric that must lie above a bar; exactly on the bar is not above.
+class Threshold:
+    """A number that a metric is held against, on one side of it; exactly on the number is on neither side.
 
     Attributes:
         metric: a column of the trigger's view.
-        bar: the threshold, in the metric's unit.
+        bar: the number, in the metric's unit.
         why: where this number comes from, in one sentence.
     """
 
     metric: str
     bar: float
     why: str
+
+    side: ClassVar[str]
+    # The comparison in SQL.
+    sign: ClassVar[str]
+
+
+class Above(Threshold):
+    """A metric that must lie above a threshold."""
+
+    __slots__ = ()
+    side = "above"
+    sign = ">"
+
+
+class Below(Threshold):
+    """A metric that must lie below a threshold."""
+
+    __slots__ = ()
+    side = "below"
+    sign = "<"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,32 @@ class Instead:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """Which requests of a trace show what a finding is about; reports highlight them.
+
+    Attributes:
+        layer: of the requests; None for all.
+        op: their direction; None for both.
+        path: the metric that names their file.
+        rank: the metric that names their rank, or the rank.
+        ost: the metric that names their OST.
+        below: the setting below whose bytes they are.
+    """
+
+    layer: Literal["posix", "mpiio"] | None = None
+    op: Op | None = None
+    path: str | None = None
+    rank: str | int | None = None
+    ost: str | None = None
+    below: str | None = None
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Metrics and settings of the trigger without whose values nothing can be shown."""
+        return tuple(name for name in (self.path, self.rank, self.ost, self.below) if isinstance(name, str))
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A made-up log that shows what the trigger says of it.
 
@@ -138,6 +185,9 @@ class Trigger:
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known.
+        op: which of the program's requests it is about, where it is about reads alone or writes alone; a mail tells findings on
+            reads apart from those on writes.
+        traced: where a trace shows what it is about.
         snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
@@ -149,19 +199,21 @@ class Trigger:
     code: str
     view: str
     level: Level
-    all_of: tuple[Above, ...]
+    all_of: tuple[Threshold, ...]
     finding: str
     advice: str
     cases: tuple[Case, ...]
     needs: str = "the module's records, whole"
     applies_to: tuple[Above, ...] = ()
     lacks: tuple[str, ...] = ()
-    unless: tuple[Above, ...] = ()
+    unless: tuple[Threshold, ...] = ()
     cost: str | None = None
     idle: str | None = None
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
     instead: Instead | None = None
+    op: Op | None = None
+    traced: Requests | None = None
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET
     version: str = "1"
@@ -172,26 +224,33 @@ class Trigger:
         self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
         self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
         self._require(bool(self.all_of), "it must hold at least one metric against a bar")
-        for above in (*self.bars, *self.applies_to):
-            self._require(bool(above.why.strip()), f"the bar of {above.metric} must say why")
-            self._require(math.isfinite(above.bar), f"the bar of {above.metric} must be a number")
+        for each in (*self.bars, *self.applies_to):
+            self._require(bool(each.why.strip()), f"the bar of {each.metric} must say why")
+            self._require(math.isfinite(each.bar), f"the bar of {each.metric} must be a number")
         for setting in self.settings:
             self._require(setting.name in FIELDS and math.isfinite(setting.default), f"setting {setting.name} must be a field")
-        for metric in (*(above.metric for above in self.bars), *filter(None, [self.cost, self.idle])):
+        held = [each.metric for each in self.bars]
+        for metric in held:
+            # A site sets a threshold by the metric's name.
+            self._require(held.count(metric) == 1, f"{metric} must be held against one threshold")
+        for metric in (*held, *filter(None, [self.cost, self.idle])):
             self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
         for metric in self.metrics:
             self._require(_is_number(metric) or _is_text(metric), f"{metric} must be a field of the schema, a number or a text")
-        for above in self.applies_to:
-            known = above.metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
-            self._require(known and _is_number(above.metric), f"{above.metric} must be a number of {ACTIVITY} or of its view")
+        for each in self.applies_to:
+            known = each.metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
+            self._require(known and _is_number(each.metric), f"{each.metric} must be a number of {ACTIVITY} or of its view")
         for column in self.lacks:
             self._require(column in TABLES[ACTIVITY].columns and _is_text(column), f"{column} must be a text of {ACTIVITY}")
-        held = {above.metric for above in self.bars}
+        for name in self.traced.named if self.traced else ():
+            self._require(name in self.told, f"{name} must come with its findings, or no trace can show it")
         for case in self.cases:
-            self._require(held <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar")
+            self._require(
+                set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar"
+            )
 
     @property
-    def bars(self) -> tuple[Above, ...]:
+    def bars(self) -> tuple[Threshold, ...]:
         """All that is held against a bar."""
         return self.all_of + self.unless
 
@@ -202,18 +261,18 @@ class Trigger:
         told = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
         known = self.instead.known if self.instead else None
         others = filter(None, (known, self.cost, self.idle, self.evidence))
-        return tuple(dict.fromkeys((*(above.metric for above in self.bars), *told, *others)))
+        return tuple(dict.fromkeys((*(each.metric for each in self.bars), *told, *others)))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns of the view that judging takes: the metrics, and what the trigger applies to, each once."""
-        asked = (above.metric for above in self.applies_to if above.metric not in self.activity)
+        asked = (each.metric for each in self.applies_to if each.metric not in self.activity)
         return tuple(dict.fromkeys((*self.metrics, *asked)))
 
     @property
     def activity(self) -> tuple[str, ...]:
         """The columns of `log_activity` that tell whether it applies, and what is lacking."""
-        return (*(above.metric for above in self.applies_to if above.metric in TABLES[ACTIVITY].columns), *self.lacks)
+        return (*(each.metric for each in self.applies_to if each.metric in TABLES[ACTIVITY].columns), *self.lacks)
 
     @property
     def told(self) -> tuple[str, ...]:

@@ -157,6 +157,30 @@ def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp
     assert wait_for(lambda: not alive(pids), 10), alive(pids)
 
 
+@pytest.mark.parametrize("seen", ["multiprocessing.forkserver", "iomine.pipeline.ingest.reading"], ids=["starting", "reading"])
+def test_ctrl_c_ends_a_sweep_in_a_line(shared_data, tmp_path, seen):
+    """A terminal interrupts all processes of its group: none of them answers but the first, and none is left."""
+    command = [*IOMINE, "sweep", shared_data / "darshan", "--warehouse", tmp_path / "warehouse", "--workers", "2"]
+    process = subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    pids: set[int] = set()
+
+    def is_there() -> bool:
+        nonlocal pids
+        pids = family(process.pid)
+        return seen in " ".join(alive(pids))
+
+    assert wait_for(is_there, 60)
+    os.killpg(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+
+    assert 130 == process.returncode
+    # Without a terminal, progress is told at the end, a line for each stage.
+    assert "Interrupted." == told.splitlines()[-1]
+    assert "Traceback" not in told
+    assert wait_for(lambda: not alive(pids), 10), alive(pids)
+    assert not list((tmp_path / "warehouse" / "staging").glob("*"))
+
+
 def test_a_reader_never_sees_a_night_by_halves(alone, shared_data, tmp_path):
     """While sweeps add night after night, whoever asks sees the nights of some sweep, each whole in every table."""
     script = tmp_path / "nights.py"

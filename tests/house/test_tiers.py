@@ -23,7 +23,7 @@ def test_table_says_what_the_reports_say(tmp_path, monkeypatch: pytest.MonkeyPat
         "| {} | all 3 | 4 | 1,202 |",
     ]
     assert "Before.\n\n" == before
-    assert [row.format(tier) for tier in ("test", "proof") for row in rows] == table.splitlines()[2:]
+    assert [row.format(tier) for tier in ("test", "proof") for row in rows] == table.splitlines()[5:]
     (tmp_path / "page.md").write_text(page)
     monkeypatch.setattr(tiers, "PAGE", tmp_path / "page.md")
     assert {"tests/unit/test_a.py": 2404} == tiers.seconds_by_file()

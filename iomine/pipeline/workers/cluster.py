@@ -7,12 +7,15 @@ what a lost worker had in hand is done again by another.
 import asyncio
 import logging
 import os
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import forkserver, resource_tracker
 from queue import Empty, SimpleQueue
 from typing import Final, Generic, TypeVar
 
@@ -39,6 +42,8 @@ NO_PAGES: Final[dict[str, object]] = {f"distributed.{server}.http.routes": [] fo
 
 LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
 _NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
+# What workers would import one by one is there when they are forked.
+_PRELOADED: Final = ["distributed", "iomine.pipeline.ingest.work", "iomine.pipeline.judging.judge", "iomine.pipeline.reports"]
 _UNDONE: Final = "Workers could not do a part of the work ({what})."
 
 
@@ -139,9 +144,15 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
     """
     hush()
     # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
-    settings = {"temporary-directory": tempfile.gettempdir(), "distributed.worker.memory.terminate": False, **NO_PAGES}
+    settings = {
+        "temporary-directory": tempfile.gettempdir(),
+        "distributed.worker.memory.terminate": False,
+        "distributed.worker.multiprocessing-method": "forkserver",
+        **NO_PAGES,
+    }
     with (
         dask.config.set(settings),
+        _interrupts_held() as release,
         LocalCluster(
             n_workers=count or local_workers(),
             threads_per_worker=1,
@@ -155,7 +166,41 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
+        release()
         yield Workers(connected)
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[Callable[[], None]]:
+    """Ctrl-C ends this process and not its workers, which would each print a traceback; it waits until all have started.
+
+    A signal that is blocked stays so in processes that are started meanwhile: the workers are forks of a server that is.
+    """
+    pressed = []
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True)) if is_main else None
+    # Its start lets the signal through again.
+    resource_tracker.ensure_running()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.set_forkserver_preload(_PRELOADED)
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    def release() -> None:
+        nonlocal before
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+            before = None
+        if pressed:
+            raise KeyboardInterrupt
+
+    try:
+        yield release
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 def map_unordered(

@@ -1,17 +1,19 @@
-"""Reads what schedulers account of jobs: Slurm in four forms, PBS, LSF and Grid Engine."""
+"""Reads what schedulers account of jobs. A module here that has a `Source` is found; no two know the same input."""
 
+import importlib
+import pkgutil
+from collections.abc import Iterator
 from typing import Final
 
-from iomine.sources.accounting.lsf import LSF
-from iomine.sources.accounting.pbs import PBS
-from iomine.sources.accounting.sacct import SACCT
-from iomine.sources.accounting.scontrol import SCONTROL
-from iomine.sources.accounting.setups import SETUP
-from iomine.sources.accounting.slurm_json import SLURM_JSON
-from iomine.sources.accounting.uge import UGE
 from iomine.sources.model import Source
 
 __all__ = ["SOURCES"]
 
-# In the order in which shapes are tried.
-SOURCES: Final[tuple[Source, ...]] = (SACCT, SLURM_JSON, SCONTROL, PBS, LSF, UGE, SETUP)
+
+def _found() -> Iterator[Source]:
+    for info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        yield from (value for value in vars(module).values() if isinstance(value, Source))
+
+
+SOURCES: Final[tuple[Source, ...]] = tuple(_found())

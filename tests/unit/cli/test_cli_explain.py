@@ -19,7 +19,7 @@ def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
     # A page that is about no log has the names of metrics where a finding has their values.
     finding, advice = (re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, trigger.advice))
     told = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
-    told += [f"`{above.metric}` above {above.bar:,.12g}:" for above in trigger.bars]
+    told += [f"`{each.metric}` {each.side} {each.bar:,.12g}:" for each in trigger.bars]
     told += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
     told += [each.why for each in trigger.bars + trigger.settings] + [f"{case.state}: {case.name}" for case in trigger.cases]
     told += [text for snippet in trigger.snippets for text in (snippet.title, snippet.code)]

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from post_office import NIGHT, NOW, Books, entry, letter, office
 
-from iomine.lake import Lake, LakeWriter, Warehouse, write_file
+from iomine.lake import LakeWriter, Warehouse, write_file
 from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.pipeline.mails import mail_file, show_mails
 from iomine.pipeline.publish import publish
@@ -129,15 +129,15 @@ def test_killed_anywhere_it_is_shown_by_the_next(warehouse: Warehouse, ledger: L
     deliver([letter("ada")], office(ledger))
     assert show_mails(warehouse, ledger, ())
     deliver([letter("bob")], office(ledger))
-    commit = Lake.commit
+    commit = LakeWriter.commit
 
-    def dies(lake: Lake, name: str, *rest: Any) -> int:
+    def dies(lake: LakeWriter, name: str, *rest: Any) -> None:
         if name == killed_at:
             raise KeyboardInterrupt
-        return commit(lake, name, *rest)
+        commit(lake, name, *rest)
 
     with (
-        patch.object(Lake, "commit", dies),
+        patch.object(LakeWriter, "commit", dies),
         patch("iomine.pipeline.mails.publish", Mock(side_effect=KeyboardInterrupt) if killed_at == "publish" else publish),
         pytest.raises(KeyboardInterrupt),
     ):

@@ -44,8 +44,8 @@ def test_all_of_drishtis_checks_are_there() -> None:
         ("P21 P22", (0.30,)),
         ("P09 P10 P12 P14 M01 M04 M05 M06 M07", (0,)),
         ("M02 M03", (1000,)),
-        ("M08 M10", (1,)),
-        ("M09", (1, 0)),
+        ("M10", (1,)),
+        ("M08 M09", (1, 0)),
     ],
 )
 def test_bars_are_drishtis_defaults(codes: str, expected: tuple[float, ...]) -> None:

@@ -8,7 +8,20 @@ import pyarrow as pa
 import pytest
 
 from iomine.schema import TABLES, field
-from iomine.triggers import MANUALS, TRIGGERS, Above, Case, Level, Manual, Setting, Snippet, Trigger, reference_table
+from iomine.triggers import (
+    MANUALS,
+    TRIGGERS,
+    Above,
+    Below,
+    Case,
+    Level,
+    Manual,
+    Requests,
+    Setting,
+    Snippet,
+    Trigger,
+    reference_table,
+)
 from iomine.triggers.finding import Slot, parts
 from iomine.triggers.model import State
 from iomine.views.model import find_views
@@ -176,6 +189,10 @@ def test_reference_table_tells_all_triggers_in_text() -> None:
         ({"all_of": (Above("read_count", 10, why=" "),)}, "must say why"),
         ({"all_of": (Above("read_count", float("nan"), why="None."),)}, "must be a number"),
         ({"all_of": (Above("no_such_field", 10, why="None."),)}, "no_such_field must be a field"),
+        (
+            {"all_of": (Above("read_count", 10, why="A."), Below("read_count", 20, why="B."))},
+            "must be held against one threshold",
+        ),
         ({"all_of": (Above("path", 10, why="None."),)}, "path must be a field of the schema and a number"),
         ({"finding": "{no_such_field} reads."}, "no_such_field must be a field"),
         ({"advice": "{no_such_field} reads."}, "no_such_field must be a field"),
@@ -191,6 +208,7 @@ def test_reference_table_tells_all_triggers_in_text() -> None:
         ({"finding": ""}, "must say what it found"),
         ({"advice": "\n"}, "what to change"),
         ({"cost": "no_such_field"}, "no_such_field must be a field"),
+        ({"traced": Requests("posix", path="small_read_path")}, "small_read_path must come with its findings"),
         ({"cases": (Case("no metric", {}, state="unknown"),)}, "'no metric' must name fields"),
         ({"cases": (Case("odd", {"read_count": 1, "odd": 1}, state="clear"),)}, "'odd' must name fields"),
     ],

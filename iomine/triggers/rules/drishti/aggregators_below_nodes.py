@@ -12,7 +12,7 @@ aggregators than nodes means that most data crosses the network, which is right 
 """
 
 from iomine.triggers.inputs import MPIIO_REQUESTS
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Below, Case, Level, Trigger
 
 TRIGGER = Trigger(
     code="M08",
@@ -24,6 +24,7 @@ TRIGGER = Trigger(
             1,
             why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
         ),
+        Below("aggregator_order", 0, why="Drishti compares the two as they are."),
     ),
     finding="Aggregators that the hint asks for: {aggregator_count}; nodes of the job: {job_node_count}.",
     advice=(
@@ -36,6 +37,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": -1}, state="clear"),
+        Case("exactly as many as nodes", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
         Case("the other way round", {"aggregator_order": 1, "node_evidence": 2}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
         Case(
@@ -52,7 +54,6 @@ TRIGGER = Trigger(
     ),
     applies_to=(MPIIO_REQUESTS,),
     lacks=("mpiio_lack",),
-    unless=(Above("aggregator_order", -1, why="Drishti compares the two as they are."),),
     ruleset="drishti",
     version="2",
 )

@@ -11,7 +11,7 @@ a burst buffer before them changes the count. Of a progressive layout, the compo
 """
 
 from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
 
@@ -87,6 +87,7 @@ TRIGGER = Trigger(
     lacks=("posix_lack", "layout_lack"),
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="striped_shared_core_seconds",
+    traced=Requests("posix", path="striped_shared_path"),
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
     version="2",
 )

@@ -12,7 +12,7 @@ counts as having those up to the highest index in the log's layouts.
 """
 
 from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
 
@@ -75,6 +75,7 @@ TRIGGER = Trigger(
     cost="busiest_ost_core_seconds",
     evidence="ost_evidence",
     needs=f"the POSIX module, whole, and {LAYOUTS}; {TRACE} makes it exact",
+    traced=Requests("posix", ost="busiest_ost_id"),
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
     version="2",
 )

@@ -12,7 +12,7 @@ too high.
 """
 
 from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
 
 _SHARED = {"shared_stripe_ratio": 0.9, "shared_stripe_count": 4096, "host_count": 8}
@@ -61,6 +61,8 @@ TRIGGER = Trigger(
     needs=f"{LAYOUTS} and {TRACE}",
     cost="shared_stripe_core_seconds",
     evidence="overlap_evidence",
+    op="write",
+    traced=Requests("posix", path="shared_stripe_path"),
     snippets=(
         COLLECTIVE_WRITE_C,
         Snippet(

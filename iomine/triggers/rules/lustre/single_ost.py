@@ -11,7 +11,7 @@ reach it. A file system whose OSTs are one fast flash server each gains less.
 """
 
 from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
 
@@ -59,6 +59,7 @@ TRIGGER = Trigger(
     lacks=("posix_lack", "layout_lack"),
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="single_ost_core_seconds",
+    traced=Requests("posix", path="single_ost_path"),
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
     version="2",
 )

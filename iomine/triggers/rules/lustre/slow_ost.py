@@ -16,7 +16,7 @@ do, the log does not say; the servers' own times do, where they were swept (SYST
 """
 
 from iomine.triggers.inputs import LAYOUTS, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
 from iomine.units import GIB
 
@@ -69,6 +69,7 @@ TRIGGER = Trigger(
     needs=f"{LAYOUTS}, and files that lie on one OST each, on four OSTs or more, or {TRACE}",
     cost="slow_ost_core_seconds",
     evidence="slow_ost_evidence",
+    traced=Requests("posix", ost="slow_ost_id"),
     snippets=(
         Snippet(
             "shell",

@@ -11,7 +11,7 @@ component with most stripes decides which requests fit.
 """
 
 from iomine.triggers.inputs import LAYOUTS, STRIPED_FILES, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C, STRIPE_SHELL
 
 TRIGGER = Trigger(
@@ -66,6 +66,7 @@ TRIGGER = Trigger(
     needs=f"{LAYOUTS} and {TRACE}",
     cost="straddle_core_seconds",
     evidence="overlap_evidence",
+    traced=Requests("posix", path="straddle_path"),
     snippets=(HDF5_ALIGNMENT_C, STRIPE_SHELL),
     version="2",
 )

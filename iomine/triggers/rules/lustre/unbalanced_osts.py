@@ -11,7 +11,7 @@ put on the same OSTs is another trigger's. Requests answered by a cache never re
 """
 
 from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL, TRACE_SHELL
 from iomine.units import GIB
 
@@ -96,6 +96,7 @@ TRIGGER = Trigger(
     cost="busiest_ost_core_seconds",
     evidence="ost_evidence",
     needs=f"{LAYOUTS}; {TRACE} makes it exact",
+    traced=Requests("posix", ost="busiest_ost_id"),
     snippets=(STRIPE_SHELL, TRACE_SHELL),
     version="3",
 )

@@ -11,7 +11,7 @@ that MPI-IO made anything of it: with the hint romio_cb_read=disable, each rank 
 """
 
 from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_READS
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 
 TRIGGER = Trigger(
@@ -79,6 +79,8 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_read_core_seconds",
+    op="read",
+    traced=Requests("mpiio", "read", path="indep_read_path"),
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
     version="2",
 )

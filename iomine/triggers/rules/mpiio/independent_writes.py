@@ -13,7 +13,7 @@ romio_cb_write=enable asks for it.
 """
 
 from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_WRITES
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C
 
 TRIGGER = Trigger(
@@ -81,6 +81,8 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_write_core_seconds",
+    op="write",
+    traced=Requests("mpiio", "write", path="indep_write_path"),
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C),
     version="2",
 )

@@ -10,7 +10,7 @@ call, nothing is in excess and only the reads show. With a few blocks on the edg
 """
 
 from iomine.triggers.inputs import MPIIO_WRITES, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C, HDF5_TRANSFER_C
 
 TRIGGER = Trigger(
@@ -65,6 +65,8 @@ TRIGGER = Trigger(
     needs=f"the MPI-IO module and {TRACE}",
     cost="sieve_read_core_seconds",
     evidence="transform_evidence",
+    op="write",
+    traced=Requests("posix", "read", path="sieve_read_path"),
     snippets=(
         Snippet(
             "shell",

@@ -12,7 +12,7 @@ and then cost less than it looks. Other MPI libraries than ROMIO have other hint
 """
 
 from iomine.triggers.inputs import COLLECTIVES, SEVERAL_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
 _STAYED = {"stayed_small_ratio": 1.0, "stayed_small_seconds_ratio": 0.8}
@@ -64,6 +64,7 @@ TRIGGER = Trigger(
     needs=f"the MPI-IO module and {TRACE}",
     cost="stayed_small_core_seconds",
     evidence="transform_evidence",
+    traced=Requests("mpiio", path="stayed_small_path"),
     snippets=(
         Snippet(
             "shell",

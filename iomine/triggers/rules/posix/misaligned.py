@@ -12,7 +12,7 @@ then their size is the better thing to change.
 """
 
 from iomine.triggers.inputs import DIRECT_REQUESTS
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C
 
 TRIGGER = Trigger(
@@ -80,6 +80,7 @@ TRIGGER = Trigger(
     lacks=("data_lack",),
     needs="the POSIX module, whole",
     cost="misaligned_core_seconds",
+    traced=Requests("posix", path="misaligned_path"),
     snippets=(
         Snippet(
             "c",

@@ -11,7 +11,7 @@ are left out: what it reads and writes back around a rank's bytes overlaps by de
 """
 
 from iomine.triggers.inputs import POSIX_WRITES, SEVERAL_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
 TRIGGER = Trigger(
@@ -62,6 +62,8 @@ TRIGGER = Trigger(
     needs=TRACE,
     cost="overwritten_core_seconds",
     evidence="overlap_evidence",
+    op="write",
+    traced=Requests("posix", "write", path="overwritten_path"),
     snippets=(
         Snippet(
             "c",

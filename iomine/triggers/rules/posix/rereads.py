@@ -14,7 +14,7 @@ twice counts.
 """
 
 from iomine.triggers.inputs import READ_BYTES, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON
 
 TRIGGER = Trigger(
@@ -63,6 +63,8 @@ TRIGGER = Trigger(
     cost="reread_core_seconds",
     evidence="read_extent_evidence",
     version="3",
+    op="read",
+    traced=Requests("posix", "read", path="reread_path"),
     snippets=(
         BROADCAST_C,
         BROADCAST_PYTHON,

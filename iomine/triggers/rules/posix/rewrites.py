@@ -13,7 +13,7 @@ through stdio are left out.
 """
 
 from iomine.triggers.inputs import TRACE, WRITTEN_BYTES
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 
 TRIGGER = Trigger(
     code="POSIX-132",
@@ -69,6 +69,8 @@ TRIGGER = Trigger(
     cost="rewritten_core_seconds",
     evidence="write_extent_evidence",
     version="3",
+    op="write",
+    traced=Requests("posix", "write", path="rewritten_path"),
     snippets=(
         Snippet(
             "c",

@@ -11,7 +11,7 @@ collective reads, in which MPI-IO reads for all. stdio leaves no trace.
 """
 
 from iomine.triggers.inputs import POSIX_READS, SEVERAL_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C
 from iomine.units import MIB
 
@@ -78,6 +78,8 @@ TRIGGER = Trigger(
     needs=TRACE,
     cost="ranks_reread_core_seconds",
     evidence="overlap_evidence",
+    op="read",
+    traced=Requests("posix", "read", path="ranks_reread_path"),
     snippets=(BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C),
     version="2",
 )

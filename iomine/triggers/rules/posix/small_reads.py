@@ -13,7 +13,7 @@ that every rank waits for, such as a header, do not show in a share of the count
 """
 
 from iomine.triggers.inputs import READS, TRACE
-from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
 
@@ -85,6 +85,8 @@ TRIGGER = Trigger(
             "small_read_bytes", MIB, why="A usual stripe size of Lustre, and the size up to which Drishti calls a read small."
         ),
     ),
+    op="read",
+    traced=Requests("posix", "read", below="small_read_bytes"),
     snippets=(
         Snippet(
             "python",

@@ -14,7 +14,7 @@ and writes through `mmap` are not seen at all.
 """
 
 from iomine.triggers.inputs import TRACE, WRITES
-from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
 
@@ -86,6 +86,8 @@ TRIGGER = Trigger(
             "small_write_bytes", MIB, why="A usual stripe size of Lustre, and the size up to which Drishti calls a write small."
         ),
     ),
+    op="write",
+    traced=Requests("posix", "write", below="small_write_bytes"),
     snippets=(
         Snippet(
             "c",

@@ -12,7 +12,7 @@ it hardly matters. Runs of fewer than four ranks are never judged.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FOUR_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON
 
 TRIGGER = Trigger(
@@ -56,6 +56,7 @@ TRIGGER = Trigger(
     cost="rank0_core_seconds",
     idle="rank0_idle_core_seconds",
     evidence="rank_evidence",
+    traced=Requests(rank=0),
     snippets=(COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON),
     version="2",
 )

@@ -10,7 +10,7 @@ than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer t
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, READ_BYTES, TRACE
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
 
@@ -74,6 +74,8 @@ TRIGGER = Trigger(
     cost="rank0_read_core_seconds",
     idle="rank0_read_idle_core_seconds",
     evidence="rank_evidence",
+    op="read",
+    traced=Requests(op="read", rank=0),
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
     version="2",
 )

@@ -11,7 +11,7 @@ than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer 
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, TRACE, WRITTEN_BYTES
-from iomine.triggers.model import Above, Case, Level, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
 
@@ -80,6 +80,8 @@ TRIGGER = Trigger(
     cost="rank0_write_core_seconds",
     idle="rank0_write_idle_core_seconds",
     evidence="rank_evidence",
+    op="write",
+    traced=Requests(op="write", rank=0),
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON),
     version="2",
 )

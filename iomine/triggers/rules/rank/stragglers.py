@@ -16,7 +16,7 @@ trace a log of shared files alone is unknown, and stdio, which is never traced, 
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, FOUR_TIMED_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
 
 TRIGGER = Trigger(
@@ -114,6 +114,7 @@ TRIGGER = Trigger(
     cost="straggler_core_seconds",
     idle="straggler_idle_core_seconds",
     evidence="straggler_evidence",
+    traced=Requests(rank="straggler_rank"),
     snippets=(
         Snippet(
             "shell",

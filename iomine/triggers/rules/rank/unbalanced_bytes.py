@@ -13,7 +13,7 @@ there is, gives bytes by rank but not by file. Runs of one process are never jud
 """
 
 from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
 TRIGGER = Trigger(
@@ -77,6 +77,7 @@ TRIGGER = Trigger(
     cost="imbalance_core_seconds",
     idle="heaviest_rank_idle_core_seconds",
     evidence="rank_evidence",
+    traced=Requests(rank="heaviest_rank"),
     snippets=(
         Snippet(
             "c",
