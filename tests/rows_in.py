@@ -41,8 +41,9 @@ def stage(view: View | Question, given: dict[str, list[dict[str, Any]]]) -> duck
     for schema in ("lake", *SCHEMAS.values()):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     assert set(given) <= _read_by(view)
+    there: set[str] = set()
     for name in view.reads:
-        _put(con, name, given)
+        _put(con, name, given, there)
     return con
 
 
@@ -52,12 +53,13 @@ def _read_by(view: View | Question) -> frozenset[str]:
     return frozenset(view.reads).union(*(_read_by(BY_NAME[name]) for name in view.reads if name in BY_NAME))
 
 
-def _put(con: duckdb.DuckDBPyConnection, name: str, given: dict[str, list[dict[str, Any]]]) -> None:
-    if con.execute("SELECT 1 FROM information_schema.tables WHERE table_schema || '.' || table_name = ?", [name]).fetchall():
+def _put(con: duckdb.DuckDBPyConnection, name: str, given: dict[str, list[dict[str, Any]]], there: set[str]) -> None:
+    if name in there:
         return
+    there.add(name)
     if name not in given and name in BY_NAME and given.keys() & _read_by(BY_NAME[name]):
         for read in BY_NAME[name].reads:
-            _put(con, read, given)
+            _put(con, read, given, there)
         con.execute(f"CREATE VIEW {name} AS {BY_NAME[name].sql}")
         return
     columns = ", ".join(f"{name_of(column)} {kind}" for column, kind in declared(name).items())

@@ -2,17 +2,17 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from distributed import LocalCluster
 
 from iomine.pipeline.stages import context
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
-from iomine.views.query import ask
+from iomine.views.query import answer_own, open_catalog
 
 # The command, of the very program that is tested.
 IOMINE = (sys.executable, "-c", "from iomine.cli import main; main()")
@@ -47,14 +47,26 @@ def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
 
 
+def judge_by(monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:
+    """Leaves the program these triggers only: to plan the questions of all takes longer than most of what is tested."""
+    for code in TRIGGERS.keys() - set(codes):
+        monkeypatch.delitem(TRIGGERS, code)
+
+
 def rows(warehouse: Path, query: str) -> list[dict[str, Any]]:
     """What a reader is answered."""
-    return ask(warehouse / "iomine.duckdb", query).to_pylist()
+    return _answer(warehouse, query).to_pylist()
 
 
 def column(warehouse: Path, query: str) -> list[Any]:
     """What a reader is answered, of one column."""
-    return ask(warehouse / "iomine.duckdb", query).column(0).to_pylist()
+    return _answer(warehouse, query).column(0).to_pylist()
+
+
+def _answer(warehouse: Path, query: str) -> pa.Table:
+    # Without the guard against other people's queries, DuckDB plans it once and not twice.
+    with open_catalog(warehouse / "iomine.duckdb") as connection:
+        return answer_own(connection, query)
 
 
 def state(warehouse: Path) -> State:
@@ -67,7 +79,7 @@ def state(warehouse: Path) -> State:
         for table in TABLES
         if table != "sweep"
     ]
-    answer = ask(warehouse / "iomine.duckdb", " UNION ALL ".join(parts))
+    answer = _answer(warehouse, " UNION ALL ".join(parts))
     tables, counts, sums = (answer.column(index).to_pylist() for index in range(3))
     return {table: (count, int(total)) for table, count, total in zip(tables, counts, sums, strict=True) if count}
 
@@ -87,10 +99,3 @@ def wait_for(condition: Callable[[], object], seconds: float) -> bool:
             return True
         time.sleep(0.05)
     return bool(condition())
-
-
-@pytest.fixture(scope="session")
-def scheduler() -> Iterator[str]:
-    """Address of a scheduler with one worker, which spares each test the start of its own."""
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster:
-        yield cluster.scheduler_address

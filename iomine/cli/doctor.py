@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Final, Literal
@@ -176,19 +177,20 @@ def _slurm(warehouse: Path) -> Iterator[Check]:
 
 def _database(warehouse: Path) -> Iterator[Check]:
     from iomine.schema import TABLES
-    from iomine.views.query import ask
+    from iomine.views.query import answer, open_catalog
 
     database = database_of(warehouse)
     if not database.exists():
         yield Check("warn", f"{database} does not exist yet", "run `iomine sweep`")
         return
     try:
-        ask(database, "SELECT 1")
+        connection = open_catalog(database)
     except IomineError as error:
         yield Check("fail", str(error.args[0]))
         return
     yield Check("ok", f"{database} opens")
-    broken = [fault for table in TABLES if (fault := _fault(database, table))]
+    with connection:
+        broken = [fault for table in TABLES if (fault := _fault(partial(answer, connection), table))]
     yield from (Check("fail", fault, "run `iomine sweep` to build the views anew") for fault in broken)
     if not broken:
         yield Check("ok", "all files of the lake are there")
@@ -206,12 +208,10 @@ def _failures(database: Path) -> Iterator[Check]:
         yield Check("warn", what, "`iomine status` tells which; report it with such a log")
 
 
-def _fault(database: Path, table: str) -> str | None:
+def _fault(ask: Callable[[str], object], table: str) -> str | None:
     """Why a table cannot be read; counting opens every file, and reads no more than its last bytes."""
-    from iomine.views.query import ask
-
     try:
-        ask(database, f"SELECT count(*) FROM lake.{table}")  # noqa: S608
+        ask(f"SELECT count(*) FROM lake.{table}")  # noqa: S608
     except IomineError as error:
         return f"the table {table} cannot be read ({error.__cause__ or error})"
     return None

@@ -1,5 +1,5 @@
 import pytest
-from sweeping import judge_by_one, scheduler  # noqa: F401  the latter a fixture
+from sweeping import judge_by_one
 
 
 @pytest.fixture

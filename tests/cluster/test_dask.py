@@ -19,7 +19,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.sweep import Settings, run
 from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordered
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("one_trigger")]
+pytestmark = [pytest.mark.usefixtures("one_trigger")]
 
 _DASK = (sys.executable, "-c", "from distributed.cli.{0} import main; main()")
 # The shortest that Dask takes: it looks at heartbeats twice as often as they may be late.

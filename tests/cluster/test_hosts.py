@@ -12,7 +12,7 @@ import hosts
 import pytest
 from sweeping import column, strays, wait_for
 
-pytestmark = [pytest.mark.cluster, pytest.mark.netns, pytest.mark.skipif(bool(hosts.why_not()), reason=hosts.why_not())]
+pytestmark = [pytest.mark.netns, pytest.mark.skipif(bool(hosts.why_not()), reason=hosts.why_not())]
 
 _PORT = 8786
 _ADDRESS = f"tcp://{hosts.HUB}:{_PORT}"
@@ -23,7 +23,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, sys.argv[1])
-from sweeping import Settings, judge_by_one, run
+from sweeping import judge_by_one
+
+from iomine.pipeline.sweep import Settings, run
 
 judge_by_one(pytest.MonkeyPatch())
 logs, warehouse, scheduler = sys.argv[2:]

@@ -13,8 +13,6 @@ from pathlib import Path
 import pytest
 from sweeping import ALONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
 
-pytestmark = pytest.mark.cluster
-
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory) -> list[str]:
@@ -138,6 +136,7 @@ def alive(pids: set[int]) -> list[str]:
     return found
 
 
+@pytest.mark.sample
 def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp_path):
     """Workers and readers end by themselves when nobody is left to end them, and the lock is free."""
     command = [*IOMINE, "sweep", shared_data / "darshan", "--warehouse", tmp_path, "--workers", "1"]

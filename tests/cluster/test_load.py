@@ -12,8 +12,6 @@ from sweeping import ALONE
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from part_load import answers
 
-pytestmark = pytest.mark.cluster
-
 
 @pytest.mark.timeout(900)
 def test_four_readers_see_whole_nights(shared_data: Path, tmp_path: Path) -> None:

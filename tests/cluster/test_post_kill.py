@@ -14,8 +14,6 @@ from mail_server import Handler, mail_server
 
 from iomine.post.settings import SmtpSettings
 
-pytestmark = pytest.mark.cluster
-
 USERS = [f"u{number:03}" for number in range(200)]
 SCRIPT = f"""
 import sys

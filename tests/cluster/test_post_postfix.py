@@ -8,7 +8,7 @@ from iomine.post.carriers import Pace, Smtp
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
 
-pytestmark = [pytest.mark.cluster, pytest.mark.mail, pytest.mark.skipif(bool(postfix.why_not()), reason=postfix.why_not())]
+pytestmark = [pytest.mark.mail, pytest.mark.skipif(bool(postfix.why_not()), reason=postfix.why_not())]
 
 USERS = [f"u{number:02}" for number in range(50)]
 

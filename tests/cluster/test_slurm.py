@@ -16,7 +16,7 @@ from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import features
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slurm, pytest.mark.skipif(bool(real.why_not()), reason=real.why_not())]
+pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(real.why_not()), reason=real.why_not())]
 
 _SITE = 'interface = "lo"\ncores = 1\nmemory_gib = 1\nmaximum_jobs = 3\n'
 

@@ -12,7 +12,7 @@ from sweeping import wait_for
 from iomine.sources.accounting import SOURCES
 from iomine.sources.model import Input
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slurm, pytest.mark.skipif(bool(real.why_not()), reason=real.why_not())]
+pytestmark = [pytest.mark.slurm, pytest.mark.skipif(bool(real.why_not()), reason=real.why_not())]
 
 FORMS = {
     "scontrol": ("scontrol", "show", "job"),

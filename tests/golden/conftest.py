@@ -4,7 +4,6 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import pytest
-from sweeping import scheduler  # noqa: F401  a fixture
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
 from advice_truth import PAGE
+
+pytestmark = pytest.mark.proof
 
 
 def test_the_page_adds_up() -> None:

@@ -1,6 +1,9 @@
 """What twenty facilities' logs are told, as docs/blame_truth.md shows it."""
 
+import pytest
 from blame_truth import KINDS, LINK, PAGE, VERDICTS, counts_of_page
+
+pytestmark = pytest.mark.proof
 
 
 def test_no_victim_of_the_link_is_told_that_its_application_is_why():

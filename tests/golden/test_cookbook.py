@@ -1,6 +1,9 @@
 """What the cookbook answers is what the program answers."""
 
+import pytest
 from cookbook import PAGE, facility, page, recipes
+
+pytestmark = pytest.mark.proof
 
 
 def test_the_cookbook_is_what_a_facility_answers(tmp_path, scheduler):

@@ -9,7 +9,6 @@ import pytest
 from sums import disagreements
 
 from iomine.lake import Warehouse
-from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS, Trigger, judge_sql
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
@@ -30,20 +29,23 @@ def printed(shared_data: Path) -> Codes:
 
 
 @pytest.fixture(scope="module")
-def database(shared_data: Path, printed: Codes, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A catalog over the logs that Drishti finished."""
-    root = tmp_path_factory.mktemp("warehouse")
-    logs = tuple(shared_data / "darshan" / file for file in printed)
-    run(Settings(logs, root, workers=1))
-    return Warehouse(root).database
+def database(real_sweep: tuple[Path, object]) -> Path:
+    """A catalog over all real logs."""
+    return Warehouse(real_sweep[0]).database
 
 
-def test_every_log_fires_what_drishti_printed(database: Path, shared_data: Path, printed: Codes) -> None:
+@pytest.fixture(scope="module")
+def finished(shared_data: Path, printed: Codes) -> str:
+    """Paths of the logs that Drishti finished, as a list in SQL."""
+    return ", ".join(f"'{shared_data / 'darshan' / file}'" for file in printed)
+
+
+def test_every_log_fires_what_drishti_printed(database: Path, shared_data: Path, printed: Codes, finished: str) -> None:
     """For each log the set of fired codes is Drishti's, but for the exceptions listed here."""
     rows = ask(
         database,
         "SELECT path, list(code) FILTER (WHERE state = 'fired' AND ruleset = 'drishti') AS codes "
-        "FROM verdicts JOIN logs USING (cluster, night, log_id) GROUP BY path",
+        f"FROM verdicts JOIN logs USING (cluster, night, log_id) WHERE path IN ({finished}) GROUP BY path",
     ).to_pylist()
     fired = {str(Path(row["path"]).relative_to(shared_data / "darshan")): set(row["codes"] or ()) for row in rows}
     assert printed.keys() == fired.keys()
@@ -66,11 +68,12 @@ def test_sums_of_costs_agree(database: Path) -> None:
     assert [] == disagreements(database)
 
 
-def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path) -> None:
+def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path, finished: str) -> None:
     """With the bar of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
     lowered = [_believing_the_log(TRIGGERS[code]) for code in ("M08", "M09", "M10")]
-    codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) WHERE state = 'fired'")["code"].to_pylist()
-    known = ask(database, "SELECT count(*) AS known FROM core.drishti_aggregators WHERE aggregator_order IS NOT NULL")
+    told = f"SEMI JOIN (FROM logs WHERE path IN ({finished})) USING (cluster, night, log_id)"
+    codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) {told} WHERE state = 'fired'")["code"].to_pylist()
+    known = ask(database, f"SELECT count(*) AS known FROM core.drishti_aggregators {told} WHERE aggregator_order IS NOT NULL")
     assert {"M08": 5, "M09": 17, "M10": 2} == Counter(codes)
     assert [len(codes)] == known["known"].to_pylist()
 

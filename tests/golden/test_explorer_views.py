@@ -26,6 +26,7 @@ def test_each_view_of_dxt_explorer_has_a_row_and_a_small_picture():
         assert len(picture) < MOST_BYTES
 
 
+@pytest.mark.proof
 def test_each_counterpart_is_in_the_report(tmp_path: Path):
     """What the page says is shown can be brought up in the report of the log that the pictures are of, and differs in sight."""
     if not LOG.exists():

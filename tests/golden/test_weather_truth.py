@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
 from weather_truth import PAGE, Told, told
+
+pytestmark = pytest.mark.proof
 
 _SEED = 0
 

@@ -9,6 +9,8 @@ from shared import NOT_HERE
 from tokio_year import YEAR, runs
 from weather_year import FULL, LOAD, LOADED, PAGE, REST, SLOW, VERDICTS, Counts, counts, lift, page, total, verdicts
 
+pytestmark = pytest.mark.proof
+
 # What a month's verdicts look back to: 30 nights, whose traffic is put together with what was mounted in the 7 before.
 _BEFORE = timedelta(days=38)
 _FROM, _TO = date(2018, 2, 1), date(2018, 3, 1)

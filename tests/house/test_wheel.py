@@ -32,7 +32,7 @@ def test_wheel_carries_sql_flows_and_the_client(wheel):
     assert {name for name in expected if "__pycache__" not in name} <= packed
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 @pytest.mark.timeout(600)
 def test_wheel_sweeps_from_an_empty_environment(wheel, tmp_path):
     """Installed with nothing but its own dependencies, iomine sweeps the logs that come with PyDarshan."""

@@ -16,10 +16,10 @@ def test_pages_are_up_to_date() -> None:
     """Each page is what docs/make.py would write, and none is left that it no longer makes; if not, run `make docs`."""
     expected = make.pages()
     missing = [path for path in expected if not path.exists()]
-    assert [] == missing
+    assert [] == missing, "Run `make docs`."
     outdated = [path for path, text in expected.items() if path.read_text(encoding="utf-8") != text]
-    assert [] == outdated
-    assert [] == make.stale()
+    assert [] == outdated, "Run `make docs`."
+    assert [] == make.stale(), "Run `make docs`."
 
 
 def test_every_command_and_trigger_has_its_place() -> None:

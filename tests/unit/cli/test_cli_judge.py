@@ -7,13 +7,14 @@ import os
 import re
 import shutil
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows
+from sweeping import column, judge_by, rows
 
 from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
 from iomine.pipeline.judging.judge import judge
@@ -23,6 +24,8 @@ from iomine.pipeline.sweep import Settings, begun
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
+
+pytestmark = pytest.mark.proof
 
 APRIL, MAY = dt.date(2024, 4, 18), dt.date(2024, 5, 1)
 # Whose log it is, where it ran and when, and how many of its 10,000 writes were small; None where none is known.
@@ -37,6 +40,13 @@ LOGS = {
 FIRED = {"a1", "a2", "a3", "b1"}
 ALL_VERDICTS = "SELECT * FROM core.verdict ORDER BY ALL"
 STATES = "SELECT log_id, state FROM verdicts WHERE code = 'P06'"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_triggers() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        judge_by(patch, "P06", "POSIX-102")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +195,7 @@ def test_comparison_waits_for_no_sweep(iomine, again: Path) -> None:
     assert [] == changes(answer)
 
 
+@pytest.mark.sample
 def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
     """Three of all verdicts change, `iomine sql` shows their new state with the bar in force, and no sweep is made up."""
     sweeps = rows(again, "SELECT * FROM sweeps")
@@ -251,6 +262,7 @@ def test_bars_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_
     )
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -272,12 +284,12 @@ def test_bars_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_
         ),
     ],
 )
-def test_misuse_is_one_sentence(iomine, again: Path, arguments: list[str], sentence: str) -> None:
+def test_misuse_is_one_sentence(iomine, judged: Path, arguments: list[str], sentence: str) -> None:
     """What is wrong ends with 2 and names what is right, before anything is touched."""
-    before = digests(again)
-    answer = iomine("judge", *arguments, "--warehouse", again)
+    before = digests(judged)
+    answer = iomine("judge", *arguments, "--warehouse", judged)
     assert (2, f"{sentence}\n", "") == (answer.exit_code, answer.stderr, answer.stdout)
-    assert before == digests(again)
+    assert before == digests(judged)
 
 
 @pytest.mark.parametrize(
@@ -297,6 +309,7 @@ def test_wrong_bars_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, content:
     assert [tmp_path / "bars.toml"] == list(tmp_path.iterdir())
 
 
+@pytest.mark.sample
 def test_bars_that_are_no_text_are_refused(iomine, again: Path, tmp_path: Path) -> None:
     """A file in another encoding is told as such."""
     (tmp_path / "b.toml").write_bytes(b"# \xff")
@@ -304,6 +317,7 @@ def test_bars_that_are_no_text_are_refused(iomine, again: Path, tmp_path: Path) 
     assert (2, f"The bars in {tmp_path}/b.toml are not UTF-8 text: save the file as such.\n") == (answer.exit_code, answer.stderr)
 
 
+@pytest.mark.sample
 def test_judging_waits_for_nobody(iomine, again: Path) -> None:
     """While a sweep is writing, it ends with 1 and names the holder of the lock."""
     with Warehouse(again).locked():
@@ -312,6 +326,7 @@ def test_judging_waits_for_nobody(iomine, again: Path) -> None:
     assert answer.stderr.startswith(f"Another sweep is writing to {again} (process {os.getpid()} on {socket.gethostname()}")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("arguments", [[], ["--compare"]])
 def test_warehouse_that_is_not_there_is_told(iomine, tmp_path: Path, arguments: list[str]) -> None:
     """In the words of the other commands, and without making one."""

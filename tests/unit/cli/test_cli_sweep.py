@@ -170,7 +170,7 @@ def test_a_warehouse_that_cannot_be_written_to_is_told(ordinary, warehouse, logs
     assert f"The warehouse {warehouse} cannot be written to: ask its owner, or give another with --warehouse." == sentence(result)
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_what_is_closed_further_down_is_rejected(ordinary, warehouse, logs, closed, shared_data):
     """A folder and a file that cannot be opened are rejects with their reason; the logs beside them are read."""
     shutil.copy(shared_data / "darshan" / "codes" / "ior-uniq.darshan", logs / "good.darshan")
@@ -206,7 +206,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     subprocess.run(["umount", disk], check=False, capture_output=True)
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     """The sentence names the disk; what was published stays as it was, and with more room the next sweep does all the work."""
     logs = shared_data / "darshan"
@@ -227,17 +227,9 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     assert [60] == column(warehouse, "SELECT count(*) FROM logs")
 
 
-@pytest.fixture(scope="module")
-def whole(shared_data: Path, tmp_path_factory) -> tuple[Path, Finished]:
-    """All real logs, swept by the real command into a fresh warehouse."""
-    warehouse = tmp_path_factory.mktemp("whole") / "warehouse"
-    return warehouse, command(shared_data / "darshan", "--warehouse", warehouse, "--json", "--cluster", "open")
-
-
-@pytest.mark.cluster
-def test_no_real_log_is_lost(whole, shared_data):
+def test_no_real_log_is_lost(real_sweep, shared_data):
     """Found is ingested and known and rejected, as files of the folder and rows of the warehouse; rejects make the status 3."""
-    warehouse, result = whole
+    warehouse, result = real_sweep
     told = json.loads(result.stdout)
     files = [path for path in (shared_data / "darshan").rglob("*") if ".darshan" in path.name or path.suffix == ".gz"]
 
@@ -251,10 +243,9 @@ def test_no_real_log_is_lost(whole, shared_data):
     assert all(len(reason) > 20 and reason.endswith(".") for reason in told["reasons"])
 
 
-@pytest.mark.cluster
-def test_every_log_that_pydarshan_reads_is_ingested(whole):
+def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
     """Those that it reads right, and those in which it reads something wrong without a word."""
-    warehouse, _ = whole
+    warehouse, _ = real_sweep
     read = {
         row["sha256"][:16] for row in darshan_rows() if row["pydarshan_3_5_0"] == "ok" or "silently" in row["pydarshan_3_5_0"]
     }
@@ -263,7 +254,7 @@ def test_every_log_that_pydarshan_reads_is_ingested(whole):
     assert set() == read - set(column(warehouse, "SELECT log_id FROM logs"))
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_a_folder_without_logs_is_told_and_no_failure(warehouse, logs):
     """Status 0, zeros on stdout, and a sentence that says what logs are called."""
     (logs / "notes.txt").touch()
@@ -273,7 +264,7 @@ def test_a_folder_without_logs_is_told_and_no_failure(warehouse, logs):
     assert "Nothing here looks like a Darshan log: their names contain .darshan or end in .gz." in result.stderr.splitlines()
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_more_paths_than_prefect_takes_are_swept(warehouse, logs):
     """A shell's list of thousands of files, some of whose names are no text, is no hindrance."""
     names = [f"{'x' * 80}{number:05}.darshan" for number in range(5000)] + [os.fsdecode(b"bad\xff.darshan")]
@@ -285,7 +276,7 @@ def test_more_paths_than_prefect_takes_are_swept(warehouse, logs):
     assert result.stdout.startswith("5,001 found = 0 ingested + 0 known + 5,001 rejected")
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_a_sweep_needs_no_prefect_where_there_is_no_api(warehouse, shared_data, tmp_path):
     """Prefect takes seconds to import, so nothing of it is."""
     said = "print('prefect' in sys.modules, file=sys.stderr)"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows, scheduler  # noqa: F401  a fixture
+from sweeping import column, rows
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
@@ -91,7 +91,7 @@ def job_stats(moment: int, count: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, scheduler: str) -> Path:  # noqa: F811
+def site(tmp_path_factory: pytest.TempPathFactory, scheduler: str) -> Path:
     """A warehouse of hostile logs, statistics and accounting, of which one log cannot be read."""
     folder = tmp_path_factory.mktemp("hostile")
     logs, stats = folder / f"logs {os.fsdecode(NASTY.replace(b'/', b'|')[:150])}", folder / "stats"

@@ -10,6 +10,8 @@ from outline import HOSTILE
 
 from iomine.post.model import Letter
 
+pytestmark = pytest.mark.proof
+
 NIGHT = date(2024, 4, 2)
 LEAST_CONTRAST = 4.5
 # Contrast of each text with what lies behind it, as WCAG 2 counts it.

@@ -19,6 +19,8 @@ from iomine.triggers import TRIGGERS
 from iomine.triggers.model import TOLD
 from iomine.views.query import answer, ask, open_catalog
 
+pytestmark = pytest.mark.proof
+
 FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
 LOGS, SEED = 700, 3
 # What leads the entry about each kind of program; ones that do as they should have none.

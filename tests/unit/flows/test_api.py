@@ -105,7 +105,6 @@ def server(tmp_path_factory):
     process.wait(30)
 
 
-@pytest.mark.cluster
 def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeypatch):
     """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
     url, database = server
@@ -136,7 +135,7 @@ def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeyp
     assert said | {"reports written anew": told["reports"]} == {key: summary[key] for key in (*said, "reports written anew")}
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_more_paths_than_prefect_takes_are_swept(server, tmp_path, monkeypatch):
     """A shell's list of thousands of files, some of whose names are no text, is no hindrance."""
     monkeypatch.setattr(api, "_ANSWER_SECONDS", 120)

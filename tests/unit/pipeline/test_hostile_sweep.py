@@ -66,6 +66,7 @@ def of_logs(warehouse: Path, log_ids: list[str]) -> Mapping[str, Any]:
     return {row["name"]: row for row in rows(warehouse, " UNION ALL ".join(parts))}
 
 
+@pytest.mark.sample
 def test_sound_logs_have_the_rows_that_they_have_alone(alone: Path, beside: Path) -> None:
     """Whatever hostile logs say, no row of another log differs, verdicts among them."""
     ids = column(alone, "SELECT log_id FROM logs")

@@ -125,6 +125,7 @@ def names_read(result: BatchResult) -> list[str]:
     return [Path(path).stem for path in pq.read_table(logs, columns=["path"])["path"].to_pylist()]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("deed", "reason"),
     [
@@ -150,6 +151,7 @@ def test_a_log_that_harms_its_reader_costs_itself_alone(reader, batch, tmp_path,
     assert (2, ["first", "last"]) == (result.log_count, names_read(result))
 
 
+@pytest.mark.proof
 def test_a_log_that_takes_for_ever_costs_itself_alone(deeds, batch, tmp_path):
     """It is given up at the limit; the next sweep tries again, since a file system that hangs is not the log's doing."""
     with Reader(Limits(memory_bytes=2 * GIB, seconds=8)) as reader:

@@ -177,6 +177,7 @@ def test_nights_whose_sums_are_outdated(tmp_path: Path) -> None:
     assert set() == outdated([*logs, *sums], [])
 
 
+@pytest.mark.proof
 def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
     """Records, verdicts and logs leave but for the last nights; who offends, with what, how often, and trends stay as told."""
     before = _answers(warehouse)
@@ -192,6 +193,7 @@ def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
     assert before == _answers(warehouse)
 
 
+@pytest.mark.proof
 def test_judging_again_changes_sums_of_nights_that_have_logs(warehouse: Path) -> None:
     """Under a bar that nothing reaches, findings are left of nights alone whose logs have left."""
     _keep(warehouse, log=2)

@@ -8,10 +8,11 @@ import pytest
 import sweeping
 
 from iomine.lake import LakeFile, Warehouse
-from iomine.pipeline.judging.rejudge import rejudge
+from iomine.pipeline.judging.rejudge import compare, rejudge
 from iomine.pipeline.judging.spans import Span, spans
-from iomine.pipeline.sweep import Settings
+from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
+from iomine.triggers.bars import SiteBar, with_bars
 
 NIGHTS = [date(2026, 1, number) for number in range(1, 7)]
 
@@ -52,17 +53,22 @@ def test_other_tables_and_empty_lakes_make_no_spans():
     assert [] == spans([LakeFile("verdict", "blue", NIGHTS[0], Path("part.parquet"), 1, 5)], 10)
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
-    """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none."""
+    """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none.
+
+    The bar of one trigger changes its verdicts and no others.
+    """
     logs = Path(find_spec("darshan").submodule_search_locations[0])
-    whole = sweeping.run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
+    whole = run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
     monkeypatch.setattr("iomine.pipeline.judging.judge.JUDGED_AT_ONCE", 5)
     monkeypatch.setattr("iomine.pipeline.judging.rejudge.JUDGED_AT_ONCE", 5)
-    parts = sweeping.run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
+    parts = run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
     expected = sweeping.state(tmp_path / "whole")
     assert expected == sweeping.state(tmp_path / "parts")
     assert whole.findings == parts.findings
     again = rejudge(Warehouse(tmp_path / "parts"), TRIGGERS)
     assert (0, whole.ingested, len(whole.nights)) == (again.changed, again.logs, again.nights)
     assert expected == sweeping.state(tmp_path / "parts")
+    under_another_bar = compare(Warehouse(tmp_path / "parts"), with_bars(TRIGGERS, [SiteBar("P06", "small_write_ratio", 1)]))
+    assert {"P06"} == set(under_another_bar["code"].to_pylist())

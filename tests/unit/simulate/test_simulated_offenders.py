@@ -27,7 +27,7 @@ def _lost(facility: Facility) -> Counter[tuple[str, str]]:
     return lost
 
 
-@pytest.mark.cluster
+@pytest.mark.proof
 @pytest.mark.parametrize("seed", [1, 2, 4])
 def test_the_worst_offender_is_who_lost_most(seed: int, tmp_path: Path) -> None:
     """The user's program named first lost most, or as good as most; and nobody's cost is more than its I/O time."""

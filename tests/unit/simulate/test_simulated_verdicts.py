@@ -14,6 +14,8 @@ from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS
 
+pytestmark = pytest.mark.proof
+
 # Patterns that no archetype shows on every machine of this size; a larger facility has them all.
 _RARE = {"random_writes", "stragglers", "small_files", "file_per_process"}
 

@@ -24,7 +24,7 @@ from iomine.triggers import (
 )
 from iomine.triggers.finding import Slot, parts
 from iomine.triggers.model import State
-from iomine.views.model import sql_folder
+from iomine.views.model import find_views
 
 PAGES = [pytest.param(page, id=code) for code, page in MANUALS.items()]
 OURS = [pytest.param(page, id=code) for code, page in MANUALS.items() if page.trigger.ruleset == "iomine"]
@@ -33,7 +33,6 @@ SNIPPETS = {
     for trigger in TRIGGERS.values()
     for snippet in trigger.snippets
 }
-CASES = [pytest.param(trigger, case, id=f"{code}: {case.name}") for code, trigger in TRIGGERS.items() for case in trigger.cases]
 A_TRIGGER = {
     "code": "TEST-001",
     "view": "log_requests",
@@ -95,13 +94,21 @@ def test_cases_leave_nothing_out(page: Manual) -> None:
     assert len({case.name for case in trigger.cases}) == len(trigger.cases)
 
 
-@pytest.mark.parametrize(("trigger", "case"), CASES)
-def test_trigger_judges_its_case(judge, trigger: Trigger, case: Case) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_trigger_judges_its_cases(judge, page: Manual) -> None:
     """The SQL of a trigger gives each of its cases the state that the case states."""
-    (verdict,) = judge([trigger], [case.metrics])
-    assert case.state == verdict["state"]
-    assert (case.state == "fired") == (verdict["finding"] is not None)
-    assert (case.state == "unknown") == (verdict["reason"] is not None)
+    cases = {f"log{number}": case for number, case in enumerate(page.trigger.cases)}
+    verdicts = {
+        cases[verdict["log_id"]].name: verdict for verdict in judge([page.trigger], [case.metrics for case in cases.values()])
+    }
+    states = {case.name: case.state for case in cases.values()}
+    assert states == {name: verdict["state"] for name, verdict in verdicts.items()}
+    for name, verdict in verdicts.items():
+        assert (name, states[name] == "fired", states[name] == "unknown") == (
+            name,
+            verdict["finding"] is not None,
+            verdict["reason"] is not None,
+        )
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -132,10 +139,10 @@ def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.settings])
 def test_setting_turns_something(trigger: Trigger) -> None:
     """The view takes each setting, and without one it works with the same default as the trigger."""
-    views = [view for folder in ("features", "out") for view in (sql_folder() / folder).iterdir()]
+    views = [view.sql for view in find_views() if view.schema in {"feature", "main"}]
     for setting in trigger.settings:
         asks = re.compile(rf"COALESCE\(getvariable\('{setting.name}'\), (\d+)\)")
-        used = [float(default) for view in views for default in asks.findall(view.read_text(encoding="utf-8"))]
+        used = [float(default) for view in views for default in asks.findall(view)]
         assert {setting.default} == set(used)
         assert setting.name in TABLES[trigger.view].columns
 

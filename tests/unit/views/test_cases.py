@@ -3,6 +3,7 @@
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ class ViewCase:
         return f"{self.view.name}-{self.name}"
 
 
+@cache
 def load_cases() -> list[ViewCase]:
     return [_load(path) for path in sorted(CASES.glob("*/*.toml"))]
 

@@ -3,6 +3,8 @@
 import datetime as dt
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,8 +20,25 @@ from iomine.views.sqltext import duckdb_type
 UTC = dt.UTC
 
 
-def rows(database: Path, sql: str, *parameters: object) -> list[dict[str, object]]:
+Rows = list[dict[str, object]]
+
+
+def rows(database: Path, sql: str, *parameters: object) -> Rows:
     return ask(database, sql, parameters or None).to_pylist()
+
+
+@contextmanager
+def many_rows(database: Path) -> Iterator[Callable[[str], Rows]]:
+    """Answers question after question: to open the catalog takes longer than most of them."""
+    with open_catalog(database) as con:
+        yield lambda sql: answer(con, sql).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def rows_of_empty(empty_catalog: Path) -> Iterator[Callable[[str], Rows]]:
+    """Answers questions over no rows."""
+    with many_rows(empty_catalog) as asked:
+        yield asked
 
 
 def test_rows_of_all_nights_and_clusters_are_found(tmp_path: Path, write_rows):
@@ -66,13 +85,14 @@ def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows)
     for path in lost.values():
         Path(path).write_bytes(b"no Parquet")
     opened = set()
-    for view in (view.name for view in find_views() if view.schema == "main"):
-        if "night" not in [row["column_name"] for row in rows(database, f"DESCRIBE {view}")]:
-            continue
-        try:
-            rows(database, f"SELECT * FROM {view} WHERE night = '2024-04-19'")
-        except IomineError:
-            opened.add(view)
+    with many_rows(database) as asked:
+        for view in (view.name for view in find_views() if view.schema == "main"):
+            if "night" not in [row["column_name"] for row in asked(f"DESCRIBE {view}")]:
+                continue
+            try:
+                asked(f"SELECT * FROM {view} WHERE night = '2024-04-19'")
+            except IomineError:
+                opened.add(view)
     assert {"coverage", "file_requests", "jobs", "regressions"} == opened
 
 
@@ -112,37 +132,38 @@ def test_lists_are_read(tmp_path: Path, write_rows):
     assert [{"ost_ids": [3, 1], "is_shared": True}] == rows(database, "SELECT ost_ids, is_shared FROM core.lustre_component")
 
 
-def test_an_empty_lake_has_every_view(empty_catalog: Path):
+def test_an_empty_lake_has_every_view(rows_of_empty):
     """Before the first sweep each view is there, without rows and with its columns."""
     for view in find_views():
-        assert [{"n": 0}] == rows(empty_catalog, f"SELECT count(*) AS n FROM {view.qualified}")
+        assert [{"n": 0}] == rows_of_empty(f"SELECT count(*) AS n FROM {view.qualified}")
 
 
 @pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
-def test_columns_are_known_words_in_their_declared_types(empty_catalog: Path, view):
+def test_columns_are_known_words_in_their_declared_types(rows_of_empty, view):
     """Every column of every view is a field, in the field's type."""
-    described = rows(empty_catalog, f"DESCRIBE {view.qualified}")
+    described = rows_of_empty(f"DESCRIBE {view.qualified}")
     types = {str(row["column_name"]): row["column_type"] for row in described}
     assert set() == types.keys() - FIELDS.keys()
     assert {column: duckdb_type(field(column).type) for column in types} == types
 
 
-def test_lake_views_have_the_schemas_types(empty_catalog: Path):
+def test_lake_views_have_the_schemas_types(rows_of_empty):
     """A table without files has the columns and types of the schema, partition keys first."""
     for table in TABLES.values():
-        described = rows(empty_catalog, f"DESCRIBE lake.{table.name}")
+        described = rows_of_empty(f"DESCRIBE lake.{table.name}")
         declared = [(column, duckdb_type(field(column).type)) for column in table.partition_keys + table.columns]
         assert declared == [(row["column_name"], row["column_type"]) for row in described]
 
 
-def test_types_with_files_are_those_without(tmp_path: Path, write_rows, empty_catalog: Path):
+def test_types_with_files_are_those_without(tmp_path: Path, write_rows, rows_of_empty):
     """The first file of a table changes nothing but the rows."""
     database = tmp_path / "iomine.duckdb"
     build_catalog(database, {name: [write_rows(name, [{}])] for name in TABLES}, {}, {})
-    for name in TABLES:
-        assert rows(empty_catalog, f"DESCRIBE lake.{name}") == rows(database, f"DESCRIBE lake.{name}")
-        # An OST is held against others of its log, and a row without a log has none.
-        assert (name, [{"n": int(name != "ost_pace")}]) == (name, rows(database, f"SELECT count(*) AS n FROM core.{name}"))
+    with many_rows(database) as asked:
+        for name in TABLES:
+            assert rows_of_empty(f"DESCRIBE lake.{name}") == asked(f"DESCRIBE lake.{name}")
+            # An OST is held against others of its log, and a row without a log has none.
+            assert (name, [{"n": int(name != "ost_pace")}]) == (name, asked(f"SELECT count(*) AS n FROM core.{name}"))
 
 
 def test_the_dictionary_describes_every_column_of_every_view(empty_catalog: Path):

@@ -20,6 +20,8 @@ from iomine.views.catalog import build_catalog
 from iomine.views.model import find_views
 from iomine.views.query import open_catalog, set_variables
 
+pytestmark = pytest.mark.proof
+
 _MOST: Final = 2**63 - 1
 _NIGHTS: Final = (dt.date(2024, 4, 18), dt.date(2024, 4, 19))
 _ROWS: Final = 16

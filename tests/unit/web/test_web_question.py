@@ -84,6 +84,7 @@ def test_shown_text_is_the_text_and_can_be_seen(empty_catalog, text: str) -> Non
     assert [text] == ask(empty_catalog, f"SELECT {shown} AS told")["told"].to_pylist()
 
 
+@pytest.mark.proof
 @given(st.one_of(*VALUES.values()))
 @settings(max_examples=200)
 def test_shown_value_is_the_value(empty_catalog, value) -> None:

@@ -76,6 +76,7 @@ def test_hostile_name_as_a_condition(get: Get, facility: Facility, text: str) ->
     assert [text] * count == [row["user"] for row in found]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("page", ["/", "/views/findings?limit=20&user.contains=script", "/views/", "/views/logs?columns=user"])
 def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
     """No number and no name leads nowhere, whatever signs it is made of."""

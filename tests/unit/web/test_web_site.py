@@ -17,6 +17,8 @@ from iomine.web.links import ServedLinks
 from iomine.web.site import Site, write_site
 from iomine.web.window import window_of
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:

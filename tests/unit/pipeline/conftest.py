@@ -1,1 +1,0 @@
-from sweeping import scheduler  # noqa: F401  a fixture
