@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from iomine.digest.known import Scope
-from iomine.digest.letters import Manners, letters
+from iomine.digest.letters import MailPolicy, letters
 from iomine.digest.sentences import Links
 from iomine.post.model import Letter
 from iomine.report.facts import Ask
@@ -66,10 +66,10 @@ def database(tables: Mapping[str, Sequence[Row]]) -> Ask:
     return ask
 
 
-def all_letters(ask: Ask, scope: Scope, site: str | None = "https://io.site.test", **manners: Any) -> dict[str, Letter]:
+def all_letters(ask: Ask, scope: Scope, site: str | None = "https://io.site.test", **policy: Any) -> dict[str, Letter]:
     """Letters to all who can be told anything, by recipient."""
     free = {"is_reader": lambda _: True, "is_quiet": lambda *_: False, "told_on": lambda *_: None, "is_praised": lambda *_: False}
-    chosen = Manners(**(free | manners))
+    chosen = MailPolicy(**(free | policy))
     return {letter.recipient: letter for letter in letters(ask, scope, chosen, Links(site, Path("/data/reports")))}
 
 

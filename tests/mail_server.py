@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from post_office import parsed
 
-from iomine.post.carriers import Pace, Smtp
 from iomine.post.settings import SmtpSettings
+from iomine.post.transports import Pace, Smtp
 
 
 @dataclass

@@ -8,13 +8,13 @@ from email.message import EmailMessage
 from email.policy import default
 from typing import Any
 
-from iomine.post.carriers import Carrier, Mail, Outcome
 from iomine.post.deliver import Office
 from iomine.post.directory import TemplateDirectory
 from iomine.post.ledger import Ledger
 from iomine.post.model import Entry, Letter, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Signer
+from iomine.post.transports import Mail, Outcome, Transport
 
 NIGHT = dt.date(2026, 11, 20)
 NOW = dt.datetime(2026, 11, 21, 5, 30, tzinfo=dt.UTC)
@@ -63,12 +63,12 @@ def parsed(mail: bytes) -> EmailMessage:
 
 @dataclass
 class Books:
-    """A carrier that remembers, and does as it is told."""
+    """A transport that remembers, and does as it is told."""
 
     mails: list[Mail] = field(default_factory=list)
     plan: Callable[[Mail], Outcome] = lambda _mail: Outcome("sent", "250 ok")
 
-    def carry(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> Outcome:
         """Remembers."""
         self.mails.append(mail)
         return self.plan(mail)
@@ -77,7 +77,7 @@ class Books:
         """Nothing is open."""
 
 
-def office(ledger: Ledger | None = None, carrier: Carrier | None = None, now: dt.datetime = NOW, **changes: Any) -> Office:
+def office(ledger: Ledger | None = None, transport: Transport | None = None, now: dt.datetime = NOW, **changes: Any) -> Office:
     """An office of a site with few settings; settings and parts of the office may differ."""
     parts = {name: changes.pop(name) for name in ("directory", "signer") if name in changes}
     return Office(
@@ -86,7 +86,7 @@ def office(ledger: Ledger | None = None, carrier: Carrier | None = None, now: dt
             "ledger": ledger or Ledger(None),
             "directory": TemplateDirectory("{user}@site.test"),
             "signer": SIGNER,
-            "carrier": carrier or Books(),
+            "transport": transport or Books(),
             "now": lambda: now,
         }
         | parts

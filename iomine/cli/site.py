@@ -26,7 +26,7 @@ def command(
     left out. Readers see the old site until the new one is whole.
     """
     from iomine.views.query import NO_LIMITS
-    from iomine.web.desk import Session
+    from iomine.web.sessions import Session
     from iomine.web.site import write_site
     from iomine.web.window import window_of
 

@@ -42,7 +42,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class MailPolicy:
     """What a site and its recipients want to be told, and what they have been told.
 
     Attributes:
@@ -77,44 +77,44 @@ class _Chosen:
     better: tuple[Better, ...]
 
 
-def letters(ask: Ask, scope: Scope, manners: Manners, links: Links) -> Iterator[Letter]:
+def letters(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Letter]:
     """The letters that there is something to say in, the costliest first.
 
     Args:
         ask: answers queries over the published views.
         scope: which nights of whom.
-        manners: what is told.
+        policy: what is told.
         links: where reports are.
     """
-    readers = (known for known in gather(ask, scope).values() if manners.is_reader(known.recipient))
-    every = (_chosen(known, scope, manners) for known in readers)
+    readers = (known for known in gather(ask, scope).values() if policy.is_reader(known.recipient))
+    every = (_chosen(known, scope, policy) for known in readers)
     chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
     details = _details(ask, chain.from_iterable(each.causes for each in chosen))
     for each in chosen:
-        yield _letter(each, scope, manners, links, details)
+        yield _letter(each, scope, policy, links, details)
 
 
-def _chosen(known: Known, scope: Scope, manners: Manners) -> _Chosen:
-    due = [cause for cause in known.causes if not _is_quiet(known.recipient, cause, manners)]
+def _chosen(known: Known, scope: Scope, policy: MailPolicy) -> _Chosen:
+    due = [cause for cause in known.causes if not _is_quiet(known.recipient, cause, policy)]
     first = scope.first_night(known.recipient)
-    better = [each for each in known.better if _is_news(known.recipient, each, first, manners)]
-    return _Chosen(known, tuple(due[: manners.most_entries]), max(0, len(due) - manners.most_entries), tuple(better[:MOST_LINES]))
+    better = [each for each in known.better if _is_news(known.recipient, each, first, policy)]
+    return _Chosen(known, tuple(due[: policy.most_entries]), max(0, len(due) - policy.most_entries), tuple(better[:MOST_LINES]))
 
 
-def _is_quiet(recipient: str, cause: Cause, manners: Manners) -> bool:
+def _is_quiet(recipient: str, cause: Cause, policy: MailPolicy) -> bool:
     entry = _entry(cause)
-    return any(manners.is_quiet(recipient, replace(entry, subject=cause.subject_of(sign))) for sign in cause.could_lead())
+    return any(policy.is_quiet(recipient, replace(entry, subject=cause.subject_of(sign))) for sign in cause.could_lead())
 
 
-def _is_news(recipient: str, better: Better, first_night: date, manners: Manners) -> bool:
+def _is_news(recipient: str, better: Better, first_night: date, policy: MailPolicy) -> bool:
     """Whether it is new that something got better: once, and where no mail told of it before, not of long ago."""
-    if any(manners.is_praised(recipient, subject) for subject in better.subjects):
+    if any(policy.is_praised(recipient, subject) for subject in better.subjects):
         return False
-    return _mailed(recipient, better, manners) is not None or (better.since_night or better.told_night) >= first_night
+    return _mailed(recipient, better, policy) is not None or (better.since_night or better.told_night) >= first_night
 
 
-def _mailed(recipient: str, better: Better, manners: Manners) -> date | None:
-    dates = (manners.told_on(recipient, subject) for subject in better.subjects)
+def _mailed(recipient: str, better: Better, policy: MailPolicy) -> date | None:
+    dates = (policy.told_on(recipient, subject) for subject in better.subjects)
     return min((each for each in dates if each), default=None)
 
 
@@ -139,7 +139,7 @@ def _places(cause: Cause) -> Iterator[tuple[str, date, str, str]]:
         yield cause.cluster, sign.night, sign.log_id, sign.code
 
 
-def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, details: Mapping[Key, Row]) -> Letter:
+def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Letter:
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
     costs = costs_by_night(known.nights)
@@ -163,7 +163,7 @@ def _letter(chosen: _Chosen, scope: Scope, manners: Manners, links: Links, detai
             for cause in chosen.causes
         ],
         "more": chosen.more_count,
-        "better": [better_told(each, _mailed(recipient, each, manners), scope.whose) for each in chosen.better],
+        "better": [better_told(each, _mailed(recipient, each, policy), scope.whose) for each in chosen.better],
         "slowed": slowed_told(list(known.applications.values()), scope.whose),
         "slowed_title": SLOWED_TITLES[scope.whose],
         "unexplained": unexplained_told(list(known.applications.values()), scope.whose),

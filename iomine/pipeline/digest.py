@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iomine.digest.known import Scope, Whose
-from iomine.digest.letters import Manners, letters
+from iomine.digest.letters import MailPolicy, letters
 from iomine.digest.notices import check_bars
 from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
 from iomine.digest.sentences import Links
@@ -22,15 +22,15 @@ from iomine.lake import Warehouse
 from iomine.pipeline.mails import show_mails
 from iomine.pipeline.site.files import site_file
 from iomine.pipeline.site.triggers import site_triggers
-from iomine.post.carriers import Carrier, Outbox, Pace, Smtp
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of
 from iomine.post.ledger import Ledger, only_digest
-from iomine.post.manners import Manners as PostManners
 from iomine.post.model import Entry, Letter, Subject
+from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
 from iomine.post.settings import Settings, parse
 from iomine.post.tokens import passing_signer, signer_of, signer_with_key
+from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.report.facts import Ask
 from iomine.views.query import answer, open_catalog
 from iomine.views.questions import question
@@ -164,15 +164,15 @@ def _check_way(order: Order, settings: Settings) -> None:
 def _office(order: Order, settings: Settings) -> Iterator[Office]:
     root = order.warehouse
     directory = directory_of(settings.directory, root)
-    carrier = _carrier(order, settings)
+    transport = _transport(order, settings)
     signer = passing_signer() if order.is_dry else signer_with_key(root / "digest.key")
     file = root / "digest.sqlite"
     with Ledger(None if order.is_dry and not file.exists() else file) as ledger:
         kept = ledger.copy() if order.is_dry else ledger
-        yield Office(settings, kept, directory, signer, carrier, partial(datetime.now, UTC))
+        yield Office(settings, kept, directory, signer, transport, partial(datetime.now, UTC))
 
 
-def _carrier(order: Order, settings: Settings) -> Carrier:
+def _transport(order: Order, settings: Settings) -> Transport:
     if order.outbox is not None:
         return Outbox(order.outbox)
     server = settings.smtp
@@ -224,18 +224,18 @@ class _Run:
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        yield from letters(self._ask, scope, self._manners(kind), links)
+        yield from letters(self._ask, scope, self._policy(kind), links)
 
-    def _manners(self, kind: Whose) -> Manners:
-        manners = PostManners(self._settings, self._office.ledger, self._office.now().date())
+    def _policy(self, kind: Whose) -> MailPolicy:
+        policy = NotificationPolicy(self._settings, self._office.ledger, self._office.now().date())
         told = cache(partial(self._office.ledger.told, kind))
 
         def is_reader(recipient: str) -> bool:
             is_named = kind == "user" or recipient in {self._order.project, *self._settings.investigators}
-            return is_named and manners.quiet_recipient(kind, recipient) is None
+            return is_named and policy.quiet_recipient(kind, recipient) is None
 
         def is_quiet(recipient: str, entry: Entry) -> bool:
-            reasons: list[str] = [reason for _, reason in manners.choose(kind, recipient, [entry]).quiet]
+            reasons: list[str] = [reason for _, reason in policy.choose(kind, recipient, [entry]).quiet]
             self.quiet.update(reasons)
             return bool(reasons)
 
@@ -243,7 +243,7 @@ class _Run:
             days: Mapping[str, date] = told(recipient)
             return days.get(subject.key)
 
-        return Manners(is_reader, is_quiet, told_on, partial(manners.is_praised, kind), self._settings.most_entries)
+        return MailPolicy(is_reader, is_quiet, told_on, partial(policy.is_praised, kind), self._settings.most_entries)
 
     def _to_operators(self) -> Letter | None:
         last = self._until

@@ -13,14 +13,14 @@ from typing import Final
 
 from iomine.errors import OutputError
 from iomine.post.addresses import is_address
-from iomine.post.carriers import Carrier, Mail, Outcome
 from iomine.post.directory import Directory, Person, is_user
 from iomine.post.ledger import Ledger, Posted, State, who_of
-from iomine.post.manners import Manners, Reason
 from iomine.post.message import Stamp, compose, message_id
 from iomine.post.model import Kind, Letter
+from iomine.post.policy import NotificationPolicy, Reason
 from iomine.post.settings import Settings
 from iomine.post.tokens import Signer
+from iomine.post.transports import Mail, Outcome, Transport
 
 _MOST_MISSES: Final = 3
 _STATES: Final[dict[str, State]] = {"sent": "sent", "later": "deferred", "refused": "failed", "doubtful": "sending"}
@@ -35,7 +35,7 @@ class Office:
         ledger: its ledger, which nobody else sends from meanwhile.
         directory: who is who.
         signer: of links.
-        carrier: takes the mails.
+        transport: takes the mails.
         now: tells the time, with a time zone.
     """
 
@@ -43,7 +43,7 @@ class Office:
     ledger: Ledger
     directory: Directory
     signer: Signer
-    carrier: Carrier
+    transport: Transport
     now: Callable[[], datetime]
 
 
@@ -94,7 +94,7 @@ def deliver(letters: Iterable[Letter], office: Office, *, leftovers: bool = True
         WarehouseError: the ledger cannot be written.
     """
     run = _Run(office)
-    with closing(office.carrier):
+    with closing(office.transport):
         if leftovers:
             run.finish()
         run.send(letters)
@@ -110,9 +110,9 @@ class _Run:
 
     def finish(self) -> None:
         """Carries what an earlier run left."""
-        settings, manners = self._office.settings, self._manners()
+        settings, policy = self._office.settings, self._policy()
         for posted in self._office.ledger.unfinished():
-            if reason := manners.quiet_recipient(posted.kind, posted.recipient):
+            if reason := policy.quiet_recipient(posted.kind, posted.recipient):
                 # Asked for after it was written, and before it left.
                 self._mark(posted, "failed", reason)
                 self.summary.quiet.append((posted.who, reason))
@@ -137,7 +137,7 @@ class _Run:
         who = who_of(letter.kind, letter.recipient)
         if not is_user(letter.recipient):
             self.summary.unknown.append(who)
-        elif reason := self._manners().quiet_recipient(letter.kind, letter.recipient):
+        elif reason := self._policy().quiet_recipient(letter.kind, letter.recipient):
             self.summary.quiet.append((who, reason))
         elif people := self._people(letter):
             for person in people:
@@ -159,7 +159,7 @@ class _Run:
         name = message_id(letter, person.address, settings)
         if ledger.state_of(name) not in {None, "failed"}:
             self.summary.quiet.append((who, "told before"))
-        elif reason := self._manners().quiet_letter(letter):
+        elif reason := self._policy().quiet_letter(letter):
             self.summary.quiet.append((who, reason))
         elif self._is_full(letter.kind):
             self.summary.waiting.append(who)
@@ -182,7 +182,7 @@ class _Run:
         self._mark(posted, "sending", posted.reply)
         mail = Mail(posted.message_id, self._office.settings.returns_to, posted.address, posted.mail)
         try:
-            outcome = self._office.carrier.carry(mail)
+            outcome = self._office.transport.send(mail)
         except OutputError as error:
             outcome = Outcome("later", str(error.args[0]))
             self.summary.fault = outcome.reply
@@ -205,9 +205,9 @@ class _Run:
         if self._misses == _MOST_MISSES:
             self.summary.fault = outcome.reply
 
-    def _manners(self) -> Manners:
-        """Manners as of now: each letter on the books changes them."""
-        return Manners(self._office.settings, self._office.ledger, self._office.now().date())
+    def _policy(self) -> NotificationPolicy:
+        """Notification policy as of now: each letter on the books changes them."""
+        return NotificationPolicy(self._office.settings, self._office.ledger, self._office.now().date())
 
     def _is_full(self, kind: Kind) -> bool:
         return kind != "operator" and self._count >= self._office.settings.most_mails

@@ -27,11 +27,11 @@ from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
-from iomine.web.desk import LIMITS, BusyError, Desk, Session
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
-from iomine.web.shelf import Shelf
+from iomine.web.report_cache import ReportCache
+from iomine.web.sessions import LIMITS, BusyError, Session, SessionPool
 from iomine.web.trace import requests_of
 from iomine.web.window import window_of
 
@@ -68,13 +68,13 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
         hosts: names that it may be called by.
         limits: for each question.
     """
-    desk, shelf = Desk(warehouse / "iomine.duckdb", limits), Shelf(warehouse / "reports")
+    sessions, reports = SessionPool(warehouse / "iomine.duckdb", limits), ReportCache(warehouse / "reports")
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         yield
-        desk.close()
-        shelf.close()
+        sessions.close()
+        reports.close()
 
     app = Starlette(
         routes=[
@@ -91,7 +91,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    app.state.desk, app.state.shelf, app.state.warehouse = desk, shelf, warehouse
+    app.state.sessions, app.state.reports, app.state.warehouse = sessions, reports, warehouse
     return app
 
 
@@ -132,11 +132,11 @@ def _trace(request: Request) -> Response:
 
 
 def _report(request: Request) -> Response:
-    name, shelf = request.path_params["name"], request.app.state.shelf
-    path = shelf.written(name)
+    name, reports = request.path_params["name"], request.app.state.reports
+    path = reports.written(name)
     if path is None:
         with _session(request) as session:
-            path = shelf.made(session, name)
+            path = reports.made(session, name)
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
 
 
@@ -161,8 +161,8 @@ def _style(_request: Request) -> Response:
 
 
 def _session(request: Request) -> AbstractContextManager[Session]:
-    desk: Desk = request.app.state.desk
-    return desk.session()
+    sessions: SessionPool = request.app.state.sessions
+    return sessions.session()
 
 
 def _page(text: str, status: int = 200) -> Response:

@@ -20,10 +20,10 @@ from iomine.report import page as report
 from iomine.report.pictures import bar
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars
-from iomine.web.desk import Session
 from iomine.web.panel import Column, Panel, Row
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
+from iomine.web.sessions import Session
 from iomine.web.window import GROUPS, Window
 
 # Columns whose values lead to the rows that share them.

@@ -17,9 +17,9 @@ from iomine.errors import OutputError, UsageError
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
-from iomine.web.desk import Session
 from iomine.web.question import Question, conditions
-from iomine.web.shelf import is_public, log_of
+from iomine.web.report_cache import is_public, log_of
+from iomine.web.sessions import Session
 from iomine.web.window import Window
 
 MOST_ROWS: Final = 1000

@@ -6,8 +6,8 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.errors import UsageError
-from iomine.web.desk import Session
 from iomine.web.question import Filter, Question, UnknownNameError, parse
+from iomine.web.sessions import Session
 
 MOST_REQUESTS: Final = 1_000_000
 _WHERE: Final = "SELECT cluster, night FROM core.log WHERE log_id = $1"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
-from iomine.web.desk import Session
 from iomine.web.question import Filter, Statement, UnknownNameError, date_of
+from iomine.web.sessions import Session
 
 USUAL_NIGHTS: Final = 30
 # More bars than that cannot be told apart.

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from post_office import letter, office
 from iomine.errors import IomineError
-from iomine.post.carriers import Pace, Smtp
+from iomine.post.transports import Pace, Smtp
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger, only_digest
 from iomine.post.settings import SmtpSettings

@@ -4,9 +4,9 @@ import postfix
 import pytest
 from post_office import NIGHT, PNG, entry, letter, office, parsed
 
-from iomine.post.carriers import Pace, Smtp
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
+from iomine.post.transports import Pace, Smtp
 
 pytestmark = [pytest.mark.mail, pytest.mark.skipif(bool(postfix.why_not()), reason=postfix.why_not())]
 

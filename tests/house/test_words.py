@@ -32,6 +32,10 @@ BANNED = (
     Banned(r"\bseverit(y|ies)\b", "level"),
     Banned(r"\brule sets?\b", "ruleset"),
     Banned(r"\b(black|white)list\w*", "notification policy"),
+    Banned(r"\bmanners?\b", "notification policy"),
+    Banned(r"\bcarriers?\b", "transport"),
+    Banned(r"\bshel(f|ves)\b", "report cache"),
+    Banned(r"\bhired\b", "worker pool"),
 )
 
 _ROOMS = ("iomine", "sql", "flows", "docs", "deploy", "tests", "client/src")

@@ -42,7 +42,7 @@ def judge(
     staging: Path,
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
-    hired: Callable[[], Workers] | None = None,
+    workers: Callable[[], Workers] | None = None,
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
@@ -54,19 +54,19 @@ def judge(
         staging: the folder to write to.
         merged: the new files of the touched partitions.
         triggers: what to judge by.
-        hired: gives workers that share what is too much to be judged at once, None to judge all of it here.
+        workers: gives workers that share what is too much to be judged at once, None to judge all of it here.
 
     Returns:
         Files of the tables that were worked out, `verdict` among them, and those that take the place of merged ones; and how
         many verdicts of the default ruleset are findings.
     """
     try:
-        return _judge(lake, staging, merged, triggers, hired)
+        return _judge(lake, staging, merged, triggers, workers)
     except _UNANSWERED:
         files = _without_culprits(lake, staging, merged, partial(_judge, lake, staging, triggers=triggers))
         if not files:
             raise
-    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, hired)
+    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, workers)
     return [*files, *judged], findings
 
 
@@ -158,7 +158,7 @@ def _judge(
     staging: Path,
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
-    hired: Callable[[], Workers] | None = None,
+    workers: Callable[[], Workers] | None = None,
 ) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
@@ -182,14 +182,14 @@ def _judge(
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
     files = [file for file in there if file.partition in partitions and file.table not in worked_out]
     of_nights = night_files(staging, files, judges)
-    judged, findings = _judged(staging, [*files, *of_nights], judges, hired)
+    judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
     return [*intervals, *slots, *weather, *of_nights, *judged, *sums], findings
 
 
 def _judged(
-    staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger], hired: Callable[[], Workers] | None
+    staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger], workers: Callable[[], Workers] | None
 ) -> tuple[list[LakeFile], int]:
     """Features of the logs of some nights, and verdicts on them, and how many of these are findings."""
     of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
@@ -198,12 +198,12 @@ def _judged(
     found = spans(files, JUDGED_AT_ONCE)
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
     # What takes a worker as long as it would take here is done here, where the views are made anyhow.
-    if hired is None or len(work) == 1:
+    if workers is None or len(work) == 1:
         results = [judge_span(each, staging, judges) for each in work]
         return list(chain.from_iterable(new for new, _ in results)), sum(count for _, count in results)
     judged: list[LakeFile] = []
     findings = done = 0
-    for (span, _), (new, count) in map_unordered(hired(), judge_span, work, staging, judges, 1):
+    for (span, _), (new, count) in map_unordered(workers(), judge_span, work, staging, judges, 1):
         judged += new
         findings += count
         done += span.logs

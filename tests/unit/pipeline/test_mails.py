@@ -18,10 +18,10 @@ from iomine.lake import LakeWriter, Warehouse, write_file
 from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.pipeline.mails import mail_file, show_mails
 from iomine.pipeline.publish import publish
-from iomine.post.carriers import Outcome
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
 from iomine.post.tokens import Action
+from iomine.post.transports import Outcome
 from iomine.schema.registry import arrow_schema
 from iomine.views.query import ask
 

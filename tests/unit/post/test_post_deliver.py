@@ -8,12 +8,12 @@ from mail_server import Handler, free_port, mail_server, smtp
 from post_office import NIGHT, NOW, Books, entry, letter, office, parsed
 
 from iomine.errors import OutputError, WarehouseError
-from iomine.post.carriers import Mail, Outbox, Outcome
 from iomine.post.deliver import Summary, deliver
 from iomine.post.directory import CsvDirectory
 from iomine.post.ledger import Ledger, only_digest
 from iomine.post.settings import Exclusions, SmtpSettings
 from iomine.post.tokens import Action
+from iomine.post.transports import Mail, Outbox, Outcome
 
 USERS = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus"]
 
@@ -206,7 +206,7 @@ def test_strangers_are_listed(tmp_path):
     letters += [letter(account, entry("ada", "X"), kind="project") for account in ("chem", "phys", "bio")]
     books = Books()
     people = {"chem": "ada", "phys": "pi@elsewhere.test", "bio": "gone"}
-    summary = deliver(letters, office(carrier=books, directory=CsvDirectory(tmp_path / "people.csv"), investigators=people))
+    summary = deliver(letters, office(transport=books, directory=CsvDirectory(tmp_path / "people.csv"), investigators=people))
     assert {"lovelace@site.test", "pi@elsewhere.test"} == {mail.address for mail in books.mails}
     unknown = ["project bio", "user bob", r"user root\nBcc: all@site.test", f"user {'x' * 5000}"]
     assert unknown == sorted(summary.unknown)
@@ -236,7 +236,7 @@ def test_dry_run_leaves_the_ledger_alone(tmp_path):
 def test_nothing_to_say():
     """No letter, no mail, and nothing is wrong."""
     books = Books()
-    assert Summary() == deliver([], office(carrier=books))
+    assert Summary() == deliver([], office(transport=books))
     assert [] == books.mails
     assert Summary().is_whole
 

@@ -8,7 +8,7 @@ from facility import Facility
 from web_server import LIMITS, Get, ask_server, served
 
 from iomine.views.catalog import build_catalog
-from iomine.web.desk import Session
+from iomine.web.sessions import Session
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import pytest
 from browser import chromium
 from facility import Facility
 
-from iomine.web.desk import Session
+from iomine.web.sessions import Session
 from iomine.web.site import write_site
 from iomine.web.window import window_of
 

@@ -9,12 +9,12 @@ import pytest
 from facility import FIRST, NIGHTS, Facility
 
 from iomine.errors import LimitError
-from iomine.web.desk import Session
 from iomine.web.links import ServedLinks
 from iomine.web.pages import dashboard
 from iomine.web.panel import Panel
 from iomine.web.panels import PANELS
 from iomine.web.question import Statement
+from iomine.web.sessions import Session
 from iomine.web.window import GROUPS, Window, window_of
 
 PANEL = {panel.name: panel for panel in PANELS}

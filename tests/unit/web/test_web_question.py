@@ -12,8 +12,8 @@ from outline import HOSTILE
 from iomine.errors import UsageError
 from iomine.views.query import ask
 from iomine.views.sqltext import literal
-from iomine.web.desk import Session
 from iomine.web.question import OPERATORS, Filter, Question, Statement, equals, parse
+from iomine.web.sessions import Session
 
 TYPES = {
     "user": "VARCHAR", "uid": "BIGINT", "io_ratio": "DOUBLE", "is_partial": "BOOLEAN", "night": "DATE",

@@ -21,8 +21,8 @@ from web_server import Get, Reply, ask_server, served
 
 from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
-from iomine.web.desk import Session
 from iomine.web.pages import style_name
+from iomine.web.sessions import Session
 from iomine.web.window import GROUPS
 
 VIEWS = ("logs", "findings", "rejects", "core.app_night", "jobs", "worst_offenders", "sweeps", "trends", "segments")

@@ -12,8 +12,8 @@ from outline import Outline
 from iomine.errors import OutputError, UsageError
 from iomine.report.write import write_shared
 from iomine.web import pages
-from iomine.web.desk import Session
 from iomine.web.links import ServedLinks
+from iomine.web.sessions import Session
 from iomine.web.site import Site, write_site
 from iomine.web.window import window_of
 

@@ -14,8 +14,8 @@ from typing import Final
 from iomine.errors import OutputError
 from iomine.report.facts import Place
 from iomine.report.write import write_reports, write_shared
-from iomine.web.desk import Session
 from iomine.web.question import UnknownNameError
+from iomine.web.sessions import Session
 
 # Of a log's report, or of what all share; one folder deep.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
@@ -36,7 +36,7 @@ def log_of(name: str) -> str | None:
     return match and match[1]
 
 
-class Shelf:
+class ReportCache:
     """Where reports are fetched from.
 
     Args:

@@ -7,8 +7,8 @@ import pytest
 from mail_server import Authenticator, Handler, certificate, free_port, mail_server, smtp
 
 from iomine.errors import OutputError, UsageError
-from iomine.post.carriers import Mail, Outbox, Outcome, Pace, Smtp
 from iomine.post.settings import SmtpSettings
+from iomine.post.transports import Mail, Outbox, Outcome, Pace, Smtp
 
 CONTENT = b"Subject: x\r\nMessage-ID: <1@site.test>\r\n\r\n.\r\n..b\r\n.c\r\n"
 MAIL = Mail("<1@site.test>", "iomine@site.test", "ada@site.test", CONTENT)
@@ -26,9 +26,9 @@ def handler() -> Handler:
 def test_mails_go_over_one_connection_as_they_are(handler):
     """Lines that begin with dots arrive as they were sent, and no mail needs a connection of its own."""
     with mail_server(handler) as settings:
-        carrier = smtp(settings)
-        outcomes = [carrier.carry(mail_to(user)) for user in ("ada", "bob")]
-        carrier.close()
+        transport = smtp(settings)
+        outcomes = [transport.send(mail_to(user)) for user in ("ada", "bob")]
+        transport.close()
 
     assert [Outcome("sent", "250 taken")] * 2 == outcomes
     assert [MAIL.content] * 2 == [mail.content for mail in handler.mails]
@@ -56,12 +56,12 @@ def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply
     """4xx and a connection lost before the content are for later, 5xx for good; lost after the content, nobody knows."""
     handler.plan = lambda at, address: reply if at == stage and (stage == "mail" or address.startswith("bob")) else None
     with mail_server(handler, enable_SMTPUTF8=True) as settings:
-        carrier = smtp(settings)
+        transport = smtp(settings)
         # On a connection of its own, so that it is not tried once more at once.
-        outcome = carrier.carry(mail_to("bob"))
+        outcome = transport.send(mail_to("bob"))
         handler.plan = lambda _stage, _address: None
-        after = carrier.carry(mail_to("cyd"))
-        carrier.close()
+        after = transport.send(mail_to("cyd"))
+        transport.close()
 
     assert (end, True) == (outcome.end, outcome.is_reached)
     assert outcome.reply.startswith(told)
@@ -76,11 +76,11 @@ def test_lost_connection_is_replaced_at_once_where_nothing_can_have_arrived(hand
     drops = iter(["drop"])
     handler.plan = lambda at, address: next(drops, None) if at == "rcpt" and address.startswith("bob") else None
     with mail_server(handler) as settings:
-        carrier = smtp(settings)
-        assert ["sent", "sent"] == [carrier.carry(mail_to(user)).end for user in ("ada", "bob")]
+        transport = smtp(settings)
+        assert ["sent", "sent"] == [transport.send(mail_to(user)).end for user in ("ada", "bob")]
         handler.plan = lambda at, _address: "drop" if at == "stored" else None
-        assert "doubtful" == carrier.carry(mail_to("cyd")).end
-        carrier.close()
+        assert "doubtful" == transport.send(mail_to("cyd")).end
+        transport.close()
     assert ["ada@site.test", "bob@site.test", "cyd@site.test"] == handler.addresses()
 
 
@@ -88,16 +88,16 @@ def test_sender_that_is_not_taken_ends_the_run(handler):
     """What the server says of the sender it would say of every mail, so none counts as refused."""
     handler.plan = lambda at, _address: "550 who are you" if at == "mail" else None
     with mail_server(handler) as settings:
-        carrier = smtp(settings)
+        transport = smtp(settings)
         with pytest.raises(OutputError, match=r"takes no mail from iomine@site.test \(550 who are you\): see from_address"):
-            carrier.carry(MAIL)
-        carrier.close()
+            transport.send(MAIL)
+        transport.close()
     assert [] == handler.mails
 
 
 def test_server_that_is_not_there(tmp_path):
     """Nobody listens: the mail is for later, and the server counts as not reached."""
-    outcome = smtp(SmtpSettings(host="127.0.0.1", port=free_port())).carry(MAIL)
+    outcome = smtp(SmtpSettings(host="127.0.0.1", port=free_port())).send(MAIL)
     assert ("later", False) == (outcome.end, outcome.is_reached)
     assert "is not reached: Connection refused" in outcome.reply
 
@@ -123,13 +123,13 @@ def test_starttls_and_a_password(handler, shown, tmp_path):
         settings = replace(
             found, host="localhost", tls="starttls", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
         )
-        carrier = smtp(settings)
-        assert "sent" == carrier.carry(MAIL).end
-        carrier.close()
+        transport = smtp(settings)
+        assert "sent" == transport.send(MAIL).end
+        transport.close()
         # A wrong one is a fault of the settings and of no mail.
         wrong = Smtp(replace(settings, password_file=str(secret(tmp_path, "wrong"))), tmp_path, Pace(0))
         with pytest.raises(OutputError, match=r"does not let iomine in \(535 "):
-            wrong.carry(MAIL)
+            wrong.send(MAIL)
     assert handler.mails[0].session.ssl is not None
     assert 1 == len(handler.mails)
 
@@ -142,9 +142,9 @@ def test_implicit_tls_and_a_password(handler, shown, tmp_path):
         settings = replace(
             found, host="localhost", tls="implicit", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
         )
-        carrier = smtp(settings)
-        assert "sent" == carrier.carry(MAIL).end
-        carrier.close()
+        transport = smtp(settings)
+        assert "sent" == transport.send(MAIL).end
+        transport.close()
     assert 1 == len(handler.mails)
 
 
@@ -153,18 +153,18 @@ def test_certificate_that_nobody_vouches_for_is_not_taken(handler, shown, tls):
     """A server that cannot show who it is gets no mail, and no password."""
     _, context = shown
     with mail_server(handler, **{"tls_context" if tls == "starttls" else "ssl_context": context}) as found:
-        carrier = smtp(replace(found, host="localhost", tls=tls))
+        transport = smtp(replace(found, host="localhost", tls=tls))
         with pytest.raises(OutputError, match=r"certificate|CERTIFICATE"):
-            carrier.carry(MAIL)
+            transport.send(MAIL)
     assert [] == handler.mails
 
 
 def test_server_without_tls_gets_no_mail_that_needs_it(handler):
     """What is set is kept to, whatever the server can."""
     with mail_server(handler) as found:
-        carrier = smtp(replace(found, tls="starttls"))
+        transport = smtp(replace(found, tls="starttls"))
         with pytest.raises(OutputError, match=r"does not do what smtp.tls and smtp.user ask for"):
-            carrier.carry(MAIL)
+            transport.send(MAIL)
     assert [] == handler.mails
 
 
@@ -185,7 +185,7 @@ def test_outbox_has_a_file_for_each_mail(tmp_path):
     """Whole or not at all, under a name that stays within the folder; the same mail has the same file."""
     outbox = Outbox(tmp_path / "a" / "b")
     hostile = replace(MAIL, message_id="<../../etc/passwd\0@x>")
-    assert ["sent"] * 3 == [outbox.carry(mail).end for mail in (MAIL, hostile, MAIL)]
+    assert ["sent"] * 3 == [outbox.send(mail).end for mail in (MAIL, hostile, MAIL)]
     assert {"1_site.test.eml", ".._.._etc_passwd__x.eml"} == {path.name for path in (tmp_path / "a" / "b").iterdir()}
     assert MAIL.content == (tmp_path / "a" / "b" / "1_site.test.eml").read_bytes()
     (tmp_path / "file").write_text("")

@@ -1,4 +1,4 @@
-"""Manners against a model that remembers everything and looks through all of it each time."""
+"""Notification policy against a model that remembers everything and looks through all of it each time."""
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from post_office import NIGHT, NOW, SIGNER, Books, entry, letter, office
 
-from iomine.post.carriers import Outcome
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
-from iomine.post.manners import Manners
 from iomine.post.model import Entry
+from iomine.post.policy import NotificationPolicy
 from iomine.post.settings import Exclusions, Settings
 from iomine.post.tokens import Action
+from iomine.post.transports import Outcome
 
 USERS, APPS, CODES = ("ada", "bob", "cyd"), ("lmp", "vasp"), ("P1", "P2", "P3")
 EXCLUDED = Exclusions(users=("cyd",), accounts=("chem",), applications=("vasp",))
@@ -89,13 +89,13 @@ def test_what_is_told_is_what_the_rules_say(days, cooldown, most_entries, most_m
             model.asked.append((today, action))
 
         assert [] == deliver([], office(ledger, now=now, give_up_days=1, **site)).sent
-        manners, letters, expected = Manners(rules, ledger, now.date()), [], {}
+        policy, letters, expected = NotificationPolicy(rules, ledger, now.date()), [], {}
         for user, findings in day["found"].items():
             found = {
                 (app, code): Entry(entry(user, code, app).subject, "T", cost and cost * 3600, NIGHT)
                 for app, code, cost in findings
             }
-            choice = manners.choose("user", user, found.values())
+            choice = policy.choose("user", user, found.values())
             expected[user] = model.told_today(today, user, list(found.values()))
             assert expected[user] == list(choice.entries)
             reasons = {each.subject: reason for each in found.values() if (reason := model.reason(today, user, each))}
@@ -121,12 +121,12 @@ def test_readers_have_their_own_manners():
     one = entry("ada")
     deliver([letter("ada", one)], office(ledger))
     ledger.wish(Action("stop", "user", "bob"), day)
-    manners = Manners(Settings(), ledger, day)
-    assert "cooldown" == manners.quiet("user", "ada", one.subject)
-    assert manners.quiet("project", "ada", one.subject) is None
-    assert manners.quiet("user", "cyd", one.subject) is None
-    assert ("opted out", None) == (manners.quiet_recipient("user", "bob"), manners.quiet_recipient("project", "bob"))
-    assert manners.quiet("operator", "operator", one.subject) is None
+    policy = NotificationPolicy(Settings(), ledger, day)
+    assert "cooldown" == policy.quiet("user", "ada", one.subject)
+    assert policy.quiet("project", "ada", one.subject) is None
+    assert policy.quiet("user", "cyd", one.subject) is None
+    assert ("opted out", None) == (policy.quiet_recipient("user", "bob"), policy.quiet_recipient("project", "bob"))
+    assert policy.quiet("operator", "operator", one.subject) is None
 
 
 @pytest.mark.parametrize(("days", "reason"), [(0, "cooldown"), (13, "cooldown"), (14, None)])
@@ -134,7 +134,9 @@ def test_cooldown_ends_on_its_day(days, reason):
     """Told on a day, it is told again so many days later."""
     ledger = Ledger(None)
     deliver([letter("ada")], office(ledger))
-    assert reason == Manners(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).quiet("user", "ada", entry("ada").subject)
+    assert reason == NotificationPolicy(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).quiet(
+        "user", "ada", entry("ada").subject
+    )
 
 
 def test_opt_out_is_for_good():
@@ -142,7 +144,9 @@ def test_opt_out_is_for_good():
     ledger = Ledger(None)
     ledger.wish(SIGNER.action(SIGNER.token(Action("stop", "user", "ada"))), NOW.date())
     ledger.wish(Action("snooze", "user", "ada", entry("ada").subject.key, 3), NOW.date() + dt.timedelta(days=9))
-    assert "opted out" == Manners(Settings(), ledger, NOW.date() + dt.timedelta(days=9999)).quiet_recipient("user", "ada")
+    assert "opted out" == NotificationPolicy(Settings(), ledger, NOW.date() + dt.timedelta(days=9999)).quiet_recipient(
+        "user", "ada"
+    )
 
 
 def test_good_news_is_told_once():
@@ -150,7 +154,7 @@ def test_good_news_is_told_once():
     ledger, subject = Ledger(None), entry("ada").subject
 
     def is_praised(days: int) -> bool:
-        return Manners(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).is_praised("user", "ada", subject)
+        return NotificationPolicy(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).is_praised("user", "ada", subject)
 
     for days, what, expected in (
         (0, letter("ada"), False),
@@ -165,6 +169,6 @@ def test_good_news_is_told_once():
 def test_ten_thousand_findings():
     """Five are told, the others are counted, and it takes no time to speak of."""
     found = [entry("ada", f"C{number}", hours=number) for number in range(10_000)]
-    choice = Manners(Settings(), Ledger(None), NOW.date()).choose("user", "ada", found)
+    choice = NotificationPolicy(Settings(), Ledger(None), NOW.date()).choose("user", "ada", found)
     assert [9999, 9998, 9997, 9996, 9995] == [(each.cost_core_seconds or 0) / 3600 for each in choice.entries]
     assert (1, 9994) == (len(choice.quiet), len(choice.more))

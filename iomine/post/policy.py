@@ -1,4 +1,4 @@
-"""Manners: what is not told, and why. A digest that tells the same thing every week is one that nobody reads.
+"""Notification policy: what is not told, and why. A digest that tells the same thing every week is one that nobody reads.
 
 What counts, in this order: the site excludes it; the reader wants no such letters at all; he has acknowledged the finding, for
 good; he has put it off; it was told a short while ago; it costs less than is worth a mail. Operators are told everything.
@@ -41,7 +41,7 @@ class _Past:
     wishes: Mapping[tuple[Verb, str], date]
 
 
-class Manners:
+class NotificationPolicy:
     """What is told on a day.
 
     Args:

@@ -1,4 +1,4 @@
-"""Carriers take a mail and say what became of it: to a mail server, or into a folder."""
+"""Transports take a mail and say what became of it: to a mail server, or into a folder."""
 
 import os
 import re
@@ -54,10 +54,10 @@ class Outcome:
     is_reached: bool = True
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """Takes mails, one at a time."""
 
-    def carry(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> Outcome:
         """Carries a mail.
 
         Raises:
@@ -109,7 +109,7 @@ class Outbox:
         except OSError as error:
             raise self._fault(error) from error
 
-    def carry(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> Outcome:
         """Writes a mail."""
         target = self._folder / f"{_NAME.sub('_', mail.message_id.strip('<>'))}.eml"
         beside = target.with_suffix(".part")
@@ -151,7 +151,7 @@ class Smtp:
         self._context = _context(folder / settings.ca_file if settings.ca_file else None)
         self._server: smtplib.SMTP | None = None
 
-    def carry(self, mail: Mail) -> Outcome:
+    def send(self, mail: Mail) -> Outcome:
         """Hands a mail over; where a connection that was kept turns out to be lost, on a new one."""
         self._pace.wait()
         was_kept = self._server is not None

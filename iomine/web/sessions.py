@@ -92,7 +92,7 @@ class Session:
         self._con.close()
 
 
-class Desk:
+class SessionPool:
     """Sessions for a server's threads.
 
     Args:
