@@ -60,7 +60,7 @@ class LostLogsError(IomineError):
 
 
 class NoWorkersError(IomineError):
-    """No worker came in time; to wait once more is for whoever set the time to decide."""
+    """No worker registered before the timeout; not retried."""
 
 
 class UnreadableError(IomineError):

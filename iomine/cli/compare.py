@@ -85,7 +85,7 @@ def _nights(text: str) -> Nights:
     try:
         nights = dt.date.fromisoformat(first), dt.date.fromisoformat(last if dots else first)
     except ValueError as error:
-        raise UsageError(f"{text} is no night: write 2026-11-01, or 2026-11-01..2026-11-07 for a range.") from error
+        raise UsageError(f"{text} is not a night: write 2026-11-01, or 2026-11-01..2026-11-07 for a range.") from error
     if nights[0] > nights[1]:
         raise UsageError(f"{text} ends before it begins: write {last}..{first}.")
     return nights

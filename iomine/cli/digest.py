@@ -71,7 +71,7 @@ def command(
 def _server(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host or not (port.isascii() and port.isdecimal()) or not 0 < int(port) <= _MOST_PORT:
-        raise UsageError(f"--smtp {text} is no HOST:PORT: write it as mail.site.org:25.")
+        raise UsageError(f"--smtp {text} is not HOST:PORT: write it as mail.site.org:25.")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 

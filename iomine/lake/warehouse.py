@@ -33,7 +33,7 @@ def check_cluster(name: str) -> None:
         UsageError: it may not.
     """
     if not _CLUSTER_NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a cluster: use letters, digits, dots, dashes and underscores.")
+        raise UsageError(f"{name!r} is not a valid cluster name: use letters, digits, dots, dashes and underscores.")
 
 
 def check_place(folder: Path) -> None:

@@ -157,7 +157,7 @@ def _check_way(order: Order, settings: Settings) -> None:
     if order.is_dry and order.outbox is None:
         raise UsageError("A dry run writes mails to a folder: name it with --outbox.")
     if order.outbox is None and order.smtp is None and not settings.smtp.host:
-        raise UsageError("It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml.")
+        raise UsageError("Mails have no destination: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml.")
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class Summary:
         in_doubt: those that may have arrived, and are sent again by another run.
         unknown: recipients whose address nobody knows.
         quiet: those that must not be told.
-        waiting: those that are more than a run sends; they are as good as never written.
+        waiting: mails over the limit of a run; composed anew in the next run.
         directory_faults: what is wrong with the directory, in sentences.
         fault: why the run ended early, empty where it did not.
     """

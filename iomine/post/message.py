@@ -121,7 +121,7 @@ def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, 
     _fill(mail, letter, links)
     content = mail.as_bytes()
     if len(content) > MOST_BYTES:
-        raise OutputError(f"A digest of {len(content):,} bytes is none, {MOST_BYTES:,} is the most: tell us of it.")
+        raise OutputError(f"The mail is {len(content):,} bytes; the limit is {MOST_BYTES:,}: lower most_entries in digest.toml.")
     return content
 
 

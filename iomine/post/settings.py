@@ -105,7 +105,7 @@ class Settings:
         optional = (self.reply_to, self.envelope_from, self.actions_address)
         for address in (self.from_address, *filter(None, optional), *self.operators):
             if not is_address(address):
-                raise UsageError(f"{address!r} is no mail address: write it as somebody@site.org.")
+                raise UsageError(f"{address!r} is not a mail address: write it as somebody@site.org.")
         if self.site and not _is_site(self.site):
             raise UsageError(f"site must be an address such as https://iomine.site.org/, not {self.site!r}.")
 

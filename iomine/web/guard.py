@@ -61,4 +61,4 @@ class Guard:
         return match is not None and match[1].lower() in self._hosts
 
 
-_TURNED_AWAY: Final = PlainTextResponse("This server is not called so: `iomine serve --name NAME` adds a name.\n", 421)
+_TURNED_AWAY: Final = PlainTextResponse("Unknown Host header: allow it with `iomine serve --name NAME`.\n", 421)

@@ -225,7 +225,7 @@ def _filter(column: str, operator: str, text: str, columns: Mapping[str, str]) -
     if operator == "null":
         return Filter(column, operator, _flag(text))
     if operator == "contains" and kind != _TEXT:
-        raise UsageError(f"{column} is no text, so nothing is contained in it: take one of eq, ge, le, null.")
+        raise UsageError(f"{column} is not text, so it cannot contain anything: take one of eq, ge, le, null.")
     if kind not in _VALUES:
         raise UsageError(f"{column} is a list, which nothing can be compared with: only null can be asked of it.")
     return Filter(column, operator, _VALUES[kind](text))
@@ -234,7 +234,7 @@ def _filter(column: str, operator: str, text: str, columns: Mapping[str, str]) -
 def _whole(text: str) -> int:
     # Python would take 1_000 too, and digits of other scripts, and count a million of them.
     if not re.fullmatch("-?[0-9]{1,19}", text) or not _SHORTEST_BIGINT <= int(text) <= _LONGEST_BIGINT:
-        raise UsageError(f"{text[:100]!r} is no whole number of 64 bits: write it in digits.")
+        raise UsageError(f"{text[:100]!r} is not a 64-bit integer: write it in digits.")
     return int(text)
 
 
@@ -244,7 +244,7 @@ def _number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise UsageError(f"{text[:100]!r} is no number: write it as 1500 or 1.5e3.")
+        raise UsageError(f"{text[:100]!r} is not a number: write it as 1500 or 1.5e3.")
     return number
 
 
@@ -263,7 +263,7 @@ def date_of(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{text[:100]!r} is no date: write it as 2026-11-01.") from None
+        raise UsageError(f"{text[:100]!r} is not a date: write it as 2026-11-01.") from None
 
 
 def _time(text: str) -> dt.datetime:
@@ -271,7 +271,7 @@ def _time(text: str) -> dt.datetime:
         at = dt.datetime.fromisoformat(text)
         return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
     except (ValueError, OverflowError):
-        raise UsageError(f"{text[:100]!r} is no time: write it as 2026-11-01T12:00:00Z.") from None
+        raise UsageError(f"{text[:100]!r} is not a time: write it as 2026-11-01T12:00:00Z.") from None
 
 
 _VALUES: Final[dict[str, Callable[[str], Value]]] = {

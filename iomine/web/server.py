@@ -32,7 +32,7 @@ def bind(host: str, port: int) -> socket.socket:
         family, *_, place = socket.getaddrinfo(host or "?", port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(place[:2], family=family)
     except (OSError, UnicodeError, OverflowError) as error:
-        raise UsageError(f"Port {port} of {host} cannot be had ({error}): give another with --port or --host.") from error
+        raise UsageError(f"Port {port} of {host} cannot be opened ({error}): give another with --port or --host.") from error
 
 
 def address_of(listening: socket.socket) -> str:

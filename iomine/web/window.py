@@ -73,7 +73,7 @@ def window_of(session: Session, parameters: Sequence[tuple[str, str]]) -> Window
         raise UnknownNameError(f"No logs are from a machine {cluster[:100]!r}: {hint}")
     by = asked.get("by", "program")
     if by not in GROUPS:
-        raise UsageError(f"Offenders cannot be told by {by[:100]!r}: take one of {', '.join(GROUPS)}.")
+        raise UsageError(f"Offenders cannot be grouped by {by[:100]!r}: take one of {', '.join(GROUPS)}.")
     ends = [night for name, night in newest.items() if cluster in {None, name}]
     since, until = _nights(asked, max(ends, default=dt.datetime.now(dt.UTC).date()))
     return Window(since, until, cluster, tuple(newest), by)

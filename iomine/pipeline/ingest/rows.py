@@ -255,7 +255,7 @@ def _summed(given: Given) -> Columns:
     row = {
         **given.doubted.withheld(sums),
         "io_signature": signature,
-        # What is not named is not told apart.
+        # Without an application name there is no lineage.
         "lineage_id": lineage_id(job.uid, job.application, job.nprocs, signature) if job.application else None,
     }
     return {name: [value] for name, value in row.items()}

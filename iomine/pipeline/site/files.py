@@ -48,5 +48,5 @@ def only_table(text: str, name: str, example: str) -> dict[str, Any]:
     table = tables.pop(name, {})
     if tables or not isinstance(table, dict):
         stray = next(iter(tables), name)
-        raise UsageError(f"{stray} stands where it means nothing: write lines such as {example} under [{name}].")
+        raise UsageError(f"{stray} is not known here: write lines such as {example} under [{name}].")
     return table

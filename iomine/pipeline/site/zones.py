@@ -34,5 +34,5 @@ def parse_zone(text: str, cluster: str) -> str:
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):
-        raise UsageError(f'{zone!r} is no time zone: write one such as "Europe/Berlin" for {cluster}.') from None
+        raise UsageError(f'{zone!r} is not a time zone: write one such as "Europe/Berlin" for {cluster}.') from None
     return str(zone)

@@ -100,7 +100,7 @@ def check(scheduler: str) -> None:
         # What is no scheduler may answer anything, and Dask take it for anything.
         raise UsageError(f"No Dask scheduler answers at {scheduler}: start one, or leave --scheduler out.") from error
     if greeted != "Scheduler":
-        raise UsageError(f"At {scheduler} is no Dask scheduler but a {greeted}: give the scheduler's address.")
+        raise UsageError(f"At {scheduler} is not a Dask scheduler but a {greeted}: give the scheduler's address.")
 
 
 async def _kind_of(address: str) -> str:

@@ -186,9 +186,9 @@ def _knows(source: Input) -> bool:
 def _read(source: Input) -> Readings:
     layout = _header(head_of(source.data)) or _Layout(_XDMOD)
     if layout.delimiter == " " or layout.delimiter in _IN_VALUES:
-        raise UnreadableError("Columns of sacct cannot be told apart here: let sacct write them with --parsable2.")
+        raise UnreadableError("The columns of this sacct output cannot be separated: run sacct with --parsable2.")
     if _TIMES.isdisjoint(layout.names):
-        raise UnreadableError("This list of jobs tells no times: let sacct write Submit, Start and End as well.")
+        raise UnreadableError("This list of jobs has no times: run sacct with the columns Submit, Start and End too.")
     ledger = Ledger(source, "slurm")
     for first, lines in batches(source.data):
         _add(ledger, layout, first, lines)

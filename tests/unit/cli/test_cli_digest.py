@@ -53,10 +53,10 @@ def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "It is not said where mails go: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
-        (("--smtp", "mail"), "--smtp mail is no HOST:PORT: write it as mail.site.org:25."),
-        (("--smtp", ":25"), "--smtp :25 is no HOST:PORT: write it as mail.site.org:25."),
-        (("--smtp", "mail:0"), "--smtp mail:0 is no HOST:PORT: write it as mail.site.org:25."),
+        ((), "Mails have no destination: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
+        (("--smtp", "mail"), "--smtp mail is not HOST:PORT: write it as mail.site.org:25."),
+        (("--smtp", ":25"), "--smtp :25 is not HOST:PORT: write it as mail.site.org:25."),
+        (("--smtp", "mail:0"), "--smtp mail:0 is not HOST:PORT: write it as mail.site.org:25."),
         (("--user", "ada", "--operator"), "--user, --project and --operator each name who is written to: give one of them."),
         (("--dry-run",), "A dry run writes mails to a folder: name it with --outbox."),
     ],

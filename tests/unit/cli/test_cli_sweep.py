@@ -52,7 +52,7 @@ def test_a_cluster_has_a_name_that_can_be_a_folders(iomine, warehouse, logs, nam
     result = iomine("sweep", logs, "--warehouse", warehouse, "--cluster", name)
 
     assert 2 == result.exit_code
-    assert f"{name!r} is no name for a cluster: use letters, digits, dots, dashes and underscores." == sentence(result)
+    assert f"{name!r} is not a valid cluster name: use letters, digits, dots, dashes and underscores." == sentence(result)
 
 
 def test_no_workers_are_misuse(iomine, warehouse, logs):

@@ -40,7 +40,7 @@ def test_port_that_is_taken_is_told(iomine, warehouse: Path) -> None:
         port = taken.getsockname()[1]
         answer = iomine("serve", "--port", str(port), "--warehouse", warehouse)
     assert (2, "") == (answer.exit_code, answer.stdout)
-    assert answer.stderr.startswith(f"Port {port} of 127.0.0.1 cannot be had")
+    assert answer.stderr.startswith(f"Port {port} of 127.0.0.1 cannot be opened")
 
 
 @pytest.mark.parametrize("host", ["no such host", "256.0.0.1", "x" * 300, ""])

@@ -240,5 +240,5 @@ def test_the_address_of_a_worker_is_not_taken_for_the_schedulers(workers):
     """The sentence says what is at the address."""
     (worker,) = workers.client.nthreads()
 
-    with pytest.raises(UsageError, match=f"At {worker} is no Dask scheduler but a Worker"):
+    with pytest.raises(UsageError, match=f"At {worker} is not a Dask scheduler but a Worker"):
         cluster.check(worker)

@@ -246,7 +246,7 @@ def test_a_sweep_of_nothing_is_published(sweep_up, warehouse, logs):
 
 def test_a_cluster_that_would_leave_the_warehouse_is_refused(warehouse):
     """However the sweep is called, not by the command alone."""
-    with pytest.raises(UsageError, match="is no name for a cluster"):
+    with pytest.raises(UsageError, match="is not a valid cluster name"):
         Settings((), warehouse, cluster="../x")
 
 

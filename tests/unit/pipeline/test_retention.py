@@ -70,8 +70,8 @@ def test_days_that_are_fit(text: str, expected: dict[str, int]) -> None:
     ("text", "words"),
     [
         ("[days", "This is not TOML"),
-        ("segment = 30", "segment stands where it means nothing: write lines such as segment = 30 under [days]."),
-        ("days = 30", "days stands where it means nothing"),
+        ("segment = 30", "segment is not known here: write lines such as segment = 30 under [days]."),
+        ("days = 30", "days is not known here"),
         ("[days]\nsegments = 30", "There is no table segments: did you mean segment?"),
         ("[days]\nzzz = 30", "There is no table zzz: docs/views.md names them all."),
         ("[days]\nposix_file = 30", "posix_file cannot leave the lake"),

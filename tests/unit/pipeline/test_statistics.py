@@ -302,11 +302,11 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
     ("text", "told"),
     [
         ("time_zone", "This is not TOML"),
-        ('mira = "UTC"', "mira stands where it means nothing"),
-        ("time_zone = 3", "time_zone stands where it means nothing"),
-        ('[time_zone]\nmira = "Mars"', "'Mars' is no time zone"),
-        ("[time_zone]\nmira = 3", "3 is no time zone"),
-        ('[time_zone]\nmira = "../../etc/passwd"', "is no time zone"),
+        ('mira = "UTC"', "mira is not known here"),
+        ("time_zone = 3", "time_zone is not known here"),
+        ('[time_zone]\nmira = "Mars"', "'Mars' is not a time zone"),
+        ("[time_zone]\nmira = 3", "3 is not a time zone"),
+        ('[time_zone]\nmira = "../../etc/passwd"', "is not a time zone"),
     ],
 )
 def test_zones_that_are_none_are_told(text: str, told: str):

@@ -21,7 +21,7 @@ EXPECTED = {
     "sacct/xdmod_unit_accounting-logs.log": ("sacct", 4),
     "sacct/xdmod_unit_accounting-logs-with-job-arrays.log": ("sacct", 6),
     "sacct/xdmod_unit_non-ended-job-state.log": ("sacct", 2),
-    "sacct/ood_sacct_with_steps.txt": ("sacct", "tells no times"),
+    "sacct/ood_sacct_with_steps.txt": ("sacct", "has no times"),
     "pbs/xdmod_pbs_accounting.log": ("pbs", 9),
     "other_schedulers/xdmod_lsf_accounting.log": ("lsf", 2),
     "other_schedulers/xdmod_uge_accounting.log": ("uge", 2),
