@@ -23,7 +23,6 @@ from part_reports import reports
 from part_sweeps import simulated
 from results import Result
 
-from iomine.cli.worst import _WORST as WORST
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
@@ -31,6 +30,7 @@ from iomine.triggers import TRIGGERS
 from iomine.units import GIB
 from iomine.views.model import find_views
 from iomine.views.query import Limits, open_catalog
+from iomine.views.questions import Parameters, question
 from iomine.views.sqltext import name_of
 
 _NIGHTS = 365
@@ -108,7 +108,8 @@ def _answers(database: Path, options: Options) -> Iterator[Result]:
         lake = database.parent / "lake"
         yield Result(what="logs in the year", ours=logs, unit="logs", least=options.year)
         for stretch in stretches:
-            worst = _median(con, WORST, options.rounds, [stretch.begin, CLUSTER, "cost", 20])
+            asked = {"first_night": stretch.begin, "cluster": CLUSTER, "worst_by": "cost", "most_rows": 20}
+            worst = _median(con, question("cli/worst"), options.rounds, asked)
             yield from _held(con, f"iomine worst of {stretch.what}", worst, stretch, lake)
         for view in [view.name for view in find_views() if view.schema == "main"]:
             columns = [name for name, *_ in con.execute(f"DESCRIBE {view}").fetchall()]
@@ -148,7 +149,7 @@ def _hashed(view: str, columns: Sequence[str], stretch: Stretch) -> str:
     return f"SELECT {_hash(columns)} FROM {view} WHERE {stretch.where}"
 
 
-def _median(con: Any, sql: str, rounds: int, parameters: list[object] | None = None) -> Profile:
+def _median(con: Any, sql: str, rounds: int, parameters: Parameters | None = None) -> Profile:
     """The run in the middle, after one that does not count; one run is enough of what takes long."""
     profile = _profile(con, sql, parameters)
     if profile.seconds > _LONG_SECONDS:
@@ -157,7 +158,7 @@ def _median(con: Any, sql: str, rounds: int, parameters: list[object] | None = N
     return Profile(seconds, profile.rows, profile.reads)
 
 
-def _profile(con: Any, sql: str, parameters: list[object] | None = None) -> Profile:
+def _profile(con: Any, sql: str, parameters: Parameters | None = None) -> Profile:
     """What DuckDB reports, or that it was stopped."""
     stop = threading.Timer(_MOST_SECONDS, con.interrupt)
     stop.start()
