@@ -105,7 +105,7 @@ def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
         ("/reports/ffffffffffffffff.html", 404, "The warehouse has no log ffffffffffffffff"),
         ("/reports/due.json", 404, "No report is called"),
         ("/traces/ffffffffffffffff.parquet", 404, "The warehouse has no log"),
-        (f"/traces/{TRACED}.parquet?start=soon", 400, "is no number"),
+        (f"/traces/{TRACED}.parquet?start=soon", 400, "is not a number"),
         (f"/traces/{TRACED}.parquet?where=1", 400, "There is no parameter"),
     ],
 )
