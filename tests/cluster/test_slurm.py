@@ -37,7 +37,8 @@ def site(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     warehouse.mkdir()
     (warehouse / "slurm.toml").write_text(_SITE)
     yield warehouse
-    wait_for(lambda: not slurm.ask("squeue", "--noheader"), 20)
+    # Slurm calls a job completing until its node has tidied up, which a busy machine takes long to do.
+    wait_for(lambda: not slurm.ask("squeue", "--noheader"), 60)
     assert [] == slurm.ask("squeue", "--noheader")
 
 

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import forkserver, resource_tracker
@@ -166,8 +166,21 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
-        release()
-        yield Workers(connected)
+        try:
+            release()
+            yield Workers(connected)
+        except KeyboardInterrupt:
+            _end_at_once(cluster)
+            raise
+
+
+def _end_at_once(cluster: LocalCluster) -> None:
+    """Kills the workers: to close them is to wait for what they have in hand, and the nannies would start others."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid:
+            with suppress(ProcessLookupError):
+                os.kill(nanny.pid, signal.SIGKILL)
 
 
 @contextmanager

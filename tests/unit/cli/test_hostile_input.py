@@ -272,8 +272,8 @@ def test_an_anonymised_export_holds_none_of_it(site: Path, tmp_path: Path):
 
 def test_sweeps_tell_reasons_without_steering(site: Path, tmp_path: Path, capsys):
     """The summary of a sweep shows reasons, which may quote what was read, in visible signs."""
-    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=False)
-    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0), site, as_json=True)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=False)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)
 
 
