@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -81,6 +82,35 @@ def needed_views(wanted: Collection[str]) -> tuple[View, ...]:
             names.update(view.reads)
             needed.append(view)
     return tuple(reversed(needed))
+
+
+def tables_read(wanted: Collection[str]) -> set[str]:
+    """The lake's tables that the package's views of these names read, themselves or by others."""
+    return {
+        name for view in needed_views(wanted) for schema, name in (each.split(".") for each in view.reads) if schema == "lake"
+    }
+
+
+def shared_views(wanted: Collection[str], made: Collection[str] = ()) -> list[View]:
+    """The views that several of these read, themselves or by others, each after those that it reads.
+
+    Args:
+        wanted: views by their names, with their schemas.
+        made: tables of the lake that are not there yet. What reads them is left out.
+
+    Returns:
+        Views with a query of their own, not tables that are handed on as they are.
+    """
+    needed = needed_views(wanted)
+    readers = Counter(read for view in needed for read in view.reads)
+    missing = {f"lake.{table}" for table in made}
+    shared = []
+    for view in needed:
+        if missing.intersection(view.reads):
+            missing.add(view.qualified)
+        elif readers[view.qualified] > 1 and view.reads != (f"lake.{view.name}",):
+            shared.append(view)
+    return shared
 
 
 def sql_folder() -> Traversable:

@@ -1,6 +1,6 @@
 """Views over files that are no part of a warehouse yet, for the questions that a sweep itself asks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 from typing import Final
@@ -8,9 +8,12 @@ from typing import Final
 import duckdb
 
 from iomine.views.catalog import check, show, template
-from iomine.views.model import find_views
-from iomine.views.query import engine, set_variables
-from iomine.views.sqltext import quoted
+from iomine.views.model import View, find_views
+from iomine.views.query import engine, failures_named, set_variables
+from iomine.views.sqltext import name_of, quoted
+
+# So that who holds one need not know DuckDB.
+Connection = duckdb.DuckDBPyConnection
 
 # To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks.
 _idle: Final[list[duckdb.DuckDBPyConnection]] = []
@@ -51,6 +54,23 @@ def passing_views(
         con.close()
         raise
     _idle.append(con)
+
+
+def hold(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
+    """Works views out once for all queries of the connection that follow; DuckDB would plan and compute them for each anew.
+
+    Args:
+        con: from `passing_views`, with all variables set that the views ask for.
+        views: each after those that it reads.
+
+    Raises:
+        UsageError, LimitError, WarehouseError: as for `answer`.
+    """
+    with failures_named():
+        for view in views:
+            name = name_of(view.schema, view.name)
+            con.execute(f"DROP VIEW {name}")
+            con.execute(f"CREATE TABLE {name} AS {view.sql}")
 
 
 def _of_empty_lake() -> duckdb.DuckDBPyConnection:

@@ -3,7 +3,8 @@
 import tempfile
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -107,7 +108,7 @@ def answer(
         LimitError: it takes more than it may.
         WarehouseError: a file of the lake is missing.
     """
-    try:
+    with failures_named(limits):
         statements = con.extract_statements(sql)
         # A PIVOT without values is several statements to DuckDB, and the first of them may write.
         if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
@@ -116,9 +117,6 @@ def answer(
         inner = statements[0].query.rstrip("; \t\r\n")
         relation = con.sql(f"FROM (\n{inner}\n)", params=parameters)
         return relation.to_arrow_table() if limits.memory_bytes is None else _bounded(relation, limits.memory_bytes)
-    # What fails while an answer is streamed comes from Arrow as an OSError, with DuckDB's words.
-    except (duckdb.Error, OSError) as error:
-        raise _failure(error, limits) from error
 
 
 def answer_own(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
@@ -134,13 +132,10 @@ def answer_own(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
     Raises:
         UsageError, LimitError, WarehouseError: as for `answer`.
     """
-    try:
-        with warnings.catch_warnings():
-            # DuckDB warns that Arrow copies the rows once more, which takes less than to plan again.
-            warnings.simplefilter("ignore", UserWarning)
-            return con.execute(sql).to_arrow_table()
-    except (duckdb.Error, OSError) as error:
-        raise _failure(error, NO_LIMITS) from error
+    with failures_named(), warnings.catch_warnings():
+        # DuckDB warns that Arrow copies the rows once more, which takes less than to plan again.
+        warnings.simplefilter("ignore", UserWarning)
+        return con.execute(sql).to_arrow_table()
 
 
 def ask(
@@ -188,6 +183,23 @@ def _bounded(relation: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:
             raise LimitError(f"The answer is larger than {human_bytes(most_bytes)}: {_LESS_OR_MORE_MEMORY}")
         batches.append(batch)
     return pa.Table.from_batches(batches, reader.schema)
+
+
+@contextmanager
+def failures_named(limits: Limits = NO_LIMITS) -> Iterator[None]:
+    """Raises what DuckDB says as what it means here.
+
+    Args:
+        limits: those of the connection.
+
+    Raises:
+        UsageError, LimitError, WarehouseError: as for `answer`.
+    """
+    try:
+        yield
+    # What fails while an answer is streamed comes from Arrow as an OSError, with DuckDB's words.
+    except (duckdb.Error, OSError) as error:
+        raise _failure(error, limits) from error
 
 
 def _failure(error: Exception, limits: Limits) -> IomineError:

@@ -19,7 +19,7 @@ from results import Result, timed
 
 from iomine.errors import UnreadableError
 from iomine.lake import LakeFile
-from iomine.pipeline.judging.judge import night_files, verdict_files, work_out
+from iomine.pipeline.judging.judge import judging_views, night_files, verdict_files, work_out
 from iomine.pipeline.judging.spans import Span
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS, judge_sql
@@ -66,9 +66,11 @@ def night_worked_out(folder: str) -> object:
 
 def night_judged(folder: str) -> object:
     """A night judged by its features, to a file of verdicts."""
-    files = [file for file in files_in(Path(folder)) if file.table in {"log", *_FEATURES}]
-    with TemporaryDirectory() as scratch:
-        return verdict_files(Path(scratch), _SPAN, files, _JUDGES)
+    files = files_in(Path(folder))
+    logs = [file for file in files if file.table == "log"]
+    with TemporaryDirectory() as scratch, judging_views(logs, _JUDGES) as views:
+        views.add(file for file in files if file.table in _FEATURES)
+        return verdict_files(Path(scratch), _SPAN, views, _JUDGES)
 
 
 def make_night(data: Path, log_count: int, folder: Path) -> None:
@@ -91,7 +93,8 @@ def make_night(data: Path, log_count: int, folder: Path) -> None:
 
 def _work_out(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
     of_nights = night_files(folder, files, _JUDGES)
-    return [*of_nights, *work_out(folder, _SPAN, [*files, *of_nights], _JUDGES)]
+    with judging_views([*files, *of_nights], _JUDGES) as views:
+        return [*of_nights, *work_out(folder, _SPAN, views, _JUDGES)]
 
 
 def _readable(logs: Sequence[Path]) -> Iterator[tuple[Log, str]]:

@@ -1,7 +1,8 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -19,7 +20,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, told
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
-from iomine.pipeline.judging.uncommitted import AskOfSpan, views_over
+from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.judging.weather import READINGS, interval_files, run_files, slot_files, weather_files
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
@@ -226,11 +227,27 @@ def judge_span(
         WarehouseError: files cannot be read or written.
     """
     span, files = work
-    with faults_told(staging):
-        worked_out = work_out(staging, span, files, judges, threads)
-        logs = [file for file in files if file.table == "log"]
-        verdicts, findings = verdict_files(staging, span, [*logs, *worked_out], judges, threads)
+    with faults_told(staging), judging_views(files, judges, threads) as views:
+        worked_out = work_out(staging, span, views, judges)
+        verdicts, findings = verdict_files(staging, span, views, judges)
     return [*worked_out, *verdicts], findings
+
+
+def judging_views(
+    files: Iterable[LakeFile], judges: Sequence[Trigger], threads: int | None = None
+) -> AbstractContextManager[UncommittedViews]:
+    """What a span is judged by.
+
+    Args:
+        files: of all tables of its nights, with what `night_files` gives.
+        judges: the triggers.
+        threads: to use, None for one per core.
+    """
+    return views_over(files, _asked(judges), settings(judges), threads)
+
+
+def _asked(judges: Sequence[Trigger]) -> list[str]:
+    return [f"feature.{view}" for view in (*sorted(features(judges)), _CLAIMS)]
 
 
 def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:
@@ -242,51 +259,45 @@ def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigg
         judges: the triggers.
     """
     nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
-    with views_over(files, settings(judges)) as ask:
-        return written(staging, _OF_NIGHT, nights, partial(_features, view=_OF_NIGHT, ask=ask), "darshan_version")
+    with views_over(files, [f"feature.{_OF_NIGHT}"], settings(judges)) as views:
+        return written(staging, _OF_NIGHT, nights, partial(_rows, view=_OF_NIGHT, views=views), "darshan_version")
 
 
-def work_out(
-    staging: Path, span: Span, files: Sequence[LakeFile], judges: Sequence[Trigger], threads: int | None = None
-) -> list[LakeFile]:
+def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger]) -> list[LakeFile]:
     """Features that the triggers are judged by, worked out once: judging again later reads these few columns only.
 
     Args:
         staging: the folder to write to.
         span: the logs.
-        files: of all tables of their nights, with what `night_files` gives.
+        views: over the files of their nights, from `judging_views`; they show the features afterwards.
         judges: the triggers.
-        threads: to use, None for one per core.
     """
-    views = sorted(features(judges))
-    with views_over(files, settings(judges), threads) as ask:
-        of_logs = [written(staging, view, [span], partial(_features, view=view, ask=ask), "log_id") for view in views]
+    names = sorted(features(judges))
+    views.hold_shared(_asked(judges), span, made=names)
+    of_logs = [written(staging, name, [span], partial(_rows, view=name, views=views), "log_id") for name in names]
     judged_by = list(chain.from_iterable(of_logs))
-    # What costs claim is told from the features.
-    with views_over([*files, *judged_by], settings(judges), threads) as ask:
-        claims = written(staging, _CLAIMS, [span], partial(_features, view=_CLAIMS, ask=ask), "log_id", "claim_group")
+    # What costs claim follows from the features.
+    views.add(judged_by)
+    claims = written(staging, _CLAIMS, [span], partial(_rows, view=_CLAIMS, views=views), "log_id", "claim_group")
+    views.add(claims)
     return [*judged_by, *claims]
 
 
-def _features(span: Span, view: str, ask: AskOfSpan) -> pa.Table:
+def _rows(span: Span, view: str, views: UncommittedViews) -> pa.Table:
     columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
-    return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
+    return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
 
-def verdict_files(
-    staging: Path, span: Span, files: Sequence[LakeFile], judges: Sequence[Trigger], threads: int | None = None
-) -> tuple[list[LakeFile], int]:
+def verdict_files(staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
     """Verdicts of the triggers on the logs of a span, and how many of the default ruleset are findings.
 
     Args:
         staging: the folder to write to.
         span: the logs.
-        files: of the table `log` and of the features.
+        views: from `judging_views`, with the features that `work_out` gives.
         judges: the triggers.
-        threads: to use, None for one per core.
     """
-    with views_over(files, threads=threads) as ask:
-        judged = ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
+    judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
     told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
     findings = pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
     return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings

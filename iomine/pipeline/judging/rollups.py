@@ -61,8 +61,8 @@ def _rows(span: Span, *, view: str, there: Sequence[LakeFile]) -> pa.Table:
         or (file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last)
     )
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
-    with views_over(files) as ask:
-        return ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours
+    with views_over(files, [f"feature.{view}"]) as views:
+        return views.ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours
 
 
 def _keys(view: str) -> list[str]:

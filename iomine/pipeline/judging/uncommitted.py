@@ -1,45 +1,70 @@
 """Views over files that no sweep has committed yet."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Protocol
 
 import pyarrow as pa
 
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.spans import Span
-from iomine.views.passing import passing_views
+from iomine.views.catalog import show
+from iomine.views.model import shared_views, tables_read
+from iomine.views.passing import Connection, hold, passing_views
 from iomine.views.query import answer_own, set_variables
 
 
-class AskOfSpan(Protocol):
-    """Answers a query as if there were no logs but those of a span's ids."""
+class UncommittedViews:
+    """Views over some files and no others; `views_over` gives them."""
 
-    def __call__(self, sql: str, span: Span) -> pa.Table:
-        """The answer to one query."""
+    def __init__(self, con: Connection) -> None:
+        self._con = con
+
+    def ask(self, sql: str, span: Span) -> pa.Table:
+        """The answer to one query, as if there were no logs but those of a span's ids."""
+        self._keep_to(span)
+        return answer_own(self._con, sql)
+
+    def add(self, files: Iterable[LakeFile]) -> None:
+        """Shows the first files of tables that had none."""
+        show(self._con, _paths(files), parted=True)
+
+    def hold_shared(self, views: Collection[str], span: Span, made: Collection[str]) -> None:
+        """Works out once what several views read, for a span that all later questions are about.
+
+        Args:
+            views: what will be asked, each with its schema.
+            span: the logs.
+            made: tables whose files will only be added.
+        """
+        self._keep_to(span)
+        hold(self._con, shared_views(views, made))
+
+    def _keep_to(self, span: Span) -> None:
+        # DuckDB adds up all files of a night before it looks at whose they are, so it is shown the rows of the span only.
+        first, behind = span.edges
+        set_variables(self._con, {"first_log_id": first, "behind_log_id": behind})
 
 
 @contextmanager
 def views_over(
-    files: Iterable[LakeFile], variables: Mapping[str, float] | None = None, threads: int | None = None
-) -> Iterator[AskOfSpan]:
+    files: Iterable[LakeFile], views: Collection[str], variables: Mapping[str, float] | None = None, threads: int | None = None
+) -> Iterator[UncommittedViews]:
     """Views over these files and no others.
 
     Args:
-        files: of the lake, or written by this sweep.
+        files: of the lake, or written by this sweep. Those of tables that the views do not read are left out.
+        views: what will be asked, each with its schema.
         variables: values for the variables that views ask for.
         threads: that answer a query, None for one per core.
     """
+    tables = tables_read(views)
+    with passing_views(_paths(file for file in files if file.table in tables), variables, threads) as con:
+        yield UncommittedViews(con)
+
+
+def _paths(files: Iterable[LakeFile]) -> dict[str, list[str]]:
     paths: dict[str, list[str]] = defaultdict(list)
     for file in files:
         paths[file.table].append(str(file.path))
-    # DuckDB adds up all files of a night before it looks at whose they are, so it is shown the rows of the span only.
-    with passing_views(paths, variables, threads) as con:
-
-        def ask(sql: str, span: Span) -> pa.Table:
-            first, behind = span.edges
-            set_variables(con, {"first_log_id": first, "behind_log_id": behind})
-            return answer_own(con, sql)
-
-        yield ask
+    return paths

@@ -103,8 +103,8 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iter
             for file in by_partition.get((span.cluster, _later(night, -days)), ())
             if days <= looked_back[file.table]
         )
-        with views_over(files) as ask:
-            return ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
+        with views_over(files, [f"feature.{view}"]) as views:
+            return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
     return written(staging, view, found, rows, *_ORDER[view])
 

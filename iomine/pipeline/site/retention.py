@@ -16,7 +16,7 @@ from iomine.pipeline.site.files import only_table, site_file
 from iomine.schema import TABLES
 from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS
-from iomine.views.model import needed_views
+from iomine.views.model import tables_read
 
 # Not a table, but pages: the reports of logs, which leave with the logs or their verdicts at the latest.
 REPORT: Final = "report"
@@ -60,7 +60,7 @@ def tables_of_logs() -> frozenset[str]:
 def _judged_by() -> frozenset[str]:
     """Tables that verdicts are worked out from."""
     views = {f"{schema}.{view}" for view in features(list(TRIGGERS.values())) for schema in ("core", "feature")}
-    return frozenset(name.removeprefix("lake.") for view in needed_views(views) for name in view.reads) & TABLES.keys()
+    return frozenset(tables_read(views))
 
 
 def site_retention(warehouse: Warehouse) -> dict[str, int]:

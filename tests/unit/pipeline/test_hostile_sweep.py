@@ -107,15 +107,15 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     """It is found by halving, named, and judged as unknown; all other logs are published as if it were not there."""
     logs = sound_logs(shared_data)
     (culprit,) = column(alone, f"SELECT log_id FROM logs WHERE path = '{logs[0]}'")
-    answer = judge_room.work_out
+    answer = judge_room.judge_span
 
-    def refuse(staging: Path, span: Any, files: Any, *others: Any) -> Any:
-        held = "".join(str(ask_ids(file.path)) for file in files if file.table == "posix_file")
+    def refuse(work: Any, *others: Any) -> Any:
+        held = "".join(str(ask_ids(file.path)) for file in work[1] if file.table == "posix_file")
         if culprit in held:
             raise UsageError("Out of Range Error: Overflow in addition of INT64!")
-        return answer(staging, span, files, *others)
+        return answer(work, *others)
 
-    monkeypatch.setattr(judge_room, "work_out", refuse)
+    monkeypatch.setattr(judge_room, "judge_span", refuse)
     summary = run(Settings(logs, tmp_path, scheduler=scheduler, workers=None))
 
     assert (len(logs), 0) == (summary.ingested, summary.rejected)

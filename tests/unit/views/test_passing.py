@@ -1,9 +1,13 @@
 """Views over files that are no part of a warehouse."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import pytest
 
 from iomine.errors import UsageError
-from iomine.views.passing import passing_views
+from iomine.views.model import View, find_views, shared_views, tables_read
+from iomine.views.passing import hold, passing_views
 from iomine.views.query import answer, set_variables
 
 _ALL = {"first_log_id": "", "behind_log_id": "g"}
@@ -69,3 +73,41 @@ def test_paths_that_are_not_absolute_are_refused():
     """A sweep may change its working directory between the making of a path and the reading of its file."""
     with pytest.raises(ValueError, match="absolute"), passing_views({"log": ["log/part.parquet"]}):
         pass
+
+
+def test_what_is_held_answers_as_the_view_does_and_is_gone_afterwards(write_rows):
+    """It is worked out from the rows that the variables select at that moment."""
+    rows = [
+        {"log_id": log_id, "file_id": 1, "rank": 0, "fsync_count": 2, "fdsync_count": 0, "write_count": 2, "write_bytes": 4}
+        for log_id in "ab"
+    ]
+    lake = {"posix_file": [write_rows("posix_file", rows)]}
+    question = "SELECT log_id, sync_count FROM core.synced_file ORDER BY ALL"
+    needed = [view for view in find_views() if view.qualified in {"core.posix_file", "core.synced_file"}]
+
+    def answers(views: Iterable[View]) -> list[object]:
+        with passing_views(lake) as con:
+            set_variables(con, {"first_log_id": "b", "behind_log_id": "g"})
+            hold(con, views)
+            # Held rows do not follow the variables.
+            set_variables(con, _ALL)
+            return answer(con, question).to_pylist()
+
+    assert [{"log_id": "b", "sync_count": 2}] == answers(needed)
+    assert [{"log_id": log_id, "sync_count": 2} for log_id in "ab"] == answers([])
+
+
+def test_a_view_that_cannot_be_held_is_an_error_in_words(write_rows):
+    """As if it had been asked for."""
+    broken = replace(find_views()[0], sql="SELECT nosuch")
+    with pytest.raises(UsageError, match="nosuch"), passing_views({}) as con:
+        hold(con, [broken])
+
+
+def test_shared_views_are_those_that_several_read_and_that_can_be_worked_out():
+    """Tables that are handed on as they are stay where they are, and what reads what is not there yet waits."""
+    shared = [view.qualified for view in shared_views(["feature.log_sync_profile", "feature.cost_claim"], ["log_rank_profile"])]
+    assert {"core.posix_file", "core.synced_file"} <= set(shared)
+    assert shared.index("core.posix_file") < shared.index("core.synced_file")
+    assert set(shared).isdisjoint({"core.log", "core.log_rank_profile", "core.waited_file", "feature.cost_claim"})
+    assert [] == shared_views(["feature.cost_claim"], tables_read(["feature.cost_claim"]))
