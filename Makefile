@@ -16,7 +16,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test proof quick quick-tests lint docs docs-slow bench clean
+.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -35,11 +35,15 @@ $(DEMO)/.simulated: | $(READY)
 	@$(BIN)/iomine simulate $(DEMO)/facility --logs 2000 --days 7
 	@touch $@
 
-demo: $(DEMO)/.simulated
-	@echo && echo "Sweeping its logs ..."
+demo-sweeps:
+	@echo && echo "Sweeping its logs, as a Prefect flow ..."
 	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --stats $(DEMO)/facility/lustre --stats $(DEMO)/facility/slurm/sacct.txt --cluster simulated --warehouse $(DEMO)/warehouse
 	@echo && echo "Sweeping the logs of real programs that come with PyDarshan, as those of another machine ..."
 	@$(BIN)/iomine sweep "$$($(BIN)/python docs/demo_logs.py)" --cluster pydarshan --warehouse $(DEMO)/warehouse
+
+# A server of Prefect's own for as long as both sweeps take, which run as flows then.
+demo: $(DEMO)/.simulated
+	@$(BIN)/python -m iomine.flows.server $(MAKE) --no-print-directory demo-sweeps
 	@echo && echo "The worst offenders of both:"
 	@$(BIN)/iomine worst --limit 5 --warehouse $(DEMO)/warehouse
 	@echo && echo "The costliest finding of the simulated machine:"

@@ -12,7 +12,7 @@ from typing import Final
 from iomine.errors import IomineError
 
 _ANSWER_SECONDS: Final = 30.0
-_POLL_SECONDS: Final = 0.2
+POLL_SECONDS: Final = 0.2
 
 
 def api_url() -> str | None:
@@ -53,9 +53,16 @@ def prepare(url: str) -> None:
         os.environ.setdefault(name, value)
     give_up_at = time.monotonic() + _ANSWER_SECONDS
     while time.monotonic() < give_up_at:
-        try:
-            with urllib.request.urlopen(f"{url}/health", timeout=5):  # noqa: S310  the site's own setting
-                return
-        except (urllib.error.URLError, OSError, ValueError):
-            time.sleep(_POLL_SECONDS)
+        if answers(url):
+            return
+        time.sleep(POLL_SECONDS)
     raise IomineError(f"No Prefect API answers at {url}: start its server, or unset PREFECT_API_URL to sweep without one.")
+
+
+def answers(url: str) -> bool:
+    """Whether Prefect's API is there."""
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=5):  # noqa: S310  the site's own setting
+            return True
+    except (urllib.error.URLError, OSError, ValueError):
+        return False

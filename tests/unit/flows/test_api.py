@@ -2,10 +2,8 @@
 
 import json
 import os
-import socket
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from sweeping import IOMINE_BY_ONE
 from iomine.errors import IomineError
 from iomine.flows import api
 from iomine.flows.api import api_url, prepare
+from iomine.flows.server import server
 
 PROFILES = """
 active = "night"
@@ -87,30 +86,15 @@ def test_an_api_that_does_not_answer_is_told(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A Prefect server as a site would run it: its address and its database."""
-    folder = tmp_path_factory.mktemp("prefect")
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = os.environ | {"PREFECT_HOME": str(folder), "PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    yield f"http://127.0.0.1:{port}/api", folder / "prefect.db"
-    process.terminate()
-    process.wait(30)
+def prefect():
+    """A Prefect server: its address and its database."""
+    with server() as started:
+        yield started
 
 
-def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeypatch):
+def test_prefect_tells_what_the_sweep_did(prefect, shared_data, tmp_path):
     """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
-    url, database = server
-    monkeypatch.setattr(api, "_ANSWER_SECONDS", 120)
-    # A new database goes through all of Prefect's migrations first.
-    prepare(url)
+    url, database = prefect
     warehouse = tmp_path / "warehouse"
     result = subprocess.run(
         [*IOMINE_BY_ONE, "sweep", shared_data / "darshan" / "codes", "--warehouse", warehouse, "--json", "--workers", "1"],
@@ -136,16 +120,14 @@ def test_prefect_tells_what_the_sweep_did(server, shared_data, tmp_path, monkeyp
 
 
 @pytest.mark.proof
-def test_more_paths_than_prefect_takes_are_swept(server, tmp_path, monkeypatch):
+def test_more_paths_than_prefect_takes_are_swept(prefect, tmp_path):
     """A shell's list of thousands of files, some of whose names are no text, is no hindrance."""
-    monkeypatch.setattr(api, "_ANSWER_SECONDS", 120)
-    prepare(server[0])
     names = [f"{'x' * 80}{number:05}.darshan" for number in range(5000)] + [os.fsdecode(b"bad\xff.darshan")]
     for name in names:
         (tmp_path / name).touch()
     result = subprocess.run(
         [*IOMINE_BY_ONE, "sweep", *(tmp_path / name for name in names), "--warehouse", tmp_path / "warehouse"],
-        env=os.environ | {"PREFECT_API_URL": server[0]},
+        env=os.environ | {"PREFECT_API_URL": prefect[0]},
         capture_output=True,
         text=True,
         check=False,
