@@ -1,0 +1,306 @@
+"""IOR's text: key lines, a table of results with warnings between its rows, and a summary.
+
+Until 3.1 keys stand as `key = value` below `Summary:`, from 3.2 on as `key : value` below `Options:`. A file may hold several
+outputs, and anything of anybody before, between and behind them, as what a job printed does.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import tzinfo
+from typing import Any, Final
+
+from iomine.errors import UnreadableError
+from iomine.sources.accounting.lines import LeftOut, batches
+from iomine.sources.ior.model import OPS, FlawError, Launch, Summary, Test, knows_columns, moment, result_of
+from iomine.sources.ior.numbers import Size, exactly, integer, printed, size
+from iomine.sources.ior.rows import rows_of, table_of
+from iomine.sources.model import Input, Readings, Source
+from iomine.sources.series.doubts import complete_lines
+from iomine.units import KIB, MIB
+
+_MARK: Final = b": MPI Coordinated Test of Parallel I/O"
+_HEAD: Final = re.compile(r"IOR-((\d{1,3})\.[\w.+-]{1,40}): MPI Coordinated Test of Parallel I/O\s*")
+_FIRST_MAJOR: Final = 3
+_HEAD_BYTES: Final = MIB
+# No line of IOR's that is read is longer.
+_LONGEST_LINE: Final = 64 * KIB
+_MOST_RESULTS: Final = 100_000
+_KEY: Final = re.compile(r"\s*([^:=]{1,60}?)\s*[:=]\s*(.*)")
+_STARTED: Final = re.compile(r"Test (\d{1,9}) started")
+_CLIENTS: Final = re.compile(r"(\d{1,9}) \((\d{1,9}) per node\)")
+_SEGMENTS: Final = re.compile(r"\w+ \((\d{1,18}) segments?\)")
+_BYTES: Final = re.compile(r"WARNING: (Expected aggregate file size|Using actual aggregate bytes moved) +=\s*(\d{1,18})\.?$")
+_HINTS: Final = re.compile(r"hints (passed to MPI_File_open\(\)|returned from opened file) \{$")
+_ACCESS: Final = {"file-per-process": False, "single-shared-file": True}
+_TYPE: Final = {"collective": True, "independent": False}
+
+
+def _one_of(words: Mapping[str, bool], word: str) -> bool:
+    if word not in words:
+        raise ValueError(f"{word[:40]!r} is none of {', '.join(words)}")
+    return words[word]
+
+
+def _access(value: str) -> Mapping[str, object]:
+    access, _, type_ = value.partition(", ")
+    told = {"is_shared": _one_of(_ACCESS, access)}
+    return told | ({"is_collective": _one_of(_TYPE, type_)} if type_ else {})
+
+
+def _clients(value: str) -> Mapping[str, object]:
+    match = _CLIENTS.fullmatch(value)
+    if not match:
+        raise ValueError(f"{value[:40]!r} are no clients")
+    return {"ranks": int(match[1]), "ranks_per_node": int(match[2])}
+
+
+def _pattern(value: str) -> Mapping[str, object]:
+    match = _SEGMENTS.fullmatch(value)
+    if not match:
+        raise ValueError(f"{value[:40]!r} are no segments")
+    return {"segments": int(match[1])}
+
+
+def _exact(text: str) -> Size:
+    return Size(exactly(integer(text)), integer(text))
+
+
+# What a setting says of a test.
+_SETTINGS: Final[Mapping[str, Callable[[str], Mapping[str, object]]]] = {
+    "api": lambda value: {"api": value.replace("-", " ").partition(" ")[0].upper()},
+    "test filename": lambda value: {"path": value},
+    "access": _access,
+    "type": lambda value: {"is_collective": _one_of(_TYPE, value)},
+    "pattern": _pattern,
+    "segments": lambda value: {"segments": integer(value)},
+    "nodes": lambda value: {"nodes": integer(value)},
+    "tasks": lambda value: {"ranks": integer(value)},
+    "clients": _clients,
+    "clients per node": lambda value: {"ranks_per_node": integer(value)},
+    "repetitions": lambda value: {"repetitions": integer(value)},
+    "xfersize": lambda value: {"transfer": size(value)},
+    "blocksize": lambda value: {"block": size(value)},
+}
+# Columns of the summary, by what they are of a test.
+_TOLD: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+    "#Tasks": ("ranks", integer),
+    "tPN": ("ranks_per_node", integer),
+    "reps": ("repetitions", integer),
+    "fPP": ("is_shared", lambda text: integer(text) == 0),
+    "segcnt": ("segments", integer),
+    "blksiz": ("block", _exact),
+    "xsize": ("transfer", _exact),
+    "API": ("api", str),
+}
+
+
+def _knows(source: Input) -> bool:
+    return _MARK in source.data[:_HEAD_BYTES] and any(map(_HEAD.fullmatch, _decoded(source.data[:_HEAD_BYTES])))
+
+
+def _decoded(data: bytes) -> list[str]:
+    return [line.rstrip("\r") for line in data.decode("utf-8", "backslashreplace").split("\n")]
+
+
+def _read(source: Input) -> Readings:
+    data, cut = complete_lines(source.data)
+    rows: list[dict[str, Any]] = []
+    left_out = LeftOut("line")
+    for launch in _launches(data):
+        first_test = rows[-1]["test"] + 1 if rows else 0
+        try:
+            rows += rows_of(_Reader(source.zone).read(launch), first_test)
+        except FlawError as flaw:
+            left_out.add(flaw.line, flaw.why)
+    if not rows:
+        raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
+    return Readings(table_of(source, rows), "; ".join(filter(None, (left_out.told(), cut))))
+
+
+def _launches(data: bytes) -> Iterator[list[tuple[int, str]]]:
+    """The numbered lines of each output."""
+    launch: list[tuple[int, str]] = []
+    for first, lines in batches(data):
+        for number, line in enumerate(lines, first):
+            if _HEAD.fullmatch(line):
+                if launch:
+                    yield launch
+                launch = []
+            elif not launch:
+                continue
+            if len(line) <= _LONGEST_LINE:
+                launch.append((number, line))
+    if launch:
+        yield launch
+
+
+class _Reader:
+    """Reads one output, line by line.
+
+    Args:
+        zone: time zone of its times.
+    """
+
+    def __init__(self, zone: tzinfo) -> None:
+        self._zone = zone
+        self._launch = Launch()
+        self._keys: dict[str, Callable[[int, str], None]] = {
+            "Began": self._began,
+            "Command line": self._command,
+            "Command line used": self._command,
+            "Machine": self._machine,
+            "TestID": self._test,
+            "StartTime": self._start,
+            "Options": self._open_settings,
+            "Summary": self._open_settings,
+            "Summary of all tests": self._sum_up,
+            "Max Write": lambda line, value: self._most(line, "write", value),
+            "Max Read": lambda line, value: self._most(line, "read", value),
+            "Finished": self._finish,
+        }
+        self._in_settings = False
+        self._in_environment = False
+        self._hints: list[str] | None = None
+        self._columns: list[str] = []
+        self._bytes: dict[str, int] = {}
+        self._result_count = 0
+
+    def read(self, lines: Iterable[tuple[int, str]]) -> Launch:
+        """What the lines say.
+
+        Raises:
+            FlawError: they are not as IOR writes them.
+        """
+        for number, line in lines:
+            self._launch.last_line = number
+            if match := _HEAD.fullmatch(line):
+                self._launch.version = match[1]
+                if int(match[2]) < _FIRST_MAJOR:
+                    raise FlawError(number, f"IOR {match[1]} is older than 3.0, and prints another table")
+                continue
+            try:
+                self._take(number, line)
+            except FlawError:
+                raise
+            except ValueError as error:
+                raise FlawError(number, str(error)) from error
+            if self._launch.is_ended:
+                break
+        return self._launch
+
+    def _take(self, number: int, line: str) -> None:
+        if self._in_environment:
+            self._in_environment = line != "ENDING ENVIRON LOOP"
+        elif line == "STARTING ENVIRON LOOP":
+            self._in_environment = True
+        elif self._hints is not None:
+            self._take_hint(number, line)
+        elif _HINTS.fullmatch(line):
+            self._hints = []
+        elif match := _BYTES.search(line):
+            self._bytes[match[1].split()[0]] = integer(match[2])
+        elif not self._take_row(number, line.split()) and (match := _KEY.match(line)):
+            self._take_key(number, match[1], match[2].strip())
+
+    def _take_hint(self, number: int, line: str) -> None:
+        told = self._hints or []
+        if line.strip() == "}":
+            self._last(number).hints = ";".join(told)
+            self._hints = None
+        else:
+            name, is_given, value = line.partition("=")
+            if not is_given:
+                raise FlawError(number, "it is no hint")
+            self._hints = [*told, f"{name.strip()}={value.strip()}"]
+
+    def _take_row(self, number: int, words: list[str]) -> bool:
+        """Takes a line of a table, if it is one."""
+        first, second = [*words[:2], "", ""][:2]
+        if (first, second[:3]) in {("access", "bw("), ("Operation", "Max")}:
+            is_table = knows_columns(words) if first == "access" else {*_TOLD, "Max(MiB)", "Mean(s)"} <= {*words}
+            if not is_table:
+                raise FlawError(number, "the table has other columns, or other units, than those of IOR 3.0 to 4.1")
+            self._columns, self._in_settings = words, False
+            return True
+        if first not in OPS or not second[:1].isdigit():
+            return False
+        if not self._columns:
+            raise FlawError(number, "it is a result without a table")
+        if self._columns[0] == "access":
+            self._take_result(number, words)
+        else:
+            self._take_summary(number, words)
+        return True
+
+    def _take_result(self, number: int, words: list[str]) -> None:
+        self._result_count += 1
+        if self._result_count > _MOST_RESULTS:
+            raise FlawError(number, f"it has more than {_MOST_RESULTS:,} results, the limit for one output")
+        result = result_of(number, self._columns, words)
+        result.expected_bytes, result.moved_bytes = self._bytes.get("Expected"), self._bytes.get("Using")
+        self._bytes = {}
+        self._last(number).results.append(result)
+
+    def _take_summary(self, number: int, words: list[str]) -> None:
+        if len(words) != len(self._columns):
+            raise FlawError(number, f"it has {len(words)} of {len(self._columns)} columns")
+        cells = dict(zip(self._columns, words, strict=True))
+        moved = exactly(integer(cells["aggsize"])) if "aggsize" in cells else printed(cells["aggs(MiB)"]).times(MIB)
+        most, least, mean = (printed(cells[f"{name}(MiB)"]) for name in ("Max", "Min", "Mean"))
+        told = {name: read(cells[column]) for column, (name, read) in _TOLD.items()}
+        test = next((each for each in self._launch.tests if each.number == integer(cells["Test#"])), None)
+        if test is None or words[0] in test.summaries:
+            raise FlawError(number, "it sums up a test that is not here")
+        test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"]), moved, told)
+
+    def _take_key(self, number: int, key: str, value: str) -> None:
+        if match := _STARTED.fullmatch(key):
+            self._test(number, match[1])
+            self._start(number, value)
+        elif self._in_settings and key in _SETTINGS:
+            for name, setting in _SETTINGS[key](value).items():
+                setattr(self._last(number), name, setting)
+        elif key in self._keys:
+            self._keys[key](number, value)
+
+    def _last(self, number: int) -> Test:
+        if not self._launch.tests:
+            raise FlawError(number, "no test has begun")
+        return self._launch.tests[-1]
+
+    def _began(self, _number: int, value: str) -> None:
+        self._launch.began = moment(value, self._zone)
+
+    def _command(self, _number: int, value: str) -> None:
+        self._launch.command = value
+
+    def _machine(self, _number: int, value: str) -> None:
+        # The kernel, then the node; more where IOR is asked for more.
+        self._launch.host = [*value.split(), "", ""][1] or None
+
+    def _test(self, number: int, value: str) -> None:
+        self._launch.tests.append(Test(number, integer(value)))
+        self._columns = []
+
+    def _start(self, number: int, value: str) -> None:
+        self._last(number).start = moment(value, self._zone)
+
+    def _open_settings(self, _number: int, _value: str) -> None:
+        self._in_settings = True
+
+    def _sum_up(self, _number: int, _value: str) -> None:
+        self._launch.is_summed = True
+
+    def _most(self, number: int, op: str, value: str) -> None:
+        rate, _, unit = value.partition(" ")
+        if not unit.startswith("MiB/sec "):
+            raise FlawError(number, "the fastest rate is not in MiB/sec")
+        self._last(number).most[op] = number, printed(rate)
+
+    def _finish(self, number: int, value: str) -> None:
+        if moment(value, self._zone) < (self._launch.began or moment(value, self._zone)):
+            raise FlawError(number, "it finishes before it began")
+        self._launch.is_ended = True
+
+
+TEXT: Final = Source("ior", _knows, _read)
