@@ -16,7 +16,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test proof quick quick-tests lint docs docs-slow bench clean
+.PHONY: demo test proof quick quick-tests lint docs docs-slow fuzz bench clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -87,6 +87,11 @@ docs: $(READY_TO_TEST)
 
 docs-slow: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py --slow
+
+# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader.
+FUZZ ?= 20000
+fuzz: $(READY_TO_TEST)
+	$(BIN)/python tests/ior_mutations.py $(FUZZ)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

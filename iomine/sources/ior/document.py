@@ -21,9 +21,10 @@ _SHAPE: Final = re.compile(rb'^\s{0,8}\{\s*"Version"\s*:\s*"[^"]*"\s*,\s*"Began"
 _TALK: Final = re.compile(r"^(?![ \t]*[\]\[{}\",]).*$", re.MULTILINE)
 _RESULT: Final = re.compile(r'"access"\s*:\s*"(?:write|read|remove)"')
 _SUMMARY: Final = re.compile(r'"operation"\s*:')
+# Of each number that is not whole.
+PLACES: Final = 4
 _RATES: Final = ("bwMaxMIB", "bwMinMIB", "bwMeanMIB", "MeanTime")
 _PARTS: Final = {
-    "requests_rate": "iops",
     "block": "blockKiB",
     "transfer": "xferKiB",
     "open": "openTime",
@@ -162,7 +163,10 @@ class _Reader:
         if op not in OPS:
             return
         repetition = sum(each.op == op for each in test.results)
-        spans: dict[str, Any] = {name: _span(row[key]) for name, key in _PARTS.items() if key in row}
+        spans: dict[str, Any] = {name: _span(row[key]) for name, key in _PARTS.items()}
+        # Since 3.3.
+        if "iops" in row:
+            spans["requests_rate"] = _span(row["iops"])
         test.results.append(Result(self._line, op, repetition, _span(row["bwMiB"]), _span(row["totalTime"]), **spans))
 
     def _summary(self, row: Mapping[str, Any]) -> None:
@@ -214,7 +218,7 @@ def _whole(value: object) -> int:
 
 
 def _span(value: object) -> Span:
-    return printed(_number(value))
+    return printed(_number(value), PLACES)
 
 
 def _size(value: object) -> Size:

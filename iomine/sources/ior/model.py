@@ -1,11 +1,11 @@
 """What an output of IOR says, whatever its form."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final
 
-from iomine.sources.ior.numbers import Size, Span, integer, printed
+from iomine.sources.ior.numbers import Size, Span, integer
 
 OPS: Final = ("write", "read")
 _TIME: Final = "%a %b %d %H:%M:%S %Y"
@@ -19,6 +19,8 @@ _COLUMNS: Final = {
     "close(s)": "close",
     "total(s)": "elapsed",
 }
+_AT_TIMES: Final = {"IOPS", "Latency", "Latency(s)", "numTasks"}
+_ALWAYS: Final = {"access", "iter", *_COLUMNS} - _AT_TIMES
 # What IOR prints for times that it did not take.
 _NOTHING: Final = "-"
 
@@ -144,12 +146,18 @@ class Launch:
 
 
 def knows_columns(columns: Sequence[str]) -> bool:
-    """Whether a table's heading has the columns that are read, with the units in which they are read."""
-    return {"access", "iter"} | set(_COLUMNS) - {"IOPS"} <= set(columns)
+    """Whether a table's heading has the columns of IOR 3.0 to 4.1 and no others, so that units are those that are read."""
+    return _ALWAYS <= set(columns) <= _ALWAYS | _AT_TIMES
 
 
-def result_of(line: int, columns: Sequence[str], words: Sequence[str]) -> Result:
+def result_of(line: int, columns: Sequence[str], words: Sequence[str], number: Callable[[str], Span]) -> Result:
     """A row of a table of results.
+
+    Args:
+        line: where it stands.
+        columns: the table's heading.
+        words: the row's cells.
+        number: reads a number as the table has them.
 
     Raises:
         FlawError: it is none.
@@ -159,7 +167,7 @@ def result_of(line: int, columns: Sequence[str], words: Sequence[str]) -> Result
     cells = dict(zip(columns, words, strict=True))
     try:
         spans: dict[str, Any] = {
-            name: printed(cells[column]) for column, name in _COLUMNS.items() if cells.get(column, _NOTHING) != _NOTHING
+            name: number(cells[column]) for column, name in _COLUMNS.items() if cells.get(column, _NOTHING) != _NOTHING
         }
         ranks = integer(cells["numTasks"]) if "numTasks" in cells else None
         return Result(line, cells["access"], integer(cells["iter"]), ranks=ranks, **spans)

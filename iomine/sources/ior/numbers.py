@@ -1,6 +1,7 @@
 """Numbers as IOR prints them: rounded, so that each stands for a span."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -11,6 +12,9 @@ _INTEGER: Final = re.compile(r"\d{1,18}")
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,2})?) (bytes|[KMGT]iB)")
 _OPTION: Final = re.compile(r"(\d{1,15})([kmgt]?)", re.IGNORECASE)
 _POWERS: Final = {"b": 0, "k": 1, "m": 2, "g": 3, "t": 4, "": 0}
+# The most and the least that is printed with so many places.
+_LARGEST: Final[Mapping[int, int]] = {6: 1, 2: 3600, 0: 10**15}
+_SMALLEST: Final[Mapping[int, int]] = {6: 0, 2: 1, 0: 3600}
 # Sums are of doubles, and of floats in one place.
 _ROUNDING: Final = Decimal("1.0000002")
 # What a column holds.
@@ -64,17 +68,29 @@ def exactly(number: int) -> Span:
     return Span(value, value, value)
 
 
-def printed(text: str) -> Span:
-    """A number that is printed with some places.
+def printed(text: str, places: int) -> Span:
+    """A number that is printed with so many places.
+
+    Raises:
+        ValueError: it is none, has other places, or is out of range.
+    """
+    if not _NUMBER.fullmatch(text) or len(text.partition(".")[2]) != places:
+        raise ValueError(f"{text[:40]!r} is no number as IOR prints it")
+    value, half = Decimal(text), Decimal(5).scaleb(-places - 1)
+    return Span(value, max(value - half, Decimal(0)), value + half)
+
+
+def tabled(text: str) -> Span:
+    """A number in IOR's text table, which has six places below 1, two below 3,600, and none from there on.
 
     Raises:
         ValueError: it is none, or out of range.
     """
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} is no number as IOR prints it")
-    value = Decimal(text)
-    half = Decimal(5).scaleb(-len(text.partition(".")[2]) - 1)
-    return Span(value, max(value - half, Decimal(0)), value + half)
+    places = len(text.partition(".")[2])
+    span = printed(text, places)
+    if span.low > _LARGEST.get(places, 0) or span.high < _SMALLEST.get(places, 0):
+        raise ValueError(f"{text[:40]!r} has other places than IOR prints")
+    return span
 
 
 def integer(text: str) -> int:
@@ -98,7 +114,7 @@ def size(text: str) -> Size:
     if not match:
         raise ValueError(f"{text[:40]!r} is no size as IOR prints it")
     unit = KIB ** _POWERS[match[2][0].lower()]
-    span = printed(match[1]).times(unit)
+    span = printed(match[1], len(match[1].partition(".")[2])).times(unit)
     if span.high > MOST:
         raise ValueError(f"{text[:40]} is more than any file has")
     return Size(span, None) if "." in match[1] else Size(exactly(int(span.value)), int(span.value))

@@ -61,7 +61,8 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
     if at is None:
         raise FlawError(test.line, "the test does not say when it began")
     for name in _NEEDED:
-        if getattr(test, name) is None:
+        value = getattr(test, name)
+        if value is None or (value == 0 and value is not False):
             raise FlawError(test.line, f"the test does not say its {name.removeprefix('is_')}")
     _agree(test)
     _fill(test, options)
@@ -140,10 +141,10 @@ def _check(launch: Launch, test: Test, op: str, options: Asked) -> None:
     """
     results = [each for each in test.results if each.op == op]
     summary = test.summaries.get(op)
-    if bool(results) != bool(summary) and (launch.is_summed or summary):
-        raise FlawError(summary.line if summary else launch.last_line, f"results and summary differ in whether there are {op}s")
     if not launch.is_ended and (launch.is_summed or options.ops is None or (op in options.ops and not results)):
         raise FlawError(launch.last_line, "it is cut: IOR does not say that it has finished")
+    if bool(results) != bool(summary) and (launch.is_summed or summary):
+        raise FlawError(summary.line if summary else launch.last_line, f"results and summary differ in whether there are {op}s")
     if not results:
         return
     if [each.repetition for each in results] != [*range(test.repetitions or 0)]:

@@ -1,22 +1,29 @@
 """IOR's summary as CSV (`-O summaryFormat=CSV`): results and little else, neither when they were measured nor where."""
 
+from functools import partial
 from typing import Any, Final
 
 from iomine.errors import UnreadableError
 from iomine.sources.accounting.lines import LeftOut, head_of, numbered
 from iomine.sources.clock import read_at
+from iomine.sources.ior.document import PLACES
 from iomine.sources.ior.model import OPS, FlawError, knows_columns, result_of
+from iomine.sources.ior.numbers import printed
 from iomine.sources.ior.rows import measured, table_of
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines
 from iomine.units import KIB
 
-_HEAD: Final = "access,bw(MiB/s),"
+_HEAD: Final = "access,bw("
 
 
 def _knows(source: Input) -> bool:
-    head = head_of(source.data).partition("\n")[0].rstrip("\r").split(",")
-    return head[:2] == _HEAD.split(",")[:2] and knows_columns(head)
+    head = head_of(source.data).partition("\n")[0].rstrip("\r")
+    return head.startswith(_HEAD) and _is_heading(head.split(","))
+
+
+def _is_heading(words: list[str]) -> bool:
+    return "numTasks" in words and knows_columns(words)
 
 
 def _read(source: Input) -> Readings:
@@ -30,7 +37,7 @@ def _read(source: Input) -> Readings:
     for number, line in numbered(data):
         words = line.split(",")
         if line.startswith(_HEAD):
-            columns = words
+            columns = words if _is_heading(words) else []
             test += bool(seen)
             seen = set()
             continue
@@ -50,9 +57,9 @@ def _read(source: Input) -> Readings:
 
 
 def _row(number: int, columns: list[str], words: list[str]) -> dict[str, Any]:
-    result = result_of(number, columns, words)
-    if result.op not in OPS:
-        raise FlawError(number, "it is neither a write nor a read")
+    result = result_of(number, columns, words, partial(printed, places=PLACES))
+    if result.op not in OPS or not result.ranks:
+        raise FlawError(number, "it is neither a write nor a read of any process")
     block, transfer = (span.times(KIB).multiple(1) if span else None for span in (result.block, result.transfer))
     if result.requests_rate and result.data and result.transfer:
         requested = result.requests_rate.times(result.data).times(result.transfer)

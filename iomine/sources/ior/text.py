@@ -12,7 +12,7 @@ from typing import Any, Final
 from iomine.errors import UnreadableError
 from iomine.sources.accounting.lines import LeftOut, batches
 from iomine.sources.ior.model import OPS, FlawError, Launch, Summary, Test, knows_columns, moment, result_of
-from iomine.sources.ior.numbers import Size, exactly, integer, printed, size
+from iomine.sources.ior.numbers import Size, exactly, integer, printed, size, tabled
 from iomine.sources.ior.rows import rows_of, table_of
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines
@@ -92,6 +92,8 @@ _TOLD: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "xsize": ("transfer", _exact),
     "API": ("api", str),
 }
+_SUMMED: Final = {*_TOLD, "Max(MiB)", "Min(MiB)", "Mean(MiB)", "Mean(s)", "Test#"}
+_MOVED: Final = {"aggsize", "aggs(MiB)"}
 
 
 def _knows(source: Input) -> bool:
@@ -217,8 +219,8 @@ class _Reader:
         """Takes a line of a table, if it is one."""
         first, second = [*words[:2], "", ""][:2]
         if (first, second[:3]) in {("access", "bw("), ("Operation", "Max")}:
-            is_table = knows_columns(words) if first == "access" else {*_TOLD, "Max(MiB)", "Mean(s)"} <= {*words}
-            if not is_table:
+            is_known = knows_columns(words) if first == "access" else {*words} >= _SUMMED and bool(_MOVED & {*words})
+            if not is_known:
                 raise FlawError(number, "the table has other columns, or other units, than those of IOR 3.0 to 4.1")
             self._columns, self._in_settings = words, False
             return True
@@ -236,7 +238,7 @@ class _Reader:
         self._result_count += 1
         if self._result_count > _MOST_RESULTS:
             raise FlawError(number, f"it has more than {_MOST_RESULTS:,} results, the limit for one output")
-        result = result_of(number, self._columns, words)
+        result = result_of(number, self._columns, words, tabled)
         result.expected_bytes, result.moved_bytes = self._bytes.get("Expected"), self._bytes.get("Using")
         self._bytes = {}
         self._last(number).results.append(result)
@@ -245,13 +247,13 @@ class _Reader:
         if len(words) != len(self._columns):
             raise FlawError(number, f"it has {len(words)} of {len(self._columns)} columns")
         cells = dict(zip(self._columns, words, strict=True))
-        moved = exactly(integer(cells["aggsize"])) if "aggsize" in cells else printed(cells["aggs(MiB)"]).times(MIB)
-        most, least, mean = (printed(cells[f"{name}(MiB)"]) for name in ("Max", "Min", "Mean"))
+        moved = exactly(integer(cells["aggsize"])) if "aggsize" in cells else printed(cells["aggs(MiB)"], 1).times(MIB)
+        most, least, mean = (printed(cells[f"{name}(MiB)"], 2) for name in ("Max", "Min", "Mean"))
         told = {name: read(cells[column]) for column, (name, read) in _TOLD.items()}
         test = next((each for each in self._launch.tests if each.number == integer(cells["Test#"])), None)
         if test is None or words[0] in test.summaries:
             raise FlawError(number, "it sums up a test that is not here")
-        test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"]), moved, told)
+        test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"], 5), moved, told)
 
     def _take_key(self, number: int, key: str, value: str) -> None:
         if match := _STARTED.fullmatch(key):
@@ -295,7 +297,7 @@ class _Reader:
         rate, _, unit = value.partition(" ")
         if not unit.startswith("MiB/sec "):
             raise FlawError(number, "the fastest rate is not in MiB/sec")
-        self._last(number).most[op] = number, printed(rate)
+        self._last(number).most[op] = number, printed(rate, 2)
 
     def _finish(self, number: int, value: str) -> None:
         if moment(value, self._zone) < (self._launch.began or moment(value, self._zone)):
