@@ -19,6 +19,7 @@ from iomine.units import KIB, MIB
 _HEAD_BYTES: Final = 64 * KIB
 _SHAPE: Final = re.compile(rb'^\s{0,8}\{\s*"Version"\s*:\s*"[^"]*"\s*,\s*"Began"\s*:', re.MULTILINE)
 _TALK: Final = re.compile(r"^(?![ \t]*[\]\[{}\",]).*$", re.MULTILINE)
+_TEST: Final = re.compile(r'"Parameters"\s*:')
 _RESULT: Final = re.compile(r'"access"\s*:\s*"(?:write|read|remove)"')
 _SUMMARY: Final = re.compile(r'"operation"\s*:')
 # Of each number that is not whole.
@@ -60,7 +61,7 @@ def _launch(text: str, source: Input) -> Launch:
         raise FlawError(error.lineno, f"it is no JSON from here on: {error.msg}") from error
     except RecursionError as error:
         raise FlawError(1, "it is nested too deeply") from error
-    lines = {name: _lines(text, shape) for name, shape in (("result", _RESULT), ("summary", _SUMMARY))}
+    lines = {name: _lines(text, shape) for name, shape in (("test", _TEST), ("result", _RESULT), ("summary", _SUMMARY))}
     launch = Launch(text.count("\n") + 1, is_summed=True, is_ended=True)
     return _Reader(launch, source, lines).read(document)
 
@@ -82,7 +83,7 @@ class _Reader:
     Args:
         launch: what it becomes.
         source: the input.
-        lines: where results and summaries stand, in their order.
+        lines: where tests, results and summaries stand, in their order.
     """
 
     def __init__(self, launch: Launch, source: Input, lines: Mapping[str, Iterator[int]]) -> None:
@@ -114,10 +115,12 @@ class _Reader:
             raise ValueError("it finishes before it began")
         for each in _items(document["tests"]):
             launch.tests.append(self._test(_members(each)))
+        self._line = launch.last_line
         for each in _items(document["summary"]):
             self._summary(_members(each))
 
     def _test(self, told: Mapping[str, Any]) -> Test:
+        self._line = next(self._lines["test"])
         parameters, options = _members(told["Parameters"]), _members(told["Options"])
         test = Test(
             self._line,

@@ -66,6 +66,8 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
             raise FlawError(test.line, f"the test does not say its {name.removeprefix('is_')}")
     _agree(test)
     _fill(test, options)
+    # What is wrong in a row is told of the row, not of the summary.
+    moved = [_moved(test, result) for result in test.results]
     for op in OPS:
         _check(launch, test, op, options)
     settings = {
@@ -84,8 +86,8 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
         "hints": test.hints,
         "test_path": test.path,
     }
-    for result in test.results:
-        yield settings | {"moved_bytes": _moved(test, result)} | measured(result)
+    for result, moved_bytes in zip(test.results, moved, strict=True):
+        yield settings | {"moved_bytes": moved_bytes} | measured(result)
 
 
 def measured(result: Result) -> dict[str, Any]:
