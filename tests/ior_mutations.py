@@ -183,11 +183,11 @@ _DAMAGES: Final[dict[str, Callable[[bytes, Random, tuple[bytes, ...]], bytes]]] 
 }
 
 
-def _told(found: Counter[str]) -> Iterator[str]:
+def _lines_of(found: Counter[str]) -> Iterator[str]:
     return (f"{count:7,} {outcome}" for outcome, count in found.most_common())
 
 
 if __name__ == "__main__":
     if not real():
         sys.exit("../shared/data/ior is not here")
-    print("\n".join(_told(outcomes(real(), int(sys.argv[1]), seed=1))))  # noqa: T201
+    print("\n".join(_lines_of(outcomes(real(), int(sys.argv[1]), seed=1))))  # noqa: T201

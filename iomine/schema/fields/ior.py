@@ -32,10 +32,10 @@ IOR = {
     ),
     **defined(
         Kind.BYTES,
-        block_bytes="Bytes that a process moves one after the other before the next process's begin.",
-        transfer_bytes="Bytes of each request.",
+        ior_block_bytes="Block of IOR (`-b`): bytes that a process moves one after the other.",
+        ior_transfer_bytes="Transfer of IOR (`-t`): bytes of each request.",
     ),
-    **defined(Kind.COUNT, segment_count="How often the blocks of all processes follow each other."),
+    **defined(Kind.COUNT, ior_segment_count="Segments of IOR (`-s`): how often the blocks of all processes follow each other."),
     **defined(
         Kind.SECONDS,
         open_seconds="Time in opening: from the first process's start to the last one's end, like the two below.",

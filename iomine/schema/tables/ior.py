@@ -6,8 +6,8 @@ IOR_RUN = Table(
     "ior_run",
     "One repetition of writes or reads of a test of IOR. bytes_per_second is over elapsed_seconds, as IOR has it.",
     (
-        *("start_at", "system", "host", "output_path", "ior_version", "test", "api", "nprocs", "node_count", "block_bytes"),
-        *("transfer_bytes", "segment_count", "is_shared", "is_collective", "hints", "test_path", "op", "repetition"),
+        *("start_at", "system", "host", "output_path", "ior_version", "test", "api", "nprocs", "node_count", "ior_block_bytes"),
+        *("ior_transfer_bytes", "ior_segment_count", "is_shared", "is_collective", "hints", "test_path", "op", "repetition"),
         *("moved_bytes", "bytes_per_second", "open_seconds", "data_seconds", "close_seconds", "elapsed_seconds"),
     ),
     for_people=True,

@@ -119,13 +119,13 @@ class _Reader:
         for each in _items(document["summary"]):
             self._summary(_members(each))
 
-    def _test(self, told: Mapping[str, Any]) -> Test:
+    def _test(self, entry: Mapping[str, Any]) -> Test:
         self._line = next(self._lines["test"])
-        parameters, options = _members(told["Parameters"]), _members(told["Options"])
+        parameters, options = _members(entry["Parameters"]), _members(entry["Options"])
         test = Test(
             self._line,
-            _whole(told["TestID"]),
-            start=moment(_text(told["StartTime"]), self._zone),
+            _whole(entry["TestID"]),
+            start=moment(_text(entry["StartTime"]), self._zone),
             api=_text(options["api"]).upper(),
             path=_text(options["test filename"]),
             is_shared=_whole(parameters["filePerProc"]) == 0,
@@ -155,7 +155,7 @@ class _Reader:
             if mine and not size(_text(options[name])).span.meets(mine.span):
                 raise ValueError(f"options and parameters differ in {name}")
         # Older ones have a list of its own for each repetition.
-        for each in _items(told["Results"]):
+        for each in _items(entry["Results"]):
             for row in each if isinstance(each, list) else [each]:
                 self._result(test, _members(row))
         return test
@@ -178,7 +178,7 @@ class _Reader:
         op = _text(row["operation"])
         if test is None or op not in OPS or op in test.summaries:
             raise ValueError("it sums up a test that is not here")
-        told = {
+        settings = {
             "api": _text(row["API"]).upper(),
             "segments": _whole(row["segmentCount"]),
             "block": _size(row["blockSize"]),
@@ -189,7 +189,7 @@ class _Reader:
             "is_shared": _whole(row["filePerProc"]) == 0,
         }
         most, least, mean, seconds = (_span(row[name]) for name in _RATES)
-        test.summaries[op] = Summary(self._line, most, least, mean, seconds, _span(row["xsizeMiB"]).times(MIB), told)
+        test.summaries[op] = Summary(self._line, most, least, mean, seconds, _span(row["xsizeMiB"]).times(MIB), settings)
 
 
 def _members(value: object) -> Mapping[str, Any]:

@@ -78,7 +78,7 @@ class Summary:
         mean: of all.
         seconds: mean of the elapsed time.
         moved: bytes of the first repetition.
-        told: what it says of the test, by the name of the test's attribute.
+        settings: what it says of the test, by the name of the test's attribute.
     """
 
     line: int
@@ -87,7 +87,7 @@ class Summary:
     mean: Span
     seconds: Span
     moved: Span
-    told: dict[str, object]
+    settings: dict[str, object]
 
 
 @dataclass(slots=True)

@@ -13,11 +13,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from iomine.errors import UnreadableError
 from iomine.schema.registry import arrow_schema, field
+from iomine.sources.accounting.lines import LeftOut
 from iomine.sources.ior.command import Asked, asked
 from iomine.sources.ior.model import OPS, FlawError, Launch, Result, Summary, Test
 from iomine.sources.ior.numbers import MOST, Size, Span
-from iomine.sources.model import Input
+from iomine.sources.model import Input, Readings
 from iomine.units import KIB, MIB
 
 TABLE: Final = "ior_run"
@@ -33,6 +35,24 @@ def table_of(source: Input, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
     common = {name: value and _shown(value) for name, value in common.items()}
     table = pa.Table.from_pylist([row | common for row in rows], schema=arrow_schema(TABLE))
     return {TABLE: table.append_column(pa.field("night", field("night").type), table["start_at"].cast(field("night").type))}
+
+
+def readings(source: Input, rows: list[dict[str, Any]], left_out: LeftOut, *doubts: str, has_moment: bool = True) -> Readings:
+    """What an input holds.
+
+    Args:
+        source: the input.
+        rows: those that were read.
+        left_out: lines that could not be read.
+        doubts: what else is not to be trusted.
+        has_moment: whether the content says when it was measured.
+
+    Raises:
+        UnreadableError: there are no rows.
+    """
+    if not rows:
+        raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
+    return Readings(table_of(source, rows), "; ".join(filter(None, (left_out.told(), *doubts))), has_moment)
 
 
 def _shown(path: str) -> str:
@@ -66,7 +86,7 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
             raise FlawError(test.line, f"the test does not say its {name.removeprefix('is_')}")
     _agree(test)
     _fill(test, options)
-    # What is wrong in a row is told of the row, not of the summary.
+    # What is wrong in a row is found in the row, not in the summary.
     moved = [_moved(test, result) for result in test.results]
     for op in OPS:
         _check(launch, test, op, options)
@@ -78,9 +98,9 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
         "api": test.api,
         "nprocs": test.ranks,
         "node_count": test.nodes,
-        "block_bytes": test.block.exact if test.block else None,
-        "transfer_bytes": test.transfer.exact if test.transfer else None,
-        "segment_count": test.segments,
+        "ior_block_bytes": test.block.exact if test.block else None,
+        "ior_transfer_bytes": test.transfer.exact if test.transfer else None,
+        "ior_segment_count": test.segments,
         "is_shared": test.is_shared,
         "is_collective": test.is_collective,
         "hints": test.hints,
@@ -113,7 +133,7 @@ def _seconds(span: Span | None) -> float | None:
 def _agree(test: Test) -> None:
     """Refuses settings that are not those of the summary, and takes those from there that are exact or are nowhere else."""
     for summary in test.summaries.values():
-        for name, value in summary.told.items():
+        for name, value in summary.settings.items():
             mine = getattr(test, name)
             is_same = mine.span.meets(value.span) if isinstance(mine, Size) and isinstance(value, Size) else mine in (None, value)
             if not is_same:
@@ -171,9 +191,9 @@ def _check_summary(summary: Summary, results: list[Result]) -> None:
         "mean time": (summary.seconds, _mean([each.elapsed for each in results])),
         "bytes": (summary.moved, results[0].rate.times(results[0].elapsed).times(MIB)),
     }
-    for name, (told, found) in pairs.items():
-        if not told.meets(found):
-            raise FlawError(summary.line, f"its {name} of {told.value:f} is not that of the results")
+    for name, (summed, found) in pairs.items():
+        if not summed.meets(found):
+            raise FlawError(summary.line, f"its {name} of {summed.value:f} is not that of the results")
 
 
 def _mean(spans: list[Span]) -> Span:
@@ -192,7 +212,7 @@ def _moved(test: Test, result: Result) -> int | None:
     if result.requests_rate and result.data and test.transfer and test.transfer.exact:
         spans.append(result.requests_rate.times(result.data).times(test.transfer.exact))
     if not all(span.meets(spans[0]) for span in spans):
-        raise FlawError(result.line, "its rates and times do not tell of the same bytes")
+        raise FlawError(result.line, "its rates and times do not make the same bytes")
     sizes = (test.block and test.block.exact, test.segments, test.ranks)
     expected = prod(size for size in sizes if size) if all(sizes) else None
     if result.expected_bytes is not None and expected not in (None, result.expected_bytes):

@@ -3,13 +3,12 @@
 from functools import partial
 from typing import Any, Final
 
-from iomine.errors import UnreadableError
 from iomine.sources.accounting.lines import LeftOut, head_of, numbered
 from iomine.sources.clock import read_at
 from iomine.sources.ior.document import PLACES
 from iomine.sources.ior.model import OPS, FlawError, knows_columns, result_of
 from iomine.sources.ior.numbers import printed
-from iomine.sources.ior.rows import measured, table_of
+from iomine.sources.ior.rows import measured, readings
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines
 from iomine.units import KIB
@@ -51,9 +50,7 @@ def _read(source: Input) -> Readings:
             seen = set()
         seen.add((row["op"], row["repetition"]))
         rows.append(row | {"start_at": clock.at, "test": test})
-    if not rows:
-        raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
-    return Readings(table_of(source, rows), "; ".join(filter(None, (left_out.told(), cut, clock.doubt))), tells_moment=False)
+    return readings(source, rows, left_out, cut, clock.doubt, has_moment=False)
 
 
 def _row(number: int, columns: list[str], words: list[str]) -> dict[str, Any]:
@@ -64,8 +61,8 @@ def _row(number: int, columns: list[str], words: list[str]) -> dict[str, Any]:
     if result.requests_rate and result.data and result.transfer:
         requested = result.requests_rate.times(result.data).times(result.transfer)
         if not requested.meets(result.rate.times(result.elapsed).times(KIB)):
-            raise FlawError(number, "its rates and times do not tell of the same bytes")
-    return measured(result) | {"nprocs": result.ranks, "block_bytes": block, "transfer_bytes": transfer}
+            raise FlawError(number, "its rates and times do not make the same bytes")
+    return measured(result) | {"nprocs": result.ranks, "ior_block_bytes": block, "ior_transfer_bytes": transfer}
 
 
 TABLE: Final = Source("ior_csv", _knows, _read)

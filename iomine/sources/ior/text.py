@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, Final
 
-from iomine.errors import UnreadableError
 from iomine.sources.accounting.lines import LeftOut, batches
 from iomine.sources.ior.model import OPS, FlawError, Launch, Summary, Test, knows_columns, moment, result_of
 from iomine.sources.ior.numbers import Size, exactly, integer, printed, size, tabled
-from iomine.sources.ior.rows import rows_of, table_of
+from iomine.sources.ior.rows import readings, rows_of
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines
 from iomine.units import KIB, MIB
@@ -43,8 +42,7 @@ def _one_of(words: Mapping[str, bool], word: str) -> bool:
 
 def _access(value: str) -> Mapping[str, object]:
     access, _, type_ = value.partition(", ")
-    told = {"is_shared": _one_of(_ACCESS, access)}
-    return told | ({"is_collective": _one_of(_TYPE, type_)} if type_ else {})
+    return {"is_shared": _one_of(_ACCESS, access)} | ({"is_collective": _one_of(_TYPE, type_)} if type_ else {})
 
 
 def _clients(value: str) -> Mapping[str, object]:
@@ -82,7 +80,7 @@ _SETTINGS: Final[Mapping[str, Callable[[str], Mapping[str, object]]]] = {
     "blocksize": lambda value: {"block": size(value)},
 }
 # Columns of the summary, by what they are of a test.
-_TOLD: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
+_SUMMED_SETTINGS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "#Tasks": ("ranks", integer),
     "tPN": ("ranks_per_node", integer),
     "reps": ("repetitions", integer),
@@ -92,7 +90,7 @@ _TOLD: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "xsize": ("transfer", _exact),
     "API": ("api", str),
 }
-_SUMMED: Final = {*_TOLD, "Max(MiB)", "Min(MiB)", "Mean(MiB)", "Mean(s)", "Test#"}
+_SUMMED: Final = {*_SUMMED_SETTINGS, "Max(MiB)", "Min(MiB)", "Mean(MiB)", "Mean(s)", "Test#"}
 _MOVED: Final = {"aggsize", "aggs(MiB)"}
 
 
@@ -114,9 +112,7 @@ def _read(source: Input) -> Readings:
             rows += rows_of(_Reader(source.zone).read(launch), first_test)
         except FlawError as flaw:
             left_out.add(flaw.line, flaw.why)
-    if not rows:
-        raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
-    return Readings(table_of(source, rows), "; ".join(filter(None, (left_out.told(), cut))))
+    return readings(source, rows, left_out, cut)
 
 
 def _launches(data: bytes) -> Iterator[list[tuple[int, str]]]:
@@ -205,15 +201,15 @@ class _Reader:
             self._take_key(number, match[1], match[2].strip())
 
     def _take_hint(self, number: int, line: str) -> None:
-        told = self._hints or []
+        before = self._hints or []
         if line.strip() == "}":
-            self._last(number).hints = ";".join(told)
+            self._last(number).hints = ";".join(before)
             self._hints = None
         else:
             name, is_given, value = line.partition("=")
             if not is_given:
                 raise FlawError(number, "it is no hint")
-            self._hints = [*told, f"{name.strip()}={value.strip()}"]
+            self._hints = [*before, f"{name.strip()}={value.strip()}"]
 
     def _take_row(self, number: int, words: list[str]) -> bool:
         """Takes a line of a table, if it is one."""
@@ -249,11 +245,11 @@ class _Reader:
         cells = dict(zip(self._columns, words, strict=True))
         moved = exactly(integer(cells["aggsize"])) if "aggsize" in cells else printed(cells["aggs(MiB)"], 1).times(MIB)
         most, least, mean = (printed(cells[f"{name}(MiB)"], 2) for name in ("Max", "Min", "Mean"))
-        told = {name: read(cells[column]) for column, (name, read) in _TOLD.items()}
+        settings = {name: read(cells[column]) for column, (name, read) in _SUMMED_SETTINGS.items()}
         test = next((each for each in self._launch.tests if each.number == integer(cells["Test#"])), None)
         if test is None or words[0] in test.summaries:
             raise FlawError(number, "it sums up a test that is not here")
-        test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"], 5), moved, told)
+        test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"], 5), moved, settings)
 
     def _take_key(self, number: int, key: str, value: str) -> None:
         if match := _STARTED.fullmatch(key):

@@ -82,7 +82,7 @@ SUMMARY_30 = (
 
 def settings_33(settings: Settings, test: int = 0, *more: str, **changed: str) -> list[str]:
     """The head of a test, from 3.2 on."""
-    told = {
+    keys = {
         "api": "MPIIO",
         "apiVersion": "(4.0)",
         "test filename": "/scratch/a:b=c/f",
@@ -99,7 +99,7 @@ def settings_33(settings: Settings, test: int = 0, *more: str, **changed: str) -
         "aggregate filesize": f"{settings.total // MIB} MiB",
     } | changed
     head = [f"TestID              : {test}", f"StartTime           : Sat Mar  2 10:0{test}:00 2024"]
-    lines = [f"{key:<20}: {value}" for key, value in told.items()]
+    lines = [f"{key:<20}: {value}" for key, value in keys.items()]
     return [*head, "Path                : /scratch", "", "Options: ", *lines, "", "Results: ", "", *more]
 
 

@@ -9,6 +9,7 @@ import pytest
 from ior_mutations import AT, outcomes, read, rows
 
 from iomine.errors import UnreadableError
+from iomine.sources.model import Readings
 from iomine.units import MIB
 
 _CSV = (
@@ -36,8 +37,8 @@ def _document(*results: dict[str, Any], first_mib: float = 32.0) -> dict[str, An
         rates, times = ([each[name] for each in results if each["access"] == op] for name in ("bwMiB", "totalTime"))
         sums = {"bwMaxMIB": max(rates), "bwMinMIB": min(rates), "bwMeanMIB": sum(rates) / len(rates)}
         sizes = {"segmentCount": 2, "blockSize": 4 * MIB, "transferSize": MIB, "numTasks": 4, "tasksPerNode": 2}
-        told = {"operation": op, "API": "POSIX", "TestID": 0, "repetitions": len(rates), "filePerProc": 1}
-        summaries.append(told | sizes | sums | {"MeanTime": sum(times) / len(times), "xsizeMiB": first_mib})
+        about = {"operation": op, "API": "POSIX", "TestID": 0, "repetitions": len(rates), "filePerProc": 1}
+        summaries.append(about | sizes | sums | {"MeanTime": sum(times) / len(times), "xsizeMiB": first_mib})
     test = {"TestID": 0, "StartTime": "Sat Mar  2 10:00:00 2024", "Parameters": parameters, "Options": options}
     return {
         "Version": "4.0.0",
@@ -80,9 +81,9 @@ def test_json() -> None:
         "api": "POSIX",
         "nprocs": 4,
         "node_count": 2,
-        "block_bytes": 4 * MIB,
-        "transfer_bytes": MIB,
-        "segment_count": 2,
+        "ior_block_bytes": 4 * MIB,
+        "ior_transfer_bytes": MIB,
+        "ior_segment_count": 2,
         "is_shared": False,
         "is_collective": False,
         "hints": None,
@@ -135,8 +136,8 @@ _OF_TEST = ("tests", 0)
 @pytest.mark.parametrize(
     ("change", "at", "why"),
     [
-        (_set(*_OF_TEST, "Results", 1, "totalTime", value=2.0), '"access": "read"', "do not tell of the same bytes"),
-        (_set(*_OF_TEST, "Results", 1, "wrRdTime", value=0.7), '"access": "read"', "do not tell of the same bytes"),
+        (_set(*_OF_TEST, "Results", 1, "totalTime", value=2.0), '"access": "read"', "do not make the same bytes"),
+        (_set(*_OF_TEST, "Results", 1, "wrRdTime", value=0.7), '"access": "read"', "do not make the same bytes"),
         (_set(*_OF_TEST, "Results", 1, "openTime", value=1.2), '"access": "read"', "a part took 1.2000 s of 1.0000 s"),
         (_set(*_OF_TEST, "Results", 1, "bwMiB", value=32), '"access": "read"', "'32' is no number as IOR prints it"),
         (_set(*_OF_TEST, "Results", 1, "bwMiB", value="x"), '"access": "read"', "'x' is no number"),
@@ -178,12 +179,19 @@ def test_csv() -> None:
     """A summary as CSV says neither where nor when: the file's time of change is the start, and the rest is not known."""
     readings = read(_CSV.encode())
     table = readings.tables["ior_run"].to_pylist()
-    known = {"nprocs": 4, "block_bytes": 4 * MIB, "transfer_bytes": MIB, "system": "here", "output_path": "/ior/out", "test": 0}
+    known = {
+        "nprocs": 4,
+        "ior_block_bytes": 4 * MIB,
+        "ior_transfer_bytes": MIB,
+        "system": "here",
+        "output_path": "/ior/out",
+        "test": 0,
+    }
     known |= {"op": "write", "repetition": 0, "bytes_per_second": 16 * MIB, "elapsed_seconds": 2.0, "open_seconds": 0.2}
     known |= {"data_seconds": 1.6, "close_seconds": 0.2, "start_at": AT, "night": AT.date()}
     assert known == {name: value for name, value in table[0].items() if value is not None}
     assert "nothing but the file's time of change says when it was read" == readings.doubt
-    assert not readings.tells_moment
+    assert Readings(readings.tables, readings.doubt, False) == readings
     (named, *_) = read(_CSV.encode(), "/ior/2026-01-05/1410/x.csv").tables["ior_run"]["start_at"].to_pylist()
     assert datetime(2026, 1, 5, 14, 10, tzinfo=UTC) == named
 
@@ -195,12 +203,12 @@ def test_csv_of_several_tests() -> None:
 
 
 def test_csv_that_is_damaged() -> None:
-    """Rows that contradict themselves, and rows below another heading, are left out and told."""
+    """Rows that contradict themselves, and rows below another heading, are left out and listed."""
     bad = _CSV.replace("1.6000,", "1.5000,").replace("open(s)", "open(ms)")
     readings = read((_CSV + _CSV.replace("1.6000,", "1.5000,") + bad).encode() + b"write,16")
     assert 3 == len(readings.tables["ior_run"])
     assert readings.doubt.startswith(
-        "Left out, 3 in all: line 5 (its rates and times do not tell of the same bytes), "
+        "Left out, 3 in all: line 5 (its rates and times do not make the same bytes), "
         "line 8 (it has 12 of 0 columns), line 9 (it has 12 of 0 columns).; the last line has no end and was left out; "
     )
     none = _CSV.replace(",4,0", ",0,0")

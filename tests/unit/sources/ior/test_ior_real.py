@@ -42,7 +42,7 @@ def _rates(of_op: list[dict[str, Any]]) -> tuple[float, float, float, float]:
 
 @pytest.mark.parametrize("path", _files("*"))
 def test_every_file_is_known_to_one_reader(path: Path) -> None:
-    """Each is taken by one reader, and its runs or what it is instead are told."""
+    """Each is taken by one reader, and its runs or what it is instead are reported."""
     data = path.read_bytes()
     (source,) = (each for each in SOURCES if each.knows(given(data, str(path))))
     readings = source.read(given(data, str(path)))
@@ -56,16 +56,16 @@ def test_json_equals_its_summary(path: Path) -> None:
     by_op = _by_op(path)
     summaries = json.loads(path.read_text())["summary"]
     assert [each["operation"] for each in summaries] == list(by_op)
-    for told in summaries:
-        of_op = by_op[told["operation"]]
-        expected = [told[name] for name in ("bwMaxMIB", "bwMinMIB", "bwMeanMIB", "MeanTime")]
+    for said in summaries:
+        of_op = by_op[said["operation"]]
+        expected = [said[name] for name in ("bwMaxMIB", "bwMinMIB", "bwMeanMIB", "MeanTime")]
         assert expected == pytest.approx(_rates(of_op), abs=1.01e-4)
-        assert [*range(told["repetitions"])] == [row["repetition"] for row in of_op]
-        names = ("block_bytes", "transfer_bytes", "segment_count", "nprocs", "is_shared", "api")
-        theirs = (told["blockSize"], told["transferSize"], told["segmentCount"], told["numTasks"], not told["filePerProc"])
+        assert [*range(said["repetitions"])] == [row["repetition"] for row in of_op]
+        names = ("ior_block_bytes", "ior_transfer_bytes", "ior_segment_count", "nprocs", "is_shared", "api")
+        theirs = (said["blockSize"], said["transferSize"], said["segmentCount"], said["numTasks"], not said["filePerProc"])
         for row in of_op:
-            assert (*theirs, told["API"]) == tuple(row[name] for name in names)
-            assert told["xsizeMiB"] == pytest.approx(row["moved_bytes"] / MIB, abs=1e-4)
+            assert (*theirs, said["API"]) == tuple(row[name] for name in names)
+            assert said["xsizeMiB"] == pytest.approx(row["moved_bytes"] / MIB, abs=1e-4)
 
 
 @pytest.mark.parametrize("path", _files("*.txt"))
@@ -75,20 +75,20 @@ def test_text_equals_its_summary(path: Path) -> None:
     heading = next((line.split() for line in text.splitlines() if line.startswith("Operation ")), [])
     below = text.partition("Operation ")[2].splitlines()
     lines = [line.split() for line in below if line.startswith(("write ", "read "))]
-    for told in (dict(zip(heading, line, strict=True)) for line in lines):
-        *rates, seconds = _rates(of_op := by_op[told["Operation"]])
+    for said in (dict(zip(heading, line, strict=True)) for line in lines):
+        *rates, seconds = _rates(of_op := by_op[said["Operation"]])
         # Rates of the table have two places below 3,600, and none from there on.
-        assert [float(told[f"{name}(MiB)"]) for name in ("Max", "Min", "Mean")] == pytest.approx(
+        assert [float(said[f"{name}(MiB)"]) for name in ("Max", "Min", "Mean")] == pytest.approx(
             rates, abs=_HALF[rates[0] >= 3600]
         )
-        assert float(told["Mean(s)"]) == pytest.approx(seconds, abs=0.0051)
-        names = ("nprocs", "block_bytes", "transfer_bytes", "segment_count")
+        assert float(said["Mean(s)"]) == pytest.approx(seconds, abs=0.0051)
+        names = ("nprocs", "ior_block_bytes", "ior_transfer_bytes", "ior_segment_count")
         for row in of_op:
-            assert [int(told[name]) for name in ("#Tasks", "blksiz", "xsize", "segcnt")] == [row[name] for name in names]
-            assert (told["API"], told["fPP"] == "0") == (row["api"], row["is_shared"])
-            moved = float(told["aggs(MiB)"]) * MIB if "aggs(MiB)" in told else int(told["aggsize"])
+            assert [int(said[name]) for name in ("#Tasks", "blksiz", "xsize", "segcnt")] == [row[name] for name in names]
+            assert (said["API"], said["fPP"] == "0") == (row["api"], row["is_shared"])
+            moved = float(said["aggs(MiB)"]) * MIB if "aggs(MiB)" in said else int(said["aggsize"])
             assert moved == row["moved_bytes"]
-        assert int(told["reps"]) == len(of_op)
+        assert int(said["reps"]) == len(of_op)
     assert (path.parent.name.startswith(("dkrz", "formats")) and bool(by_op)) == bool(lines)
 
 
@@ -115,7 +115,7 @@ def test_csv_equals_its_lines(path: Path) -> None:
             (line["access"], int(line["iter"]), int(line["numTasks"]), float(line["block(KiB)"]) * KIB, float(line["wr/rd(s)"]))
             for line in csv.DictReader(file)
         ]
-    names = ("op", "repetition", "nprocs", "block_bytes", "data_seconds")
+    names = ("op", "repetition", "nprocs", "ior_block_bytes", "data_seconds")
     assert expected == [tuple(row[name] for name in names) for row in rows(path.read_bytes())]
 
 

@@ -38,9 +38,9 @@ def test_a_row_has_all_that_the_output_says() -> None:
         "api": "MPIIO",
         "nprocs": 4,
         "node_count": 2,
-        "block_bytes": 4 * MIB,
-        "transfer_bytes": MIB,
-        "segment_count": 2,
+        "ior_block_bytes": 4 * MIB,
+        "ior_transfer_bytes": MIB,
+        "ior_segment_count": 2,
         "is_shared": True,
         "is_collective": True,
         "hints": None,
@@ -74,7 +74,7 @@ def test_a_folder_names_the_system(path: str, system: str) -> None:
 
 
 def test_times_are_those_of_the_inputs_zone() -> None:
-    """IOR tells no zone."""
+    """IOR prints no zone."""
     source = Input("x", joined(output()), AT, ZoneInfo("America/Los_Angeles"))
     table = SOURCES[0].read(source).tables["ior_run"]
     assert datetime(2024, 3, 2, 18, tzinfo=UTC) == table["start_at"][0].as_py()
@@ -127,19 +127,19 @@ def test_ior_30_says_less() -> None:
         "tasks: 7",
     ]
     got = _row(joined(lines))
-    told = (
+    names = (
         "ior_version",
         "api",
         "nprocs",
         "node_count",
-        "segment_count",
+        "ior_segment_count",
         "is_shared",
         "is_collective",
         "moved_bytes",
         "start_at",
     )
     start = datetime(2024, 3, 2, 10, 0, 1, tzinfo=UTC)
-    assert ("3.0.1", "MPIIO", 4, 2, 3, True, True, 48 * MIB, start) == tuple(got[name] for name in told)
+    assert ("3.0.1", "MPIIO", 4, 2, 3, True, True, 48 * MIB, start) == tuple(got[name] for name in names)
     without = [line for line in lines if not line.startswith("Command line")]
     assert _row(joined(without))["is_collective"] is None
     verbose = [line.replace("shared-file", "shared-file, independent") for line in lines]
@@ -251,10 +251,10 @@ def _without(start: str) -> Callable[[list[str]], list[str]]:
 @pytest.mark.parametrize(
     ("change", "at", "why"),
     [
-        (_changed("16.00 ", "17.00 ", "write  16.00"), "write  ", "its rates and times do not tell of the same bytes"),
-        (_changed("1.60", "1.70", "write  "), "write  ", "its rates and times do not tell of the same bytes"),
+        (_changed("16.00 ", "17.00 ", "write  16.00"), "write  ", "its rates and times do not make the same bytes"),
+        (_changed("1.60", "1.70", "write  "), "write  ", "its rates and times do not make the same bytes"),
         (_changed("0.200000", "2.20", "write  "), "write  ", "a part took 2.20 s of 2.00 s"),
-        (_changed("2.00", "2000.00", "write  "), "write  ", "its rates and times do not tell of the same bytes"),
+        (_changed("2.00", "2000.00", "write  "), "write  ", "its rates and times do not make the same bytes"),
         (_changed("1024.00", "2048.00", "write  "), "write  ", "its transfer of 2048.00 KiB is not that of the settings"),
         (_changed("1024.00", "1024", "write  "), "write  ", "'1024' has other places than IOR prints"),
         (_changed("1024.00", "", "write  "), "write  ", "it has 10 of 11 columns"),
@@ -311,10 +311,10 @@ def test_sizes_that_are_rounded_come_from_the_command_line() -> None:
     settings = Settings(block=9_920_000 * MIB, segments=1, transfer=2 * MIB)
     run = Run(moved=20 * MIB, before=_STONEWALLED[3:4])
     lines = output(settings, [run], blocksize="9.46 TiB")[:-6]
-    told = [line.replace("-b 4m -t 1m", "-w -b 9920000m -t 2m") for line in lines]
-    assert (settings.block, 20 * MIB) == tuple(_row(joined(told))[name] for name in ("block_bytes", "moved_bytes"))
+    asked = [line.replace("-b 4m -t 1m", "-w -b 9920000m -t 2m") for line in lines]
+    assert (settings.block, 20 * MIB) == tuple(_row(joined(asked))[name] for name in ("ior_block_bytes", "moved_bytes"))
     other = [line.replace("-b 4m -t 1m", "-w -b 9000000m -t 2m") for line in lines]
-    assert (None, 20 * MIB) == tuple(_row(joined(other))[name] for name in ("block_bytes", "moved_bytes"))
+    assert (None, 20 * MIB) == tuple(_row(joined(other))[name] for name in ("ior_block_bytes", "moved_bytes"))
 
 
 def test_damage() -> None:
