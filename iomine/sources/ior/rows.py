@@ -20,6 +20,7 @@ from iomine.sources.ior.command import Asked, asked
 from iomine.sources.ior.model import OPS, FlawError, Launch, Result, Summary, Test
 from iomine.sources.ior.numbers import MOST, Size, Span
 from iomine.sources.model import Input, Readings
+from iomine.sources.series.doubts import joined
 from iomine.units import KIB, MIB
 
 TABLE: Final = "ior_run"
@@ -52,7 +53,7 @@ def readings(source: Input, rows: list[dict[str, Any]], left_out: LeftOut, *doub
     """
     if not rows:
         raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
-    return Readings(table_of(source, rows), "; ".join(filter(None, (left_out.told(), *doubts))), has_moment)
+    return Readings(table_of(source, rows), joined(left_out.told().removesuffix("."), *doubts), has_moment)
 
 
 def _shown(path: str) -> str:

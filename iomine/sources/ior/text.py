@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, Final
 
-from iomine.sources.accounting.lines import LeftOut, batches
+from iomine.sources.accounting.lines import LeftOut, batches, text_of
 from iomine.sources.ior.model import OPS, FlawError, Launch, Summary, Test, knows_columns, moment, result_of
 from iomine.sources.ior.numbers import Size, exactly, integer, printed, size, tabled
 from iomine.sources.ior.rows import readings, rows_of
@@ -17,8 +17,11 @@ from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines
 from iomine.units import KIB, MIB
 
-_MARK: Final = b": MPI Coordinated Test of Parallel I/O"
+_MARKS: Final = (b": MPI Coordinated Test of Parallel I/O", b"Began               : ")
 _HEAD: Final = re.compile(r"IOR-((\d{1,3})\.[\w.+-]{1,40}): MPI Coordinated Test of Parallel I/O\s*")
+# IOR 3.2 prints its head to standard output though the rest goes to a file.
+_BEGAN: Final = re.compile(r"Began {15}: \w{3} \w{3} .*")
+_END: Final = re.compile(r"Finished *:")
 _FIRST_MAJOR: Final = 3
 _HEAD_BYTES: Final = MIB
 # No line of IOR's that is read is longer.
@@ -28,7 +31,10 @@ _KEY: Final = re.compile(r"\s*([^:=]{1,60}?)\s*[:=]\s*(.*)")
 _STARTED: Final = re.compile(r"Test (\d{1,9}) started")
 _CLIENTS: Final = re.compile(r"(\d{1,9}) \((\d{1,9}) per node\)")
 _SEGMENTS: Final = re.compile(r"\w+ \((\d{1,18}) segments?\)")
-_BYTES: Final = re.compile(r"WARNING: (Expected aggregate file size|Using actual aggregate bytes moved) +=\s*(\d{1,18})\.?$")
+# Where much is printed, the place in IOR's source stands behind.
+_BYTES: Final = re.compile(
+    r"WARNING: (Expected aggregate file size|Using actual aggregate bytes moved) {1,40}= {0,40}(\d{1,18})\.?(?:,? \(.*)?$"
+)
 _HINTS: Final = re.compile(r"hints (passed to MPI_File_open\(\)|returned from opened file) \{$")
 _ACCESS: Final = {"file-per-process": False, "single-shared-file": True}
 _TYPE: Final = {"collective": True, "independent": False}
@@ -95,11 +101,12 @@ _MOVED: Final = {"aggsize", "aggs(MiB)"}
 
 
 def _knows(source: Input) -> bool:
-    return _MARK in source.data[:_HEAD_BYTES] and any(map(_HEAD.fullmatch, _decoded(source.data[:_HEAD_BYTES])))
+    head = source.data[:_HEAD_BYTES]
+    return any(mark in head for mark in _MARKS) and any(_is_head(line.rstrip("\r")) for line in text_of(head).split("\n"))
 
 
-def _decoded(data: bytes) -> list[str]:
-    return [line.rstrip("\r") for line in data.decode("utf-8", "backslashreplace").split("\n")]
+def _is_head(line: str) -> bool:
+    return bool(_HEAD.fullmatch(line) or _BEGAN.fullmatch(line))
 
 
 def _read(source: Input) -> Readings:
@@ -116,18 +123,20 @@ def _read(source: Input) -> Readings:
 
 
 def _launches(data: bytes) -> Iterator[list[tuple[int, str]]]:
-    """The numbered lines of each output."""
+    """The numbered lines of each output, from its head to where IOR has finished."""
     launch: list[tuple[int, str]] = []
     for first, lines in batches(data):
         for number, line in enumerate(lines, first):
-            if _HEAD.fullmatch(line):
-                if launch:
-                    yield launch
-                launch = []
-            elif not launch:
+            if not (launch or _is_head(line)):
                 continue
+            if launch and _HEAD.fullmatch(line):
+                yield launch
+                launch = []
             if len(line) <= _LONGEST_LINE:
                 launch.append((number, line))
+            if _END.match(line):
+                yield launch
+                launch = []
     if launch:
         yield launch
 
@@ -182,8 +191,6 @@ class _Reader:
                 raise
             except ValueError as error:
                 raise FlawError(number, str(error)) from error
-            if self._launch.is_ended:
-                break
         return self._launch
 
     def _take(self, number: int, line: str) -> None:

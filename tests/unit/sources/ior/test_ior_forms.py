@@ -209,7 +209,7 @@ def test_csv_that_is_damaged() -> None:
     assert 3 == len(readings.tables["ior_run"])
     assert readings.doubt.startswith(
         "Left out, 3 in all: line 5 (its rates and times do not make the same bytes), "
-        "line 8 (it has 12 of 0 columns), line 9 (it has 12 of 0 columns).; the last line has no end and was left out; "
+        "line 8 (it has 12 of 0 columns), line 9 (it has 12 of 0 columns); the last line has no end and was left out; "
     )
     none = _CSV.replace(",4,0", ",0,0")
     assert "line 2 (it is neither a write nor a read of any process)" in _refusal(none)

@@ -155,6 +155,13 @@ def test_a_command_line_that_is_not_all_says_nothing(command: str) -> None:
     assert {True} == {got["is_collective"] for got in rows(joined(lines))}
 
 
+def test_a_file_without_a_head() -> None:
+    """IOR 3.2 prints its version elsewhere, so that it is not known."""
+    (one, *_), (other, *_) = rows(joined(output())), rows(joined([*output()[1:], *output()[1:]]))
+    assert one | {"ior_version": None} == other
+    assert [0, 0, 1, 1] == [each["test"] for each in rows(joined([*output()[1:], *output()[1:]]))]
+
+
 def test_several_tests_and_several_outputs() -> None:
     """Tests of a script and outputs that follow each other are counted through; what stands between does not matter."""
     one, other = Settings(), Settings(ranks=8, segments=1)
@@ -197,6 +204,15 @@ def test_a_stonewalled_run_moved_what_it_says() -> None:
     """Bytes that were moved are those that IOR names, of that repetition alone."""
     runs = (Run(moved=20 * MIB, before=_STONEWALLED), Run("read"))
     assert [20 * MIB, 32 * MIB] == [each["moved_bytes"] for each in rows(joined(output(runs=runs)))]
+
+
+@pytest.mark.parametrize("end", ["", ".", " (ior.c:401)", ", (ior.c:401)"])
+def test_warnings_of_all_versions(end: str) -> None:
+    """A full stop, or a place in IOR's source, may stand behind the bytes."""
+    line = f"ior WARNING: Using actual aggregate bytes moved = {20 * MIB}{end}"
+    assert [20 * MIB, 32 * MIB] == [
+        each["moved_bytes"] for each in rows(joined(output(runs=(Run(moved=20 * MIB, before=(line,)), Run("read")))))
+    ]
 
 
 def test_a_stonewalled_run_that_does_not_say_so() -> None:
@@ -303,7 +319,7 @@ def test_sound_outputs_beside_a_damaged_one_are_kept() -> None:
     del cut[_line(cut, "write  ") :]
     readings = read(joined([*cut, *output()]) + b"srun: err")
     assert 2 == len(readings.tables["ior_run"])
-    assert f"Left out, 1 in all: line {len(cut)} ({_CUT}).; the last line has no end and was left out" == readings.doubt
+    assert f"Left out, 1 in all: line {len(cut)} ({_CUT}); the last line has no end and was left out" == readings.doubt
 
 
 def test_sizes_that_are_rounded_come_from_the_command_line() -> None:
