@@ -3,6 +3,7 @@
 #   make test   checks it, in at most 8 minutes on two cores
 # More for who works on it:
 #   make quick  made pages, lint, types, schema, triggers and views, in at most 90 seconds
+#   make fuzz   damages 20,000 inputs by chance
 #   make proof  what takes longer: whole sweeps, kills, facilities, browsers, clusters, in at most 20 minutes
 
 PYTHON ?= python3

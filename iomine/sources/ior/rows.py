@@ -25,8 +25,15 @@ from iomine.units import KIB, MIB
 
 TABLE: Final = "ior_run"
 _SYSTEM: Final = re.compile(r"(?:^|/)system=([^/]{1,255})(?=/)")
-# What a test has to say of itself.
-_NEEDED: Final = ("api", "is_shared", "ranks", "repetitions", "block", "transfer")
+# What a test has to say of itself, by the name of its attribute.
+_NEEDED: Final = {
+    "api": "api",
+    "is_shared": "access",
+    "ranks": "tasks",
+    "repetitions": "repetitions",
+    "block": "blocksize",
+    "transfer": "xfersize",
+}
 
 
 def table_of(source: Input, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
@@ -81,10 +88,10 @@ def _rows_of_test(launch: Launch, test: Test, options: Asked, number: int) -> It
     at = test.start or launch.began
     if at is None:
         raise FlawError(test.line, "the test does not say when it began")
-    for name in _NEEDED:
-        value = getattr(test, name)
+    for attribute, name in _NEEDED.items():
+        value = getattr(test, attribute)
         if value is None or (value == 0 and value is not False):
-            raise FlawError(test.line, f"the test does not say its {name.removeprefix('is_')}")
+            raise FlawError(test.line, f"the test has no {name}")
     _agree(test)
     _fill(test, options)
     # What is wrong in a row is found in the row, not in the summary.
@@ -138,7 +145,7 @@ def _agree(test: Test) -> None:
             mine = getattr(test, name)
             is_same = mine.span.meets(value.span) if isinstance(mine, Size) and isinstance(value, Size) else mine in (None, value)
             if not is_same:
-                raise FlawError(summary.line, f"its {name.removeprefix('is_')} is not that of the settings")
+                raise FlawError(summary.line, f"it differs from the settings in {_NEEDED.get(name, name)}")
             setattr(test, name, value)
 
 
@@ -176,7 +183,7 @@ def _check(launch: Launch, test: Test, op: str, options: Asked) -> None:
         for each in results:
             span = getattr(each, name)
             if sizes and span and not span.times(KIB).meets(sizes.span if sizes.exact is None else sizes.exact):
-                raise FlawError(each.line, f"its {name} of {span.value} KiB is not that of the settings")
+                raise FlawError(each.line, f"it differs from the settings in {_NEEDED[name]}")
     if op in test.most and not max(each.rate for each in results).meets(test.most[op][1]):
         raise FlawError(test.most[op][0], f"the fastest {op} is not that of the results")
     if summary:

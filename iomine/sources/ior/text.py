@@ -5,7 +5,7 @@ outputs, and anything of anybody before, between and behind them, as what a job 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, Final
 
@@ -21,13 +21,13 @@ _MARKS: Final = (b": MPI Coordinated Test of Parallel I/O", b"Began             
 _HEAD: Final = re.compile(r"IOR-((\d{1,3})\.[\w.+-]{1,40}): MPI Coordinated Test of Parallel I/O\s*")
 # IOR 3.2 prints its head to standard output though the rest goes to a file.
 _BEGAN: Final = re.compile(r"Began {15}: \w{3} \w{3} .*")
-_END: Final = re.compile(r"Finished *:")
 _FIRST_MAJOR: Final = 3
 _HEAD_BYTES: Final = MIB
 # No line of IOR's that is read is longer.
 _LONGEST_LINE: Final = 64 * KIB
 _MOST_RESULTS: Final = 100_000
-_KEY: Final = re.compile(r"\s*([^:=]{1,60}?)\s*[:=]\s*(.*)")
+_LONGEST_KEY: Final = 80
+_SEPARATOR: Final = re.compile("[:=]")
 _STARTED: Final = re.compile(r"Test (\d{1,9}) started")
 _CLIENTS: Final = re.compile(r"(\d{1,9}) \((\d{1,9}) per node\)")
 _SEGMENTS: Final = re.compile(r"\w+ \((\d{1,18}) segments?\)")
@@ -113,32 +113,44 @@ def _read(source: Input) -> Readings:
     data, cut = complete_lines(source.data)
     rows: list[dict[str, Any]] = []
     left_out = LeftOut("line")
-    for launch in _launches(data):
-        first_test = rows[-1]["test"] + 1 if rows else 0
+    for found in _launches(data, source.zone):
         try:
-            rows += rows_of(_Reader(source.zone).read(launch), first_test)
+            rows += rows_of(_sound(found), rows[-1]["test"] + 1 if rows else 0)
         except FlawError as flaw:
             left_out.add(flaw.line, flaw.why)
     return readings(source, rows, left_out, cut)
 
 
-def _launches(data: bytes) -> Iterator[list[tuple[int, str]]]:
-    """The numbered lines of each output, from its head to where IOR has finished."""
-    launch: list[tuple[int, str]] = []
+def _sound(found: Launch | FlawError) -> Launch:
+    if isinstance(found, FlawError):
+        raise found
+    return found
+
+
+def _launches(data: bytes, zone: tzinfo) -> Iterator[Launch | FlawError]:
+    """Each output from its head to where IOR has finished, or what is wrong in it; the rest of such a one is passed over."""
+    reader: _Reader | None = None
+    is_flawed = False
     for first, lines in batches(data):
         for number, line in enumerate(lines, first):
-            if not (launch or _is_head(line)):
-                continue
-            if launch and _HEAD.fullmatch(line):
-                yield launch
-                launch = []
-            if len(line) <= _LONGEST_LINE:
-                launch.append((number, line))
-            if _END.match(line):
-                yield launch
-                launch = []
-    if launch:
-        yield launch
+            if reader and _HEAD.fullmatch(line):
+                yield reader.launch
+                reader = None
+            if reader is None:
+                if not (_HEAD.fullmatch(line) if is_flawed else _is_head(line)):
+                    continue
+                reader, is_flawed = _Reader(zone), False
+            try:
+                reader.take(number, line)
+            except FlawError as flaw:
+                yield flaw
+                reader, is_flawed = None, True
+            else:
+                if reader.launch.is_ended:
+                    yield reader.launch
+                    reader = None
+    if reader:
+        yield reader.launch
 
 
 class _Reader:
@@ -146,11 +158,14 @@ class _Reader:
 
     Args:
         zone: time zone of its times.
+
+    Attributes:
+        launch: what was read.
     """
 
     def __init__(self, zone: tzinfo) -> None:
         self._zone = zone
-        self._launch = Launch()
+        self.launch = Launch()
         self._keys: dict[str, Callable[[int, str], None]] = {
             "Began": self._began,
             "Command line": self._command,
@@ -172,26 +187,27 @@ class _Reader:
         self._bytes: dict[str, int] = {}
         self._result_count = 0
 
-    def read(self, lines: Iterable[tuple[int, str]]) -> Launch:
-        """What the lines say.
+    def take(self, number: int, line: str) -> None:
+        """Reads a line.
 
         Raises:
-            FlawError: they are not as IOR writes them.
+            FlawError: it is not as IOR writes it.
         """
-        for number, line in lines:
-            self._launch.last_line = number
+        self.launch.last_line = number
+        try:
             if match := _HEAD.fullmatch(line):
-                self._launch.version = match[1]
-                if int(match[2]) < _FIRST_MAJOR:
-                    raise FlawError(number, f"IOR {match[1]} is older than 3.0, and prints another table")
-                continue
-            try:
+                self._take_head(match[1], int(match[2]))
+            elif len(line) <= _LONGEST_LINE:
                 self._take(number, line)
-            except FlawError:
-                raise
-            except ValueError as error:
-                raise FlawError(number, str(error)) from error
-        return self._launch
+        except FlawError:
+            raise
+        except ValueError as error:
+            raise FlawError(number, str(error)) from error
+
+    def _take_head(self, version: str, major: int) -> None:
+        if major < _FIRST_MAJOR:
+            raise ValueError(f"IOR {version} is older than 3.0, and prints another table")
+        self.launch.version = version
 
     def _take(self, number: int, line: str) -> None:
         if self._in_environment:
@@ -199,24 +215,23 @@ class _Reader:
         elif line == "STARTING ENVIRON LOOP":
             self._in_environment = True
         elif self._hints is not None:
-            self._take_hint(number, line)
+            self._take_hint(number, self._hints, line)
         elif _HINTS.fullmatch(line):
             self._hints = []
         elif match := _BYTES.search(line):
             self._bytes[match[1].split()[0]] = integer(match[2])
-        elif not self._take_row(number, line.split()) and (match := _KEY.match(line)):
-            self._take_key(number, match[1], match[2].strip())
+        elif not self._take_row(number, line.split()) and (match := _SEPARATOR.search(line, 0, _LONGEST_KEY)):
+            self._take_key(number, line[: match.start()].strip(), line[match.end() :].strip())
 
-    def _take_hint(self, number: int, line: str) -> None:
-        before = self._hints or []
+    def _take_hint(self, number: int, hints: list[str], line: str) -> None:
         if line.strip() == "}":
-            self._last(number).hints = ";".join(before)
+            self._last(number).hints = ";".join(hints)
             self._hints = None
-        else:
-            name, is_given, value = line.partition("=")
-            if not is_given:
-                raise FlawError(number, "it is no hint")
-            self._hints = [*before, f"{name.strip()}={value.strip()}"]
+            return
+        name, is_given, value = line.partition("=")
+        if not is_given:
+            raise FlawError(number, "it is no hint")
+        hints.append(f"{name.strip()}={value.strip()}")
 
     def _take_row(self, number: int, words: list[str]) -> bool:
         """Takes a line of a table, if it is one."""
@@ -253,7 +268,7 @@ class _Reader:
         moved = exactly(integer(cells["aggsize"])) if "aggsize" in cells else printed(cells["aggs(MiB)"], 1).times(MIB)
         most, least, mean = (printed(cells[f"{name}(MiB)"], 2) for name in ("Max", "Min", "Mean"))
         settings = {name: read(cells[column]) for column, (name, read) in _SUMMED_SETTINGS.items()}
-        test = next((each for each in self._launch.tests if each.number == integer(cells["Test#"])), None)
+        test = next((each for each in self.launch.tests if each.number == integer(cells["Test#"])), None)
         if test is None or words[0] in test.summaries:
             raise FlawError(number, "it sums up a test that is not here")
         test.summaries[words[0]] = Summary(number, most, least, mean, printed(cells["Mean(s)"], 5), moved, settings)
@@ -269,22 +284,22 @@ class _Reader:
             self._keys[key](number, value)
 
     def _last(self, number: int) -> Test:
-        if not self._launch.tests:
+        if not self.launch.tests:
             raise FlawError(number, "no test has begun")
-        return self._launch.tests[-1]
+        return self.launch.tests[-1]
 
     def _began(self, _number: int, value: str) -> None:
-        self._launch.began = moment(value, self._zone)
+        self.launch.began = moment(value, self._zone)
 
     def _command(self, _number: int, value: str) -> None:
-        self._launch.command = value
+        self.launch.command = value
 
     def _machine(self, _number: int, value: str) -> None:
         # The kernel, then the node; more where IOR is asked for more.
-        self._launch.host = [*value.split(), "", ""][1] or None
+        self.launch.host = [*value.split(), "", ""][1] or None
 
     def _test(self, number: int, value: str) -> None:
-        self._launch.tests.append(Test(number, integer(value)))
+        self.launch.tests.append(Test(number, integer(value)))
         self._columns = []
 
     def _start(self, number: int, value: str) -> None:
@@ -294,7 +309,7 @@ class _Reader:
         self._in_settings = True
 
     def _sum_up(self, _number: int, _value: str) -> None:
-        self._launch.is_summed = True
+        self.launch.is_summed = True
 
     def _most(self, number: int, op: str, value: str) -> None:
         rate, _, unit = value.partition(" ")
@@ -303,9 +318,9 @@ class _Reader:
         self._last(number).most[op] = number, printed(rate, 2)
 
     def _finish(self, number: int, value: str) -> None:
-        if moment(value, self._zone) < (self._launch.began or moment(value, self._zone)):
+        if moment(value, self._zone) < (self.launch.began or moment(value, self._zone)):
             raise FlawError(number, "it finishes before it began")
-        self._launch.is_ended = True
+        self.launch.is_ended = True
 
 
 TEXT: Final = Source("ior", _knows, _read)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -271,12 +272,12 @@ def _without(start: str) -> Callable[[list[str]], list[str]]:
         (_changed("1.60", "1.70", "write  "), "write  ", "its rates and times do not make the same bytes"),
         (_changed("0.200000", "2.20", "write  "), "write  ", "a part took 2.20 s of 2.00 s"),
         (_changed("2.00", "2000.00", "write  "), "write  ", "its rates and times do not make the same bytes"),
-        (_changed("1024.00", "2048.00", "write  "), "write  ", "its transfer of 2048.00 KiB is not that of the settings"),
+        (_changed("1024.00", "2048.00", "write  "), "write  ", "it differs from the settings in xfersize"),
         (_changed("1024.00", "1024", "write  "), "write  ", "'1024' has other places than IOR prints"),
         (_changed("1024.00", "", "write  "), "write  ", "it has 10 of 11 columns"),
         (_changed("write", "writ", "write  "), "write ", "results and summary differ in whether there are writes"),
-        (_changed("MiB", "GiB", "blocksize"), "write ", "its block is not that of the settings"),
-        (_changed("4", "5", "tasks"), "write ", "its ranks is not that of the settings"),
+        (_changed("MiB", "GiB", "blocksize"), "write ", "it differs from the settings in blocksize"),
+        (_changed("4", "5", "tasks"), "write ", "it differs from the settings in tasks"),
         (_changed("2", "x", "segments"), "segments", "'x' is no whole number"),
         (_changed("4 MiB", "4 MB", "blocksize"), "blocksize", "'4 MB' is no size as IOR prints it"),
         (_changed("single-shared-file", "single"), "access        ", "'single' is none of file-per-process, single-shared-file"),
@@ -292,7 +293,7 @@ def _without(start: str) -> Callable[[list[str]], list[str]]:
         (_changed("3.3.0", "2.10.3"), "IOR", "IOR 2.10.3 is older than 3.0, and prints another table"),
         (_without("TestID"), "StartTime", "no test has begun"),
         (_without("access  "), "write  ", "it is a result without a table"),
-        (_without("tasks"), "TestID", "the test does not say its ranks"),
+        (_without("tasks"), "TestID", "the test has no tasks"),
         (_without("Finished"), "read ", _CUT),
         (_without("write  "), "write ", "results and summary differ in whether there are writes"),
         (lambda lines: lines[: _line(lines, "write  ")], "write  ", _CUT),
@@ -331,6 +332,22 @@ def test_sizes_that_are_rounded_come_from_the_command_line() -> None:
     assert (settings.block, 20 * MIB) == tuple(_row(joined(asked))[name] for name in ("ior_block_bytes", "moved_bytes"))
     other = [line.replace("-b 4m -t 1m", "-w -b 9000000m -t 2m") for line in lines]
     assert (None, 20 * MIB) == tuple(_row(joined(other))[name] for name in ("ior_block_bytes", "moved_bytes"))
+
+
+def test_lines_that_are_made_to_take_long() -> None:
+    """Blanks without end, and lines longer than IOR's, are gone through once."""
+    lines = output()
+    lines[4:4] = [" " * 60_000] * 50 + ["x" * 1_000_000, f"Began{' ' * 50_000}="]
+    began = monotonic()
+    assert rows(joined(output())) == rows(joined(lines))
+    assert monotonic() - began < 2
+
+
+def test_results_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output has no more results than anybody asks IOR for."""
+    monkeypatch.setattr("iomine.sources.ior.text._MOST_RESULTS", 1)
+    lines = output()
+    assert f"line {_line(lines, 'read  ')} (it has more than 1 results, the limit for one output)" in _refusal(lines)
 
 
 def test_damage() -> None:
