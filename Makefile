@@ -3,6 +3,7 @@
 #   make test   checks it, in at most 8 minutes on two cores
 # More for who works on it:
 #   make quick  made pages, lint, types, schema, triggers and views, in at most 90 seconds
+#   make fuzz   damages 20,000 inputs by chance
 #   make proof  what takes longer: whole sweeps, kills, facilities, browsers, clusters, in at most 20 minutes
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench clean
+.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench fuzz clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -91,6 +92,11 @@ docs: $(READY_TO_TEST)
 
 docs-slow: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py --slow
+
+# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader.
+FUZZ ?= 20000
+fuzz: $(READY_TO_TEST)
+	$(BIN)/python tests/ior_mutations.py $(FUZZ)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

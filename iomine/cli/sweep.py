@@ -36,7 +36,7 @@ def command(
             "--stats",
             metavar="PATH",
             readable=False,
-            help="Folder or file of Lustre statistics or accounting, all of whose files are read; may be given again.",
+            help="Folder or file of Lustre statistics, accounting or IOR outputs: all its files are read; may be given again.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

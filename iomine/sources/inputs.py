@@ -6,15 +6,15 @@ from itertools import chain
 from typing import Final
 
 from iomine.errors import UnreadableError
-from iomine.sources import accounting, lustre, series
+from iomine.sources import accounting, ior, lustre, series
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
 from iomine.sources.unpacking import BROKEN, opener_of
 from iomine.units import human_bytes
 
-SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, accounting.SOURCES))
+SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES))
 
 
-def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo) -> Input:
+def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo, cluster: str = "") -> Input:
     """An input with its bytes unpacked.
 
     Args:
@@ -22,11 +22,12 @@ def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo) -> I
         data: its bytes as they are.
         modified_at: when it was last changed, in UTC.
         zone: time zone of times that do not tell theirs.
+        cluster: the machine that it tells of.
 
     Raises:
         UnreadableError: it cannot be unpacked, or is too large then.
     """
-    return Input(path, _unpacked(data), modified_at, zone)
+    return Input(path, _unpacked(data), modified_at, zone, cluster)
 
 
 def read_input(given: Input) -> tuple[str, Readings]:

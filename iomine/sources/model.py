@@ -22,12 +22,14 @@ class Input:
         data: its bytes.
         modified_at: when the file was last changed, in UTC.
         zone: time zone of times that do not tell theirs.
+        cluster: the machine that it tells of, as the sweep names it; empty where nobody named it.
     """
 
     path: str
     data: bytes
     modified_at: datetime
     zone: tzinfo = UTC
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
         sinks = _NightSinks(staging, batch.cluster, stack)
         for each, data in _opened(batch.inputs):
             try:
-                kind, readings = _read(each, data, ZoneInfo(batch.zone))
+                kind, readings = _read(each, data, batch)
                 # All of it before any of it is written: a file is read whole or refused.
                 parts = list(_by_night(readings))
             except UnreadableError as error:
@@ -214,7 +214,7 @@ def _contents(first: NewInput) -> Iterator[tuple[int, bytes]]:
     yield from ((each.number, each.data) for each in members(Path(first.archive)) if isinstance(each, Member))
 
 
-def _read(each: NewInput, data: bytes | UnreadableError, zone: ZoneInfo) -> tuple[str, Readings]:
+def _read(each: NewInput, data: bytes | UnreadableError, batch: InputBatch) -> tuple[str, Readings]:
     # Their readers take half a second to load, which sweeps of logs alone need not wait for.
     from iomine.sources.inputs import open_input, read_input  # noqa: PLC0415
 
@@ -222,7 +222,7 @@ def _read(each: NewInput, data: bytes | UnreadableError, zone: ZoneInfo) -> tupl
         raise data
     if hashlib.sha256(data).hexdigest() != each.key.sha256:
         raise UnreadableError(CHANGED, False)
-    return read_input(open_input(each.path, data, each.modified_at, zone))
+    return read_input(open_input(each.path, data, each.modified_at, ZoneInfo(batch.zone), batch.cluster))
 
 
 def _by_night(readings: Readings) -> Iterator[_Part]:

@@ -7,6 +7,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -279,6 +280,19 @@ def test_a_file_that_changes_meanwhile_waits(tmp_path: Path):
     (tmp_path / "file").write_bytes(b"now")
     result = read_inputs(InputBatch("x", "UTC", (an_input(str(tmp_path / "file")),)), tmp_path)
     assert [False] == [error.is_final for _, error in result.refused]
+
+
+def test_what_an_input_does_not_name_is_the_cluster(tmp_path: Path):
+    """Outputs of IOR are of the system that a folder names, otherwise of the sweep's cluster."""
+    head = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter"
+    for place, folder in enumerate(("a", "system=scratch2")):
+        (tmp_path / folder).mkdir()
+        row = f"write,16.0000,20.0000,0.0500,4096.0000,1024.0000,0.2000,1.6000,0.2000,2.0000,4,{place}"
+        (tmp_path / folder / "x.csv").write_text(f"{head}\n{row}\n")
+    paths = [str(path) for path in sorted(tmp_path.rglob("*.csv"))]
+    inputs = tuple(each for found in digest_all(paths, "UTC") for each in found if isinstance(each, NewInput))
+    (file,) = read_inputs(InputBatch("polaris", "UTC", inputs), tmp_path).files
+    assert ["polaris", "scratch2"] == pq.read_table(file.path)["system"].to_pylist()
 
 
 def test_inputs_that_kill_their_workers_are_parted():
