@@ -75,7 +75,7 @@ def _run(
     slurm: bool,
 ) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
-    from iomine.flows import api  # type: ignore[attr-defined]  # checked as `flows`
+    from iomine.flows import api
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.sweep import Settings, run
 
