@@ -8,11 +8,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import Field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
+from pydantic.fields import FieldInfo
 from rooms import rooms_block
 from typer.testing import CliRunner
 
@@ -22,6 +22,7 @@ from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
 from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
+from iomine.settings import SiteSettings
 from iomine.triggers import MANUALS, Manual
 from iomine.triggers.bars import shipped_bars
 from iomine.views.catalog import build_catalog
@@ -90,8 +91,8 @@ def pages() -> dict[Path, str]:
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
         _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
-        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_site_setting, fields(SlurmSite))),
-        _HERE.parent / "deploy" / "digest.toml": _DIGEST + "".join(map(_site_setting, fields(Settings))),
+        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
+        _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 
 
@@ -159,15 +160,19 @@ def _bars(page: Manual) -> str:
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 
 
-def _site_setting(setting: Field[Any]) -> str:
-    """A setting as the template has it, or a table of settings."""
-    about, default = setting.metadata["about"], setting.metadata.get("default")
-    if isinstance(default, type):
-        return f"\n# {about}\n[{setting.name}]\n" + "".join(map(_site_setting, fields(default)))
-    if default is None:
-        return f"\n# {about}\n[{setting.name}]\n"
+def _site_settings(record: type[SiteSettings]) -> str:
+    """The settings of a record as the template has them."""
+    return "".join(_site_setting(name, each) for name, each in record.model_fields.items())
+
+
+def _site_setting(name: str, setting: FieldInfo) -> str:
+    about, default = setting.description, setting.default
+    if isinstance(default, SiteSettings):
+        return f"\n# {about}\n[{name}]\n{_site_settings(type(default))}"
+    if isinstance(default, dict):
+        return f"\n# {about}\n[{name}]\n"
     # JSON writes these kinds of values as TOML does.
-    return f"\n# {about}\n#{setting.name} = {json.dumps(list(default) if isinstance(default, tuple) else default)}\n"
+    return f"\n# {about}\n#{name} = {json.dumps(default)}\n"
 
 
 def _days(name: str) -> str:

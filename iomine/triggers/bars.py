@@ -5,7 +5,6 @@ works with, is named and set in the same way.
 """
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -13,6 +12,7 @@ from typing import Final
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
 from iomine.schema.fields import Kind
+from iomine.settings import parse_toml
 from iomine.triggers.model import Threshold, Trigger
 from iomine.triggers.registry import known
 
@@ -57,10 +57,7 @@ def parse_bars(text: str, triggers: Mapping[str, Trigger]) -> tuple[SiteBar, ...
     Raises:
         UsageError: it is not TOML, has another form, or a bar is not fit for its trigger.
     """
-    try:
-        tables = tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
+    tables = parse_toml(text)
     if loose := [name for name, table in tables.items() if not isinstance(table, dict)]:
         raise UsageError(f"{loose[0]} stands under no trigger: write a line such as [POSIX-101] above it.")
     return tuple(_checked(code, name, value, triggers) for code, table in tables.items() for name, value in table.items())

@@ -1,9 +1,10 @@
 """Triggers with the thresholds of a site."""
 
+from functools import partial
 from pathlib import Path
 
 from iomine.lake import Warehouse
-from iomine.pipeline.site.files import site_file
+from iomine.settings import read_site_file
 from iomine.triggers.bars import parse_bars, with_bars
 from iomine.triggers.model import Trigger
 from iomine.triggers.registry import TRIGGERS
@@ -20,7 +21,5 @@ def site_triggers(warehouse: Warehouse, bars: Path | None = None) -> dict[str, T
         UsageError: the file cannot be read, or something in it is not fit to be a bar.
     """
     file = warehouse.root / "bars.toml" if bars is None else bars
-    if bars is None and not file.exists():
-        return dict(TRIGGERS)
-    with site_file(file, "bars") as text:
-        return with_bars(TRIGGERS, parse_bars(text, TRIGGERS))
+    site_bars = read_site_file(file, "bars", partial(parse_bars, triggers=TRIGGERS), is_needed=bars is not None)
+    return with_bars(TRIGGERS, site_bars)
