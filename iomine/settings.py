@@ -32,7 +32,7 @@ class SiteSettings(BaseModel):
 
     def changed(self, **values: object) -> Self:
         """The same with other values, all of them checked as those of a file."""
-        return type(self).model_validate(dict(self) | values)
+        return _valid(type(self), dict(self) | values, "such")
 
 
 def setting(default: object, about: str) -> Any:  # noqa: ANN401  as pydantic's Field
@@ -108,10 +108,7 @@ def parse_settings(record: type[_Record], text: str, what: str) -> _Record:
     Raises:
         UsageError: it is not TOML, has a setting that the record does not have, or a value is not fit.
     """
-    try:
-        return record.model_validate(parse_toml(text))
-    except ValidationError as error:
-        raise UsageError(_sentence(record, error.errors()[0], what)) from error
+    return _valid(record, parse_toml(text), what)
 
 
 def read_secret(file: Path, what: str) -> bytes:
@@ -137,6 +134,13 @@ def read_secret(file: Path, what: str) -> bytes:
             f"The {what} {file} is open to others than its owner: make another, or run `chmod 600` if nobody saw it."
         )
     return secret
+
+
+def _valid(record: type[_Record], values: dict[str, Any], what: str) -> _Record:
+    try:
+        return record.model_validate(values)
+    except ValidationError as error:
+        raise UsageError(_sentence(record, error.errors()[0], what)) from error
 
 
 def _sentence(record: type[SiteSettings], error: ErrorDetails, what: str) -> str:
