@@ -24,7 +24,7 @@ from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
 from iomine.settings import SiteSettings
 from iomine.triggers import MANUALS, Manual
-from iomine.triggers.bars import shipped_bars
+from iomine.triggers.thresholds import shipped_thresholds
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
@@ -48,10 +48,10 @@ SLOW: Final = {
     "weather_year.md": "tests/weather_year.py",
 }
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
-_BARS: Final = """\
-# Bars of a site: what iomine ships with. Written by docs/make.py.
+_THRESHOLDS: Final = """\
+# Thresholds of a site: what iomine ships with. Written by docs/make.py.
 #
-# Copy this file into the warehouse, as bars.toml, and take the # away from each value that is to differ and from the code
+# Copy this file into the warehouse, as thresholds.toml, and take the # away from each value that is to differ and from the code
 # above it. Sweeps judge by it from then on. `iomine judge --compare` shows what it would change of the nights before, and
 # `iomine judge` changes that.
 """
@@ -90,7 +90,7 @@ def pages() -> dict[Path, str]:
         _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
-        _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
+        _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
@@ -154,8 +154,8 @@ def _trigger_page(page: Manual) -> str:
     return "\n".join((_MADE, "", page_text(page)))
 
 
-def _bars(page: Manual) -> str:
-    shown = {name: int(value) if value.is_integer() else value for name, value in shipped_bars(page.trigger).items()}
+def _thresholds(page: Manual) -> str:
+    shown = {name: int(value) if value.is_integer() else value for name, value in shipped_thresholds(page.trigger).items()}
     values = (f"# {field(name).about}\n#{name} = {value}\n" for name, value in shown.items())
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 

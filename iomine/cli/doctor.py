@@ -167,12 +167,13 @@ def _settings(warehouse: Path) -> Iterator[Check]:
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.digest import site_settings
     from iomine.pipeline.site.retention import site_retention
-    from iomine.pipeline.site.triggers import site_triggers
+    from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
     from iomine.pipeline.site.zones import site_zone
 
     folder = Folder(warehouse)
     readers: dict[str, Callable[[], object]] = {
-        "bars.toml": partial(site_triggers, folder),
+        THRESHOLDS_FILE: partial(site_triggers, folder),
+        OLD_FILE: partial(site_triggers, folder),
         "digest.toml": partial(site_settings, warehouse),
         "retention.toml": partial(site_retention, folder),
         "sources.toml": partial(site_zone, folder, ""),

@@ -22,7 +22,7 @@ _FEWEST_PHASES: Final = 3
 _FINEST_SECONDS: Final = 0.1
 # More than a heat map has, since a trace knows more.
 _TRACE_BINS: Final = 1024
-# From here on a spectrum is believed, and where there are too few phases only if it stands out (FTIO's bar).
+# From here on a spectrum is believed, and where there are too few phases only if it stands out (FTIO's threshold).
 _SURE: Final = 0.6
 _OUTLIER: Final = 3.0
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from iomine.digest.known import Scope, Whose
 from iomine.digest.letters import MailPolicy, letters
-from iomine.digest.notices import check_bars
+from iomine.digest.notices import check_thresholds
 from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
@@ -100,7 +100,7 @@ def site_settings(root: Path) -> Settings:
 
 def _parse(text: str) -> Settings:
     settings = parse(text)
-    check_bars(settings.notices)
+    check_thresholds(settings.notices)
     return settings
 
 

@@ -99,7 +99,7 @@ class Settings(SiteSettings):
     smtp: SmtpSettings = setting(SmtpSettings(), "The mail server that takes the mails.")
     exclude: Exclusions = setting(Exclusions(), "What no digest tells of, by names as the logs and the accounting have them.")
     investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
-    notices: Mapping[str, Amount] = setting({}, "Bars over which a night's metric is told to operators.")
+    notices: Mapping[str, Amount] = setting({}, "Thresholds over which a night's metric is told to operators.")
 
     @model_validator(mode="after")
     def _is_fit(self) -> Self:

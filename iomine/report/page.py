@@ -275,7 +275,7 @@ def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
 
 
 def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, str]]:
-    """Value, meaning and bar of each metric."""
+    """Value, meaning and threshold of each metric."""
     percents = {
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
@@ -287,8 +287,8 @@ def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, st
     for metric, value in verdict["metrics"].items():
         if metric == trigger.evidence or value is None:
             continue
-        bar_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
-        found.append((_shown(metric, value, percents), field(metric).about, bar_text))
+        threshold_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
+        found.append((_shown(metric, value, percents), field(metric).about, threshold_text))
     return found
 
 

@@ -121,7 +121,7 @@ def _answers(database: Path, options: Options) -> Iterator[Result]:
 
 
 def _held(con: Any, what: str, answer: Profile, stretch: Stretch, lake: Path) -> Iterator[Result]:
-    """An answer held against its bar, and against bare scans of the columns that it read."""
+    """An answer held against its target, and against bare scans of the columns that it read."""
     yield Result(what=what, ours=answer.seconds, most=stretch.most)
     if not answer.reads:
         return

@@ -150,9 +150,9 @@ def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse
     ("file", "text", "told"),
     [
         (
-            "bars.toml",
+            "thresholds.toml",
             "[POSIX-101]\nsmall_read_ratios = 1\n",
-            "POSIX-101 has no bar small_read_ratios: did you mean small_read_ratio?",
+            "POSIX-101 has no threshold small_read_ratios: did you mean small_read_ratio?",
         ),
         ("digest.toml", "cooldwn_days = 3\n", "There is no digest setting cooldwn_days: did you mean cooldown_days?"),
         ("digest.toml", "[notices]\nregression = 3\n", "There is no notice regression: did you mean regressions?"),

@@ -44,15 +44,15 @@ def _by_hand(intervals: Intervals) -> list[int]:
         reach = max(reach, intervals[at][1])
     long = sorted((gap for gap in gaps.values() if gap > _FLOOR_SECONDS), reverse=True)
     busy = reach - intervals[ordered[0]][0] - sum(long)
-    widest, bar = 1.0, math.inf
+    widest, threshold = 1.0, math.inf
     for nth, gap in enumerate(long):
         least = max(_FLOOR_SECONDS, 0.07 * busy / (nth + 2))
         low = max(least, long[nth + 1]) if nth + 1 < len(long) else least
         if gap / low > widest:
-            widest, bar = gap / low, math.sqrt(gap * low)
+            widest, threshold = gap / low, math.sqrt(gap * low)
     phase, numbers = 1, {ordered[0]: 1}
     for at in ordered[1:]:
-        phase += gaps[at] > bar
+        phase += gaps[at] > threshold
         numbers[at] = phase
     return [numbers[at] for at in range(len(intervals))]
 
@@ -100,7 +100,7 @@ def test_what_parts_phases(intervals: Intervals, expected: list[int]) -> None:
 
 
 def test_the_method_of_the_paper() -> None:
-    """Its bar is the mean of the gaps and one standard deviation, so that equal phases melt together."""
+    """Its threshold is the mean of the gaps and one standard deviation, so that equal phases melt together."""
     equal, uneven = [(float(at), at + 0.25) for at in range(5)], [(0.0, 0.1), (0.2, 0.3), (0.4, 0.5), (9.0, 9.1)]
     assert [[1] * 5, [1, 1, 1, 2]] == [_numbers(each, "paper") for each in (equal, uneven)]
 
