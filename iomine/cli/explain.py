@@ -149,6 +149,8 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 
 def _question(trigger: "Trigger") -> str:
+    from iomine.sqltext import quoted
+
     # Only what weighs much in the default ruleset becomes a finding. Ruleset and code are ours.
     if trigger.ruleset == "iomine" and trigger.level in ("high", "warn"):
         columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds DESC"
@@ -156,5 +158,5 @@ def _question(trigger: "Trigger") -> str:
         # The furthest beyond its threshold comes first.
         order = "value ASC" if trigger.all_of[0].side == "below" else "value DESC"
         columns, source = "log_id, value, bar", "verdicts WHERE state = 'fired' AND"
-    query = f"SELECT {columns} FROM {source} code = '{trigger.code}' ORDER BY {order} LIMIT 20"  # noqa: S608
+    query = f"SELECT {columns} FROM {source} code = {quoted(trigger.code)} ORDER BY {order} LIMIT 20"  # noqa: S608
     return f'iomine sql "{query}"'

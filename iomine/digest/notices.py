@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
-from iomine.report.facts import Ask, rows_of
+from iomine.views.answers import Ask, rows_of
 from iomine.views.questions import question
 
 # What each question under `sql/questions/notices` gives as the `value` of a night; a night that is not there has 0.

@@ -9,8 +9,8 @@ from iomine.digest.notices import Notice, notices
 from iomine.digest.parts import html_part, text_part
 from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
 from iomine.post.model import Letter
-from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted, target_name
+from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
 
 RECIPIENT: Final = "operator"

@@ -30,8 +30,8 @@ from iomine.post.replies import take
 from iomine.post.settings import Settings, parse
 from iomine.post.tokens import passing_signer, signer_of, signer_with_key
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
-from iomine.report.facts import Ask
 from iomine.settings import read_site_file
+from iomine.views.answers import Ask
 from iomine.views.query import answer, open_catalog
 from iomine.views.questions import question
 

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer
-from iomine.report.facts import Facts, Row, Rows
+from iomine.report.facts import Facts
 from iomine.report.pictures import bar, run_picture, tenths
 from iomine.report.trace import Trace
 from iomine.schema import field
@@ -28,6 +28,7 @@ from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
 from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
+from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"

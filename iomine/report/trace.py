@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from iomine.report import queries
 from iomine.report.columns import Names, page_parquet, tick_seconds
-from iomine.report.facts import Ask, Place, Row, which
+from iomine.report.facts import Place, which
+from iomine.views.answers import Ask, Row
 from iomine.views.questions import find_question
 
 _MOST_REQUESTS: Final = 300_000

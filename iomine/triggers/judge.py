@@ -10,7 +10,8 @@ from typing import Literal
 import pyarrow as pa
 
 from iomine.schema import field, table
-from iomine.triggers.finding import filled_sql, quoted
+from iomine.sqltext import literal, quoted
+from iomine.triggers.finding import filled_sql
 from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Threshold, Trigger
 
 
@@ -99,17 +100,13 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
     if not nights:
         return " WHERE false"
     clusters = ", ".join(sorted({quoted(cluster) for cluster, _ in nights}))
-    dates = ", ".join(sorted({_date_sql(night) for _, night in nights}))
-    pairs = ", ".join(f"({quoted(cluster)}, {_date_sql(night)})" for cluster, night in nights)
-    first, last = (_date_sql(edge({night for _, night in nights})) for edge in (min, max))
+    dates = ", ".join(sorted({literal(night) for _, night in nights}))
+    pairs = ", ".join(f"({quoted(cluster)}, {literal(night)})" for cluster, night in nights)
+    first, last = (literal(edge({night for _, night in nights})) for edge in (min, max))
     # Only conditions on a single column spare DuckDB the files of other nights, and where a view joins, only a range.
     span = f"night BETWEEN {first} AND {last}"
     ids = "" if log_ids is None else f" AND log_id >= {quoted(log_ids[0])} AND log_id < {quoted(log_ids[1])}"
     return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND {span} AND (cluster, night) IN ({pairs}){ids}"
-
-
-def _date_sql(night: dt.date) -> str:
-    return f"DATE {quoted(night.isoformat())}"
 
 
 def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str:
@@ -224,4 +221,4 @@ def _all_hold_sql(thresholds: Sequence[Threshold]) -> str:
 
 
 def _threshold_sql(threshold: Threshold) -> str:
-    return f"{float(threshold.value)!r}::DOUBLE"
+    return literal(float(threshold.value))

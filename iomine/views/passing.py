@@ -7,10 +7,10 @@ from typing import Final
 
 import duckdb
 
+from iomine.sqltext import quoted
 from iomine.views.catalog import check, show, template
 from iomine.views.model import find_views
 from iomine.views.query import engine, set_variables
-from iomine.views.sqltext import quoted
 
 # To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks.
 _idle: Final[list[duckdb.DuckDBPyConnection]] = []

@@ -26,12 +26,12 @@ from results import Result
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
+from iomine.sqltext import name_of
 from iomine.triggers import TRIGGERS
 from iomine.units import GIB
 from iomine.views.model import find_views
 from iomine.views.query import Limits, open_catalog
 from iomine.views.questions import Parameters, question
-from iomine.views.sqltext import name_of
 
 _NIGHTS = 365
 _MOST_NIGHT_SECONDS = 0.3

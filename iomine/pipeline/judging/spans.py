@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from iomine.lake import LakeFile, ParquetSink, Partition
 from iomine.lake.files import new_file_path
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.finding import quoted
+from iomine.sqltext import quoted
 
 # Enough for the second that a query takes to plan not to count.
 JUDGED_AT_ONCE: Final = 10_000

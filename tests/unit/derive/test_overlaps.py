@@ -222,6 +222,16 @@ def test_layout_of_each_rank() -> None:
     assert 1 == row["straddle_count"]
 
 
+def test_stale_mirrors_do_not_serve() -> None:
+    """Of mirrors the first in sync counts; where all are stale, the layout says nothing."""
+    write = {"op": "write", "offset_bytes": 3, "length_bytes": 2}
+    stale = {"mirror_id": 1, "component_flags": 1, "stripe_bytes": 100, "extent_start_bytes": 0}
+    in_sync = stale | {"mirror_id": 2, "component_flags": 0, "stripe_bytes": 4}
+    layouts = [{"file_id": 1} | stale, {"file_id": 1} | in_sync, {"file_id": 2} | stale]
+    rows = overlaps([{"file_id": file_id} | write for file_id in (1, 2)], layouts)
+    assert [1, None] == [row["straddle_count"] for row in rows]
+
+
 def test_layout_that_starts_behind() -> None:
     """A layout with a hole before its first component is taken from there for what lies before it."""
     rows = [{"file_id": file_id, "op": "write", "offset_bytes": 3, "length_bytes": 2} for file_id in (1, 2)]

@@ -13,7 +13,7 @@ from iomine.digest.notices import METRICS, notices
 from iomine.digest.operator import operator_letter
 from iomine.digest.words import COLUMNS, core_hours, name, unmarked
 from iomine.post.model import Letter
-from iomine.report.facts import Ask
+from iomine.views.answers import Ask
 from iomine.views.query import ask as ask_views
 from iomine.views.questions import question
 
