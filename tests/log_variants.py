@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 from shared import log_of, workloads
 
-from iomine.derive.trace import OPS, Tables
+from iomine.derive.trace import Tables
 from iomine.errors import UnreadableError
 from iomine.pipeline.ingest.rows import tables_of
+from iomine.schema.ops import OPS
 from iomine.sources.darshan import Log, read_log
 
 _CUTS = (0.1, 0.5, 0.9)

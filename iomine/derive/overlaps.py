@@ -15,7 +15,8 @@ from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import serves
 from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, group_starts, grouped
+from iomine.schema.ops import OPS
 
 _LONGEST_LINE: Final = 1 << 62
 _ONE_STRIPE: Final = 1 << 62

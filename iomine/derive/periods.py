@@ -14,7 +14,8 @@ import pyarrow as pa
 from iomine.derive.columns import labels
 from iomine.derive.spectrum import Rhythm, rhythm
 from iomine.derive.stretches import Stretches, heatmap_stretches
-from iomine.derive.trace import OPS, Floats, Tables, Trace
+from iomine.derive.trace import Floats, Tables, Trace
+from iomine.schema.ops import OPS
 
 # Two phases have one distance, which is always like itself.
 _FEWEST_PHASES: Final = 3

@@ -14,7 +14,7 @@ from sweeping import column, judge_by_one, rows, state
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, digest_all, read_inputs
+from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, hash_all, read_inputs
 from iomine.pipeline.ingest.work import after_input_deaths
 from iomine.pipeline.site.zones import parse_zone, site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
@@ -264,7 +264,7 @@ def test_no_bytes_end_a_batch(tmp_path_factory: pytest.TempPathFactory, content:
     """Whatever a file holds, it is read or refused."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "file").write_bytes(content)
-    inputs = tuple(found for found in digest_all([str(folder / "file")], "UTC")[0] if isinstance(found, NewInput))
+    inputs = tuple(found for found in hash_all([str(folder / "file")], "UTC")[0] if isinstance(found, NewInput))
     result = read_inputs(InputBatch("x", "UTC", inputs), folder)
     assert 1 == len(result.rows) + len(result.refused)
 
