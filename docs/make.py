@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
 from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
+from iomine.pipeline.site.views import ViewSettings
 from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
@@ -61,6 +62,12 @@ _SLURM: Final = """\
 # Copy this file into the warehouse, as slurm.toml, and take the # away from each value that is to differ from what stands
 # here. `iomine doctor` asks Slurm whether it would take such jobs. docs/cluster.md says how many, and how large.
 """
+_VIEWS: Final = """\
+# Numbers that views and comparisons work with, and that belong to no trigger. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as views.toml, and take the # away from each value that is to differ from what stands
+# here. Views have it built in from the next sweep on.
+"""
 _DIGEST: Final = """\
 # What a site sets for its digests. Written by docs/make.py.
 #
@@ -92,6 +99,7 @@ def pages() -> dict[Path, str]:
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
         _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
+        _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 

@@ -168,6 +168,7 @@ def _settings(warehouse: Path) -> Iterator[Check]:
     from iomine.pipeline.digest import site_settings
     from iomine.pipeline.site.retention import site_retention
     from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
+    from iomine.pipeline.site.views import VIEWS_FILE, site_views
     from iomine.pipeline.site.zones import site_zone
 
     folder = Folder(warehouse)
@@ -177,6 +178,7 @@ def _settings(warehouse: Path) -> Iterator[Check]:
         "digest.toml": partial(site_settings, warehouse),
         "retention.toml": partial(site_retention, folder),
         "sources.toml": partial(site_zone, folder, ""),
+        VIEWS_FILE: partial(site_views, folder),
     }
     for name in sorted(file.name for file in warehouse.glob("*.toml") if file.name != _SLURM_FILE):
         if name not in readers:
