@@ -5,7 +5,7 @@ import stat
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -13,7 +13,6 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from iomine.errors import UsageError, did_you_mean
 
 _Value = TypeVar("_Value")
-_Record = TypeVar("_Record", bound="SiteSettings")
 _MOST_SECRET_BYTES: Final = 1 << 16
 _TABLE_ERRORS: Final = ("model_type", "dict_type")
 # What a value must be, in the words of TOML, by pydantic's type of error; others are in pydantic's words.
@@ -26,13 +25,38 @@ _MUST_BE: Final = {
 
 
 class SiteSettings(BaseModel):
-    """A record of settings: each field is a `setting`."""
+    """A record of settings: each field is a `setting`.
+
+    Attributes:
+        whose: what they are settings of, for people.
+    """
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    whose: ClassVar[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Settings out of TOML.
+
+        Raises:
+            UsageError: it is not TOML, has a setting that the record does not have, or a value is not fit.
+        """
+        return cls._of(parse_toml(text))
 
     def changed(self, **values: object) -> Self:
-        """The same with other values, all of them checked as those of a file."""
-        return _valid(type(self), dict(self) | values, "such")
+        """The same with other values, all of them checked as those of a file.
+
+        Raises:
+            UsageError: a value is not fit.
+        """
+        return self._of(dict(self) | values)
+
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> Self:
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise UsageError(_sentence(cls, error.errors()[0])) from error
 
 
 def setting(default: object, about: str) -> Any:  # noqa: ANN401  as pydantic's Field
@@ -97,20 +121,6 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise UsageError(f"This is not TOML: {error}.") from error
 
 
-def parse_settings(record: type[_Record], text: str, what: str) -> _Record:
-    """Settings out of TOML.
-
-    Args:
-        record: their class.
-        text: the file.
-        what: whose settings they are, for people.
-
-    Raises:
-        UsageError: it is not TOML, has a setting that the record does not have, or a value is not fit.
-    """
-    return _valid(record, parse_toml(text), what)
-
-
 def read_secret(file: Path, what: str) -> bytes:
     """All bytes of a file that holds a secret, or one more than 64 KiB where it holds more than that.
 
@@ -136,14 +146,7 @@ def read_secret(file: Path, what: str) -> bytes:
     return secret
 
 
-def _valid(record: type[_Record], values: dict[str, Any], what: str) -> _Record:
-    try:
-        return record.model_validate(values)
-    except ValidationError as error:
-        raise UsageError(_sentence(record, error.errors()[0], what)) from error
-
-
-def _sentence(record: type[SiteSettings], error: ErrorDetails, what: str) -> str:
+def _sentence(record: type[SiteSettings], error: ErrorDetails) -> str:
     """What is wrong with the first value that is, and what to write instead."""
     name, value = ".".join(map(str, error["loc"])), error["input"]
     if error["type"] == "extra_forbidden":
@@ -151,7 +154,7 @@ def _sentence(record: type[SiteSettings], error: ErrorDetails, what: str) -> str
         # A record of one field is a file of one table.
         remedy = f"there are {', '.join(known)}." if len(known) > 1 else f"write it below [{known[0]}]."
         hint = did_you_mean(str(error["loc"][-1]), known) or remedy
-        return f"There is no {what} setting {name}: {hint}"
+        return f"There is no {record.whose} setting {name}: {hint}"
     if error["type"] in _TABLE_ERRORS:
         return f"{name} is a table: write its settings under a line [{name}]."
     expected = _MUST_BE.get(error["type"]) or error["msg"].removeprefix("Input should be ")

@@ -27,7 +27,7 @@ from iomine.post.ledger import Ledger, only_digest
 from iomine.post.model import Entry, Letter, Subject
 from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
-from iomine.post.settings import Settings, parse
+from iomine.post.settings import Settings
 from iomine.post.tokens import passing_signer, signer_of, signer_with_key
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.settings import read_site_file
@@ -99,7 +99,7 @@ def site_settings(root: Path) -> Settings:
 
 
 def _parse(text: str) -> Settings:
-    settings = parse(text)
+    settings = Settings.parse(text)
     check_thresholds(settings.notices)
     return settings
 

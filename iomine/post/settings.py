@@ -1,14 +1,14 @@
 """What a site sets for its digests; `digest.toml` in the warehouse changes what differs from here."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import model_validator
 
 from iomine.errors import UsageError
 from iomine.post.addresses import is_address
-from iomine.settings import Amount, Count, CountOrZero, Line, Lines, SiteSettings, parse_settings, setting
+from iomine.settings import Amount, Count, CountOrZero, Line, Lines, SiteSettings, setting
 
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
@@ -16,6 +16,7 @@ _HERE: Final = ("localhost", "127.0.0.1", "::1")
 class DirectorySettings(SiteSettings):
     """Who has which address."""
 
+    whose: ClassVar[str] = "directory"
     kind: Literal["template", "csv", "passwd", "ldap"] = setting("template", "Where addresses are looked up.")
     template: Line = setting("{user}@localhost", "Address of a user, for kinds template and passwd.")
     file: Line = setting("", "For kind csv: a file of lines `user,address` or `user,address,name`, seen from the warehouse.")
@@ -48,6 +49,7 @@ class DirectorySettings(SiteSettings):
 class SmtpSettings(SiteSettings):
     """The mail server that takes the mails."""
 
+    whose: ClassVar[str] = "smtp"
     host: Line = setting("", "Mail server that takes the mails; empty: none.")
     port: Count = setting(25, "Its port: often 25 with none, 587 with starttls, 465 with implicit.")
     tls: Literal["none", "starttls", "implicit"] = setting(
@@ -79,6 +81,7 @@ class Exclusions(SiteSettings):
 class Settings(SiteSettings):
     """All of it. Files are seen from the warehouse."""
 
+    whose: ClassVar[str] = "digest"
     from_name: Line = setting("iomine", "Name of the sender.")
     from_address: Line = setting("iomine@localhost", "Address of the sender.")
     reply_to: Line = setting("", "Address for answers of people; empty: the sender's.")
@@ -130,15 +133,6 @@ class Settings(SiteSettings):
     def root(self) -> str:
         """The address of the site with a slash at its end, empty where there is none."""
         return f"{self.site.rstrip('/')}/" if self.site else ""
-
-
-def parse(text: str) -> Settings:
-    """Settings out of TOML.
-
-    Raises:
-        UsageError: it is not TOML, or a setting in it is none or not fit.
-    """
-    return parse_settings(Settings, text, "digest")
 
 
 def _is_site(text: str) -> bool:

@@ -7,13 +7,13 @@ argues what may leave, and from when days are counted. With its logs everything 
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
-from typing import Final
+from typing import ClassVar, Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
 from iomine.schema import TABLES
-from iomine.settings import CountOrZero, SiteSettings, parse_settings, read_site_file, setting
+from iomine.settings import CountOrZero, SiteSettings, read_site_file, setting
 from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import needed_views
@@ -39,6 +39,7 @@ SUGGESTED_DAYS: Final = {
 class Retention(SiteSettings):
     """Days by table."""
 
+    whose: ClassVar[str] = "retention"
     days: Mapping[str, CountOrZero] = setting({}, "Days for which rows of a table are kept, 0 for ever.")
 
 
@@ -85,7 +86,7 @@ def parse_retention(text: str) -> dict[str, int]:
         UsageError: it is not TOML, has another form, names a table that there is not or that has to be kept, or sums are to
             leave before the logs that they are made of.
     """
-    given = parse_settings(Retention, text, "retention").days
+    given = Retention.parse(text).days
     for name in given:
         _check_table(name)
     days = {name: count for name, count in given.items() if count}

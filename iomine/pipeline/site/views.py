@@ -1,9 +1,9 @@
 """Numbers that views and comparisons work with, which belong to no trigger."""
 
-from typing import Final
+from typing import ClassVar, Final
 
 from iomine.lake import Warehouse
-from iomine.settings import Amount, Count, SiteSettings, parse_settings, read_site_file, setting
+from iomine.settings import Amount, Count, SiteSettings, read_site_file, setting
 
 VIEWS_FILE: Final = "views.toml"
 
@@ -11,6 +11,7 @@ VIEWS_FILE: Final = "views.toml"
 class ViewSettings(SiteSettings):
     """Numbers by name; a setting of a view is the variable of that name in its SQL, with the same default there."""
 
+    whose: ClassVar[str] = "view"
     regression_run_count: Count = setting(
         8, "Runs of a lineage from which on regressions are looked for: fewer cannot be told from chance."
     )
@@ -36,13 +37,4 @@ def site_views(warehouse: Warehouse) -> ViewSettings:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    return read_site_file(warehouse.root / VIEWS_FILE, "settings", parse_views)
-
-
-def parse_views(text: str) -> ViewSettings:
-    """Settings out of TOML.
-
-    Raises:
-        UsageError: it is not TOML, or has a setting that there is not or that is not fit.
-    """
-    return parse_settings(ViewSettings, text, "view")
+    return read_site_file(warehouse.root / VIEWS_FILE, "settings", ViewSettings.parse)

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.settings import Line, SiteSettings, parse_settings, read_site_file, setting
+from iomine.settings import Line, SiteSettings, read_site_file, setting
 
 _UTC: Final = "UTC"
 
@@ -15,6 +15,7 @@ _UTC: Final = "UTC"
 class Sources(SiteSettings):
     """What inputs do not say of themselves."""
 
+    whose: ClassVar[str] = "sources"
     time_zone: Mapping[str, Line] = setting({}, "Time zones by cluster.")
 
 
@@ -33,7 +34,7 @@ def parse_zone(text: str, cluster: str) -> str:
     Raises:
         UsageError: it is not TOML, has another form, or names a zone that there is not.
     """
-    zones = parse_settings(Sources, text, "sources").time_zone
+    zones = Sources.parse(text).time_zone
     for name, zone in zones.items():
         try:
             ZoneInfo(zone)

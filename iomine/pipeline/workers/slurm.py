@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import dask
 from distributed import Client, Security
@@ -25,7 +25,7 @@ from pydantic import model_validator
 
 from iomine.errors import UsageError
 from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush
-from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, parse_settings, read_site_file, setting
+from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
 
 _JOB_NAME: Final = "iomine"
 _ORPHAN_SECONDS: Final = 60
@@ -44,6 +44,7 @@ _ENVIRONMENT: Final = (
 class SlurmSite(SiteSettings):
     """What a site sets for jobs; text that is empty leaves the choice to Slurm or Dask."""
 
+    whose: ClassVar[str] = "Slurm"
     partition: Line = setting("", "Partition of the jobs.")
     account: Line = setting("", "Account that the jobs are charged to.")
     cores: Count = setting(4, "Cores of a job; as many logs are read at a time.")
@@ -89,16 +90,7 @@ def site_of(root: Path) -> SlurmSite:
     file = root / "slurm.toml"
     if not file.exists():
         raise UsageError(f"There is no {file}: copy deploy/slurm/slurm.toml there and set what your site needs.")
-    return read_site_file(file, "Slurm settings", parse_site)
-
-
-def parse_site(text: str) -> SlurmSite:
-    """Settings out of TOML.
-
-    Raises:
-        UsageError: it is not TOML, or a setting in it is none or not fit.
-    """
-    return parse_settings(SlurmSite, text, "Slurm")
+    return read_site_file(file, "Slurm settings", SlurmSite.parse)
 
 
 def check(site: SlurmSite) -> None:

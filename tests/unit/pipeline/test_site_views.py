@@ -9,7 +9,7 @@ import pytest
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.publish import publish
-from iomine.pipeline.site.views import ViewSettings, parse_views
+from iomine.pipeline.site.views import ViewSettings
 from iomine.views.model import find_views
 
 TEMPLATE = Path(__file__).parents[3] / "deploy" / "views.toml"
@@ -31,7 +31,7 @@ def test_the_template_says_what_ships():
     """It sets nothing as it is, and with every value uncommented what would hold anyway."""
     text = TEMPLATE.read_text(encoding="utf-8")
     values = re.sub(r"^#(?=\w)", "", text, flags=re.MULTILINE)
-    assert ViewSettings() == parse_views(text) == parse_views(values)
+    assert ViewSettings() == ViewSettings.parse(text) == ViewSettings.parse(values)
     assert len(ViewSettings.model_fields) == values.count(" = ")
 
 
@@ -52,4 +52,4 @@ def test_a_site_s_numbers_are_built_into_views(tmp_path: Path, text: str, held: 
 def test_an_unknown_setting_is_refused():
     """With the nearest that there is."""
     with pytest.raises(UsageError, match=r"There is no view setting regression_runs: did you mean regression_run_count\?"):
-        parse_views("regression_runs = 3")
+        ViewSettings.parse("regression_runs = 3")

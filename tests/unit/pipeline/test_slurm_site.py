@@ -8,7 +8,7 @@ import pytest
 
 from iomine.errors import UsageError
 from iomine.pipeline.workers import slurm
-from iomine.pipeline.workers.slurm import SlurmSite, batch_script, check_choice, parse_site, site_of
+from iomine.pipeline.workers.slurm import SlurmSite, batch_script, check_choice, site_of
 
 SITE = SlurmSite(partition="night", account="ops", cores=8, memory_gib=32, walltime_minutes=120, interface="lo")
 
@@ -98,7 +98,7 @@ def test_the_template_says_what_ships():
     template = (Path(__file__).parents[3] / "deploy" / "slurm" / "slurm.toml").read_text(encoding="utf-8")
     values = [line.removeprefix("#") for line in template.splitlines() if line.startswith("#") and not line.startswith("# ")]
 
-    assert SlurmSite() == parse_site(template) == parse_site("\n".join(line for line in values if line))
+    assert SlurmSite() == SlurmSite.parse(template) == SlurmSite.parse("\n".join(line for line in values if line))
     assert len(values) - values.count("") == len(SlurmSite.model_fields)
 
 
@@ -131,7 +131,7 @@ def test_a_setting_that_is_not_fit_is_told(tmp_path, text, told):
 
 def test_a_minimum_of_none_is_fit():
     """A site need not keep jobs that have nothing to do."""
-    assert 0 == parse_site("minimum_jobs = 0").minimum_jobs
+    assert 0 == SlurmSite.parse("minimum_jobs = 0").minimum_jobs
 
 
 @pytest.mark.parametrize(("other", "named"), [({"scheduler": "tcp://head:1"}, "--scheduler"), ({"workers": 2}, "--workers")])

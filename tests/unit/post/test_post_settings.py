@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iomine.errors import UsageError
-from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings, parse
+from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings
 from iomine.settings import SiteSettings, read_site_file
 
 TEMPLATE = (Path(__file__).parents[3] / "deploy" / "digest.toml").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def test_the_template_says_what_ships():
     values = [
         line.removeprefix("#") for line in TEMPLATE.splitlines() if line.startswith("[") or (line[:1] == "#" != line[1:2] > " ")
     ]
-    assert Settings() == parse(TEMPLATE) == parse("\n".join(values)) == parse("")
+    assert Settings() == Settings.parse(TEMPLATE) == Settings.parse("\n".join(values)) == Settings.parse("")
     assert names(Settings) == [line if line.startswith("[") else line.partition(" = ")[0] for line in values]
     assert len(values) == TEMPLATE.split("\n\n", 1)[1].count("# ")
 
@@ -69,7 +69,7 @@ def test_all_of_it_can_be_set():
         investigators={"chem042": "ada", "phys 7": "pi@elsewhere.org"},
         notices={"rejected_ratio": 0.1, "regressions": 3.0},
     )
-    assert expected == parse(text)
+    assert expected == Settings.parse(text)
     assert "https://iomine.site.org/io/" == expected.root
     assert ["digest@site.org"] * 3 == [expected.answers_to, expected.actions_to, expected.returns_to]
 
@@ -122,6 +122,6 @@ def test_what_is_not_fit_is_told(tmp_path, text, told):
     file = tmp_path / "digest.toml"
     file.write_text(text)
     with pytest.raises(UsageError) as error:
-        read_site_file(file, "digest settings", parse)
+        read_site_file(file, "digest settings", Settings.parse)
     assert str(error.value).startswith(f"{file}: {told}")
     assert "\n" not in str(error.value)
