@@ -86,7 +86,7 @@ FROM findings
 ORDER BY cost_core_seconds DESC
 LIMIT 1;
 
--- ## What could be found if the bars were lower: which logs missed one by little?
+-- ## What could be found if the thresholds were lower: which logs missed one by little?
 SELECT code, count(*) AS log_count, round(min(bar), 3) AS bar, round(max(value), 3) AS most
 FROM verdicts
 WHERE ruleset = 'iomine' AND state = 'clear' AND bar > 0 AND value BETWEEN bar * 0.8 AND bar

@@ -8,22 +8,24 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import Field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
+from pydantic.fields import FieldInfo
 from rooms import rooms_block
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
 from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
+from iomine.pipeline.site.views import ViewSettings
 from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
+from iomine.settings import SiteSettings
 from iomine.triggers import MANUALS, Manual
-from iomine.triggers.bars import shipped_bars
+from iomine.triggers.thresholds import shipped_thresholds
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
 
@@ -47,10 +49,10 @@ SLOW: Final = {
     "weather_year.md": "tests/weather_year.py",
 }
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
-_BARS: Final = """\
-# Bars of a site: what iomine ships with. Written by docs/make.py.
+_THRESHOLDS: Final = """\
+# Thresholds of a site: what iomine ships with. Written by docs/make.py.
 #
-# Copy this file into the warehouse, as bars.toml, and take the # away from each value that is to differ and from the code
+# Copy this file into the warehouse, as thresholds.toml, and take the # away from each value that is to differ and from the code
 # above it. Sweeps judge by it from then on. `iomine judge --compare` shows what it would change of the nights before, and
 # `iomine judge` changes that.
 """
@@ -59,6 +61,12 @@ _SLURM: Final = """\
 #
 # Copy this file into the warehouse, as slurm.toml, and take the # away from each value that is to differ from what stands
 # here. `iomine doctor` asks Slurm whether it would take such jobs. docs/cluster.md says how many, and how large.
+"""
+_VIEWS: Final = """\
+# Numbers that views and comparisons work with, and that belong to no trigger. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as views.toml, and take the # away from each value that is to differ from what stands
+# here. Views have it built in from the next sweep on.
 """
 _DIGEST: Final = """\
 # What a site sets for its digests. Written by docs/make.py.
@@ -89,9 +97,10 @@ def pages() -> dict[Path, str]:
         _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
-        _HERE.parent / "deploy" / "bars.toml": _BARS + "".join(_bars(page) for page in MANUALS.values()),
-        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + "".join(map(_site_setting, fields(SlurmSite))),
-        _HERE.parent / "deploy" / "digest.toml": _DIGEST + "".join(map(_site_setting, fields(Settings))),
+        _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
+        _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
+        _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
+        _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 
 
@@ -153,21 +162,25 @@ def _trigger_page(page: Manual) -> str:
     return "\n".join((_MADE, "", page_text(page)))
 
 
-def _bars(page: Manual) -> str:
-    shown = {name: int(value) if value.is_integer() else value for name, value in shipped_bars(page.trigger).items()}
+def _thresholds(page: Manual) -> str:
+    shown = {name: int(value) if value.is_integer() else value for name, value in shipped_thresholds(page.trigger).items()}
     values = (f"# {field(name).about}\n#{name} = {value}\n" for name, value in shown.items())
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 
 
-def _site_setting(setting: Field[Any]) -> str:
-    """A setting as the template has it, or a table of settings."""
-    about, default = setting.metadata["about"], setting.metadata.get("default")
-    if isinstance(default, type):
-        return f"\n# {about}\n[{setting.name}]\n" + "".join(map(_site_setting, fields(default)))
-    if default is None:
-        return f"\n# {about}\n[{setting.name}]\n"
+def _site_settings(record: type[SiteSettings]) -> str:
+    """The settings of a record as the template has them."""
+    return "".join(_site_setting(name, each) for name, each in record.model_fields.items())
+
+
+def _site_setting(name: str, setting: FieldInfo) -> str:
+    about, default = setting.description, setting.default
+    if isinstance(default, SiteSettings):
+        return f"\n# {about}\n[{name}]\n{_site_settings(type(default))}"
+    if isinstance(default, dict):
+        return f"\n# {about}\n[{name}]\n"
     # JSON writes these kinds of values as TOML does.
-    return f"\n# {about}\n#{setting.name} = {json.dumps(list(default) if isinstance(default, tuple) else default)}\n"
+    return f"\n# {about}\n#{name} = {json.dumps(default)}\n"
 
 
 def _days(name: str) -> str:

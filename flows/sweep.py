@@ -29,6 +29,7 @@ from iomine.pipeline.sweep import (
 
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+Run = TypeVar("Run", bound=Callable[..., object])
 
 
 class Held(Generic[Result]):
@@ -51,11 +52,27 @@ def _workers_were_lost(_task: object, _run: object, state: State[object]) -> boo
     return isinstance(state.result(raise_on_failure=False), WorkersError)
 
 
+def _first(stage: Callable[[Sweep], Result]) -> Callable[[Held[Sweep]], Held[Result]]:
+    """The stage that needs no other's result as a task."""
+
+    def run_stage(sweep: Held[Sweep]) -> Held[Result]:
+        return Held(stage(sweep.value))
+
+    return _task_of(stage, run_stage)
+
+
 def _task(stage: Callable[[Sweep, Given], Result], *, retries: int = 0) -> Stage[Given, Result]:
     """A stage as a task. What a failed try wrote is never committed, so that it may be tried again."""
 
+    def run_stage(sweep: Held[Sweep], given: Held[Given]) -> Held[Result]:
+        return Held(stage(sweep.value, given.value))
+
+    return _task_of(stage, run_stage, retries)
+
+
+def _task_of(stage: Callable[..., object], run_stage: Run, retries: int = 0) -> Run:
     # The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
-    @task(
+    as_task = task(
         name=stage.__name__,
         description=stage.__doc__,
         cache_policy=NO_CACHE,
@@ -64,10 +81,8 @@ def _task(stage: Callable[[Sweep, Given], Result], *, retries: int = 0) -> Stage
         retry_delay_seconds=RETRY_SECONDS,
         retry_condition_fn=_workers_were_lost,
     )
-    def run_stage(sweep: Held[Sweep], given: Held[Given]) -> Held[Result]:
-        return Held(stage(sweep.value, given.value))
-
-    return run_stage
+    made: Run = as_task(run_stage)  # type: ignore[assignment]  # a task is called as its function is
+    return made
 
 
 @flow(name="sweep", persist_result=False)
@@ -107,7 +122,7 @@ def run(settings: Settings) -> Summary:
 def _stages(settings: Settings) -> Summary:
     with begun(settings) as begun_sweep:
         sweep = Held(begun_sweep)
-        found = _task(find)(sweep, Held(settings))
+        found = _first(find)(sweep)
         identified = _task(identify, retries=1)(sweep, found)
         staged = _task(read, retries=1)(sweep, identified)
         merged = _task(merge, retries=1)(sweep, staged)

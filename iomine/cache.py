@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 _KEPT_SECONDS: Final = 30 * 86_400.0
-_DIGEST_BYTES: Final = 32
+_HASH_BYTES: Final = 32
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
@@ -28,8 +28,8 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
     try:
         file = _folder() / key
         held = file.read_bytes()
-        digest, content = held[:_DIGEST_BYTES], held[_DIGEST_BYTES:]
-        if sha256(content).digest() == digest:
+        checksum, content = held[:_HASH_BYTES], held[_HASH_BYTES:]
+        if sha256(content).digest() == checksum:
             return content
     # Without a home there is no folder, which Python calls a RuntimeError.
     except (OSError, RuntimeError):

@@ -1,57 +1,124 @@
 """Settings of a site: records with a default for each value, which a TOML file may change, and the secrets that they name."""
 
-import math
 import os
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, field, fields, is_dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from iomine.errors import UsageError, did_you_mean
 
-_Record = TypeVar("_Record")
+_Value = TypeVar("_Value")
 _MOST_SECRET_BYTES: Final = 1 << 16
+_TABLE_ERRORS: Final = ("model_type", "dict_type")
+# What a value must be, in the words of TOML, by pydantic's type of error; others are in pydantic's words.
+_MUST_BE: Final = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "string_type": "text",
+    "tuple_type": "a list of lines of text",
+}
 
 
-def setting(default: object, about: str, least: int = 1, choices: Sequence[str] = ()) -> Any:  # noqa: ANN401  as dataclasses.field
+class SiteSettings(BaseModel):
+    """A record of settings: each field is a `setting`.
+
+    Attributes:
+        whose: what they are settings of, for people.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+    whose: ClassVar[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Settings out of TOML.
+
+        Raises:
+            UsageError: it is not TOML, has a setting that the record does not have, or a value is not fit.
+        """
+        return cls._of(parse_toml(text))
+
+    def changed(self, **values: object) -> Self:
+        """The same with other values, all of them checked as those of a file.
+
+        Raises:
+            UsageError: a value is not fit.
+        """
+        return self._of(dict(self) | values)
+
+    @classmethod
+    def _of(cls, values: dict[str, Any]) -> Self:
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            raise UsageError(_sentence(cls, error.errors()[0])) from error
+
+
+def setting(default: object, about: str) -> Any:  # noqa: ANN401  as pydantic's Field
     """A field of a record of settings.
 
     Args:
-        default: what it is where the file does not say; of the type that it must have. A class stands for a table of its own, and
-            an empty dict of a type of values for names that are the site's.
-        about: one sentence for people.
-        least: the least that a number may be.
-        choices: all that a text may be.
+        default: what it is where the file does not say.
+        about: one sentence for people; the comment in the template.
     """
-    metadata = {"about": about, "least": least, "choices": choices, "default": default}
-    if isinstance(default, type):
-        return field(default_factory=default, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    return Field(default, description=about)
 
 
-def table_of(default: type, about: str) -> Any:  # noqa: ANN401  as dataclasses.field
-    """A field for a table whose names are the site's own, with values of one type; empty by default."""
-    return field(default_factory=dict, metadata={"about": about, "least": 0, "choices": (), "values": default()})
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise PydanticCustomError("line", "Input should be one line of text")
+    return text
 
 
-def parse_settings(record: type[_Record], text: str, what: str) -> _Record:
-    """Settings out of TOML.
+Count = Annotated[int, Field(ge=1)]
+CountOrZero = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0)]
+Line = Annotated[str, AfterValidator(_printable)]
+# TOML has lists.
+Lines = Annotated[tuple[Line, ...], Field(strict=False)]
+
+
+def read_site_file(file: Path, what: str, parse: Callable[[str], _Value], *, is_needed: bool = False) -> _Value:
+    """What a file of a site says.
 
     Args:
-        record: their class, of which every field is a `setting`.
-        text: the file.
-        what: whose settings they are, for people.
+        file: the file.
+        what: what it holds, for people.
+        parse: makes the value of the file's text; of empty text where there is no file.
+        is_needed: whether the file has to be there.
 
     Raises:
-        UsageError: it is not TOML, or a setting in it is none or not fit.
+        UsageError: the file cannot be read, or `parse` refuses its text; the sentence begins with the file.
     """
     try:
-        given = tomllib.loads(text)
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"The {what} in {file} are not UTF-8 text: save the file as such.") from error
+    except OSError as error:
+        if is_needed or not isinstance(error, FileNotFoundError):
+            raise UsageError(f"The {what} in {file} cannot be read ({error.strerror}): name a file that can.") from error
+        text = ""
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error.args[0]}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Raises:
+        UsageError: it is not TOML.
+    """
+    try:
+        return tomllib.loads(text)
     except ValueError as error:
         raise UsageError(f"This is not TOML: {error}.") from error
-    return _filled(record, given, what, "")
 
 
 def read_secret(file: Path, what: str) -> bytes:
@@ -79,58 +146,22 @@ def read_secret(file: Path, what: str) -> bytes:
     return secret
 
 
-def _filled(record: type[_Record], given: Mapping[str, Any], what: str, prefix: str) -> _Record:
-    known = {each.name: each for each in fields(record)}  # type: ignore[arg-type]  # records are dataclasses
-    for name in given:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(known)}."
-            raise UsageError(f"There is no {what} setting {prefix}{name}: {hint}")
-    return record(**{name: _checked(known[name], value, what, prefix + name) for name, value in given.items()})
+def _sentence(record: type[SiteSettings], error: ErrorDetails) -> str:
+    """What is wrong with the first value that is, and what to write instead."""
+    name, value = ".".join(map(str, error["loc"])), error["input"]
+    if error["type"] == "extra_forbidden":
+        known = _fields_of(record, error["loc"][:-1])
+        # A record of one field is a file of one table.
+        remedy = f"there are {', '.join(known)}." if len(known) > 1 else f"write it below [{known[0]}]."
+        hint = did_you_mean(str(error["loc"][-1]), known) or remedy
+        return f"There is no {record.whose} setting {name}: {hint}"
+    if error["type"] in _TABLE_ERRORS:
+        return f"{name} is a table: write its settings under a line [{name}]."
+    expected = _MUST_BE.get(error["type"]) or error["msg"].removeprefix("Input should be ")
+    return f"{name} must be {expected}, not {value!r}."
 
 
-def _checked(known: Field[Any], value: Any, what: str, name: str) -> Any:  # noqa: ANN401  of the setting's type
-    """The value, in the setting's type."""
-    if "values" in known.metadata:
-        return {key: _fit(known, known.metadata["values"], each, f"{name}.{key}") for key, each in _table(value, name).items()}
-    default = known.metadata["default"]
-    if is_dataclass(default):
-        return _filled(default, _table(value, name), what, f"{name}.")  # type: ignore[arg-type]  # it is a class here
-    return _fit(known, default, value, name)
-
-
-def _table(value: Any, name: str) -> Mapping[str, Any]:  # noqa: ANN401  as TOML gives it
-    if not isinstance(value, dict):
-        raise UsageError(f"{name} is a table: write its settings under a line [{name}].")
-    return value
-
-
-def _fit(known: Field[Any], default: object, value: object, name: str) -> Any:  # noqa: ANN401  of the setting's type
-    least, choices = known.metadata["least"], known.metadata["choices"]
-    match default, value:
-        # True is an int to Python.
-        case int(), int() if not isinstance(value, bool) and value >= least:
-            return value
-        case int(), _:
-            raise UsageError(f"{name} must be a whole number from {least} on, not {value!r}.")
-        case float(), int() | float() if not isinstance(value, bool) and least <= value and _is_finite(value):
-            return float(value)
-        case float(), _:
-            raise UsageError(f"{name} must be a number from {least} on, not {value!r}.")
-        case str(), str() if choices and value not in choices:
-            raise UsageError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
-        case str(), str() if value.isprintable():
-            return value
-        case str(), _:
-            raise UsageError(f"{name} must be a line of text, not {value!r}.")
-        case _, list() if all(isinstance(line, str) and line.isprintable() for line in value):
-            return tuple(value)
-        case _:
-            raise UsageError(f"{name} must be a list of lines of text, not {value!r}.")
-
-
-def _is_finite(value: float) -> bool:
-    # TOML's integers have no bound.
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:
-        return False
+def _fields_of(record: Any, path: tuple[int | str, ...]) -> list[str]:  # noqa: ANN401  a class by its annotation
+    for name in path:
+        record = record.model_fields[name].annotation
+    return list(record.model_fields)

@@ -14,7 +14,7 @@ import numpy as np
 from shared import darshan_rows, log_of
 
 from iomine.errors import UnreadableError
-from iomine.pipeline.ingest.rows import rows_of
+from iomine.pipeline.ingest.rows import tables_of
 from iomine.sources.darshan import Log, read_log
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "io_time.md"
@@ -76,7 +76,7 @@ def _shares() -> Iterator[Share]:
         run = log.job.run_seconds * log.job.nprocs
         if not log.tables.get("mpiio_file") or run <= 0:
             continue
-        known = {name: values[0] for name, values in rows_of(log, str(path))["log"][0].items()}
+        known = {name: values[0] for name, values in tables_of(log, str(path))["log"][0].items()}
         names = ("io_core_seconds", "storage_core_seconds", "waiting_core_seconds")
         got, storage, waiting = (None if known[name] is None else known[name] / run for name in names)
         expected = _by_pydarshan(path, log) / run

@@ -15,7 +15,7 @@ from iomine.digest.known import Scope
 from iomine.digest.letters import MailPolicy, letters
 from iomine.digest.sentences import Links
 from iomine.post.model import Letter
-from iomine.report.facts import Ask
+from iomine.views.answers import Ask
 from iomine.views.questions import Parameters
 
 Row = Mapping[str, Any]

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 from shared import log_of, workloads
 
-from iomine.derive.trace import OPS, Tables
+from iomine.derive.trace import Tables
 from iomine.errors import UnreadableError
-from iomine.pipeline.ingest.rows import rows_of
+from iomine.pipeline.ingest.rows import tables_of
+from iomine.schema.ops import OPS
 from iomine.sources.darshan import Log, read_log
 
 _CUTS = (0.1, 0.5, 0.9)
@@ -120,7 +121,7 @@ def main() -> int:
     for workload, name, log in all_variants():
         total += 1
         try:
-            for parts in rows_of(log, "variant.darshan").values():
+            for parts in tables_of(log, "variant.darshan").values():
                 list(parts)
         except Exception as error:  # noqa: BLE001
             raised += 1

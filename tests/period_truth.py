@@ -16,8 +16,9 @@ from shared import Row, log_of, truth_of, workloads
 from iomine.derive import periods, phase_layers, phases, traces
 from iomine.derive.periods import _by_starts, _series
 from iomine.derive.stretches import heatmap_stretches
-from iomine.derive.trace import OPS, Floats, Tables
+from iomine.derive.trace import Floats, Tables
 from iomine.errors import UnreadableError
+from iomine.schema.ops import OPS
 from iomine.sources.darshan import read_log
 
 PAGE = Path(__file__).parents[1] / "docs" / "periods.md"

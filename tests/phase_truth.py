@@ -4,29 +4,33 @@
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from paper_phases import rule_of_the_paper
 from shared import Row, log_of, truth_of, workloads
 
 from iomine.derive import phase_layers, phases, special_files, special_ids, split_by_files, traces, traces_of_others
-from iomine.derive.gaps import Method
 from iomine.derive.stretches import heatmap_stretches
-from iomine.derive.trace import OPS, Tables
+from iomine.derive.trace import Tables
 from iomine.errors import UnreadableError
+from iomine.schema.ops import OPS
 from iomine.sources.darshan import read_log
 
+# The order of the labels, and of the pairs made of them.
+_LABELLED = ("write", "read")
 PAGE = Path(__file__).parents[1] / "docs" / "phases.md"
 _TRACE_TABLES = ("segment", "dxt_file")
 _SHOWN_BINS = 2
-# Evidence and method of each way to count.
-WAYS: Mapping[str, tuple[str, Method]] = {
-    "trace": ("trace", "gaps"),
-    "trace, method of the paper": ("trace", "paper"),
-    "heat maps": ("heatmap", "gaps"),
-    "heat maps, method of the paper": ("heatmap", "paper"),
+# Evidence and rule of each way to count.
+WAYS: Mapping[str, tuple[str, Callable[[], AbstractContextManager[None]]]] = {
+    "trace": ("trace", nullcontext),
+    "trace, method of the paper": ("trace", rule_of_the_paper),
+    "heat maps": ("heatmap", nullcontext),
+    "heat maps, method of the paper": ("heatmap", rule_of_the_paper),
 }
 
 
@@ -75,11 +79,12 @@ def counted() -> Iterator[Counted]:
         special = special_ids(special_files(log.tables))
         of_files, _ = split_by_files(log.tables, special)
         known = _accounted(workload, labelled)
-        gap = min(_shortest_gap(of_files, op, count) for op, count in zip(OPS, known, strict=True))
-        for way, (evidence, method) in WAYS.items():
+        gap = min(_shortest_gap(of_files, op, count) for op, count in zip(_LABELLED, known, strict=True))
+        for way, (evidence, rule) in WAYS.items():
             tables = of_files if evidence == "trace" else {name: of_files[name] for name in of_files.keys() - _TRACE_TABLES}
             requests = traces_of_others(traces(tables), special)
-            found = phases(phase_layers(tables, requests, method), log.job.run_seconds)
+            with rule():
+                found = phases(phase_layers(tables, requests), log.job.run_seconds)
             # What moved no bytes has no bins, nor gaps.
             gap_bins = gap / (heatmap_stretches(log.tables, "posix")[1] or 1)
             yield Counted(workload["id"], way, known, labelled, *_count(found), gap_bins)
@@ -93,7 +98,7 @@ def _accounted(workload: Row, labelled: tuple[int, int]) -> tuple[int, int]:
     account = truth_of(workload).get("self_accounting") or {}
     issued, phases_of_all = account.get("issued_total", {}), len(account.get("phases", ()))
     write, read = (
-        phases_of_all if not count and issued.get(f"{op}_bytes") else count for op, count in zip(OPS, labelled, strict=True)
+        phases_of_all if not count and issued.get(f"{op}_bytes") else count for op, count in zip(_LABELLED, labelled, strict=True)
     )
     return (write, read)
 
@@ -103,7 +108,7 @@ def _count(columns: Mapping[str, Any]) -> tuple[tuple[int, int], tuple[int, int]
     names = ("layer", "write_bytes", "read_bytes", "op", "bursts_per_rank")
     rows = zip(*(columns[name].to_pylist() for name in names), strict=True) if columns else ()
     whole = [row for row in rows if row[0] == "all"]
-    write, read = (max((bursts for *_, of, bursts in whole if of == op), default=0) for op in OPS)
+    write, read = (max((bursts for *_, of, bursts in whole if of == op), default=0) for op in _LABELLED)
     return (sum(row[1] > 0 for row in whole), sum(row[2] > 0 for row in whole)), (write, read)
 
 

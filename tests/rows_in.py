@@ -6,9 +6,9 @@ from typing import Any, Final
 import duckdb
 
 from iomine.schema import TABLES, field
+from iomine.sqltext import duckdb_type, name_of
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
 from iomine.views.questions import Question
-from iomine.views.sqltext import duckdb_type, name_of
 
 BY_NAME: Final = {view.qualified: view for view in find_views()}
 

@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate import filesystem as fs
 from iomine.simulate.contents import batch_of, contents_of
 from iomine.simulate.program import Program, Seat
-from iomine.simulate.runs import READ, WRITE, Integers
+from iomine.simulate.runs import Integers
 from iomine.sources.darshan.writing import Run, write_log
 from iomine.units import KIB, MIB
 

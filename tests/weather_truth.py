@@ -20,7 +20,7 @@ import pyarrow as pa
 from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.ingest.statistics import InputBatch, NewInput, digest_all, read_inputs
+from iomine.pipeline.ingest.statistics import InputBatch, NewInput, hash_all, read_inputs
 from iomine.pipeline.judging.weather import READINGS, interval_files, slot_files, weather_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
@@ -130,7 +130,7 @@ def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
 def readings(folder: Path, out: Path) -> Iterable[LakeFile]:
     """What servers and the scheduler told, read as a sweep does."""
     paths = [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]
-    found = chain.from_iterable(digest_all([str(path) for path in paths], "UTC"))
+    found = chain.from_iterable(hash_all([str(path) for path in paths], "UTC"))
     inputs = [each for each in found if isinstance(each, NewInput)]
     return read_inputs(InputBatch(CLUSTER, "UTC", tuple(inputs)), folder).files
 

@@ -23,8 +23,6 @@ class Grouping(StrEnum):
     CODE = "code"
 
 
-# No two nights are alike; what differs by less than a tenth would fill the answer and mean nothing.
-_SAME_RATIO: Final = 0.1
 # Columns by which each grouping tells findings apart.
 _KEYS: Final = {
     Grouping.FINDING: ("user", "uid", "app", "code"),
@@ -55,8 +53,11 @@ def command(
     """
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.site.views import site_views
     from iomine.views.questions import question
 
+    same_ratio = site_views(Folder(warehouse)).compare_same_ratio
     nights = [_nights(before), _nights(after)]
     _check_apart(*nights)
     (first_before, last_before), (first_after, last_after) = nights
@@ -71,11 +72,11 @@ def command(
     for first, last in nights:
         _check_there(database_of(warehouse), totals["first_night"].to_pylist(), first, last, cluster)
     keys = {f"by_{key}": key in _KEYS[by] for key in ("user", "app", "code")}
-    changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": _SAME_RATIO})
+    changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": same_ratio})
     changes = changes.drop_columns([key for key in _KEYS[Grouping.FINDING] if key not in _KEYS[by]])
     if form is Format.TABLE:
         write(totals, form)
-        typer.echo("" if changes.num_rows else "\nNothing changed by more than a tenth.")
+        typer.echo("" if changes.num_rows else f"\nNothing changed by more than {same_ratio:.0%}.")
     if changes.num_rows or form is not Format.TABLE:
         write(changes.slice(0, limit), form)
 

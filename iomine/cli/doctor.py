@@ -18,12 +18,13 @@ from typing import Final, Literal
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
-from iomine.errors import IomineError
+from iomine.errors import IomineError, did_you_mean
 from iomine.units import GIB, human_bytes, visible
 
 # A night of a large centre is a few GiB; below this the next sweep may well end in the middle.
 _SPACE_TO_WORK: Final = 10 * GIB
 _LOAD_SECONDS: Final = 60
+_SLURM_FILE: Final = "slurm.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def command(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
     keep iomine from working.
     """
     failed = False
-    for look in (_python, _libraries, _darshan, _folder, _locks, _slurm, _database):
+    for look in (_python, _libraries, _darshan, _folder, _locks, _settings, _slurm, _database):
         for check in _looked(look, warehouse):
             failed |= check.state == "fail"
             remedy = f": {check.remedy}" if check.remedy else ""
@@ -162,10 +163,40 @@ def _locks(warehouse: Path) -> Iterator[Check]:
         yield Check("ok", f"files in {warehouse} can be locked")
 
 
+def _settings(warehouse: Path) -> Iterator[Check]:
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.digest import site_settings
+    from iomine.pipeline.site.retention import site_retention
+    from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
+    from iomine.pipeline.site.views import VIEWS_FILE, site_views
+    from iomine.pipeline.site.zones import site_zone
+
+    folder = Folder(warehouse)
+    readers: dict[str, Callable[[], object]] = {
+        THRESHOLDS_FILE: partial(site_triggers, folder),
+        OLD_FILE: partial(site_triggers, folder),
+        "digest.toml": partial(site_settings, warehouse),
+        "retention.toml": partial(site_retention, folder),
+        "sources.toml": partial(site_zone, folder, ""),
+        VIEWS_FILE: partial(site_views, folder),
+    }
+    for name in sorted(file.name for file in warehouse.glob("*.toml") if file.name != _SLURM_FILE):
+        if name not in readers:
+            nearest = did_you_mean(name, (*readers, _SLURM_FILE)) or "take it out of the warehouse"
+            yield Check("warn", f"{name} is not a file that iomine reads", nearest)
+            continue
+        try:
+            readers[name]()
+        except IomineError as error:
+            yield Check("fail", str(error.args[0]))
+        else:
+            yield Check("ok", f"the settings in {name} can be used")
+
+
 def _slurm(warehouse: Path) -> Iterator[Check]:
     from iomine.pipeline.workers.slurm import check, site_of
 
-    if not (warehouse / "slurm.toml").exists():
+    if not (warehouse / _SLURM_FILE).exists():
         return
     try:
         check(site_of(warehouse))

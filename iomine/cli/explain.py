@@ -20,8 +20,8 @@ def command(
 ) -> None:
     """Show a trigger's manual page.
 
-    It says what the trigger finds, why, against which bars, and what to change, with programs that do it. Where the
-    warehouse has bars of its own, it says those. Without a code, all triggers are listed.
+    It says what the trigger finds, why, against which thresholds, and what to change, with programs that do it. Where the
+    warehouse has thresholds of its own, it says those. Without a code, all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
     from iomine.lake import Warehouse as Folder
@@ -40,17 +40,17 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
 
     Args:
         page: the trigger's own.
-        site: the trigger with the bars of a site, None for those that it ships with.
+        site: the trigger with the thresholds of a site, None for those that it ships with.
     """
     from iomine.schema import field
 
     trigger = site or page.trigger
     all_of, unless = (
         [
-            f"`{each.metric}` {each.side} {_value(each.bar, shipped.bar)}: {field(each.metric).about} {each.why}"
-            for each, shipped in zip(bars, shipped_bars, strict=True)
+            f"`{each.metric}` {each.side} {_value(each.value, shipped.value)}: {field(each.metric).about} {each.why}"
+            for each, shipped in zip(thresholds, shipped_thresholds, strict=True)
         ]
-        for bars, shipped_bars in ((trigger.all_of, page.trigger.all_of), (trigger.unless, page.trigger.unless))
+        for thresholds, shipped_thresholds in ((trigger.all_of, page.trigger.all_of), (trigger.unless, page.trigger.unless))
     )
     settings = [
         f"`{each.name}` is {_value(each.default, shipped.default)}: {field(each.name).about} {each.why}"
@@ -82,7 +82,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
 def _asked(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
 
-    asked = [f"`{each.metric}` above {each.bar:,.12g}: {field(each.metric).about} {each.why}" for each in trigger.applies_to]
+    asked = [f"`{each.metric}` above {each.value:,.12g}: {field(each.metric).about} {each.why}" for each in trigger.applies_to]
     return asked and [*asked, "Where one does not, the verdict is `not applicable`; where what tells it is missing, `unknown`."]
 
 
@@ -149,6 +149,8 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 
 def _question(trigger: "Trigger") -> str:
+    from iomine.sqltext import quoted
+
     # Only what weighs much in the default ruleset becomes a finding. Ruleset and code are ours.
     if trigger.ruleset == "iomine" and trigger.level in ("high", "warn"):
         columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds DESC"
@@ -156,5 +158,5 @@ def _question(trigger: "Trigger") -> str:
         # The furthest beyond its threshold comes first.
         order = "value ASC" if trigger.all_of[0].side == "below" else "value DESC"
         columns, source = "log_id, value, bar", "verdicts WHERE state = 'fired' AND"
-    query = f"SELECT {columns} FROM {source} code = '{trigger.code}' ORDER BY {order} LIMIT 20"  # noqa: S608
+    query = f"SELECT {columns} FROM {source} code = {quoted(trigger.code)} ORDER BY {order} LIMIT 20"  # noqa: S608
     return f'iomine sql "{query}"'

@@ -1,4 +1,4 @@
-"""`iomine judge`: the whole history again, under the same bars or others."""
+"""`iomine judge`: the whole history again, under the same thresholds or others."""
 # ruff: noqa: PLC0415
 
 import time
@@ -21,12 +21,21 @@ def command(
     assignments: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="CODE.metric=VALUE", help="Judge by this bar; may be given again.", show_default="the site's bars"
+            "--set",
+            metavar="CODE.metric=VALUE",
+            help="Judge by this threshold; may be given again.",
+            show_default="the site's thresholds",
         ),
     ] = None,
-    bars: Annotated[
+    thresholds: Annotated[
         Path | None,
-        typer.Option("--bars", metavar="FILE", help="Bars of the site, in TOML.", show_default="bars.toml in the warehouse"),
+        typer.Option(
+            "--thresholds",
+            "--bars",
+            metavar="FILE",
+            help="Thresholds of the site, in TOML.",
+            show_default="thresholds.toml in the warehouse",
+        ),
     ] = None,
     ruleset: Annotated[
         str | None, typer.Option("--ruleset", metavar="NAME", help="Judge by this ruleset only.", show_default="all")
@@ -42,27 +51,29 @@ def command(
     from iomine.lake import Warehouse as Folder
 
     folder = Folder(warehouse)
-    triggers = _triggers(folder, assignments or [], bars, ruleset)
+    triggers = _triggers(folder, assignments or [], thresholds, ruleset)
     if is_comparison:
         _compare(folder, triggers, ruleset, form or Format.TABLE)
         return
     if form is not None:
         raise UsageError("--format is for a comparison: add --compare, or leave --format out.")
     _judge(folder, triggers, ruleset)
-    if assignments or bars is not None:
-        say(f"Sweeps judge by {folder.root / 'bars.toml'}: put the bars there that are to stay.")
+    if assignments or thresholds is not None:
+        say(f"Sweeps judge by {folder.root / 'thresholds.toml'}: put the thresholds there that are to stay.")
 
 
-def _triggers(folder: "Folder", assignments: list[str], bars: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
+def _triggers(folder: "Folder", assignments: list[str], thresholds: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
     from iomine.pipeline.site.triggers import site_triggers
     from iomine.triggers import TRIGGERS
-    from iomine.triggers.bars import parse_bar, with_bars
+    from iomine.triggers.thresholds import parse_threshold, with_thresholds
 
-    chosen = [parse_bar(assignment, TRIGGERS) for assignment in assignments]
-    for bar in chosen:
-        if ruleset not in {None, TRIGGERS[bar.code].ruleset}:
-            raise UsageError(f"{bar.code} is of ruleset {TRIGGERS[bar.code].ruleset}, which --ruleset {ruleset} leaves out.")
-    return with_bars(site_triggers(folder, bars), chosen)
+    chosen = [parse_threshold(assignment, TRIGGERS) for assignment in assignments]
+    for threshold in chosen:
+        if ruleset not in {None, TRIGGERS[threshold.code].ruleset}:
+            raise UsageError(
+                f"{threshold.code} is of ruleset {TRIGGERS[threshold.code].ruleset}, which --ruleset {ruleset} leaves out."
+            )
+    return with_thresholds(site_triggers(folder, thresholds), chosen)
 
 
 def _compare(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None, form: Format) -> None:

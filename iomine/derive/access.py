@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.order import Order, Ordered
-from iomine.derive.trace import OPS, Flags, Integers, Trace, group_starts
+from iomine.derive.trace import Flags, Integers, Trace, group_starts
+from iomine.schema.ops import OPS, READ
 
 _LONGEST_LINE: Final = 1 << 62
 _MOST_LENGTHS: Final = 1024
@@ -101,9 +102,9 @@ def request_sizes(traces: Sequence[Trace]) -> dict[str, pa.Array]:
 
 
 def _request_sizes(trace: Trace) -> list[dict[str, pa.Array]]:
-    is_read = np.repeat(trace.ops == OPS.index("read"), trace.counts)
+    is_read = np.repeat(trace.ops == READ, trace.counts)
     parts = []
-    for op, lengths in zip(OPS, (trace.lengths[~is_read], trace.lengths[is_read]), strict=True):
+    for op, lengths in zip(OPS, (trace.lengths[is_read], trace.lengths[~is_read]), strict=True):
         distinct, requests = np.unique(lengths, return_counts=True)
         if len(distinct) > _MOST_LENGTHS:
             rounded = _rounded_down(distinct)

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import MOST_BYTES, Place, layouts_of
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace
+from iomine.schema.ops import OPS
 from iomine.units import MIB
 
 # A picture is about as many pixels wide; the second is a picture of an eighth of the run.

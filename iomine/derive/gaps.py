@@ -4,20 +4,18 @@ Sorted by length, long gaps between phases and short ones between requests leave
 logarithmic scale is where the two kinds part. `docs/decisions/phases.md` argues it.
 """
 
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from iomine.derive.trace import Floats, Integers, group_starts
-
-Method = Literal["gaps", "paper"]
 
 # A gap does not part phases that is short beside them.
 _LEAST_SHARE: Final = 0.07
 _FEW: Final = 1 << 16
 
 
-def parted(starts: Floats, ends: Floats, groups: Integers, floor: float, method: Method = "gaps") -> Integers:
+def parted(starts: Floats, ends: Floats, groups: Integers, floor: float) -> Integers:
     """The phase of each interval: numbers from 0, in the order of groups and, within a group, of time.
 
     Args:
@@ -25,8 +23,6 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: float, method:
         ends: when each ends.
         groups: the set that each belongs to.
         floor: shortest gap that may part phases, in seconds.
-        method: `paper` is that of DXT Explorer (Bez et al., PDSW 2021): a gap parts phases if it is longer than the
-            mean of all gaps and one standard deviation.
     """
     # Before the n-th start in order of time there is a gap if n intervals have ended by then: no need to know whose.
     order = _order(groups, starts)
@@ -40,7 +36,7 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: float, method:
         gaps, owners = lengths[at], np.searchsorted(begins, at, side="right") - 1
         lasts = np.append(begins[1:], len(group)) - 1
         busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
-        thresholds = _gap_thresholds(gaps, owners, busy, floor) if method == "gaps" else _paper_thresholds(gaps, owners)
+        thresholds = _gap_thresholds(gaps, owners, busy, floor)
         is_new[at[gaps > thresholds] + 1] = True
     phase_of = np.empty(len(group), np.int64)
     phase_of[order] = np.cumsum(is_new) - 1
@@ -77,10 +73,3 @@ def _order(groups: Integers, values: Floats) -> Integers:
     of_group = groups[order]
     # NumPy sorts numbers of 16 bits many times as fast.
     return order[np.argsort(of_group.astype(np.uint16) if groups.max() < _FEW else of_group, kind="stable")]
-
-
-def _paper_thresholds(gaps: Floats, owners: Integers) -> Floats:
-    counted = np.maximum(np.bincount(owners), 1)
-    mean = np.bincount(owners, gaps) / counted
-    deviation: Floats = np.sqrt(np.bincount(owners, (gaps - mean[owners]) ** 2) / counted)
-    return (mean + deviation)[owners]

@@ -41,6 +41,12 @@ _NUMBERS: Final = ("stripe_bytes", "stripe_count", "stripe_pattern", "component_
 Place = int | str
 
 
+def serves(flags: Integers) -> Flags:
+    """Which components reads and writes may go to, by their flags, which are negative where they are not known."""
+    found: Flags = (flags < 0) | (flags & (_STALE | _PARITY) == 0)
+    return found
+
+
 class _Component(NamedTuple):
     stripe_bytes: int
     stripe_count: int
@@ -52,8 +58,8 @@ class _Component(NamedTuple):
 
     @property
     def serves(self) -> bool:
-        """Reads and writes may go to it. Flags that are not known are negative."""
-        return self.flags < 0 or not self.flags & (_STALE | _PARITY)
+        """Reads and writes may go to it."""
+        return bool(serves(np.array(self.flags)))
 
     @property
     def has_extent(self) -> bool:

@@ -13,7 +13,8 @@ import pyarrow as pa
 from iomine.derive.columns import TOO_MANY, counts, labels
 from iomine.derive.layouts import MOST_BYTES, Layouts, layouts_of
 from iomine.derive.osts import LAYER, batches
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
+from iomine.schema.ops import OPS
 
 _SHARED: Final = -1
 _EVIDENCE: Final = ("records", "trace")

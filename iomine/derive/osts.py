@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
 from iomine.derive.layouts import MOST_BYTES, Layouts, Parts, layouts_of
-from iomine.derive.trace import OPS, Floats, Integers, Tables, Trace
+from iomine.derive.trace import Floats, Integers, Tables, Trace
+from iomine.schema.ops import OPS
 
 # MPI-IO passes through POSIX, which knows the offsets that reach the file system.
 LAYER: Final = "posix"

@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
+from iomine.derive.layouts import serves
 from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, group_starts, grouped
+from iomine.schema.ops import OPS
 
 _LONGEST_LINE: Final = 1 << 62
 _ONE_STRIPE: Final = 1 << 62
@@ -85,7 +87,7 @@ class _Laid(NamedTuple):
 
 
 class _Layouts(NamedTuple):
-    """Lustre layouts: for each component of a file's first mirror, those of one file together and in order.
+    """Lustre layouts: for each component of a file's first mirror in sync, those of one file together and in order.
 
     Attributes:
         file_ids: file.
@@ -171,7 +173,7 @@ def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, pa.Arra
 
     A request through MPI-IO is taken for one piece of its file, though a file view can leave holes in it. What needs
     offsets is NULL for a file and direction with an offset that is not known; what needs hosts, where that of a rank is
-    not known; what needs stripes, where the log has no layout of the file. Of mirrors, the first gives the stripes.
+    not known; what needs stripes, where the log has no layout of the file. Of mirrors in sync, the first gives the stripes.
 
     Args:
         tables: columns by table, in one or more parts.
@@ -328,15 +330,17 @@ def _ranks_in(overlaps: _Laid, extents: _Extents, line: _Line) -> Floats:
 
 
 def _layouts(tables: Tables) -> _Layouts | None:
-    """Layouts of all files that have a sound one; where ranks have a record each, that of the first."""
-    names = ("file_id", "rank", "mirror_id", "extent_start_bytes", "stripe_bytes")
+    """Layouts of all files that have a sound one, by what serves them; where ranks have a record each, that of the first."""
+    names = ("file_id", "rank", "component_flags", "mirror_id", "extent_start_bytes", "stripe_bytes")
     parts = [
         [pa.array(part[name], pa.int64()).fill_null(-1).to_numpy() for name in names]
         for part in tables.get("lustre_component", ())
     ]
     if not parts:
         return None
-    file_ids, ranks, mirrors, starts, sizes = map(np.concatenate, zip(*parts, strict=True))
+    file_ids, ranks, flags, mirrors, starts, sizes = map(np.concatenate, zip(*parts, strict=True))
+    is_serving = serves(flags)
+    file_ids, ranks, mirrors, starts, sizes = (each[is_serving] for each in (file_ids, ranks, mirrors, starts, sizes))
     _, firsts, file_of = np.unique(file_ids, return_index=True, return_inverse=True)
     is_first = (ranks == ranks[firsts][file_of]) & (mirrors == mirrors[firsts][file_of])
     is_odd = np.bincount(file_of, is_first & ((sizes <= 0) | (starts < 0))) > 0

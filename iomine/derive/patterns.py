@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
 from iomine.derive.order import Order, Ordered
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Trace
+from iomine.derive.trace import Flags, Floats, Integers, Trace
+from iomine.schema.ops import OPS
 
 _PATTERNS: Final = ("single", "consecutive", "sequential", "strided", "repeated", "mixed", "random")
 _SINGLE, _CONSECUTIVE, _SEQUENTIAL, _STRIDED, _REPEATED, _MIXED, _RANDOM = range(len(_PATTERNS))

@@ -14,7 +14,8 @@ import pyarrow as pa
 from iomine.derive.columns import labels
 from iomine.derive.spectrum import Rhythm, rhythm
 from iomine.derive.stretches import Stretches, heatmap_stretches
-from iomine.derive.trace import OPS, Floats, Tables, Trace
+from iomine.derive.trace import Floats, Tables, Trace
+from iomine.schema.ops import OPS
 
 # Two phases have one distance, which is always like itself.
 _FEWEST_PHASES: Final = 3
@@ -22,7 +23,7 @@ _FEWEST_PHASES: Final = 3
 _FINEST_SECONDS: Final = 0.1
 # More than a heat map has, since a trace knows more.
 _TRACE_BINS: Final = 1024
-# From here on a spectrum is believed, and where there are too few phases only if it stands out (FTIO's bar).
+# From here on a spectrum is believed, and where there are too few phases only if it stands out (FTIO's threshold).
 _SURE: Final = 0.6
 _OUTLIER: Final = 3.0
 

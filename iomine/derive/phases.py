@@ -12,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.gaps import Method, parted
+from iomine.derive.gaps import parted
 from iomine.derive.opening import with_opens
 from iomine.derive.special import moves_data_through_stdio
-from iomine.derive.stretches import READ, WRITE, Stretches, chains, heatmap_stretches, joined, pieces, sieve_reads
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.stretches import Stretches, chains, heatmap_stretches, joined, pieces, sieve_reads
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.schema.ops import OPS, READ, WRITE
 
 # Shorter gaps are a computer doing something else for a moment.
 _FLOOR_SECONDS: Final = 1e-3
@@ -90,7 +91,7 @@ def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array
     return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
 
 
-def phase_layers(tables: Tables, traces: Sequence[Trace], method: Method = "gaps") -> Layers:
+def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
     """Each layer, and the whole log, of which anything is known, parted into phases.
 
     Where a layer has a trace they are exact, otherwise as fine as the bins of its heat map.
@@ -98,22 +99,21 @@ def phase_layers(tables: Tables, traces: Sequence[Trace], method: Method = "gaps
     Args:
         tables: columns by table, in one or more parts.
         traces: the log's traces.
-        method: as of `parted`.
     """
     by_name = {trace.layer: trace for trace in traces}
-    traced = {name: _kept(tables, by_name, name, method) for name in by_name}
+    traced = {name: _kept(tables, by_name, name) for name in by_name}
     found = {}
     for name in ("posix", "mpiio", "stdio"):
-        layer = _traced([traced[name]], method) if name in traced else _binned(tables, [name], method)
+        layer = _traced([traced[name]]) if name in traced else _binned(tables, [name])
         if layer is not None:
             found[name] = layer
     if not _is_whole(tables, traces):
-        whole = _binned(tables, _LOWEST, method)
+        whole = _binned(tables, _LOWEST)
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
         # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
-        whole = _traced([traced[name] for name in sorted(traced, key=lambda name: name != "posix")], method)
+        whole = _traced([traced[name] for name in sorted(traced, key=lambda name: name != "posix")])
     return found | ({} if whole is None else {_WHOLE_LOG: whole})
 
 
@@ -125,21 +125,14 @@ def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
     return any(trace.bytes.sum() >= _WHOLE_SHARE * moved for trace in traces)
 
 
-def _kept(tables: Tables, traces: Mapping[str, Trace], name: str, method: Method) -> _Busy:
+def _kept(tables: Tables, traces: Mapping[str, Trace], name: str) -> _Busy:
     """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
     trace = traces[name]
-    found = chains(trace, _shortest_gap(method), _sieve_reads(tables, traces) if name == "posix" else None)
+    found = chains(trace, _FLOOR_SECONDS, _sieve_reads(tables, traces) if name == "posix" else None)
     incidental = np.unique(trace.file_ids[_is_incidental(trace)])
     if len(incidental):
         found = found.of(~np.isin(found.file_ids, incidental))
-    if method == "paper":
-        return _Busy(found, found.starts, found.ends)
     return _Busy(found, *with_opens(found, tables, name))
-
-
-def _shortest_gap(method: Method) -> float:
-    """Seconds beyond which a gap may part phases."""
-    return _FLOOR_SECONDS if method == "gaps" else 0.0
 
 
 def _sieve_reads(tables: Tables, traces: Mapping[str, Trace]) -> Flags | None:
@@ -147,7 +140,7 @@ def _sieve_reads(tables: Tables, traces: Mapping[str, Trace]) -> Flags | None:
     posix = traces["posix"]
     if "mpiio" in traces:
         return sieve_reads(posix, traces["mpiio"])
-    written, read = (_moved_through_mpiio(tables, op) for op in OPS)
+    read, written = (_moved_through_mpiio(tables, op) for op in OPS)
     if np.isin(written, read).any():
         return None
     return np.repeat((posix.ops == READ) & np.isin(posix.file_ids, written), posix.counts)
@@ -161,7 +154,7 @@ def _moved_through_mpiio(tables: Tables, op: str) -> Integers:
 
 def _nobody_asked_to_read(tables: Tables) -> bool:
     """Whether POSIX read next to nothing but files that MPI-IO wrote and did not read, by their counters."""
-    written, read = (_moved_through_mpiio(tables, op) for op in OPS)
+    read, written = (_moved_through_mpiio(tables, op) for op in OPS)
     asked = moved = 0.0
     for part in tables.get("posix_file", ()):
         read_bytes = np.maximum(part["read_bytes"].to_numpy(), 0).astype(np.float64)
@@ -171,7 +164,7 @@ def _nobody_asked_to_read(tables: Tables) -> bool:
     return moved > 0 and asked < min(_INCIDENTAL_BYTES, _INCIDENTAL_SHARE * moved)
 
 
-def _traced(layers: Sequence[_Busy], method: Method) -> Layer | None:
+def _traced(layers: Sequence[_Busy]) -> Layer | None:
     """Layers of which the first tells what was moved."""
     filled = [layer for layer in layers if len(layer.stretches.starts)]
     if not filled:
@@ -180,10 +173,10 @@ def _traced(layers: Sequence[_Busy], method: Method) -> Layer | None:
     silent = [each._replace(stretches=each.stretches.silent()) for each in above]
     stretches = joined([lowest.stretches, *(each.stretches for each in silent)])
     begins, finishes = (np.concatenate(column) for column in zip(*((each.begins, each.finishes) for each in filled), strict=True))
-    return _layer("trace", _Busy(stretches, begins, finishes), _shortest_gap(method), method)
+    return _layer("trace", _Busy(stretches, begins, finishes), _FLOOR_SECONDS)
 
 
-def _binned(tables: Tables, layers: Sequence[str], method: Method) -> Layer | None:
+def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
     # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
     wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
     found = [heatmap_stretches(tables, layer) for layer in wanted]
@@ -198,25 +191,23 @@ def _binned(tables: Tables, layers: Sequence[str], method: Method) -> Layer | No
         stretches = stretches._replace(ops=np.full(len(is_read), WRITE), moved_bytes=nothing, sieve_bytes=sieve)
     # An empty bin is a gap.
     floor = max(width for _, width in parts) / 2
-    return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), floor, method)
+    return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), floor)
 
 
-def _layer(evidence: str, busy: _Busy, floor: float, method: Method) -> Layer:
-    phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
+def _layer(evidence: str, busy: _Busy, floor: float) -> Layer:
+    phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor)
     is_little = _are_little(phase_of, busy.stretches.moved_bytes)
     if is_little.any():
         busy = busy.of(~is_little)
-        phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
-    bursts = _bursts_per_rank(busy, floor, method)
+        phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor)
+    bursts = _bursts_per_rank(busy, floor)
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
 
 
-def _phases_of(busy: _Busy, groups: Integers, floor: float, method: Method) -> Integers:
+def _phases_of(busy: _Busy, groups: Integers, floor: float) -> Integers:
     """The phase of each stretch, of one group and one direction, numbered from 0."""
     ops = busy.stretches.ops
     keys = groups * len(OPS) + ops
-    if method == "paper":
-        return grouped(parted(busy.begins, busy.finishes, groups, floor, method), ops)[1]
     own = parted(busy.begins, busy.finishes, keys, floor)
     is_turn = _lasting(busy.stretches, own) < _TURN_SECONDS
     if not is_turn.any() or (ops == ops[0]).all():
@@ -250,10 +241,10 @@ def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Inte
     return stretches, places[phase_of]
 
 
-def _bursts_per_rank(busy: _Busy, floor: float, method: Method) -> Integers:
+def _bursts_per_rank(busy: _Busy, floor: float) -> Integers:
     """For each direction the median over ranks of the bursts of each rank by itself, the lower of two; 0 where there is none."""
     ranks, ops = busy.stretches.ranks, busy.stretches.ops
-    burst_of = _phases_of(busy, np.unique(ranks, return_inverse=True)[1], floor, method)
+    burst_of = _phases_of(busy, np.unique(ranks, return_inverse=True)[1], floor)
     firsts, _ = grouped(burst_of)
     medians = np.zeros(len(OPS), np.int64)
     for op in np.unique(ops):

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, labels
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts
+from iomine.schema.ops import OPS
 
 _MEASURES: Final = (
     *("read_count", "write_count", "read_bytes", "write_bytes"),
@@ -20,7 +21,6 @@ _BYTES: Final = slice(2, 4)
 _COUNTED: Final = slice(4)
 _OF_REQUESTS: Final = slice(6)
 _META: Final = 6
-_WRITES: Final = OPS.index("write")
 
 _TABLE_OF: Final = {"posix": "posix_file", "mpiio": "mpiio_file", "stdio": "stdio_file"}
 _MPIIO_CALLS: Final = ("indep", "coll", "split", "nb")
@@ -175,8 +175,7 @@ def _known(values: Floats) -> Floats:
 def _traced(trace: Trace) -> _Amounts:
     values = np.zeros((len(trace.firsts), len(_MEASURES)))
     for first, amounts in enumerate((trace.counts, trace.bytes, trace.seconds)):
-        # Reads stand before writes.
-        values[np.arange(len(amounts)), 2 * first + (trace.ops == _WRITES)] = amounts
+        values[np.arange(len(amounts)), len(OPS) * first + trace.ops] = amounts
     return _Amounts(trace.file_ids, trace.ranks, values)
 
 

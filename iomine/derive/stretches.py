@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from iomine.derive.blocks import Block, blocks
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.schema.ops import READ, WRITE
 
-WRITE, READ = (OPS.index(op) for op in ("write", "read"))
 # Requests that are gone through at once.
 _BLOCK: Final = 1 << 16
 

@@ -4,12 +4,13 @@ Traces come rank by rank and file by file, so that there are few runs, and much 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from iomine.derive.columns import TOO_MANY
+from iomine.schema.ops import OPS
 
 # Columns by table, in one or more parts; short columns are lists.
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -18,7 +19,6 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 # In the order of a direction's code.
-OPS: Final = ("write", "read")
 
 
 class Trace(NamedTuple):

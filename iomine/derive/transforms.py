@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.schema.ops import OPS, READ, WRITE
 
 # How much of a row has to be of one kind for the row to be named after it.
 _MOST: Final = 0.9
@@ -26,7 +27,6 @@ _ENOUGH: Final = 0.5
 # A longer list helps nobody.
 _MOST_RANKS: Final = 1024
 
-_WRITE, _READ = OPS.index("write"), OPS.index("read")
 _COLLECTIVE_CALLS: Final = ("coll", "split")
 _OTHER_CALLS: Final = ("indep", "nb")
 
@@ -346,9 +346,9 @@ def _columns(mpiio: _Requests, posix: _Requests, calls: _Calls) -> dict[str, pa.
 
 def _sieve_reads(mpiio: _Requests, posix: _Requests, parents: Integers) -> tuple[Flags, _Requests]:
     """Which of POSIX's requests read what a write of MPI-IO puts back, and these as if they were writes."""
-    is_sieve = (parents < 0) & (posix.rows % len(OPS) == _READ)[posix.runs]
+    is_sieve = (parents < 0) & (posix.rows % len(OPS) == READ)[posix.runs]
     reads = posix.where(is_sieve)
-    rows, groups = (numbers - numbers % len(OPS) + _WRITE for numbers in (posix.rows, posix.groups))
+    rows, groups = (numbers - numbers % len(OPS) + WRITE for numbers in (posix.rows, posix.groups))
     sieve = reads._replace(rows=rows, groups=groups)
     is_within = _within(mpiio, sieve, mpiio.groups, sieve.groups) >= 0
     is_sieve[is_sieve] = is_within

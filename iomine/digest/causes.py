@@ -10,8 +10,8 @@ from datetime import date
 from typing import Final
 
 from iomine.post.model import Subject
-from iomine.report.facts import Row
 from iomine.triggers import TRIGGERS
+from iomine.views.answers import Row
 
 # Of the runs in which a code fired, those in which the lead did.
 NEARLY_ALL: Final = 0.8

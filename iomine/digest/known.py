@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from iomine.digest.causes import Cause, causes_of, sign_of
 from iomine.post.model import Subject
-from iomine.report.facts import Ask, Row, rows_of
+from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 _WHAT: Final = ("recipient", "cluster", "user", "application")

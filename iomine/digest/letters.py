@@ -30,8 +30,8 @@ from iomine.digest.sentences import (
 )
 from iomine.digest.words import core_hours, one_line, span
 from iomine.post.model import Entry, Letter, Subject
-from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted
+from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5

@@ -1,4 +1,4 @@
-"""Metrics that operators may be told of when they cross a bar of the site's."""
+"""Metrics that operators may be told of when they cross a threshold of the site's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
-from iomine.report.facts import Ask, rows_of
+from iomine.views.answers import Ask, rows_of
 from iomine.views.questions import question
 
 # What each question under `sql/questions/notices` gives as the `value` of a night; a night that is not there has 0.
@@ -24,30 +24,30 @@ METRICS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A metric that lies above its bar, and above where it was.
+    """A metric that lies above its threshold, and above where it was.
 
     Attributes:
         name: of the metric.
         about: what it is.
         value: on the night.
         before: on the night before.
-        bar: the site's.
+        threshold: the site's.
     """
 
     name: str
     about: str
     value: float
     before: float
-    bar: float
+    threshold: float
 
 
-def check_bars(bars: Mapping[str, float]) -> None:
-    """Makes sure that each bar is of a metric.
+def check_thresholds(thresholds: Mapping[str, float]) -> None:
+    """Makes sure that each threshold is of a metric.
 
     Raises:
         UsageError: one is not.
     """
-    for name in bars:
+    for name in thresholds:
         if name not in METRICS:
             raise UsageError(f"There is no notice {name}: {did_you_mean(name, METRICS) or f'choose {_names()}.'}")
 
@@ -57,20 +57,20 @@ def _names() -> str:
     return f"{', '.join(rest)} or {last}"
 
 
-def notices(ask: Ask, bars: Mapping[str, float], night: date) -> Sequence[Notice]:
+def notices(ask: Ask, thresholds: Mapping[str, float], night: date) -> Sequence[Notice]:
     """What is to be noticed.
 
     Args:
         ask: answers queries over the published views.
-        bars: by metric.
+        thresholds: by metric.
         night: the last night.
     """
     before = night - timedelta(days=1)
     found = []
-    for name, bar in bars.items():
+    for name, threshold in thresholds.items():
         rows = rows_of(ask(question(f"notices/{name}"), {"night": night, "night_before": before}))
         values = {row["night"]: float(row["value"] or 0) for row in rows}
         value, earlier = values.get(night, 0.0), values.get(before, 0.0)
-        if value > bar and value > earlier:
-            found.append(Notice(name, METRICS[name], value, earlier, bar))
+        if value > threshold and value > earlier:
+            found.append(Notice(name, METRICS[name], value, earlier, threshold))
     return found

@@ -9,8 +9,8 @@ from iomine.digest.notices import Notice, notices
 from iomine.digest.parts import html_part, text_part
 from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
 from iomine.post.model import Letter
-from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted, target_name
+from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
 
 RECIPIENT: Final = "operator"
@@ -48,17 +48,19 @@ class Trouble:
     names: Sequence[tuple[str, str]]
 
 
-def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float], troubles: Sequence[Trouble]) -> Letter | None:
+def operator_letter(
+    ask: Ask, first: date, last: date, thresholds: Mapping[str, float], troubles: Sequence[Trouble]
+) -> Letter | None:
     """The letter, None where nothing was swept and nothing went wrong.
 
     Args:
         ask: answers queries over the published views.
         first: the first night, and the day from which sweeps count.
         last: the last night.
-        bars: of notices.
+        thresholds: of notices.
         troubles: what the post could not do.
     """
-    found = notices(ask, bars, last)
+    found = notices(ask, thresholds, last)
     sweeps = rows_of(ask(question("operator/sweeps"), {"first_day": first}))
     sections = [
         _noticed(found),
@@ -93,8 +95,8 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
 
 def _noticed(found: Sequence[Notice]) -> Section:
     lines = (
-        f"{each.name} is {_number(each.value)}, above its bar of {_number(each.bar)} and above {_number(each.before)} "
-        f"of the night before: {each.about}."
+        f"{each.name} is {_number(each.value)}, above its threshold of {_number(each.threshold)} "
+        f"and above {_number(each.before)} of the night before: {each.about}."
         for each in found
     )
     return Section("To be noticed", tuple(lines), is_alarm=True)

@@ -22,10 +22,10 @@ from iomine.digest.words import (
     span,
 )
 from iomine.post.model import Kind
-from iomine.report.facts import Row
 from iomine.triggers import MANUALS, TRIGGERS
 from iomine.triggers.model import Snippet
 from iomine.units import counted, human_seconds
+from iomine.views.answers import Row
 
 # More signs of one cause, users of a project, applications or successes are told by their number.
 MOST_SIGNS: Final = 6

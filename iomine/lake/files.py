@@ -147,12 +147,12 @@ def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | No
     """Makes one file out of several of the same table and partition, rows in the order of the files."""
     with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
         for path in paths:
-            for rows in rows_of(table, path):
+            for rows in row_groups(table, path):
                 sink.write(rows)
     return sink.lake_file(cluster, night)
 
 
-def rows_of(table: str, path: Path) -> Iterator[pa.Table]:
+def row_groups(table: str, path: Path) -> Iterator[pa.Table]:
     """The rows of a file, a row group at a time; columns that the file is older than are NULL in them."""
     empty = arrow_schema(table).empty_table()
     for batch in pq.ParquetFile(path).iter_batches(batch_size=ROW_GROUP_ROWS):

@@ -6,7 +6,7 @@ Operators are written to last, since their letter tells what the post could not 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -14,13 +14,12 @@ from typing import Any, Final
 
 from iomine.digest.known import Scope, Whose
 from iomine.digest.letters import MailPolicy, letters
-from iomine.digest.notices import check_bars
+from iomine.digest.notices import check_thresholds
 from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.mails import show_mails
-from iomine.pipeline.site.files import site_file
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of
@@ -28,10 +27,11 @@ from iomine.post.ledger import Ledger, only_digest
 from iomine.post.model import Entry, Letter, Subject
 from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
-from iomine.post.settings import Settings, parse
+from iomine.post.settings import Settings
 from iomine.post.tokens import passing_signer, signer_of, signer_with_key
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
-from iomine.report.facts import Ask
+from iomine.settings import read_site_file
+from iomine.views.answers import Ask
 from iomine.views.query import answer, open_catalog
 from iomine.views.questions import question
 
@@ -95,13 +95,13 @@ def site_settings(root: Path) -> Settings:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    file = root / "digest.toml"
-    if not file.exists():
-        return Settings()
-    with site_file(file, "settings") as text:
-        settings: Settings = parse(text)
-        check_bars(settings.notices)
-        return settings
+    return read_site_file(root / "digest.toml", "settings", _parse)
+
+
+def _parse(text: str) -> Settings:
+    settings = Settings.parse(text)
+    check_thresholds(settings.notices)
+    return settings
 
 
 def digest(order: Order) -> Done:
@@ -178,7 +178,7 @@ def _transport(order: Order, settings: Settings) -> Transport:
     server = settings.smtp
     if order.smtp is not None:
         host, port = order.smtp
-        server = replace(server, host=host, port=port)
+        server = server.changed(host=host, port=port)
     return Smtp(server, order.warehouse, Pace(server.per_minute))
 
 

@@ -18,7 +18,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.report.facts import Place
 from iomine.report.write import write_reports, write_shared
-from iomine.triggers.finding import quoted
+from iomine.sqltext import quoted
 from iomine.units import GIB
 from iomine.views.query import Limits, answer, ask, open_catalog
 from iomine.views.questions import question

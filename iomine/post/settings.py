@@ -1,37 +1,38 @@
 """What a site sets for its digests; `digest.toml` in the warehouse changes what differs from here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
+
+from pydantic import model_validator
 
 from iomine.errors import UsageError
 from iomine.post.addresses import is_address
-from iomine.settings import parse_settings, setting, table_of
+from iomine.settings import Amount, Count, CountOrZero, Line, Lines, SiteSettings, setting
 
-_TLS: Final = ("none", "starttls", "implicit")
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
-class DirectorySettings:
+class DirectorySettings(SiteSettings):
     """Who has which address."""
 
-    kind: str = setting("template", "Where addresses are looked up.", choices=("template", "csv", "passwd", "ldap"))
-    template: str = setting("{user}@localhost", "Address of a user, for kinds template and passwd.")
-    file: str = setting("", "For kind csv: a file of lines `user,address` or `user,address,name`, seen from the warehouse.")
-    server: str = setting("", "For kind ldap: the server, such as ldaps://ldap.site.org.")
-    tls: str = setting("starttls", "For kind ldap: how ldap:// is made secret; ldaps:// is.", choices=("none", "starttls"))
-    ca_file: str = setting("", "For kind ldap: certificates that its own is checked against; empty: the system's.")
-    base: str = setting("", "For kind ldap: where people stand, such as ou=people,dc=site,dc=org.")
-    filter: str = setting("(uid={user})", "For kind ldap: which of them is the user.")
-    address: str = setting("mail", "For kind ldap: the attribute that holds the address.")
-    name: str = setting("cn", "For kind ldap: the attribute that holds the name.")
-    user: str = setting("", "For kind ldap: whom to ask as; empty: nobody.")
-    password_file: str = setting("", "For kind ldap: a file with the password, which nobody else may read.")
-    timeout_seconds: int = setting(20, "For kind ldap: how long an answer may take.")
+    whose: ClassVar[str] = "directory"
+    kind: Literal["template", "csv", "passwd", "ldap"] = setting("template", "Where addresses are looked up.")
+    template: Line = setting("{user}@localhost", "Address of a user, for kinds template and passwd.")
+    file: Line = setting("", "For kind csv: a file of lines `user,address` or `user,address,name`, seen from the warehouse.")
+    server: Line = setting("", "For kind ldap: the server, such as ldaps://ldap.site.org.")
+    tls: Literal["none", "starttls"] = setting("starttls", "For kind ldap: how ldap:// is made secret; ldaps:// is.")
+    ca_file: Line = setting("", "For kind ldap: certificates that its own is checked against; empty: the system's.")
+    base: Line = setting("", "For kind ldap: where people stand, such as ou=people,dc=site,dc=org.")
+    filter: Line = setting("(uid={user})", "For kind ldap: which of them is the user.")
+    address: Line = setting("mail", "For kind ldap: the attribute that holds the address.")
+    name: Line = setting("cn", "For kind ldap: the attribute that holds the name.")
+    user: Line = setting("", "For kind ldap: whom to ask as; empty: nobody.")
+    password_file: Line = setting("", "For kind ldap: a file with the password, which nobody else may read.")
+    timeout_seconds: Count = setting(20, "For kind ldap: how long an answer may take.")
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
         if not is_address(self.template.replace("{user}", "user")) or self.template.count("{user}") != 1:
             raise UsageError(f"directory.template must be an address with {{user}} in it, not {self.template!r}.")
         if "{user}" not in self.filter:
@@ -42,72 +43,76 @@ class DirectorySettings:
             raise UsageError("directory.server must be ldap://… or ldaps://…, and directory.base say where people stand.")
         if self.user and self.tls == "none" and self.server.startswith("ldap://"):
             raise UsageError("directory.user would send its password for all to read: set directory.tls to starttls.")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class SmtpSettings:
+class SmtpSettings(SiteSettings):
     """The mail server that takes the mails."""
 
-    host: str = setting("", "Mail server that takes the mails; empty: none.")
-    port: int = setting(25, "Its port: often 25 with none, 587 with starttls, 465 with implicit.")
-    tls: str = setting("none", "How the connection is made secret; the server's certificate is checked.", choices=_TLS)
-    ca_file: str = setting("", "Certificates that the server's is checked against; empty: the system's.")
-    user: str = setting("", "Whom to log in as; empty: nobody.")
-    password_file: str = setting("", "A file with the password, which nobody else may read.")
-    timeout_seconds: int = setting(60, "How long an answer of the server may take.")
-    per_minute: int = setting(120, "Mails in a minute, at most; 0: as many as it takes.", least=0)
+    whose: ClassVar[str] = "smtp"
+    host: Line = setting("", "Mail server that takes the mails; empty: none.")
+    port: Count = setting(25, "Its port: often 25 with none, 587 with starttls, 465 with implicit.")
+    tls: Literal["none", "starttls", "implicit"] = setting(
+        "none", "How the connection is made secret; the server's certificate is checked."
+    )
+    ca_file: Line = setting("", "Certificates that the server's is checked against; empty: the system's.")
+    user: Line = setting("", "Whom to log in as; empty: nobody.")
+    password_file: Line = setting("", "A file with the password, which nobody else may read.")
+    timeout_seconds: Count = setting(60, "How long an answer of the server may take.")
+    per_minute: CountOrZero = setting(120, "Mails in a minute, at most; 0: as many as it takes.")
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
         if bool(self.user) != bool(self.password_file):
             raise UsageError("smtp.user and smtp.password_file go together: set both or none.")
         if self.user and self.tls == "none" and self.host not in _HERE:
             raise UsageError("smtp.user would send its password for all to read: set smtp.tls to starttls or implicit.")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusions:
+class Exclusions(SiteSettings):
     """What no digest tells of, by names as the logs and the accounting have them."""
 
-    users: tuple[str, ...] = setting((), "Users who get no digest.")
-    accounts: tuple[str, ...] = setting((), "Accounts whose runs are not told of.")
-    applications: tuple[str, ...] = setting((), "Applications that are not told of.")
+    users: Lines = setting((), "Users who get no digest.")
+    accounts: Lines = setting((), "Accounts whose runs are not told of.")
+    applications: Lines = setting((), "Applications that are not told of.")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(SiteSettings):
     """All of it. Files are seen from the warehouse."""
 
-    from_name: str = setting("iomine", "Name of the sender.")
-    from_address: str = setting("iomine@localhost", "Address of the sender.")
-    reply_to: str = setting("", "Address for answers of people; empty: the sender's.")
-    envelope_from: str = setting("", "Address that mail servers report to what they could not deliver; empty: the sender's.")
-    actions_address: str = setting("", "Address that is piped into `iomine digest --take`; empty: that for answers.")
-    site: str = setting("", "Where `iomine serve` is reached, such as https://iomine.site.org/; empty: links write mails.")
-    operators: tuple[str, ...] = setting((), "Addresses that get the nightly summary.")
-    cooldown_days: int = setting(14, "Days before the same finding is told again.", least=0)
-    snooze_days: int = setting(30, "Days that a finding is not told when somebody asks for later.")
-    least_core_hours: float = setting(1.0, "Core-hours that a finding costs at least, to be told.", least=0)
-    most_entries: int = setting(5, "Findings in a digest, at most.")
-    most_mails: int = setting(500, "Digests that a run sends, at most; the costliest first, others wait for the next run.")
-    give_up_days: int = setting(5, "Days after which a digest that no server takes is given up.")
-    in_doubt: str = setting(
-        "resend",
-        "What becomes of a digest that may have been sent when the connection or the machine broke down.",
-        choices=("resend", "hold"),
+    whose: ClassVar[str] = "digest"
+    from_name: Line = setting("iomine", "Name of the sender.")
+    from_address: Line = setting("iomine@localhost", "Address of the sender.")
+    reply_to: Line = setting("", "Address for answers of people; empty: the sender's.")
+    envelope_from: Line = setting("", "Address that mail servers report to what they could not deliver; empty: the sender's.")
+    actions_address: Line = setting("", "Address that is piped into `iomine digest --take`; empty: that for answers.")
+    site: Line = setting("", "Where `iomine serve` is reached, such as https://iomine.site.org/; empty: links write mails.")
+    operators: Lines = setting((), "Addresses that get the nightly summary.")
+    cooldown_days: CountOrZero = setting(14, "Days before the same finding is told again.")
+    snooze_days: Count = setting(30, "Days that a finding is not told when somebody asks for later.")
+    least_core_hours: Amount = setting(1.0, "Core-hours that a finding costs at least, to be told.")
+    most_entries: Count = setting(5, "Findings in a digest, at most.")
+    most_mails: Count = setting(500, "Digests that a run sends, at most; the costliest first, others wait for the next run.")
+    give_up_days: Count = setting(5, "Days after which a digest that no server takes is given up.")
+    in_doubt: Literal["resend", "hold"] = setting(
+        "resend", "What becomes of a digest that may have been sent when the connection or the machine broke down."
     )
-    directory: DirectorySettings = setting(DirectorySettings, "Who has which address.")
-    smtp: SmtpSettings = setting(SmtpSettings, "The mail server that takes the mails.")
-    exclude: Exclusions = setting(Exclusions, "What no digest tells of, by names as the logs and the accounting have them.")
-    investigators: Mapping[str, str] = table_of(str, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
-    notices: Mapping[str, float] = table_of(float, "Bars over which a night's metric is told to operators.")
+    directory: DirectorySettings = setting(DirectorySettings(), "Who has which address.")
+    smtp: SmtpSettings = setting(SmtpSettings(), "The mail server that takes the mails.")
+    exclude: Exclusions = setting(Exclusions(), "What no digest tells of, by names as the logs and the accounting have them.")
+    investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
+    notices: Mapping[str, Amount] = setting({}, "Thresholds over which a night's metric is told to operators.")
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
         optional = (self.reply_to, self.envelope_from, self.actions_address)
         for address in (self.from_address, *filter(None, optional), *self.operators):
             if not is_address(address):
                 raise UsageError(f"{address!r} is not a mail address: write it as somebody@site.org.")
         if self.site and not _is_site(self.site):
             raise UsageError(f"site must be an address such as https://iomine.site.org/, not {self.site!r}.")
+        return self
 
     @property
     def answers_to(self) -> str:
@@ -128,15 +133,6 @@ class Settings:
     def root(self) -> str:
         """The address of the site with a slash at its end, empty where there is none."""
         return f"{self.site.rstrip('/')}/" if self.site else ""
-
-
-def parse(text: str) -> Settings:
-    """Settings out of TOML.
-
-    Raises:
-        UsageError: it is not TOML, or a setting in it is none or not fit.
-    """
-    return parse_settings(Settings, text, "digest")
 
 
 def _is_site(text: str) -> bool:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from iomine.triggers import MANUALS, TRIGGERS
-from iomine.views.questions import Parameters, question
+from iomine.views.answers import Ask, Row, Rows, rows_of
+from iomine.views.questions import question
 
 _TOLD: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
@@ -27,16 +27,6 @@ _WANTED: Final = (
 # What is asked for where nothing is known.
 _JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
 _WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "is_slow_run", "neighbour", "neighbour_ratio")
-
-Row = dict[str, Any]
-Rows = list[Row]
-
-
-class Ask(Protocol):
-    """Answers a question to the warehouse."""
-
-    def __call__(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
-        """The answer to one query with values for its parameters."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -176,24 +166,12 @@ def _history(places: Sequence[Place]) -> dict[str, object]:
     return {"first_history_night": first, "last_history_night": last}
 
 
-def rows_of(answer: pa.Table) -> Rows:
-    """Rows of an answer; what is no number is None."""
-    columns = [_plain(column) for column in answer.columns]
-    return [dict(zip(answer.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
 def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
     """Rows by their value of a column."""
     found: dict[str, Rows] = defaultdict(list)
     for row in rows_of(answer):
         found[row[key]].append(row)
     return found
-
-
-def _plain(column: pa.ChunkedArray) -> list[Any]:
-    if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_finite(column), column, None)
-    return list(column.to_pylist())
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:

@@ -5,10 +5,11 @@ A trigger's `traced` says which; a finding about counts alone has none.
 
 from typing import Final
 
-from iomine.report.facts import Facts, Row
+from iomine.report.facts import Facts
 from iomine.report.trace import Highlight
 from iomine.triggers import TRIGGERS
 from iomine.units import visible
+from iomine.views.answers import Row
 
 _MOST_TEXT: Final = 300
 

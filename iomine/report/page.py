@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer
-from iomine.report.facts import Facts, Row, Rows
+from iomine.report.facts import Facts
 from iomine.report.pictures import bar, run_picture, tenths
 from iomine.report.trace import Trace
 from iomine.schema import field
@@ -28,6 +28,7 @@ from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
 from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
+from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"
@@ -275,7 +276,7 @@ def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
 
 
 def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, str]]:
-    """Value, meaning and bar of each metric."""
+    """Value, meaning and threshold of each metric."""
     percents = {
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
@@ -287,8 +288,8 @@ def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, st
     for metric, value in verdict["metrics"].items():
         if metric == trigger.evidence or value is None:
             continue
-        bar_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
-        found.append((_shown(metric, value, percents), field(metric).about, bar_text))
+        threshold_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
+        found.append((_shown(metric, value, percents), field(metric).about, threshold_text))
     return found
 
 

@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 
 from iomine.report import queries
 from iomine.report.columns import Names, page_parquet, tick_seconds
-from iomine.report.facts import Ask, Place, Row, which
+from iomine.report.facts import Place, which
+from iomine.schema.ops import OPS
+from iomine.views.answers import Ask, Row
 from iomine.views.questions import find_question
 
 _MOST_REQUESTS: Final = 300_000
@@ -24,7 +26,6 @@ _COARSE, _FINE = 0, 1
 _LEVELS: Final = (("rank", _COARSE), ("rank", _FINE), ("ost", _COARSE), ("ost", _FINE), ("offset", _COARSE))
 # MPI-IO stands above POSIX, to which its requests go down.
 _LAYERS: Final = ("mpiio", "posix")
-_OPS: Final = ("read", "write")
 # As in derive/detail.py: the run's length is rounded in old logs, and clocks of nodes differ a little.
 _CLOCK_SLACK_SECONDS: Final = 2.0
 _SHORTEST_SECONDS: Final = 1e-3
@@ -170,7 +171,7 @@ def _traces(ask: Ask, group: Sequence[_Asked]) -> Iterator[tuple[str, Trace]]:
         about = _about(each, files[log_id], host_names, ranks) | {"phases": phases[log_id], "osts": osts[log_id]}
         lists = {
             "layer": _LAYERS,
-            "op": _OPS,
+            "op": OPS,
             "host": host_names,
             "file_id": [file["file_id"] for file in files[log_id][:_MOST_FILES]],
         }
@@ -189,7 +190,7 @@ def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks
         "tick_seconds": tick_seconds(run_seconds),
         "request_count": extent["request_count"],
         "layers": _LAYERS,
-        "ops": _OPS,
+        "ops": OPS,
         "files": _file_names(files),
         "hosts": hosts,
         # A finding may be about files that are not traced.

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from iomine.report.explorer import beside
-from iomine.report.facts import Ask, Facts, Place, gather
+from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import highlights_of
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
 from iomine.report.trace import Trace, traces_of
+from iomine.views.answers import Ask
 
 # As many as are gathered at once.
 _AT_ONCE: Final = 1000

@@ -8,10 +8,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate import filesystem as fs
 from iomine.simulate.program import Program, host
 from iomine.simulate.records import FILE_ALIGNMENT, Records, records_of
-from iomine.simulate.runs import LAYERS, READ, WRITE, Calls, Flags, Floats, Integers, Runs, joined
+from iomine.simulate.runs import LAYERS, Calls, Flags, Floats, Integers, Runs, joined
 from iomine.simulate.timeline import bin_width, shares
 from iomine.sources.darshan.writing import CounterRecords, HeatMaps, dxt_data, lustre_data, record_id
 

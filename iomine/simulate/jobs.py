@@ -9,12 +9,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.schema.ops import OPS
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import Contents, batch_of, contents_of
 from iomine.simulate.people import Application
 from iomine.simulate.program import Program, Seat
-from iomine.simulate.runs import OPS, Floats, Integers
+from iomine.simulate.runs import Floats, Integers
 from iomine.simulate.servers import NO_LOAD, Load, load_of
 from iomine.sources.darshan.writing import Run, write_log
 

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate import filesystem as fs
-from iomine.simulate.runs import LAYERS, READ, WRITE, Call, Column, Each, Floats, Integers, Tape
+from iomine.simulate.runs import LAYERS, Call, Column, Each, Floats, Integers, Tape
 
 # Requests of one rank differ little within a burst, bursts and ranks more.
 _NOISE: Final = 0.12

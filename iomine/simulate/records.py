@@ -15,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from iomine.simulate.runs import OPS, Call, Calls, Flags, Floats, Integers, Runs
+from iomine.schema.ops import OPS
+from iomine.simulate.runs import Call, Calls, Flags, Floats, Integers, Runs
 from iomine.units import GIB, KIB, MIB
 
 # A length on a bound counts below it (`DARSHAN_BUCKET_INC`).

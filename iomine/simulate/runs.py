@@ -24,9 +24,6 @@ _OFFSETS: Final = 2
 _TIMES: Final = 3
 
 LAYERS: Final = ("POSIX", "MPI-IO", "STDIO", "H5F", "H5D")
-READ: Final = 0
-WRITE: Final = 1
-OPS: Final = ("read", "write")
 
 
 class Call(IntEnum):

@@ -4,9 +4,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.schema.ops import OPS
 from iomine.simulate import filesystem as fs
 from iomine.simulate.contents import LOWEST_LAYERS, Batch
-from iomine.simulate.runs import OPS, Call, Floats, Integers
+from iomine.simulate.runs import Call, Floats, Integers
 from iomine.simulate.timeline import shares
 from iomine.units import KIB, MIB
 

@@ -19,6 +19,7 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.schema import Kind, field
+from iomine.sqltext import quoted
 
 _SPEC: Final = re.compile(r",?(\.\d[f%])?")
 # What stands in place of a text that is NULL.
@@ -94,11 +95,6 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 def _is_text(slot: Slot) -> bool:
     return bool(pa.types.is_string(field(slot.metric).type))
-
-
-def quoted(text: str) -> str:
-    """The text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _shown_sql(slot: Slot) -> str:

@@ -10,7 +10,8 @@ from typing import Literal
 import pyarrow as pa
 
 from iomine.schema import field, table
-from iomine.triggers.finding import filled_sql, quoted
+from iomine.sqltext import literal, quoted
+from iomine.triggers.finding import filled_sql
 from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Threshold, Trigger
 
 
@@ -99,17 +100,13 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
     if not nights:
         return " WHERE false"
     clusters = ", ".join(sorted({quoted(cluster) for cluster, _ in nights}))
-    dates = ", ".join(sorted({_date_sql(night) for _, night in nights}))
-    pairs = ", ".join(f"({quoted(cluster)}, {_date_sql(night)})" for cluster, night in nights)
-    first, last = (_date_sql(edge({night for _, night in nights})) for edge in (min, max))
+    dates = ", ".join(sorted({literal(night) for _, night in nights}))
+    pairs = ", ".join(f"({quoted(cluster)}, {literal(night)})" for cluster, night in nights)
+    first, last = (literal(edge({night for _, night in nights})) for edge in (min, max))
     # Only conditions on a single column spare DuckDB the files of other nights, and where a view joins, only a range.
     span = f"night BETWEEN {first} AND {last}"
     ids = "" if log_ids is None else f" AND log_id >= {quoted(log_ids[0])} AND log_id < {quoted(log_ids[1])}"
     return f" WHERE cluster IN ({clusters}) AND night IN ({dates}) AND {span} AND (cluster, night) IN ({pairs}){ids}"
-
-
-def _date_sql(night: dt.date) -> str:
-    return f"DATE {quoted(night.isoformat())}"
 
 
 def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str:
@@ -143,7 +140,7 @@ def _verdict_sql(trigger: Trigger) -> str:
     evidence = trigger.evidence or "NULL"
     return (
         f"SELECT cluster, night, log_id, {quoted(trigger.ruleset)} AS ruleset, {quoted(trigger.code)} AS code, "  # noqa: S608
-        f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_bar_sql(first)} AS bar, "
+        f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_threshold_sql(first)} AS bar, "
         f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
         f"CASE WHEN state = 'fired' THEN {_text_sql(trigger, 'finding')} END AS finding, "
         # What is not told anyone needs no advice, and advice is long.
@@ -190,7 +187,7 @@ def _lost_sql(trigger: Trigger) -> str:
 
 def _state_sql(trigger: Trigger) -> str:
     """What was seen suffices to fire, even in a log that lacks something; to be clear, nothing may be missing."""
-    missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.bars)
+    missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.thresholds)
     holds = _all_hold_sql(trigger.all_of)
     if trigger.unless:
         holds += f" AND NOT ({_all_hold_sql(trigger.unless)})"
@@ -203,7 +200,7 @@ def _state_sql(trigger: Trigger) -> str:
 
 def _none_sql(trigger: Trigger, above: Above) -> str:
     """A column of `log_activity` is NULL where more may be missing; one of the view says nothing of that."""
-    none = f"{above.metric} <= {_bar_sql(above)}"
+    none = f"{above.metric} <= {_threshold_sql(above)}"
     if above.metric in trigger.activity:
         return none
     return " AND ".join(("is_complete", *(f"{lack} IS NULL" for lack in trigger.lacks), none))
@@ -213,15 +210,15 @@ def _reason_sql(trigger: Trigger) -> str:
     """What the log lacks; where it lacks nothing that is known of, the metric that its records do not tell."""
     untold = " ".join(
         f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records do not tell {each.metric}: {field(each.metric).about}')}"
-        for each in trigger.bars
+        for each in trigger.thresholds
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")
     return f"coalesce({', '.join((*trigger.lacks, f'CASE {untold} ELSE {needs} END'))})"
 
 
 def _all_hold_sql(thresholds: Sequence[Threshold]) -> str:
-    return " AND ".join(f"{each.metric} {each.sign} {_bar_sql(each)}" for each in thresholds)
+    return " AND ".join(f"{each.metric} {each.sign} {_threshold_sql(each)}" for each in thresholds)
 
 
-def _bar_sql(threshold: Threshold) -> str:
-    return f"{float(threshold.bar)!r}::DOUBLE"
+def _threshold_sql(threshold: Threshold) -> str:
+    return literal(float(threshold.value))

@@ -1,4 +1,4 @@
-"""What a trigger is: metrics, bars, texts and the cases that prove it. Data only; `judge.py` makes SQL of it."""
+"""What a trigger is: metrics, thresholds, texts and the cases that prove it. Data only; `judge.py` makes SQL of it."""
 
 import math
 import re
@@ -46,12 +46,12 @@ class Threshold:
 
     Attributes:
         metric: a column of the trigger's view.
-        bar: the number, in the metric's unit.
+        value: the number, in the metric's unit.
         why: where this number comes from, in one sentence.
     """
 
     metric: str
-    bar: float
+    value: float
     why: str
 
     side: ClassVar[str]
@@ -176,8 +176,8 @@ class Trigger:
         cases: what it must catch and what it must leave alone.
         needs: which inputs answer it, and how to get them.
         applies_to: what the log must have done for the question to arise: columns of `log_activity`, or of the view, which count
-            where nothing is lacking. Where one is known and not above its bar, nothing of the kind was done, and a verdict that
-            is not fired is `not applicable`.
+            where nothing is lacking. Where one is known and not above its threshold, nothing of the kind was done, and a verdict
+            that is not fired is `not applicable`.
         lacks: text columns of `log_activity`, NULL where nothing is lacking; the first that is not says why a verdict is unknown.
         unless: does not fire when all of these hold, if there are any.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
@@ -223,13 +223,13 @@ class Trigger:
         self._require(bool(_CODE.fullmatch(self.code)), "its code must be a family and three digits like POSIX-101, or like P05")
         self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
         self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
-        self._require(bool(self.all_of), "it must hold at least one metric against a bar")
-        for each in (*self.bars, *self.applies_to):
-            self._require(bool(each.why.strip()), f"the bar of {each.metric} must say why")
-            self._require(math.isfinite(each.bar), f"the bar of {each.metric} must be a number")
+        self._require(bool(self.all_of), "it must hold at least one metric against a threshold")
+        for each in (*self.thresholds, *self.applies_to):
+            self._require(bool(each.why.strip()), f"the threshold of {each.metric} must say why")
+            self._require(math.isfinite(each.value), f"the threshold of {each.metric} must be a number")
         for setting in self.settings:
             self._require(setting.name in FIELDS and math.isfinite(setting.default), f"setting {setting.name} must be a field")
-        held = [each.metric for each in self.bars]
+        held = [each.metric for each in self.thresholds]
         for metric in held:
             # A site sets a threshold by the metric's name.
             self._require(held.count(metric) == 1, f"{metric} must be held against one threshold")
@@ -246,12 +246,12 @@ class Trigger:
             self._require(name in self.told, f"{name} must come with its findings, or no trace can show it")
         for case in self.cases:
             self._require(
-                set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a bar"
+                set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a threshold"
             )
 
     @property
-    def bars(self) -> tuple[Threshold, ...]:
-        """All that is held against a bar."""
+    def thresholds(self) -> tuple[Threshold, ...]:
+        """All that is held against a threshold."""
         return self.all_of + self.unless
 
     @property
@@ -261,7 +261,7 @@ class Trigger:
         told = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
         known = self.instead.known if self.instead else None
         others = filter(None, (known, self.cost, self.idle, self.evidence))
-        return tuple(dict.fromkeys((*(each.metric for each in self.bars), *told, *others)))
+        return tuple(dict.fromkeys((*(each.metric for each in self.thresholds), *told, *others)))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
+from iomine.sqltext import duckdb_type, literal, name_of, quoted
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
-from iomine.views.sqltext import duckdb_type, name_of, quoted
 
 # The oldest DuckDB that must be able to open the file.
 _STORAGE_VERSION: Final = "v1.4.0"
@@ -240,7 +240,7 @@ def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
     for view in find_views():
         sql = view.sql
         for call, value in asked.items():
-            sql = sql.replace(call, f"coalesce({call}, {value!r})")
+            sql = sql.replace(call, f"coalesce({call}, {literal(value)})")
         if sql != view.sql:
             _create(con, view, sql)
             changed.append(view)

@@ -33,7 +33,7 @@ def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) 
     writer = csv.writer(text, lineterminator="\n")
     # A carriage return alone ends a line to who reads, and is not quoted.
     quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    rows = (["" if value is None else _cell(value, is_for_sheets=is_for_sheets) for value in row] for row in rows_of(answer))
+    rows = (["" if value is None else _cell(value, is_for_sheets=is_for_sheets) for value in row] for row in tuples_of(answer))
     for cells in chain([answer.column_names], rows):
         (quoting if any("\r" in cell for cell in cells) else writer).writerow(cells)
     text.detach()
@@ -75,11 +75,11 @@ def records(answer: pa.Table) -> Iterator[dict[str, object]]:
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"Two columns are called {name}: give one another name with AS.")
-    for row in rows_of(answer):
+    for row in tuples_of(answer):
         yield {name: plain(value) for name, value in zip(names, row, strict=True)}
 
 
-def rows_of(answer: pa.Table) -> Iterator[tuple[object, ...]]:
+def tuples_of(answer: pa.Table) -> Iterator[tuple[object, ...]]:
     """Its rows as Python has them."""
     for batch in answer.to_batches():
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

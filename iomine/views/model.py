@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from iomine.schema import TABLES, Table
-from iomine.views.sqltext import quoted
+from iomine.sqltext import quoted
 
 FENCE: Final = "-- ---"
 # What stands in the place of a table's name where a log could not be judged.

@@ -7,10 +7,10 @@ from typing import Final
 
 import duckdb
 
+from iomine.sqltext import name_of, quoted
 from iomine.views.catalog import check, show, template
 from iomine.views.model import View, find_views
 from iomine.views.query import engine, failures_named, set_variables
-from iomine.views.sqltext import name_of, quoted
 
 # So that who holds one need not know DuckDB.
 Connection = duckdb.DuckDBPyConnection

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
 from iomine.schema import UNSAID, mismatch
+from iomine.sqltext import quoted
 from iomine.units import human_bytes, human_seconds
 from iomine.views.catalog import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.questions import Parameters
-from iomine.views.sqltext import quoted
 
 _ONE_QUESTION: Final = (
     "Ask one question at a time, a SELECT, DESCRIBE, SHOW or SUMMARIZE (or a PIVOT that lists its values with IN): "

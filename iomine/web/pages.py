@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
-import pyarrow as pa
 from jinja2 import Environment
 from markupsafe import Markup
 
@@ -18,9 +17,10 @@ from iomine import __version__
 from iomine.errors import LimitError
 from iomine.report import page as report
 from iomine.report.pictures import bar
+from iomine.views.answers import Row, rows_of
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars
-from iomine.web.panel import Column, Panel, Row
+from iomine.web.panel import Column, Panel
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
 from iomine.web.sessions import Session
@@ -155,12 +155,6 @@ def mail_page(sentence: str, links: Links, *, is_done: bool) -> str:
 def fault_page(status: int, sentence: str, links: Links) -> str:
     """What is wrong with a request, in a sentence."""
     return _render("fault.html.j2", links, status=status, sentence=sentence)
-
-
-def rows_of(answer: pa.Table) -> list[dict[str, Any]]:
-    """An answer by rows."""
-    found: list[dict[str, Any]] = answer.to_pylist()
-    return found
 
 
 def _told(session: Session, panel: Panel, window: Window) -> Told:

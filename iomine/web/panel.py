@@ -1,15 +1,15 @@
 """What a part of the dashboard is, and how a number leads to its rows."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from iomine.views.sqltext import name_of
+from iomine.sqltext import name_of
+from iomine.views.answers import Row
 from iomine.web.question import Filter, Question, Statement, conditions, equals
 from iomine.web.window import GROUPS, Window
 
-Row = Mapping[str, Any]
 Drill = Callable[[Row, Window], Question]
 
 # Of an account no log tells.

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
+from iomine.sqltext import literal, name_of
 from iomine.views.model import find_views
-from iomine.views.sqltext import literal, name_of
 
 Value = str | int | float | bool | dt.date | dt.datetime
 

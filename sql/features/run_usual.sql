@@ -9,7 +9,7 @@ WITH run AS (
     FROM core.run_shape
     WHERE lineage_id IS NOT NULL AND io_core_seconds > 0
 ),
--- Five of a night tell what is usual as well as a thousand do; ids are digests, so these are any five.
+-- Five of a night tell what is usual as well as a thousand do; ids are hashes, so these are any five.
 held AS (
     SELECT *
     FROM run

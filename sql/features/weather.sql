@@ -86,7 +86,7 @@ measured AS (
         -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
         SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
         SUM(seconds * target_seconds) / NULLIF(SUM(seconds), 0) AS load_seconds,
-        -- Sums differ in their last digits from one working out to the next, and who is alone on one of four OSTs is on a bar.
+        -- Sums differ in their last digits from one working out to the next, and a log alone on one of four OSTs is on a threshold.
         round(SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0), 9)
             AS load_over_mean_ratio
     FROM own
@@ -98,7 +98,7 @@ SELECT
     log_id, layer, NULLIF(phase, -1) AS phase, target_kind, 'job_stats' AS evidence, target_count,
     TRY_CAST(rpcs AS BIGINT) AS rpc_count, seconds AS service_seconds, usual_seconds AS usual_service_seconds,
     seconds / NULLIF(usual_seconds, 0) AS server_slowdown_ratio, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
-    len(list_filter(of_seconds, lambda bar: bar < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio,
+    len(list_filter(of_seconds, lambda each: each < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio,
     NULL AS own_bytes_ratio, NULL AS fullest_ratio, night, cluster
 FROM measured
 LEFT JOIN quantiles USING (cluster, target_kind)

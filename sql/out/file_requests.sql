@@ -50,7 +50,7 @@ posix_counted AS (
         CASE WHEN access1_bytes = small_bytes THEN access1_count::HUGEINT ELSE 0 END
             + CASE WHEN access2_bytes = small_bytes THEN access2_count ELSE 0 END
             + CASE WHEN access3_bytes = small_bytes THEN access3_count ELSE 0 END
-            + CASE WHEN access4_bytes = small_bytes THEN access4_count ELSE 0 END AS on_bar_count,
+            + CASE WHEN access4_bytes = small_bytes THEN access4_count ELSE 0 END AS on_threshold_count,
         CASE WHEN is_sized THEN
             CASE WHEN access1_bytes < small_bytes THEN access1_count::HUGEINT ELSE 0 END
             + CASE WHEN access2_bytes < small_bytes THEN access2_count ELSE 0 END
@@ -67,7 +67,7 @@ posix_counted AS (
             + CASE WHEN small_bytes >= 104857600 THEN size_10m_100m_count ELSE 0 END
             + CASE WHEN small_bytes >= 1073741824 THEN size_100m_1g_count ELSE 0 END
             -- The upper edge of a bin is in it, and is not below itself.
-            - LEAST(on_bar_count, CASE small_bytes
+            - LEAST(on_threshold_count, CASE small_bytes
                 WHEN 100 THEN size_0_100_count
                 WHEN 1024 THEN size_100_1k_count
                 WHEN 10240 THEN size_1k_10k_count

@@ -15,7 +15,7 @@ WITH run AS (
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
     -- Of fewer runs, neither three before and three since a step nor five of one side leave much to be told from chance.
-    QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= 8
+    QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= COALESCE(getvariable('regression_run_count'), 8)
 ),
 ranked AS (
     SELECT
@@ -35,10 +35,10 @@ parted AS (
 place AS (
     SELECT cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before
     FROM parted
-    WHERE number BETWEEN 3 AND run_count - 3
+    WHERE number BETWEEN COALESCE(getvariable('regression_side_run_count'), 3) AND run_count - COALESCE(getvariable('regression_side_run_count'), 3)
     GROUP BY cluster, lineage_id
     -- One lineage in ten would be parted by chance; most of these steps are too small for what is asked of a step below.
-    HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= 0.1
+    HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= COALESCE(getvariable('regression_chance_ratio'), 0.1)
 ),
 middle AS (
     SELECT
@@ -58,7 +58,7 @@ distance AS (
 split AS (
     SELECT cluster, lineage_id, arg_min(number, misplaced ORDER BY number) AS last_before
     FROM distance
-    WHERE number BETWEEN 3 AND run_count - 3
+    WHERE number BETWEEN COALESCE(getvariable('regression_side_run_count'), 3) AND run_count - COALESCE(getvariable('regression_side_run_count'), 3)
     GROUP BY cluster, lineage_id
 ),
 sided AS (
@@ -71,7 +71,7 @@ side AS (
         cluster, lineage_id, is_after, COUNT(*) AS side_count,
         -- What is usual reaches to three standard deviations, of which a normal distribution passes one run in 700; 1.4826 makes the
         -- median absolute deviation one of these (Rousseeuw and Croux 1993). Where runs hardly differ, half as long again is usual.
-        3 * 1.4826 AS deviations, 1.5 AS times,
+        COALESCE(getvariable('regression_deviations'), 3.0) * 1.4826 AS deviations, COALESCE(getvariable('regression_times'), 1.5) AS times,
         MEDIAN(pace) AS usual_pace, GREATEST(times * usual_pace, usual_pace + deviations * MAD(pace)) AS most_pace,
         MEDIAN(seconds) AS usual_seconds, GREATEST(times * usual_seconds, usual_seconds + deviations * MAD(seconds)) AS most_seconds,
         MEDIAN(slowest_pace) AS usual_slowest_pace,
@@ -102,7 +102,7 @@ slow AS (
     JOIN side USING (cluster, lineage_id, is_after)
     LEFT JOIN step USING (cluster, lineage_id)
     -- A median of fewer than five says little of a single run.
-    WHERE is_of_step OR (side_count >= 5 AND pace > most_pace AND seconds > most_seconds)
+    WHERE is_of_step OR (side_count >= COALESCE(getvariable('regression_usual_run_count'), 5) AND pace > most_pace AND seconds > most_seconds)
 ),
 named AS (
     SELECT

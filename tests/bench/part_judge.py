@@ -53,7 +53,7 @@ def history_judged(database: str) -> object:
 
 
 def history_counted(database: str) -> object:
-    """How many verdicts are fired, which no verdict has to leave DuckDB for; a comparison of bars is of this kind."""
+    """How many verdicts are fired, which no verdict has to leave DuckDB for; a comparison of thresholds is of this kind."""
     sql = f"SELECT avg((state = 'fired')::INTEGER) AS fired_ratio FROM ({judge_sql(_JUDGES)})"
     return ask(Path(database), sql)["fired_ratio"][0].as_py()
 

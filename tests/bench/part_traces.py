@@ -34,7 +34,7 @@ from results import Result, faster, slower
 from iomine import derive
 from iomine.lake.files import fills_row_group
 from iomine.pipeline.ingest.reader import ENVIRONMENT
-from iomine.pipeline.ingest.rows import rows_of
+from iomine.pipeline.ingest.rows import tables_of
 from iomine.sources.darshan import Columns, assembled, read_log, row_count
 
 _MOST_SORTS = 10
@@ -76,7 +76,7 @@ def through_log(path: str) -> tuple[float, int]:
     """CPU seconds from a log to all tables that a sweep keeps, and the most memory that the process held."""
     start = time.process_time()
     log = read_log(path)
-    for table, parts in rows_of(log, path).items():
+    for table, parts in tables_of(log, path).items():
         _assemble(log.log_id, table, parts)
     return time.process_time() - start, peak_memory_bytes()
 

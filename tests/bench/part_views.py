@@ -26,12 +26,12 @@ from results import Result
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
+from iomine.sqltext import name_of
 from iomine.triggers import TRIGGERS
 from iomine.units import GIB
 from iomine.views.model import find_views
 from iomine.views.query import Limits, open_catalog
 from iomine.views.questions import Parameters, question
-from iomine.views.sqltext import name_of
 
 _NIGHTS = 365
 _MOST_NIGHT_SECONDS = 0.3
@@ -121,7 +121,7 @@ def _answers(database: Path, options: Options) -> Iterator[Result]:
 
 
 def _held(con: Any, what: str, answer: Profile, stretch: Stretch, lake: Path) -> Iterator[Result]:
-    """An answer held against its bar, and against bare scans of the columns that it read."""
+    """An answer held against its target, and against bare scans of the columns that it read."""
     yield Result(what=what, ours=answer.seconds, most=stretch.most)
     if not answer.reads:
         return

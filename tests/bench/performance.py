@@ -4,7 +4,7 @@
 
 What was measured is kept in the cache, part by part and sweep by sweep: `--resume` takes it from there, so that a run that
 was cut off goes on where it was. `--write` puts it into docs/performance.md, where parts that are not asked for stay as they
-were measured, on another day: on another machine, measure all. Exits with 1 where a bar is missed.
+were measured, on another day: on another machine, measure all. Exits with 1 where a target is missed.
 """
 
 import argparse
@@ -38,7 +38,7 @@ PAGE: Final = Path(__file__).parents[2] / "docs/performance.md"
 MADE: Final = "<!-- Written by tests/bench/performance.py: run `make bench BENCH=--write`. -->"
 _INTRO: Final = """\
 Each row is a median. Where a peer is named, the ratio is in CPU seconds unless both are on the clock, the way round that
-the bar has it; the spread is that between the slowest and the fastest run, as a share of the median."""
+the target has it; the spread is that between the slowest and the fastest run, as a share of the median."""
 MACHINE: Final = ("processor", "memory", "kernel", "Python", "packages")
 _PACKAGES: Final = ("numpy", "pyarrow", "duckdb", "deltalake", "dask", "distributed", "prefect", "darshan")
 

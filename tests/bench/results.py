@@ -1,4 +1,4 @@
-"""What was measured: a number of ours, a peer's beside it, and the bar that is asked for."""
+"""What was measured: a number of ours, a peer's beside it, and the target that is asked for."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from measure import Times
 
 from iomine.units import human_bytes, human_seconds
 
-HEAD: Final = ("what", "ours", "CPU", "beside", "ratio", "bar", "spread", "is it met")
+HEAD: Final = ("what", "ours", "CPU", "beside", "ratio", "target", "spread", "is it met")
 MET: Final = {True: "met", False: "MISSED", None: ""}
 
 
@@ -23,7 +23,7 @@ class Result:
         cpu_seconds: CPU time of all processes, beside a wall time.
         peer: the number of what it is held against.
         beside: what that is.
-        ratio: of the two, the way round that the bar has it.
+        ratio: of the two, the way round that the target has it.
         least: the ratio must not be below it, or the number of ours where there is no ratio.
         most: neither may be above it.
         spread: slowest run minus fastest run, as a share of the median.
@@ -42,7 +42,7 @@ class Result:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the bar is met; None where none is asked for."""
+        """Whether the target is met; None where none is asked for."""
         held = self.ours if self.ratio is None else self.ratio
         if self.least is None and self.most is None:
             return None
@@ -51,7 +51,7 @@ class Result:
     @property
     def cells(self) -> tuple[str, ...]:
         """The row as text, under `HEAD`."""
-        bars = (("at least", self.least), ("at most", self.most))
+        targets = (("at least", self.least), ("at most", self.most))
         unit = self.unit if self.ratio is None else "x"
         return (
             self.what,
@@ -59,7 +59,7 @@ class Result:
             "" if self.cpu_seconds is None else shown(self.cpu_seconds, "s"),
             "" if self.peer is None else f"{self.beside} {shown(self.peer, self.unit)}",
             "" if self.ratio is None else shown(self.ratio, "x"),
-            ", ".join(f"{word} {shown(bar, unit)}" for word, bar in bars if bar is not None),
+            ", ".join(f"{word} {shown(target, unit)}" for word, target in targets if target is not None),
             "" if self.spread is None else f"{self.spread:.0%}",
             MET[self.is_met],
         )

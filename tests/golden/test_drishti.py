@@ -69,7 +69,7 @@ def test_sums_of_costs_agree(database: Path) -> None:
 
 
 def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path, finished: str) -> None:
-    """With the bar of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
+    """With the threshold of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
     lowered = [_believing_the_log(TRIGGERS[code]) for code in ("M08", "M09", "M10")]
     told = f"SEMI JOIN (FROM logs WHERE path IN ({finished})) USING (cluster, night, log_id)"
     codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) {told} WHERE state = 'fired'")["code"].to_pylist()
@@ -79,8 +79,8 @@ def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path, finishe
 
 
 def _believing_the_log(trigger: Trigger) -> Trigger:
-    bars = (replace(above, bar=0) if above.metric == "node_evidence" else above for above in trigger.all_of)
-    return replace(trigger, all_of=tuple(bars))
+    thresholds = (replace(above, value=0) if above.metric == "node_evidence" else above for above in trigger.all_of)
+    return replace(trigger, all_of=tuple(thresholds))
 
 
 def test_one_night_is_judged_from_its_own_files(database: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The year of benchmark runs that bars are chosen by is read as it was published."""
+"""The year of benchmark runs that thresholds are chosen by is read as it was published."""
 
 from collections import Counter
 from itertools import pairwise
@@ -133,7 +133,7 @@ def test_ranks_are_among_the_past_days(rank: str, value: str, year: list[Row]) -
 
 
 def test_slow_runs_met_loaded_and_full_file_systems(table: pa.Table) -> None:
-    """The counts that speak for bars: by others' load, by fullness and by both."""
+    """The counts that speak for thresholds: by others' load, by fullness and by both."""
     counted = {name: cross(table, RULES[name], 1.5) for name in RULES}
     assert (91, 594, 322, 6255) == counted["others rank >= 0.95"]
     assert (224, 444, 306, 6287) == counted["fullest OST >= 90 % full"]

@@ -36,7 +36,7 @@ def test_page_says_what_the_numbers_hold_for():
 
 
 def test_tables_have_the_form_of_the_program():
-    """Every table has the program's columns, and every row a number of ours and a bar where it says how that was met."""
+    """Every table has the program's columns, and every row a number of ours and a target where it says how that was met."""
     for head, rule, *rows in tables():
         assert [list(HEAD), ["---"] * len(HEAD)] == [head, rule]
         assert rows

@@ -8,10 +8,10 @@ import pytest
 
 REPO = Path(__file__).parents[2]
 HEAD = """
-from iomine.pipeline.sweep import Settings, Sweep, commit, find, identify, judge, merge, publish, read, report
+from iomine.pipeline.sweep import Sweep, commit, find, identify, judge, merge, publish, read, report
 
-def order(sweep: Sweep, settings: Settings) -> None:
-    found = find(sweep, settings)
+def order(sweep: Sweep) -> None:
+    found = find(sweep)
     identified = identify(sweep, found)
 """
 RIGHT = """

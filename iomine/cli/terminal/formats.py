@@ -14,7 +14,7 @@ from iomine.cli.options import Format
 from iomine.cli.terminal.grids import draw, lay_out
 from iomine.errors import IomineError, UsageError
 from iomine.units import visible
-from iomine.views.encode import as_text, plain, rows_of, write_csv, write_json, write_parquet
+from iomine.views.encode import as_text, plain, tuples_of, write_csv, write_json, write_parquet
 
 # From here on, tenths are all that anyone reads.
 _LARGE: Final = 1000
@@ -54,7 +54,7 @@ def _write_stdout(answer: pa.Table, form: Format) -> None:
 
 
 def _shown_rows(answer: pa.Table) -> list[tuple[str, ...]]:
-    return [tuple(_shown(value) for value in row) for row in rows_of(answer)]
+    return [tuple(_shown(value) for value in row) for row in tuples_of(answer)]
 
 
 def _numeric(answer: pa.Table) -> list[bool]:

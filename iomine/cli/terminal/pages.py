@@ -1,7 +1,7 @@
 """Pages of `iomine show`, drawn with rich: a log with all that is known of it, or a job with its logs."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -16,11 +16,10 @@ from rich.text import Text
 from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
 from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
+from iomine.views.answers import Row
 
 if TYPE_CHECKING:
     from iomine.report.facts import Facts
-
-Row = Mapping[str, Any]
 
 _HOUR: Final = 3600
 _LONGEST: Final = 300

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from iomine import __version__
 from iomine.errors import UsageError
-from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, rows_of
+from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, row_groups
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.export.pseudonyms import Pseudonyms
@@ -160,7 +160,7 @@ def _copy(file: LakeFile, root: Path, choice: Choice, pseudonyms: Pseudonyms | N
         path.parent.mkdir(parents=True, exist_ok=True)
         return replace(file, path=Path(shutil.copyfile(file.path, path)))
     with ParquetSink(file.table, path) as sink:
-        for rows in rows_of(file.table, file.path):
+        for rows in row_groups(file.table, file.path):
             chosen = choice.rows(file, rows)
             sink.write(chosen if pseudonyms is None else pseudonyms.rows(chosen))
     return sink.lake_file(file.cluster, file.night)

@@ -250,10 +250,10 @@ def _as_found(refused: Refused, log_id: str) -> Refused:
     """The refusal, unless the bytes that were refused are not those that were identified."""
     try:
         with Path(refused.path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return Refused(refused.path, f"The file cannot be read: {error.strerror}.", is_final=False)
-    return refused if digest.startswith(log_id) else Refused(refused.path, CHANGED, is_final=False)
+    return refused if sha256.startswith(log_id) else Refused(refused.path, CHANGED, is_final=False)
 
 
 def die_with_parent() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, TextIO
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import faults_told
 from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
-from iomine.pipeline.ingest.rows import RowSinks, rows_of
+from iomine.pipeline.ingest.rows import RowSinks, tables_of
 from iomine.sources.darshan import Columns, Log, read_log
 from iomine.units import MIB, human_bytes
 
@@ -57,9 +57,9 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
 def _rows(path: str, log_id: str, limit: str) -> dict[str, Iterable[Columns]]:
     """Rows of a log; of one whose traces take too much memory, what else it holds."""
     with suppress(MemoryError):
-        return rows_of(_read(path, log_id), path)
+        return tables_of(_read(path, log_id), path)
     why = f"to go through its traces takes more than {limit} of memory, the limit for one log"
-    return rows_of(_read(path, log_id, leave_traces=why), path)
+    return tables_of(_read(path, log_id, leave_traces=why), path)
 
 
 def _read(path: str, log_id: str, *, leave_traces: str = "") -> Log:

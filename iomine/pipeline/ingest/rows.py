@@ -190,7 +190,7 @@ class Given:
         return phases(self.layers, self.run_seconds)
 
 
-def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
+def tables_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
     """All rows of a log: what it holds, and what follows from that while it is in memory.
 
     A derivation that fails costs its own rows and those that follow from them, and becomes a row of the table

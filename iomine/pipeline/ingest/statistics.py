@@ -48,7 +48,7 @@ class Key(NamedTuple):
     """What a reading is the same by: its bytes, and what these do not say.
 
     Attributes:
-        sha256: digest of its bytes.
+        sha256: of its bytes, in hex.
         target: target that its path names, None where it names none.
         owner: client that its path names, None where it names none.
         sampled_at: when it was read by its path or its time of change; None where the bytes say so.
@@ -126,31 +126,31 @@ def is_known(key: Key, known: Collection[Key]) -> bool:
     return key in known or key._replace(sampled_at=None) in known
 
 
-def digest_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:
+def hash_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:
     """What is in each file, by its bytes, or why it cannot be looked at: one input, or the members of an archive.
 
     Args:
         paths: the files.
         zone: name of the time zone of times in paths that do not tell theirs.
     """
-    return [_digest(path, ZoneInfo(zone)) for path in paths]
+    return [_hash(path, ZoneInfo(zone)) for path in paths]
 
 
-def _digest(path: str, zone: ZoneInfo) -> list[NewInput | Refused]:
+def _hash(path: str, zone: ZoneInfo) -> list[NewInput | Refused]:
     try:
         if is_archive(Path(path)):
-            return [_digest_member(path, each, zone) for each in members(Path(path))]
+            return [_hash_member(path, each, zone) for each in members(Path(path))]
         with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
+            sha256 = hashlib.file_digest(file, "sha256")
             modified_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
-            return [NewInput(path, _key(path, digest.hexdigest(), modified_at, zone), file.tell(), modified_at)]
+            return [NewInput(path, _key(path, sha256.hexdigest(), modified_at, zone), file.tell(), modified_at)]
     except FileNotFoundError:
         return [Refused(path, GONE, False)]
     except OSError as error:
         return [Refused(path, f"The file cannot be read: {error.strerror}.", False)]
 
 
-def _digest_member(archive: str, member: Member | Unread, zone: ZoneInfo) -> NewInput | Refused:
+def _hash_member(archive: str, member: Member | Unread, zone: ZoneInfo) -> NewInput | Refused:
     if isinstance(member, Unread):
         return Refused(member.path, member.error.reason, member.error.is_final)
     key = _key(member.path, hashlib.sha256(member.data).hexdigest(), member.modified_at, zone)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import LimitError, UsageError
-from iomine.lake import LakeFile, ParquetSink, Partition, faults_told, replaced, rows_of, write_file
+from iomine.lake import LakeFile, ParquetSink, Partition, faults_told, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, told
@@ -149,7 +149,7 @@ def _rid_of(staging: Path, file: LakeFile, log_ids: pa.Array) -> LakeFile:
     if not pc.any(pc.is_in(held, log_ids)).as_py():
         return file
     with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night)) as sink:
-        for rows in rows_of(file.table, file.path):
+        for rows in row_groups(file.table, file.path):
             sink.write(rows.filter(pc.invert(pc.is_in(rows["log_id"], log_ids))))
     return sink.lake_file(file.cluster, file.night)
 

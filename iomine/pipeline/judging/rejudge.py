@@ -22,7 +22,7 @@ from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.finding import quoted
+from iomine.sqltext import literal, quoted
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, Trigger
 from iomine.views.query import ask, open_catalog
@@ -153,7 +153,7 @@ def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:
         wanted[trigger.view].update({setting.name: setting.default for setting in trigger.settings})
     counts = [
         f"SELECT {quoted(view)} AS view, count(*) AS count FROM core.{view} WHERE {span.where}"  # noqa: S608
-        + "".join(f" AND {name} = {value!r}" for name, value in values.items())
+        + "".join(f" AND {name} = {literal(value)}" for name, value in values.items())
         for view, values in wanted.items()
     ]
     logs = f"SELECT count(*) AS logs FROM core.log WHERE {span.where}"  # noqa: S608

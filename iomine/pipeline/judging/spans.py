@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from iomine.lake import LakeFile, ParquetSink, Partition
 from iomine.lake.files import new_file_path
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.finding import quoted
+from iomine.sqltext import quoted
 
 # Enough for the second that a query takes to plan not to count.
 JUDGED_AT_ONCE: Final = 10_000
@@ -91,7 +91,7 @@ def spans(files: Iterable[LakeFile], logs_at_once: int) -> list[Span]:
 
 
 def _parts(cluster: str, night: date, logs: int, count: int) -> list[Span]:
-    """A night in parts; ids are digests, so equal ranges hold about as many logs."""
+    """A night in parts; ids are hashes, so equal ranges hold about as many logs."""
     edges = [f"{part * 16**_EDGE_DIGITS // count:0{_EDGE_DIGITS}x}" for part in range(count)]
     log_ids = zip(edges, [*edges[1:], _BEYOND_DIGITS], strict=True)
     return [Span(cluster, (night,), logs * (part + 1) // count - logs * part // count, ids) for part, ids in enumerate(log_ids)]

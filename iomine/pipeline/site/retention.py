@@ -7,13 +7,13 @@ argues what may leave, and from when days are counted. With its logs everything 
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
-from typing import Final
+from typing import ClassVar, Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
-from iomine.pipeline.site.files import only_table, site_file
 from iomine.schema import TABLES
+from iomine.settings import CountOrZero, SiteSettings, read_site_file, setting
 from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import tables_read
@@ -34,6 +34,13 @@ SUGGESTED_DAYS: Final = {
     REPORT: 90,
     "server_interval": 90,
 }
+
+
+class Retention(SiteSettings):
+    """Days by table."""
+
+    whose: ClassVar[str] = "retention"
+    days: Mapping[str, CountOrZero] = setting({}, "Days for which rows of a table are kept, 0 for ever.")
 
 
 @cache
@@ -69,11 +76,7 @@ def site_retention(warehouse: Warehouse) -> dict[str, int]:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    file = warehouse.root / "retention.toml"
-    if not file.exists():
-        return {}
-    with site_file(file, "days") as text:
-        return parse_retention(text)
+    return read_site_file(warehouse.root / "retention.toml", "days", parse_retention)
 
 
 def parse_retention(text: str) -> dict[str, int]:
@@ -83,8 +86,10 @@ def parse_retention(text: str) -> dict[str, int]:
         UsageError: it is not TOML, has another form, names a table that there is not or that has to be kept, or sums are to
             leave before the logs that they are made of.
     """
-    table = only_table(text, "days", "segment = 30")
-    days = {name: count for name, value in table.items() if (count := _checked(name, value))}
+    given = Retention.parse(text).days
+    for name in given:
+        _check_table(name)
+    days = {name: count for name, count in given.items() if count}
     for name in ROLL_UPS:
         if name in days and days[name] < days.get("log", days[name] + 1):
             raise UsageError(f"{name} is made of logs: give it as many days as log has, or more, or 0 for ever.")
@@ -126,12 +131,8 @@ def days_of_reports(days: Mapping[str, int]) -> int | None:
     return min((days[name] for name in (REPORT, "verdict", "log") if name in days), default=None)
 
 
-def _checked(name: str, value: object) -> int:
+def _check_table(name: str) -> None:
     if name not in {*TABLES, REPORT}:
         raise UsageError(f"There is no table {name}: {did_you_mean(name, TABLES) or 'docs/views.md names them all.'}")
     if name not in perishable():
         raise UsageError(f"{name} cannot leave the lake, since verdicts or sweeps need it: take its line out.")
-    # True is an int to Python.
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise UsageError(f"The days of {name} must be a whole number, 0 for ever, not {value!r}.")
-    return value

@@ -1,13 +1,22 @@
 """Time zones of clusters whose accounting and statistics do not tell theirs."""
 
-from typing import Final
+from collections.abc import Mapping
+from functools import partial
+from typing import ClassVar, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.site.files import only_table, site_file
+from iomine.settings import Line, SiteSettings, read_site_file, setting
 
 _UTC: Final = "UTC"
+
+
+class Sources(SiteSettings):
+    """What inputs do not say of themselves."""
+
+    whose: ClassVar[str] = "sources"
+    time_zone: Mapping[str, Line] = setting({}, "Time zones by cluster.")
 
 
 def site_zone(warehouse: Warehouse, cluster: str) -> str:
@@ -16,11 +25,7 @@ def site_zone(warehouse: Warehouse, cluster: str) -> str:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    file = warehouse.root / "sources.toml"
-    if not file.exists():
-        return _UTC
-    with site_file(file, "settings of sources") as text:
-        return parse_zone(text, cluster)
+    return read_site_file(warehouse.root / "sources.toml", "settings of sources", partial(parse_zone, cluster=cluster))
 
 
 def parse_zone(text: str, cluster: str) -> str:
@@ -29,10 +34,10 @@ def parse_zone(text: str, cluster: str) -> str:
     Raises:
         UsageError: it is not TOML, has another form, or names a zone that there is not.
     """
-    zones = only_table(text, "time_zone", 'mira = "America/Chicago"')
-    zone = zones.get(cluster, _UTC)
-    try:
-        ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):
-        raise UsageError(f'{zone!r} is not a time zone: write one such as "Europe/Berlin" for {cluster}.') from None
-    return str(zone)
+    zones = Sources.parse(text).time_zone
+    for name, zone in zones.items():
+        try:
+            ZoneInfo(zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise UsageError(f'{zone!r} is not a time zone: write one such as "Europe/Berlin" for {name}.') from None
+    return zones.get(cluster, _UTC)

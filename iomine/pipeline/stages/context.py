@@ -16,6 +16,7 @@ from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.site.retention import expired, site_retention
 from iomine.pipeline.site.triggers import site_triggers
+from iomine.pipeline.site.views import site_views
 from iomine.pipeline.site.zones import site_zone
 from iomine.pipeline.workers.pool import WorkerPool
 from iomine.pipeline.workers.slurm import check_choice, site_of
@@ -108,6 +109,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     # What a site has set unfit should not be found out after hours of reading.
     triggers, days, zone = site_triggers(warehouse), site_retention(warehouse), site_zone(warehouse, settings.cluster)
     slurm = site_of(warehouse.root) if settings.slurm else None
+    site_views(warehouse)
     staging = warehouse.staging / sweep_id
     with faults_told(warehouse.root), warehouse.locked():
         warehouse.clear_staging()

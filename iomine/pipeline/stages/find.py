@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from iomine.lake import Snapshot
 from iomine.pipeline.ingest import find as paths
 from iomine.pipeline.ingest.find import Candidate
-from iomine.pipeline.stages.context import Settings, Sweep
+from iomine.pipeline.stages.context import Sweep
 from iomine.sources.model import LARGEST_BYTES
 
 
@@ -24,8 +24,9 @@ class Found:
     snapshot: Snapshot
 
 
-def find(sweep: Sweep, settings: Settings) -> Found:
-    """Candidates below the paths of the settings."""
+def find(sweep: Sweep) -> Found:
+    """Candidates below the paths of the sweep's settings."""
+    settings = sweep.settings
     logs = paths.find(settings.paths, settings.limits.file_bytes)
     statistics = paths.find(settings.stats, LARGEST_BYTES, paths.is_visible)
     return Found(tuple(logs), tuple(statistics), sweep.lake.snapshot)

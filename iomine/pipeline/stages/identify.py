@@ -15,7 +15,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
 from iomine.pipeline.ingest.reader import Refused
-from iomine.pipeline.ingest.statistics import NewInput, digest_all, is_known, known_keys
+from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
 from iomine.pipeline.stages.context import Reject, Sweep, rejected
@@ -63,7 +63,7 @@ def identify(sweep: Sweep, found: Found) -> Identified:
     Raises:
         WorkersError: workers were lost, or do not see the files.
     """
-    # Logs that this very reader could not decode, by digest: to read them again would end the same way.
+    # Logs that this very reader could not decode, by hash: to read them again would end the same way.
     remembered = {
         row["sha256"]: row
         for row in found.snapshot.rows("reject").to_pylist()
@@ -100,7 +100,7 @@ def _statistics(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) ->
     new: list[NewInput] = []
     rejects = _unreadable(found.statistics)
     keys = known_keys(found.snapshot.rows("source_file")) if found.statistics else set()
-    looked_at = _looked_at(sweep, "identify statistics", found.statistics, digest_all, sweep.zone)
+    looked_at = _looked_at(sweep, "identify statistics", found.statistics, hash_all, sweep.zone)
     known = 0
     for candidate, inputs in sorted(looked_at, key=lambda pair: pair[0].path):
         for each in inputs:

@@ -15,18 +15,17 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 import dask
 from distributed import Client, Security
+from pydantic import model_validator
 
 from iomine.errors import UsageError
-from iomine.pipeline.site.files import site_file
 from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush
-from iomine.settings import parse_settings, setting
+from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
 
 _JOB_NAME: Final = "iomine"
 _ORPHAN_SECONDS: Final = 60
@@ -42,28 +41,30 @@ _ENVIRONMENT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SlurmSite:
+class SlurmSite(SiteSettings):
     """What a site sets for jobs; text that is empty leaves the choice to Slurm or Dask."""
 
-    partition: str = setting("", "Partition of the jobs.")
-    account: str = setting("", "Account that the jobs are charged to.")
-    cores: int = setting(4, "Cores of a job; as many logs are read at a time.")
-    memory_gib: int = setting(16, "Memory of a job, in GiB. A log may take 4 GiB, few take one.")
-    walltime_minutes: int = setting(60, "Time limit of a job, in minutes. A sweep that takes longer goes on in other jobs.")
-    minimum_jobs: int = setting(0, "Jobs to keep while there is nothing to do.", least=0)
-    maximum_jobs: int = setting(4, "Jobs at a time, at most.")
-    wait_seconds: int = setting(3600, "How long to wait while not one job runs, in seconds.")
-    interface: str = setting("", "Network interface that jobs reach each other by, such as ib0.")
-    scheduler_interface: str = setting("", "The same on the host that sweeps, where it has another name there.")
-    local_directory: str = setting("", "Folder on the nodes for scratch files of Dask.")
-    log_directory: str = setting("", "Folder that all nodes see, for what jobs print; kept until you clear it.")
-    directives: tuple[str, ...] = setting((), 'More options of sbatch, such as "--qos=night".')
-    prologue: tuple[str, ...] = setting((), 'Lines of shell to run first in each job, such as "module load python".')
+    whose: ClassVar[str] = "Slurm"
+    partition: Line = setting("", "Partition of the jobs.")
+    account: Line = setting("", "Account that the jobs are charged to.")
+    cores: Count = setting(4, "Cores of a job; as many logs are read at a time.")
+    memory_gib: Count = setting(16, "Memory of a job, in GiB. A log may take 4 GiB, few take one.")
+    walltime_minutes: Count = setting(60, "Time limit of a job, in minutes. A sweep that takes longer goes on in other jobs.")
+    minimum_jobs: CountOrZero = setting(0, "Jobs to keep while there is nothing to do.")
+    maximum_jobs: Count = setting(4, "Jobs at a time, at most.")
+    wait_seconds: Count = setting(3600, "How long to wait while not one job runs, in seconds.")
+    interface: Line = setting("", "Network interface that jobs reach each other by, such as ib0.")
+    scheduler_interface: Line = setting("", "The same on the host that sweeps, where it has another name there.")
+    local_directory: Line = setting("", "Folder on the nodes for scratch files of Dask.")
+    log_directory: Line = setting("", "Folder that all nodes see, for what jobs print; kept until you clear it.")
+    directives: Lines = setting((), 'More options of sbatch, such as "--qos=night".')
+    prologue: Lines = setting((), 'Lines of shell to run first in each job, such as "module load python".')
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
         if self.minimum_jobs > self.maximum_jobs:
             raise UsageError(f"minimum_jobs, {self.minimum_jobs}, is more than maximum_jobs, {self.maximum_jobs}: make it less.")
+        return self
 
 
 def check_choice(*, slurm: bool, scheduler: str | None, workers: int | None) -> None:
@@ -89,17 +90,7 @@ def site_of(root: Path) -> SlurmSite:
     file = root / "slurm.toml"
     if not file.exists():
         raise UsageError(f"There is no {file}: copy deploy/slurm/slurm.toml there and set what your site needs.")
-    with site_file(file, "Slurm settings") as text:
-        return parse_site(text)
-
-
-def parse_site(text: str) -> SlurmSite:
-    """Settings out of TOML.
-
-    Raises:
-        UsageError: it is not TOML, or a setting in it is none or not fit.
-    """
-    return parse_settings(SlurmSite, text, "Slurm")
+    return read_site_file(file, "Slurm settings", SlurmSite.parse)
 
 
 def check(site: SlurmSite) -> None:

@@ -26,7 +26,7 @@ VERDICTS = {
     **defined(
         Kind.NUMBER,
         value="Value of the trigger's first metric for this log.",
-        bar="The bar that the value was held against.",
+        bar="The threshold that the value was held against.",
     ),
     **defined(
         Kind.COUNT,

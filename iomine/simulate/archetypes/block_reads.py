@@ -5,9 +5,9 @@ Each rank reads its own contiguous part of a shared file, striped wide, once, in
 
 import numpy as np
 
+from iomine.schema.ops import READ
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ
 from iomine.units import MIB
 
 _REQUEST_BYTES = 8 * MIB

@@ -7,9 +7,9 @@ its requests. Gone bad, after a change of its buffer, it writes the same in piec
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ, WRITE
 from iomine.units import MIB
 
 _REQUEST_BYTES = 4 * MIB

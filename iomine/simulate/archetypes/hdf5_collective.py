@@ -7,9 +7,9 @@ since all ranks open the file and few requests are left for them to be held agai
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ, WRITE
 from iomine.units import MIB
 
 # Offsets and lengths of what rank 0 does in the header.

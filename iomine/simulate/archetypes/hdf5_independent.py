@@ -7,9 +7,9 @@ file has a single OST for all of its ranks.
 
 import numpy as np
 
+from iomine.schema.ops import WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import WRITE
 from iomine.units import GIB
 
 _HEADER_BYTES = 2048

@@ -7,9 +7,9 @@ what other ranks have read counts as read again depends on whether the log has a
 
 import numpy as np
 
+from iomine.schema.ops import READ
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ
 
 _STATS = 2
 _STORM_CALLS = 10_000

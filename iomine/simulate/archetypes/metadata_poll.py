@@ -7,9 +7,9 @@ folders lie on the same MDT; only incidents bring it.
 
 import numpy as np
 
+from iomine.schema.ops import READ
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ
 
 _FLAG_BYTES = 512
 

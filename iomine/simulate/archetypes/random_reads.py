@@ -6,9 +6,9 @@ all are small, and few begin at a stripe's block.
 
 import numpy as np
 
+from iomine.schema.ops import READ
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ
 from iomine.units import GIB
 
 _BLOCK_BYTES = 4096

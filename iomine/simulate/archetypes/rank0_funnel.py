@@ -6,9 +6,9 @@ requests. Rank 0 reads and writes for all, so the ranks' bytes are as unequal as
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ, WRITE
 from iomine.units import MIB
 
 _REQUEST_BYTES = 4 * MIB

@@ -6,9 +6,9 @@ in vain.
 
 import numpy as np
 
+from iomine.schema.ops import WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks
 from iomine.simulate.program import Program
-from iomine.simulate.runs import WRITE
 from iomine.units import MIB
 
 _REQUEST_BYTES = 4 * MIB

@@ -6,9 +6,9 @@ through stdio, and reads are small.
 
 import numpy as np
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, varied
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ, WRITE
 
 _LINE_BYTES = 81
 

@@ -7,9 +7,9 @@ everyone.
 
 import numpy as np
 
+from iomine.schema.ops import WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed
 from iomine.simulate.program import Program
-from iomine.simulate.runs import WRITE
 from iomine.units import MIB
 
 _REQUEST_BYTES = 4 * MIB

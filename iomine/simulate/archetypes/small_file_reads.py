@@ -7,9 +7,9 @@ pattern small_files, and where the directory stripes its files wide, samples are
 
 import numpy as np
 
+from iomine.schema.ops import READ
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed
 from iomine.simulate.program import Program
-from iomine.simulate.runs import READ
 from iomine.units import MIB
 
 _MANY = 1000

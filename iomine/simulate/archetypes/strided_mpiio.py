@@ -6,9 +6,9 @@ the blocks of the file system. Some applications write such a file, some read it
 
 import numpy as np
 
+from iomine.schema.ops import OPS, READ, WRITE
 from iomine.simulate.archetypes.model import Archetype, Parameters, Truth, long_tailed, ranks
 from iomine.simulate.program import Program
-from iomine.simulate.runs import OPS, READ, WRITE
 from iomine.units import GIB
 
 _LAYERS = ("MPI-IO", "POSIX")

@@ -1,4 +1,4 @@
-"""What a file is, found without decoding it: its digest, and on which night its run ended."""
+"""What a file is, found without decoding it: its SHA-256, and on which night its run ended."""
 
 import errno
 import hashlib
@@ -24,7 +24,7 @@ class Identity:
     """One candidate.
 
     Attributes:
-        sha256: digest of its bytes in hex.
+        sha256: of its bytes, in hex.
         size_bytes: how many they are.
         night: UTC date on which the log ended, or where its clock was wrong, on which the file was written; None where the
             log cannot be read.
@@ -61,11 +61,11 @@ def identify(path: Path) -> Identity:
         UnreadableError: its bytes cannot be read at all.
     """
     data = read_bytes(path)
-    digest = hashlib.sha256(data).hexdigest()
+    sha256 = hashlib.sha256(data).hexdigest()
     try:
-        return Identity(digest, len(data), read_job(open_container(data)).night or _written_on(path))
+        return Identity(sha256, len(data), read_job(open_container(data)).night or _written_on(path))
     except UnreadableError as error:
-        return Identity(digest, len(data), None, error.reason)
+        return Identity(sha256, len(data), None, error.reason)
 
 
 def _written_on(path: Path) -> date:

@@ -144,3 +144,39 @@ def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse
     answer = iomine("doctor", "--warehouse", warehouse)
     told = f"{warehouse}/slurm.toml: There is no Slurm setting corse: did you mean cores?"
     assert (1, [told]) == (answer.exit_code, _lines(answer, "fail"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        (
+            "thresholds.toml",
+            "[POSIX-101]\nsmall_read_ratios = 1\n",
+            "POSIX-101 has no threshold small_read_ratios: did you mean small_read_ratio?",
+        ),
+        ("digest.toml", "cooldwn_days = 3\n", "There is no digest setting cooldwn_days: did you mean cooldown_days?"),
+        ("digest.toml", "[notices]\nregression = 3\n", "There is no notice regression: did you mean regressions?"),
+        ("retention.toml", "[dayz]\n", "There is no retention setting dayz: did you mean days?"),
+        ("retention.toml", "[days]\nsegmant = 3\n", "There is no table segmant: did you mean segment?"),
+        ("sources.toml", "[time_zones]\n", "There is no sources setting time_zones: did you mean time_zone?"),
+        (
+            "sources.toml",
+            '[time_zone]\nmira = "Mars"\n',
+            "'Mars' is not a time zone: write one such as \"Europe/Berlin\" for mira.",
+        ),
+    ],
+)
+def test_settings_are_looked_at(iomine, warehouse: Path, file: str, text: str, told: str) -> None:
+    """Each file of the site is read as commands read it; a fault is reported with the file and the nearest right name."""
+    (warehouse / file).write_text(text)
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert (1, [f"{warehouse / file}: {told}"]) == (answer.exit_code, _lines(answer, "fail"))
+    (warehouse / file).write_text("")
+    assert f"the settings in {file} can be used" in _lines(iomine("doctor", "--warehouse", warehouse), "ok")
+
+
+def test_a_file_that_nothing_reads_is_reported(iomine, warehouse: Path) -> None:
+    """A file whose name is mistyped would be ignored in silence otherwise."""
+    (warehouse / "digets.toml").write_text("")
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert "digets.toml is not a file that iomine reads: did you mean digest.toml?" in _lines(answer, "warn")

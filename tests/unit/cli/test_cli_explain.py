@@ -11,7 +11,7 @@ from iomine.triggers import MANUALS, TRIGGERS
 
 @pytest.mark.parametrize("code", TRIGGERS)
 def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
-    """A manual page has the title, the reasons, every bar and setting, the advice, its programs, the sources and every case."""
+    """A manual page has the title, the reasons, thresholds and settings, the advice, its programs, the sources and every case."""
     page = MANUALS[code]
     trigger = page.trigger
     answer = iomine("explain", code)
@@ -19,9 +19,11 @@ def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
     # A page that is about no log has the names of metrics where a finding has their values.
     finding, advice = (re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, trigger.advice))
     told = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
-    told += [f"`{each.metric}` {each.side} {each.bar:,.12g}:" for each in trigger.bars]
+    told += [f"`{each.metric}` {each.side} {each.value:,.12g}:" for each in trigger.thresholds]
     told += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
-    told += [each.why for each in trigger.bars + trigger.settings] + [f"{case.state}: {case.name}" for case in trigger.cases]
+    told += [each.why for each in trigger.thresholds + trigger.settings] + [
+        f"{case.state}: {case.name}" for case in trigger.cases
+    ]
     told += [text for snippet in trigger.snippets for text in (snippet.title, snippet.code)]
     told += [f"`{metric}`" for metric in (trigger.evidence, trigger.cost) if metric]
     assert answer.exit_code == 0
@@ -62,9 +64,9 @@ def test_question_on_the_page_can_be_asked(iomine, warehouse: Path, code: str) -
     assert (answer.exit_code, answer.stdout) == (0, "[]\n")
 
 
-def test_page_says_the_bars_of_the_site(iomine, tmp_path: Path) -> None:
-    """Where the warehouse has bars and settings of its own, the page says those, and what it ships with beside them."""
-    (tmp_path / "bars.toml").write_text("[POSIX-101]\nsmall_read_ratio = 0.3\nsmall_read_bytes = 4096\n", encoding="utf-8")
+def test_page_says_the_thresholds_of_the_site(iomine, tmp_path: Path) -> None:
+    """Where the warehouse has thresholds and settings of its own, the page says those, and what it ships with beside them."""
+    (tmp_path / "thresholds.toml").write_text("[POSIX-101]\nsmall_read_ratio = 0.3\nsmall_read_bytes = 4096\n", encoding="utf-8")
     shown = iomine("explain", "POSIX-101", "--warehouse", tmp_path).stdout
     assert "`small_read_ratio` above 0.3 (the site's; shipped with 0.1):" in shown
     assert "`small_read_bytes` is 4,096 (the site's; shipped with 1,048,576):" in shown
@@ -72,11 +74,11 @@ def test_page_says_the_bars_of_the_site(iomine, tmp_path: Path) -> None:
 
 
 def test_bars_that_are_none_are_told(iomine, tmp_path: Path) -> None:
-    """A page with bars that no sweep would judge by is not shown."""
-    (tmp_path / "bars.toml").write_text("[POSIX-101]\nsmall = 1\n", encoding="utf-8")
+    """A page with thresholds that no sweep would judge by is not shown."""
+    (tmp_path / "thresholds.toml").write_text("[POSIX-101]\nsmall = 1\n", encoding="utf-8")
     answer = iomine("explain", "POSIX-101", "--warehouse", tmp_path)
     assert (2, "", 1) == (answer.exit_code, answer.stdout, answer.stderr.count("\n"))
-    assert "bars.toml" in answer.stderr
+    assert "thresholds.toml" in answer.stderr
 
 
 def test_codes_are_found_in_small_letters(iomine) -> None:

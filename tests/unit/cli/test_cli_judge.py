@@ -1,4 +1,4 @@
-"""`iomine judge`: the whole history under other bars, compared or committed."""
+"""`iomine judge`: the whole history under other thresholds, compared or committed."""
 
 import datetime as dt
 import hashlib
@@ -51,7 +51,7 @@ def _few_triggers() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse of two nights of two machines, judged by the bars that ship."""
+    """A warehouse of two nights of two machines, judged by the thresholds that ship."""
     warehouse = Warehouse(tmp_path_factory.mktemp("judged"))
     rows_of: dict[str, dict[tuple[str, dt.date], list[dict[str, object]]]] = {"log": {}, "module": {}, "posix_file": {}}
     for number, (log_id, (user, app, cluster, night, small)) in enumerate(LOGS.items()):
@@ -134,14 +134,14 @@ def digests(folder: Path) -> dict[str, tuple[str, int]]:
 
 
 def test_comparison_shows_what_would_change_and_whose(iomine, again: Path) -> None:
-    """A higher bar clears three logs of two users, one row each, those with most first; nothing else is shown."""
+    """A higher threshold clears three logs of two users, one row each, those with most first; nothing else is shown."""
     assert FIRED == fired(again)
     answer = iomine("judge", "--set", "P06.small_write_ratio=0.3", "--compare", "--format", "json", "--warehouse", again)
     assert [("P06", "ann", "solver", 0, 2, 0), ("P06", "bob", "mesher", 0, 1, 0)] == changes(answer)
 
 
 def test_comparison_tells_ways_of_changing_apart(iomine, again: Path) -> None:
-    """Under a lower bar a clear log is now fired; what was stored as unknown and is now clear is another change."""
+    """Under a lower threshold a clear log is now fired; what was stored as unknown and is now clear is another change."""
     answer = iomine(
         "judge",
         "--set",
@@ -166,7 +166,7 @@ def test_comparison_tells_ways_of_changing_apart(iomine, again: Path) -> None:
     assert [("GONE-001", "bob", "mesher", 0, 1, 0), ("P06", "bob", "mesher", 0, 0, 1)] == changes(answer)
 
 
-def test_a_setting_is_set_like_a_bar(iomine, again: Path) -> None:
+def test_a_setting_is_set_like_a_threshold(iomine, again: Path) -> None:
     """Under a smaller size that counts as small, no write is, so four logs of two users lose that finding."""
     assert FIRED == fired(again, "POSIX-102")
     answer = iomine("judge", "--set", "POSIX-102.small_write_bytes=50", "--compare", "--format", "json", "--warehouse", again)
@@ -197,14 +197,16 @@ def test_comparison_waits_for_no_sweep(iomine, again: Path) -> None:
 
 @pytest.mark.sample
 def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
-    """Three of all verdicts change, `iomine sql` shows their new state with the bar in force, and no sweep is made up."""
+    """Three of all verdicts change, `iomine sql` shows their new state with the threshold in force, and no sweep is made up."""
     sweeps = rows(again, "SELECT * FROM sweeps")
     answer = iomine("judge", "--set", "P06.small_write_ratio=0.3", "--warehouse", again)
     assert 0 == answer.exit_code, answer.stderr
     assert f"3 of {len(LOGS) * len(TRIGGERS)} verdicts changed, on 6 logs of 4 nights, in " == re.sub(
         r"[^ ]+ s\n", "", answer.stdout
     )
-    assert f"Sweeps judge by {again}/bars.toml: put the bars there that are to stay." == answer.stderr.splitlines()[-1]
+    assert (
+        f"Sweeps judge by {again}/thresholds.toml: put the thresholds there that are to stay." == answer.stderr.splitlines()[-1]
+    )
 
     told = iomine("sql", "SELECT log_id, state, bar FROM verdicts WHERE code = 'P06'", "--format", "json", "--warehouse", again)
     clear, unknown = dict.fromkeys(["a1", "a2", "b1", "b2"], "clear"), {"c1": "unknown"}
@@ -225,7 +227,7 @@ def test_views_work_with_the_settings_that_verdicts_were_judged_by(iomine, again
 
 
 def test_judging_again_without_bars_gives_the_verdicts_back(iomine, again: Path) -> None:
-    """Under the bars that ship, every row is what it was at first; a second time nothing changes."""
+    """Under the thresholds that ship, every row is what it was at first; a second time nothing changes."""
     before = rows(again, ALL_VERDICTS)
     iomine("judge", "--set", "P06.small_write_ratio=0.3", "--warehouse", again)
     assert before != rows(again, ALL_VERDICTS)
@@ -236,9 +238,9 @@ def test_judging_again_without_bars_gives_the_verdicts_back(iomine, again: Path)
 
 
 def test_one_ruleset_leaves_the_verdicts_of_others(iomine, again: Path) -> None:
-    """Judged by ruleset iomine, what the other holds stays, though the site's bars would change it, and is not compared."""
+    """Judged by ruleset iomine, what the other holds stays, though the site's thresholds would change it, and is not compared."""
     before = rows(again, ALL_VERDICTS)
-    (again / "bars.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
+    (again / "thresholds.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
     other = iomine("judge", "--ruleset", "iomine", "--compare", "--format", "json", "--warehouse", again)
     assert [] == changes(other)
     assert 0 == iomine("judge", "--ruleset", "iomine", "--warehouse", again).exit_code
@@ -249,16 +251,16 @@ def test_one_ruleset_leaves_the_verdicts_of_others(iomine, again: Path) -> None:
     assert len(before) == len(rows(again, ALL_VERDICTS))
 
 
-def test_bars_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_path: Path) -> None:
-    """`bars.toml` in the warehouse counts; a file that is named counts instead, and an assignment over either."""
-    (again / "bars.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
+def test_thresholds_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_path: Path) -> None:
+    """`thresholds.toml` in the warehouse counts; a file that is named counts instead, and an assignment over either."""
+    (again / "thresholds.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
     (tmp_path / "own.toml").write_text("[P06]\nsmall_write_ratio = 0.22\n")
     compared = ("judge", "--compare", "--format", "json", "--warehouse", again)
     assert 3 == sum(row[4] for row in changes(iomine(*compared)))
-    assert 1 == sum(row[4] for row in changes(iomine(*compared, "--bars", tmp_path / "own.toml")))
+    assert 1 == sum(row[4] for row in changes(iomine(*compared, "--thresholds", tmp_path / "own.toml")))
     assert 2 == sum(row[4] for row in changes(iomine(*compared, "--set", "P06.small_write_ratio=0.27")))
     assert 4 == sum(
-        row[4] for row in changes(iomine(*compared, "--bars", tmp_path / "own.toml", "--set", "P06.small_write_ratio=1"))
+        row[4] for row in changes(iomine(*compared, "--thresholds", tmp_path / "own.toml", "--set", "P06.small_write_ratio=1"))
     )
 
 
@@ -266,12 +268,18 @@ def test_bars_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--set", "P06.small_write_raito=0.3"], "P06 has no bar small_write_raito: did you mean small_write_ratio?"),
-        (["--set", "P06.small_write_ratio=7"], "The bar P06.small_write_ratio is a ratio: give a number from 0 to 1, not 7."),
-        (["--set", "P06.small_write_count=-1"], "The bar P06.small_write_count cannot be negative: give 0 or more, not -1."),
-        (["--set", "P06.small_write_ratio=few"], "The bar P06.small_write_ratio must be a number, not 'few'."),
+        (["--set", "P06.small_write_raito=0.3"], "P06 has no threshold small_write_raito: did you mean small_write_ratio?"),
+        (
+            ["--set", "P06.small_write_ratio=7"],
+            "The threshold P06.small_write_ratio is a ratio: give a number from 0 to 1, not 7.",
+        ),
+        (
+            ["--set", "P06.small_write_count=-1"],
+            "The threshold P06.small_write_count cannot be negative: give 0 or more, not -1.",
+        ),
+        (["--set", "P06.small_write_ratio=few"], "The threshold P06.small_write_ratio must be a number, not 'few'."),
         (["--set", "P066.x=1"], "There is no trigger P066: did you mean P06?"),
-        (["--set", "P06"], "'P06' sets no bar: write CODE.metric=VALUE, such as POSIX-101.small_read_ratio=0.2."),
+        (["--set", "P06"], "'P06' sets no threshold: write CODE.metric=VALUE, such as POSIX-101.small_read_ratio=0.2."),
         (["--ruleset", "drishty"], "There is no ruleset drishty: choose drishti or iomine."),
         (
             ["--ruleset", "iomine", "--set", "P06.small_write_ratio=0.3"],
@@ -279,8 +287,8 @@ def test_bars_of_the_site_stand_until_others_are_given(iomine, again: Path, tmp_
         ),
         (["--format", "csv"], "--format is for a comparison: add --compare, or leave --format out."),
         (
-            ["--bars", "/nowhere/b.toml"],
-            "The bars in /nowhere/b.toml cannot be read (No such file or directory): name a file that can.",
+            ["--thresholds", "/nowhere/b.toml"],
+            "The thresholds in /nowhere/b.toml cannot be read (No such file or directory): name a file that can.",
         ),
     ],
 )
@@ -295,26 +303,29 @@ def test_misuse_is_one_sentence(iomine, judged: Path, arguments: list[str], sent
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"[P06]\nsmall_write_ratio = 7", "The bar P06.small_write_ratio is a ratio: give a number from 0 to 1, not 7."),
+        (b"[P06]\nsmall_write_ratio = 7", "The threshold P06.small_write_ratio is a ratio: give a number from 0 to 1, not 7."),
         (b"[P066]\nx = 1", "There is no trigger P066: did you mean P06?"),
     ],
 )
-def test_wrong_bars_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, content: bytes, sentence: str) -> None:
+def test_wrong_thresholds_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, content: bytes, sentence: str) -> None:
     """The sentence names the file; a sweep tells it before it begins, on the command line and in a flow."""
-    (tmp_path / "bars.toml").write_bytes(content)
+    (tmp_path / "thresholds.toml").write_bytes(content)
     answer = iomine("sweep", tmp_path, "--warehouse", tmp_path)
-    assert (2, f"{tmp_path}/bars.toml: {sentence}\n") == (answer.exit_code, answer.stderr)
+    assert (2, f"{tmp_path}/thresholds.toml: {sentence}\n") == (answer.exit_code, answer.stderr)
     with pytest.raises(Exception, match=re.escape(sentence)), begun(Settings((tmp_path,), tmp_path)):
         pass
-    assert [tmp_path / "bars.toml"] == list(tmp_path.iterdir())
+    assert [tmp_path / "thresholds.toml"] == list(tmp_path.iterdir())
 
 
 @pytest.mark.sample
 def test_bars_that_are_no_text_are_refused(iomine, again: Path, tmp_path: Path) -> None:
     """A file in another encoding is told as such."""
     (tmp_path / "b.toml").write_bytes(b"# \xff")
-    answer = iomine("judge", "--bars", tmp_path / "b.toml", "--warehouse", again)
-    assert (2, f"The bars in {tmp_path}/b.toml are not UTF-8 text: save the file as such.\n") == (answer.exit_code, answer.stderr)
+    answer = iomine("judge", "--thresholds", tmp_path / "b.toml", "--warehouse", again)
+    assert (2, f"The thresholds in {tmp_path}/b.toml are not UTF-8 text: save the file as such.\n") == (
+        answer.exit_code,
+        answer.stderr,
+    )
 
 
 @pytest.mark.sample
@@ -370,9 +381,22 @@ def test_judging_that_fails_half_way_changes_nothing(iomine, again: Path, monkey
     assert {"a3"} == fired(again)
 
 
-def test_sweep_judges_its_nights_by_the_bars_of_the_site(again: Path) -> None:
-    """What a sweep says of a night's logs is held to `bars.toml`."""
+def test_old_names_are_read(iomine, again: Path, tmp_path: Path) -> None:
+    """`bars.toml` and `--bars` are what `thresholds.toml` and `--thresholds` were called; two files are refused."""
     (again / "bars.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
+    (tmp_path / "own.toml").write_text("[P06]\nsmall_write_ratio = 0.22\n")
+    compared = ("judge", "--compare", "--format", "json", "--warehouse", again)
+    assert 3 == sum(row[4] for row in changes(iomine(*compared)))
+    assert 1 == sum(row[4] for row in changes(iomine(*compared, "--bars", tmp_path / "own.toml")))
+    (again / "thresholds.toml").write_text("")
+    answer = iomine(*compared)
+    told = f"{again} has thresholds.toml and bars.toml: put all thresholds in thresholds.toml, delete bars.toml.\n"
+    assert (2, told) == (answer.exit_code, answer.stderr)
+
+
+def test_sweep_judges_its_nights_by_the_thresholds_of_the_site(again: Path) -> None:
+    """What a sweep says of a night's logs is held to `thresholds.toml`."""
+    (again / "thresholds.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
     with begun(Settings((again,), again, "blue")) as sweep:
         merged = [_staged(sweep.warehouse, "log", [{"log_id": "a1"}], "blue", APRIL)]
         files, _ = judge(sweep.lake.snapshot.files, sweep.staging, merged, sweep.triggers)

@@ -79,7 +79,7 @@ def test_accesses_equal_brute_force(layers: dict[str, Rows]) -> None:
     """Whatever the order of a trace, each file and direction of each layer gives what going through it one by one gives."""
 
     def key(row):
-        return row["file_id"], row["op"] == "read"
+        return row["file_id"], row["op"] == "write"
 
     expected = [
         access_by_hand(layer, list(rows)) for layer in layers for _, rows in groupby(sorted(layers[layer], key=key), key=key)
@@ -94,7 +94,7 @@ def test_sizes_equal_brute_force(layers: dict[str, Rows]) -> None:
     expected = [
         {"layer": layer, "op": op, "length_bytes": length, "request_count": lengths.count(length)}
         for layer, rows in layers.items()
-        for op in ("write", "read")
+        for op in ("read", "write")
         for lengths in [[row["length_bytes"] for row in rows if row["op"] == op]]
         for length in sorted(set(lengths))
     ]
@@ -145,7 +145,7 @@ def test_requests_without_offsets() -> None:
     for odd in ({"offset_bytes": -1}, {"offset_bytes": 2**61}, {"offset_bytes": 0, "length_bytes": 2**61}):
         rows = [{"op": "write", "length_bytes": 5} | odd, {"op": "write", "offset_bytes": 8, "length_bytes": 5}]
         sound = [{"op": "read", "offset_bytes": 8, "length_bytes": 5}]
-        write, read = accesses(mpiio=rows + sound)
+        read, write = accesses(mpiio=rows + sound)
         needing = ("touched_bytes", "consecutive_count", "backward_count", "rewind_count")
         assert [None] * 4 == [write[name] for name in needing]
         assert [5, 0, 0, 0] == [read[name] for name in needing]

@@ -111,7 +111,7 @@ def test_overlaps_equal_brute_force(rows: Rows, layouts: dict[int, Rows]) -> Non
     """Whatever the order of a trace, each file and direction gives what going through it byte by byte gives."""
 
     def key(row):
-        return row["file_id"], row["op"] == "read"
+        return row["file_id"], row["op"] == "write"
 
     expected = [
         overlap_by_hand(list(found), layouts.get(file_id)) for (file_id, _), found in groupby(sorted(rows, key=key), key=key)
@@ -170,7 +170,7 @@ def test_requests_without_offsets() -> None:
     for odd in ({"offset_bytes": -1}, {"offset_bytes": 2**61}, {"offset_bytes": 0, "length_bytes": 2**61}):
         rows = [{"op": "write", "length_bytes": 5, "rank": rank} | odd for rank in (0, 1)]
         sound = [{"op": "read", "offset_bytes": 8, "length_bytes": 5, "rank": rank} for rank in (0, 2)]
-        write, read = overlaps([*rows, *sound], layout, layer="mpiio")
+        read, write = overlaps([*rows, *sound], layout, layer="mpiio")
         assert [None] * 8 == [write[name] for name in NEEDING_OFFSETS]
         assert [5, 0, 5, 5, 5, 2, 2, 2] == [read[name] for name in NEEDING_OFFSETS]
 
@@ -220,6 +220,16 @@ def test_layout_of_each_rank() -> None:
     ]
     (row,) = overlaps([{"file_id": 1, "op": "write", "offset_bytes": 3, "length_bytes": 2}], layouts)
     assert 1 == row["straddle_count"]
+
+
+def test_stale_mirrors_do_not_serve() -> None:
+    """Of mirrors the first in sync counts; where all are stale, the layout says nothing."""
+    write = {"op": "write", "offset_bytes": 3, "length_bytes": 2}
+    stale = {"mirror_id": 1, "component_flags": 1, "stripe_bytes": 100, "extent_start_bytes": 0}
+    in_sync = stale | {"mirror_id": 2, "component_flags": 0, "stripe_bytes": 4}
+    layouts = [{"file_id": 1} | stale, {"file_id": 1} | in_sync, {"file_id": 2} | stale]
+    rows = overlaps([{"file_id": file_id} | write for file_id in (1, 2)], layouts)
+    assert [1, None] == [row["straddle_count"] for row in rows]
 
 
 def test_layout_that_starts_behind() -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from paper_phases import rule_of_the_paper
 from tables import columns, rows_of
 
 from iomine.derive import phase_layers, phases, traces
-from iomine.derive.gaps import Method, parted
+from iomine.derive.gaps import parted
 from iomine.derive.phases import _are_little
 
 _FLOOR_SECONDS = 1e-3
@@ -28,11 +29,10 @@ _INTERVALS = st.lists(
 )
 
 
-def _numbers(intervals: Intervals, method: Method = "gaps") -> list[int]:
+def _numbers(intervals: Intervals, floor: float = _FLOOR_SECONDS) -> list[int]:
     """The number of the phase of each interval, from 1."""
     starts, ends = (np.array(side) for side in zip(*intervals, strict=True))
-    floor = _FLOOR_SECONDS if method == "gaps" else 0.0
-    return (parted(starts, ends, np.zeros(len(starts), np.int64), floor, method) + 1).tolist()
+    return (parted(starts, ends, np.zeros(len(starts), np.int64), floor) + 1).tolist()
 
 
 def _by_hand(intervals: Intervals) -> list[int]:
@@ -44,15 +44,15 @@ def _by_hand(intervals: Intervals) -> list[int]:
         reach = max(reach, intervals[at][1])
     long = sorted((gap for gap in gaps.values() if gap > _FLOOR_SECONDS), reverse=True)
     busy = reach - intervals[ordered[0]][0] - sum(long)
-    widest, bar = 1.0, math.inf
+    widest, threshold = 1.0, math.inf
     for nth, gap in enumerate(long):
         least = max(_FLOOR_SECONDS, 0.07 * busy / (nth + 2))
         low = max(least, long[nth + 1]) if nth + 1 < len(long) else least
         if gap / low > widest:
-            widest, bar = gap / low, math.sqrt(gap * low)
+            widest, threshold = gap / low, math.sqrt(gap * low)
     phase, numbers = 1, {ordered[0]: 1}
     for at in ordered[1:]:
-        phase += gaps[at] > bar
+        phase += gaps[at] > threshold
         numbers[at] = phase
     return [numbers[at] for at in range(len(intervals))]
 
@@ -100,9 +100,10 @@ def test_what_parts_phases(intervals: Intervals, expected: list[int]) -> None:
 
 
 def test_the_method_of_the_paper() -> None:
-    """Its bar is the mean of the gaps and one standard deviation, so that equal phases melt together."""
+    """Its threshold is the mean of the gaps and one standard deviation, so that equal phases melt together."""
     equal, uneven = [(float(at), at + 0.25) for at in range(5)], [(0.0, 0.1), (0.2, 0.3), (0.4, 0.5), (9.0, 9.1)]
-    assert [[1] * 5, [1, 1, 1, 2]] == [_numbers(each, "paper") for each in (equal, uneven)]
+    with rule_of_the_paper():
+        assert [[1] * 5, [1, 1, 1, 2]] == [_numbers(each, 0.0) for each in (equal, uneven)]
 
 
 _MOVED = st.lists(st.tuples(st.integers(0, 8), st.sampled_from([1, 300, 65_535, 65_536, 10**6, 10**9])), min_size=1, max_size=40)

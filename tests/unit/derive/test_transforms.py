@@ -166,7 +166,7 @@ def _requests(draw: st.DrawFn) -> tuple[list[Request], list[Request]]:
 def test_rows_equal_brute_force(drawn: tuple[list[Request], list[Request]]) -> None:
     """Whatever the requests of both layers are, each file and direction has the row that they give one by one."""
     mpiio, posix = drawn
-    rows = [row_by_hand(file_id, op, mpiio, posix) for file_id in FILES for op in ("write", "read")]
+    rows = [row_by_hand(file_id, op, mpiio, posix) for file_id in FILES for op in ("read", "write")]
     expected = [row for row in rows if row["mpiio_request_count"] and row["posix_request_count"]]
     assert expected == [{name: row[name] for name in rows[0]} for row in became(mpiio, posix)]
 
@@ -420,7 +420,7 @@ def test_known_collective_calls_that_were_not_merged(row: Row) -> None:
 @pytest.mark.parametrize("row", each(workloads(), lambda row: row["id"].startswith("s011_")))
 def test_known_buffers_with_holes(row: Row) -> None:
     """Collective buffers with holes move more than was asked for, and are read before they are written."""
-    write, read = known(row)
+    read, write = known(row)
     assert ("data_sieving", [0]) == (write["transformation"], write["aggregator_ranks"])
     assert ("data_sieving", [0]) == (read["transformation"], read["aggregator_ranks"])
     assert 64 << 20 == write["mpiio_bytes"]

@@ -7,7 +7,7 @@ import pytest
 from log_variants import variants
 from shared import log_of, workloads
 
-from iomine.pipeline.ingest.rows import rows_of
+from iomine.pipeline.ingest.rows import tables_of
 from iomine.sources.darshan import read_log
 
 # One of each kind: with MPI-IO and HDF5, whose reads serve writes, of many phases, of reads, of small files.
@@ -24,7 +24,7 @@ def test_no_variant_raises(workload: str, shared_data: Path) -> None:
     log = read_log(log_of(row))
     names = []
     for name, tables in variants(log.tables):
-        rows = rows_of(dataclasses.replace(log, tables=dict(tables)), "variant.darshan")
+        rows = tables_of(dataclasses.replace(log, tables=dict(tables)), "variant.darshan")
         assert "log" in rows
         assert all(list(parts) is not None for parts in rows.values())
         names.append(name)

@@ -13,7 +13,7 @@ from iomine.digest.notices import METRICS, notices
 from iomine.digest.operator import operator_letter
 from iomine.digest.words import COLUMNS, core_hours, name, unmarked
 from iomine.post.model import Letter
-from iomine.report.facts import Ask
+from iomine.views.answers import Ask
 from iomine.views.query import ask as ask_views
 from iomine.views.questions import question
 
@@ -86,12 +86,15 @@ def _slow_hours(facility: Facility, kind: str) -> Iterable[date]:
 
 @pytest.mark.parametrize("night", DAYS[1:], ids=str)
 def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Facility, ask: Ask, night: date):
-    """A metric is told where it lies above its bar and above the night before, with its numbers; exactly on the bar is not."""
+    """A metric is told where it lies above its threshold and above the night before, with its numbers; exactly on it is not."""
     expected = values(facility)
-    bars = {metric: by_night[night] for metric, by_night in expected.items()}
+    thresholds = {metric: by_night[night] for metric, by_night in expected.items()}
     # Sums that are equal may differ in their last digit.
-    assert [] == notices(ask, {metric: bar * (1 + 1e-9) for metric, bar in bars.items()}, night)
-    got = {each.name: each for each in notices(ask, {metric: bar * 0.999 - 1e-9 for metric, bar in bars.items()}, night)}
+    assert [] == notices(ask, {metric: threshold * (1 + 1e-9) for metric, threshold in thresholds.items()}, night)
+    got = {
+        each.name: each
+        for each in notices(ask, {metric: threshold * 0.999 - 1e-9 for metric, threshold in thresholds.items()}, night)
+    }
     before = night - timedelta(days=1)
     assert {metric for metric, by_night in expected.items() if by_night[night] > by_night[before]} == got.keys()
     for metric, each in got.items():

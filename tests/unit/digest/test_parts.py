@@ -12,9 +12,9 @@ from outline import HOSTILE
 from iomine.digest.operator import Trouble, operator_letter
 from iomine.digest.words import COLUMNS
 from iomine.post.model import Letter
-from iomine.report.facts import Ask
 from iomine.triggers import MANUALS
 from iomine.triggers.model import TOLD
+from iomine.views.answers import Ask
 
 FIRST, LAST = date(2024, 4, 1), date(2024, 4, 14)
 CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in TOLD]

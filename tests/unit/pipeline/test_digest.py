@@ -158,8 +158,10 @@ def test_excluded_accounts_are_not_told_of(site: Path, tmp_path: Path):
     assert text_of(mails(with_all)["user ada@site.test"]) != text_of(mails(tmp_path)["user ada@site.test"])
 
 
-def test_operators_are_told_of_trouble_and_of_what_crosses_bars(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Their mail lists users without an address, sweeps, rejects, and a metric above its bar and the night before."""
+def test_operators_are_told_of_trouble_and_of_what_crosses_thresholds(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Their mail lists users without an address, sweeps, rejects, and a metric above its threshold and the night before."""
     (site / "digest.toml").write_text(f"{SETTINGS}[notices]\n{RISING} = 0.0\n")
     monkeypatch.setattr(digest_room, "_until", lambda *_: RISEN)
     done = digest(Order(site, since=FIRST, outbox=tmp_path))

@@ -310,7 +310,7 @@ def test_an_export_appears_whole_or_not(warehouse: Warehouse, tmp_path: Path, mo
         yield from ()
 
     with monkeypatch.context() as patched:
-        patched.setattr("iomine.pipeline.export.export.rows_of", torn)
+        patched.setattr("iomine.pipeline.export.export.row_groups", torn)
         with pytest.raises(WarehouseError, match="cannot be read or written"):
             export(warehouse, tmp_path / "out", Choice(), Pseudonyms(KEY))
     assert [] == list(tmp_path.iterdir())

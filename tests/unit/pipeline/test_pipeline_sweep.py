@@ -23,7 +23,7 @@ from iomine.pipeline.stages import identify as identify_stage
 from iomine.pipeline.stages import read as read_stage
 from iomine.pipeline.sweep import Settings, Summary, begun, run
 from iomine.triggers import TRIGGERS
-from iomine.triggers.bars import SiteBar, with_bars
+from iomine.triggers.thresholds import SiteThreshold, with_thresholds
 
 SweepUp = Callable[..., Summary]
 # How many logs of `real` end on which night.
@@ -295,7 +295,7 @@ def test_a_stage_may_be_run_again(scheduler, warehouse, real, monkeypatch, stage
 
 def test_views_work_with_the_settings_of_the_site(monkeypatch, sweep_up, warehouse, real):
     """A sweep publishes views that count as small what its verdicts were told is: here nothing."""
-    few = with_bars({"POSIX-101": TRIGGERS["POSIX-101"]}, [SiteBar("POSIX-101", "small_read_bytes", 0)])
+    few = with_thresholds({"POSIX-101": TRIGGERS["POSIX-101"]}, [SiteThreshold("POSIX-101", "small_read_bytes", 0)])
     monkeypatch.setattr(context, "site_triggers", lambda _warehouse: few)
     sweep_up(*real[:3])
     reads = "SELECT sum(small_count)::BIGINT AS small, count(*) > 0 AS is_there FROM file_requests WHERE op = 'read'"

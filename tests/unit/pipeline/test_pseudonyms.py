@@ -32,8 +32,8 @@ def of(name: str, *values: object, by: Pseudonyms = ONE) -> list[object]:
 
 def word(text: str) -> str:
     """What a word of anybody's making becomes, worked out another way."""
-    digest = hmac.new(KEY, b"word\0" + text.encode(), hashlib.sha256).hexdigest()
-    return "".join("bcdfghjkmnpqrstz"[int(digit, 16)] for digit in digest[:20])
+    signature = hmac.new(KEY, b"word\0" + text.encode(), hashlib.sha256).hexdigest()
+    return "".join("bcdfghjkmnpqrstz"[int(digit, 16)] for digit in signature[:20])
 
 
 @pytest.fixture

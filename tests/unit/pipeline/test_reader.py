@@ -220,7 +220,7 @@ def test_a_file_that_vanishes_meanwhile_is_told(reader, batch, tmp_path):
 
 
 def test_the_ids_of_logs_are_those_that_were_identified(reader, batch, tmp_path):
-    """The first 16 digits of the digest, the same in every table."""
+    """The first 16 digits of the SHA-256, the same in every table."""
     wanted = batch("a", "b")
     result = reader.read(wanted, tmp_path / "staging")
 
@@ -269,11 +269,11 @@ def test_a_child_does_not_outlive_its_parent(deeds, batch, tmp_path):
 
 def test_files_of_any_name_are_read(reader, log, tmp_path):
     """Bytes that are no UTF-8, quotes and line breaks pass to the child and back, and are shown as escapes where they must be."""
-    digest = hashlib.sha256(log).hexdigest()[:16]
+    log_id = hashlib.sha256(log).hexdigest()[:16]
     for number, name in enumerate((b"bad\xff", b"new\nline", b"quo'te\"")):
         path = os.fsdecode(os.path.join(os.fsencode(tmp_path), name + b".darshan"))  # noqa: PTH118  bytes
         Path(path).write_bytes(log)
-        result = reader.read(Batch("blue", NIGHT, ((path, digest),), len(log)), tmp_path / f"staging{number}")
+        result = reader.read(Batch("blue", NIGHT, ((path, log_id),), len(log)), tmp_path / f"staging{number}")
         assert [(r"bad\xff", "new\nline", "quo'te\"")[number]] == names_read(result)
 
 

@@ -23,7 +23,7 @@ from iomine.pipeline.stages import context
 from iomine.pipeline.sweep import Settings, run
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
-from iomine.triggers.bars import parse_bars, with_bars
+from iomine.triggers.thresholds import parse_thresholds, with_thresholds
 
 FEW = {"POSIX-102": TRIGGERS["POSIX-102"]}
 FIRST = dt.date(2024, 4, 18)
@@ -195,10 +195,10 @@ def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
 
 @pytest.mark.proof
 def test_judging_again_changes_sums_of_nights_that_have_logs(warehouse: Path) -> None:
-    """Under a bar that nothing reaches, findings are left of nights alone whose logs have left."""
+    """Under a threshold that nothing reaches, findings are left of nights alone whose logs have left."""
     _keep(warehouse, log=2)
     run(Settings((), warehouse, "blue"))
-    rejudge(Warehouse(warehouse), with_bars(FEW, parse_bars("[POSIX-102]\nsmall_write_ratio = 0.9", FEW)))
+    rejudge(Warehouse(warehouse), with_thresholds(FEW, parse_thresholds("[POSIX-102]\nsmall_write_ratio = 0.9", FEW)))
 
     expected = [("blue", night) for night in NIGHTS[:-2]]
     told = rows(warehouse, "SELECT cluster, night FROM trends WHERE finding_count > 0 ORDER BY ALL")

@@ -11,7 +11,7 @@ import pytest
 
 from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
-from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, rows_of
+from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, tables_of
 from iomine.schema import TABLES
 from iomine.sources.darshan import Log, assembled, read_log
 
@@ -41,7 +41,7 @@ def whole(log: Log) -> dict[str, Any]:
 
 def written(log: Log) -> dict[str, Any]:
     """Rows of each table, as they would be written."""
-    tables = {table: [(log.log_id, part) for part in parts] for table, parts in rows_of(log, _PATH).items()}
+    tables = {table: [(log.log_id, part) for part in parts] for table, parts in tables_of(log, _PATH).items()}
     return {table: assembled(table, parts).to_pylist() for table, parts in tables.items() if parts}
 
 
@@ -102,7 +102,7 @@ def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: 
 
     monkeypatch.setattr(room, "rank_io", stumble)
     with pytest.raises(MemoryError):
-        rows_of(log, _PATH)
+        tables_of(log, _PATH)
 
 
 def test_every_derivation_makes_a_table() -> None:
@@ -115,10 +115,10 @@ def test_rows_that_do_not_fit_their_table_cost_their_log_alone(log: Log, tmp_pat
     other = replace(log, log_id="0" * 16)
     with ExitStack() as stack:
         sinks = RowSinks(tmp_path, "blue", date(2024, 4, 18), stack)
-        sinks.write(log.log_id, rows_of(log, _PATH))
+        sinks.write(log.log_id, tables_of(log, _PATH))
         monkeypatch.setattr(room, "phases", lambda *_: {"layer": ["posix"], "evidnce": ["trace"]})
         monkeypatch.setattr(room, "periods", lambda *_: {"layer": ["posix"], "io_phase_count": ["three"]})
-        sinks.write(other.log_id, rows_of(other, _PATH))
+        sinks.write(other.log_id, tables_of(other, _PATH))
         sinks.finish()
 
     paths = {table: path for table, path, _, _ in sinks.files()}

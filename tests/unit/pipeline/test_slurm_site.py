@@ -2,14 +2,13 @@
 
 import ssl
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from iomine.errors import UsageError
 from iomine.pipeline.workers import slurm
-from iomine.pipeline.workers.slurm import SlurmSite, batch_script, check_choice, parse_site, site_of
+from iomine.pipeline.workers.slurm import SlurmSite, batch_script, check_choice, site_of
 
 SITE = SlurmSite(partition="night", account="ops", cores=8, memory_gib=32, walltime_minutes=120, interface="lo")
 
@@ -69,13 +68,13 @@ def test_what_jobs_print_lies_nowhere_or_where_the_site_says(tmp_path):
     """Never in the folder that somebody happened to stand in."""
     assert {"--output=/dev/null", "--error=/dev/null"} <= set(directives(SITE))
 
-    kept = directives(replace(SITE, log_directory=str(tmp_path)))
+    kept = directives(SITE.changed(log_directory=str(tmp_path)))
     assert {f"-o {tmp_path}/iomine-%J.out", f"-e {tmp_path}/iomine-%J.err"} <= set(kept)
 
 
 def test_more_options_and_lines_of_shell_stand_where_they_count():
     """Options of sbatch among the directives, lines of shell before the worker."""
-    script = script_of(replace(SITE, directives=("--qos=night",), prologue=("module load python",), local_directory="/my tmp"))
+    script = script_of(SITE.changed(directives=("--qos=night",), prologue=("module load python",), local_directory="/my tmp"))
 
     assert script.index("#SBATCH --qos=night") < script.index("module load python") < len(script) - 1
     assert " --local-directory '/my tmp' " in script[-1]
@@ -99,8 +98,8 @@ def test_the_template_says_what_ships():
     template = (Path(__file__).parents[3] / "deploy" / "slurm" / "slurm.toml").read_text(encoding="utf-8")
     values = [line.removeprefix("#") for line in template.splitlines() if line.startswith("#") and not line.startswith("# ")]
 
-    assert SlurmSite() == parse_site(template) == parse_site("\n".join(line for line in values if line))
-    assert len(values) - values.count("") == len(SlurmSite.__slots__)
+    assert SlurmSite() == SlurmSite.parse(template) == SlurmSite.parse("\n".join(line for line in values if line))
+    assert len(values) - values.count("") == len(SlurmSite.model_fields)
 
 
 @pytest.mark.parametrize(
@@ -108,14 +107,14 @@ def test_the_template_says_what_ships():
     [
         ("partitions = 'night'", "There is no Slurm setting partitions: did you mean partition?"),
         ("xyzzy = 1", "There is no Slurm setting xyzzy: there are partition, account, cores, "),
-        ("cores = 0", "cores must be a whole number from 1 on, not 0."),
-        ("cores = true", "cores must be a whole number from 1 on, not True."),
-        ("cores = 2.5", "cores must be a whole number from 1 on, not 2.5."),
-        ("minimum_jobs = -1", "minimum_jobs must be a whole number from 0 on, not -1."),
-        ("partition = 7", "partition must be a line of text, not 7."),
-        ('partition = "a\\n#SBATCH -A x"', "partition must be a line of text, not "),
+        ("cores = 0", "cores must be greater than or equal to 1, not 0."),
+        ("cores = true", "cores must be a whole number, not True."),
+        ("cores = 2.5", "cores must be a whole number, not 2.5."),
+        ("minimum_jobs = -1", "minimum_jobs must be greater than or equal to 0, not -1."),
+        ("partition = 7", "partition must be text, not 7."),
+        ('partition = "a\\n#SBATCH -A x"', "partition must be one line of text, not "),
         ("prologue = 'module load python'", "prologue must be a list of lines of text, not 'module load python'."),
-        ("prologue = ['a', 1]", "prologue must be a list of lines of text, not "),
+        ("prologue = ['a', 1]", "prologue.1 must be text, not 1."),
         ("minimum_jobs = 5\nmaximum_jobs = 4", "minimum_jobs, 5, is more than maximum_jobs, 4: make it less."),
         ("cores =", "This is not TOML: "),
     ],
@@ -132,7 +131,7 @@ def test_a_setting_that_is_not_fit_is_told(tmp_path, text, told):
 
 def test_a_minimum_of_none_is_fit():
     """A site need not keep jobs that have nothing to do."""
-    assert 0 == parse_site("minimum_jobs = 0").minimum_jobs
+    assert 0 == SlurmSite.parse("minimum_jobs = 0").minimum_jobs
 
 
 @pytest.mark.parametrize(("other", "named"), [({"scheduler": "tcp://head:1"}, "--scheduler"), ({"workers": 2}, "--workers")])
@@ -184,8 +183,8 @@ def test_an_interface_that_is_not_there_is_told(sbatch):
     sbatch("exit 0")
 
     with pytest.raises(UsageError, match=r"^This host has no network interface ib7: it has .*\blo\b"):
-        slurm.check(replace(SITE, interface="ib7"))
-    slurm.check(replace(SITE, interface="ib7", scheduler_interface="lo"))
+        slurm.check(SITE.changed(interface="ib7"))
+    slurm.check(SITE.changed(interface="ib7", scheduler_interface="lo"))
 
 
 def test_a_job_that_slurm_would_take_is_tried_only(sbatch, tmp_path):

@@ -12,7 +12,7 @@ from iomine.pipeline.judging.rejudge import compare, rejudge
 from iomine.pipeline.judging.spans import Span, spans
 from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
-from iomine.triggers.bars import SiteBar, with_bars
+from iomine.triggers.thresholds import SiteThreshold, with_thresholds
 
 NIGHTS = [date(2026, 1, number) for number in range(1, 7)]
 
@@ -57,7 +57,7 @@ def test_other_tables_and_empty_lakes_make_no_spans():
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none.
 
-    The bar of one trigger changes its verdicts and no others.
+    The threshold of one trigger changes its verdicts and no others.
     """
     logs = Path(find_spec("darshan").submodule_search_locations[0])
     whole = run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
@@ -70,5 +70,7 @@ def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeyp
     again = rejudge(Warehouse(tmp_path / "parts"), TRIGGERS)
     assert (0, whole.ingested, len(whole.nights)) == (again.changed, again.logs, again.nights)
     assert expected == sweeping.state(tmp_path / "parts")
-    under_another_bar = compare(Warehouse(tmp_path / "parts"), with_bars(TRIGGERS, [SiteBar("P06", "small_write_ratio", 1)]))
-    assert {"P06"} == set(under_another_bar["code"].to_pylist())
+    under_another_threshold = compare(
+        Warehouse(tmp_path / "parts"), with_thresholds(TRIGGERS, [SiteThreshold("P06", "small_write_ratio", 1)])
+    )
+    assert {"P06"} == set(under_another_threshold["code"].to_pylist())

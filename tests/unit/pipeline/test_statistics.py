@@ -15,7 +15,7 @@ from sweeping import column, judge_by_one, rows, state
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, digest_all, read_inputs
+from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, hash_all, read_inputs
 from iomine.pipeline.ingest.work import after_input_deaths
 from iomine.pipeline.site.zones import parse_zone, site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
@@ -265,7 +265,7 @@ def test_no_bytes_end_a_batch(tmp_path_factory: pytest.TempPathFactory, content:
     """Whatever a file holds, it is read or refused."""
     folder = tmp_path_factory.mktemp("hostile")
     (folder / "file").write_bytes(content)
-    inputs = tuple(found for found in digest_all([str(folder / "file")], "UTC")[0] if isinstance(found, NewInput))
+    inputs = tuple(found for found in hash_all([str(folder / "file")], "UTC")[0] if isinstance(found, NewInput))
     result = read_inputs(InputBatch("x", "UTC", inputs), folder)
     assert 1 == len(result.rows) + len(result.refused)
 
@@ -290,7 +290,7 @@ def test_what_an_input_does_not_name_is_the_cluster(tmp_path: Path):
         row = f"write,16.0000,20.0000,0.0500,4096.0000,1024.0000,0.2000,1.6000,0.2000,2.0000,4,{place}"
         (tmp_path / folder / "x.csv").write_text(f"{head}\n{row}\n")
     paths = [str(path) for path in sorted(tmp_path.rglob("*.csv"))]
-    inputs = tuple(each for found in digest_all(paths, "UTC") for each in found if isinstance(each, NewInput))
+    inputs = tuple(each for found in hash_all(paths, "UTC") for each in found if isinstance(each, NewInput))
     (file,) = read_inputs(InputBatch("polaris", "UTC", inputs), tmp_path).files
     assert ["polaris", "scratch2"] == pq.read_table(file.path)["system"].to_pylist()
 
@@ -316,10 +316,10 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
     ("text", "told"),
     [
         ("time_zone", "This is not TOML"),
-        ('mira = "UTC"', "mira is not known here"),
-        ("time_zone = 3", "time_zone is not known here"),
+        ('mira = "UTC"', "There is no sources setting mira: write it below \\[time_zone\\]"),
+        ("time_zone = 3", "time_zone is a table"),
         ('[time_zone]\nmira = "Mars"', "'Mars' is not a time zone"),
-        ("[time_zone]\nmira = 3", "3 is not a time zone"),
+        ("[time_zone]\nmira = 3", "time_zone.mira must be text, not 3"),
         ('[time_zone]\nmira = "../../etc/passwd"', "is not a time zone"),
     ],
 )

@@ -1,7 +1,6 @@
 """Who is who: known people are found, and nobody's address is guessed."""
 
 import pwd
-from dataclasses import replace
 from pathlib import Path
 
 import ldap3
@@ -215,11 +214,11 @@ def test_settings_choose_the_directory(tmp_path):
     secret.write_text("x")
     secret.chmod(0o644)
     with pytest.raises(UsageError, match="is open to others"):
-        directory_of(replace(LDAP, user="cn=x", password_file=secret.name), tmp_path)
+        directory_of(LDAP.changed(user="cn=x", password_file=secret.name), tmp_path)
 
 
 def test_ldap_over_the_network_must_be_there():
     """A port where nobody listens is told as what it is."""
-    unreached = replace(LDAP, server="ldap://127.0.0.1:1", timeout_seconds=2)
+    unreached = LDAP.changed(server="ldap://127.0.0.1:1", timeout_seconds=2)
     with pytest.raises(OutputError, match=r"The LDAP server ldap://127\.0\.0\.1:1 cannot be asked"):
         directory_of(unreached, Path()).find("ada")

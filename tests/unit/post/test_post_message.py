@@ -144,7 +144,7 @@ def test_unsubscribe_headers_are_whole():
     assert Action("stop", "project", "chem042") == action_of(site) == action_of(by_mail)
     assert f"<{site}>, <{by_mail}>" == " ".join(parsed(raw)["List-Unsubscribe"].split())
     for other in ("", "http://localhost:8123"):
-        mail = parsed(made(project, settings=replace(SETTINGS, site=other)))
+        mail = parsed(made(project, settings=SETTINGS.changed(site=other)))
         assert "List-Unsubscribe-Post" not in mail
         assert bool(other) == ("http:" in mail["List-Unsubscribe"])
         assert "mailto:" in mail["List-Unsubscribe"]
@@ -157,7 +157,7 @@ def test_operators_cannot_stop_each_others_mails():
 
 def test_links_without_a_site_write_mails():
     """Every place still has a link that does something."""
-    (text,), (html, by_mail) = links_in(made(letter("ada"), settings=replace(SETTINGS, site="", actions_address="", reply_to="")))
+    (text,), (html, by_mail) = links_in(made(letter("ada"), settings=SETTINGS.changed(site="", actions_address="", reply_to="")))
     assert all(link.startswith("mailto:iomine@site.test?subject=iomine%20") for link in (text, html, by_mail))
     assert "acknowledge" == action_of(text).verb
     assert "snooze" == action_of(html).verb
@@ -190,7 +190,7 @@ HOSTILE = [
 def test_hostile_names_stay_where_they_are(text):
     """Whatever a name holds, the mail has its own headers and no other, one reader, and one subject that can be seen."""
     what = letter("ada", entry("ada", application=text), subject=f"About {text}", html="<p></p>")
-    raw = made(what, Person("ada@site.test", text), replace(SETTINGS, from_name=text))
+    raw = made(what, Person("ada@site.test", text), SETTINGS.model_copy(update={"from_name": text}))
     mail = parsed(raw)
     assert set(parsed(made(letter("ada"))).keys()) == set(mail.keys())
     assert ["ada@site.test"] == [address.addr_spec for address in mail["To"].addresses]

@@ -1,24 +1,22 @@
 """What a site sets for its digests: read in full, refused in a sentence."""
 
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 from iomine.errors import UsageError
-from iomine.pipeline.site.files import site_file
-from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings, parse
+from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings
+from iomine.settings import SiteSettings, read_site_file
 
 TEMPLATE = (Path(__file__).parents[3] / "deploy" / "digest.toml").read_text(encoding="utf-8")
 
 
-def names(record: type) -> list[str]:
+def names(record: type[SiteSettings]) -> list[str]:
     """Settings in their order, with lines that begin tables."""
     found = []
-    for each in fields(record):
-        default = each.metadata.get("default")
-        is_table = is_dataclass(default) or "values" in each.metadata
-        found += [f"[{each.name}]" if is_table else each.name, *(names(default) if is_dataclass(default) else [])]
+    for name, each in record.model_fields.items():
+        is_record = isinstance(each.default, SiteSettings)
+        found += [f"[{name}]" if is_record or each.default == {} else name, *(names(type(each.default)) if is_record else [])]
     return found
 
 
@@ -27,7 +25,7 @@ def test_the_template_says_what_ships():
     values = [
         line.removeprefix("#") for line in TEMPLATE.splitlines() if line.startswith("[") or (line[:1] == "#" != line[1:2] > " ")
     ]
-    assert Settings() == parse(TEMPLATE) == parse("\n".join(values)) == parse("")
+    assert Settings() == Settings.parse(TEMPLATE) == Settings.parse("\n".join(values)) == Settings.parse("")
     assert names(Settings) == [line if line.startswith("[") else line.partition(" = ")[0] for line in values]
     assert len(values) == TEMPLATE.split("\n\n", 1)[1].count("# ")
 
@@ -71,7 +69,7 @@ def test_all_of_it_can_be_set():
         investigators={"chem042": "ada", "phys 7": "pi@elsewhere.org"},
         notices={"rejected_ratio": 0.1, "regressions": 3.0},
     )
-    assert expected == parse(text)
+    assert expected == Settings.parse(text)
     assert "https://iomine.site.org/io/" == expected.root
     assert ["digest@site.org"] * 3 == [expected.answers_to, expected.actions_to, expected.returns_to]
 
@@ -85,16 +83,16 @@ def test_all_of_it_can_be_set():
         ("[exclude]\nzzz = []", "There is no digest setting exclude.zzz: there are users, accounts, applications."),
         ("smtp = 'mail'", "smtp is a table: write its settings under a line [smtp]."),
         ("investigators = 3", "investigators is a table: write its settings under a line [investigators]."),
-        ("cooldown_days = -1", "cooldown_days must be a whole number from 0 on, not -1."),
-        ("cooldown_days = 1.5", "cooldown_days must be a whole number from 0 on, not 1.5."),
-        ("most_entries = true", "most_entries must be a whole number from 1 on, not True."),
-        ("least_core_hours = '1'", "least_core_hours must be a number from 0 on, not '1'."),
-        ("least_core_hours = nan", "least_core_hours must be a number from 0 on, not nan."),
-        ("least_core_hours = inf", "least_core_hours must be a number from 0 on, not inf."),
-        (f"least_core_hours = 1{'0' * 400}", "least_core_hours must be a number from 0 on, not 1000"),
-        ("in_doubt = 'send'", "in_doubt must be one of resend, hold, not 'send'."),
-        ("from_name = 7", "from_name must be a line of text, not 7."),
-        ('from_name = "a\\nBcc: b@c"', "from_name must be a line of text, not "),
+        ("cooldown_days = -1", "cooldown_days must be greater than or equal to 0, not -1."),
+        ("cooldown_days = 1.5", "cooldown_days must be a whole number, not 1.5."),
+        ("most_entries = true", "most_entries must be a whole number, not True."),
+        ("least_core_hours = '1'", "least_core_hours must be a number, not '1'."),
+        ("least_core_hours = nan", "least_core_hours must be a finite number, not nan."),
+        ("least_core_hours = inf", "least_core_hours must be a finite number, not inf."),
+        (f"least_core_hours = 1{'0' * 400}", "least_core_hours must be a number, not 1000"),
+        ("in_doubt = 'send'", "in_doubt must be 'resend' or 'hold', not 'send'."),
+        ("from_name = 7", "from_name must be text, not 7."),
+        ('from_name = "a\\nBcc: b@c"', "from_name must be one line of text, not "),
         ("from_address = 'Io <a@b>'", "'Io <a@b>' is not a mail address: write it as somebody@site.org."),
         ("reply_to = 'a@b@c'", "'a@b@c' is not a mail address"),
         ("operators = ['a@b', 'c']", "'c' is not a mail address"),
@@ -103,17 +101,17 @@ def test_all_of_it_can_be_set():
         ("site = 'javascript://x'", "site must be an address"),
         ("site = 'https://x/?a='", "site must be an address"),
         ("site = 'https://[x/'", "site must be an address"),
-        ("[notices]\na = '1'", "notices.a must be a number from 0 on, not '1'."),
-        ("[investigators]\nchem = 1", "investigators.chem must be a line of text, not 1."),
-        ("[directory]\nkind = 'nis'", "directory.kind must be one of template, csv, passwd, ldap, not 'nis'."),
+        ("[notices]\na = '1'", "notices.a must be a number, not '1'."),
+        ("[investigators]\nchem = 1", "investigators.chem must be text, not 1."),
+        ("[directory]\nkind = 'nis'", "directory.kind must be 'template', 'csv', 'passwd' or 'ldap', not 'nis'."),
         ("[directory]\nkind = 'csv'", "directory.file is missing: name the file that has the addresses."),
         ("[directory]\nkind = 'ldap'\nbase = 'x'", "directory.server must be ldap://"),
         ("[directory]\ntemplate = 'user@site'", "directory.template must be an address with {user} in it, not 'user@site'."),
         ("[directory]\ntemplate = '{user}'", "directory.template must be an address with {user} in it"),
         ("[directory]\nfilter = '(uid=ada)'", "directory.filter must have {user} in it"),
         ("[directory]\nserver = 'ldap://x'\nuser = 'a'\ntls = 'none'", "directory.user would send its password for all to read"),
-        ("[smtp]\nport = '25'", "smtp.port must be a whole number from 1 on, not '25'."),
-        ("[smtp]\ntls = 'ssl'", "smtp.tls must be one of none, starttls, implicit, not 'ssl'."),
+        ("[smtp]\nport = '25'", "smtp.port must be a whole number, not '25'."),
+        ("[smtp]\ntls = 'ssl'", "smtp.tls must be 'none', 'starttls' or 'implicit', not 'ssl'."),
         ("[smtp]\nuser = 'a'", "smtp.user and smtp.password_file go together: set both or none."),
         ("[smtp]\nhost = 'x'\nuser = 'a'\npassword_file = 'b'", "smtp.user would send its password for all to read"),
         ("site =", "This is not TOML: "),
@@ -123,7 +121,7 @@ def test_what_is_not_fit_is_told(tmp_path, text, told):
     """One sentence with the file, the setting and what it should be."""
     file = tmp_path / "digest.toml"
     file.write_text(text)
-    with pytest.raises(UsageError) as error, site_file(file, "digest settings") as content:
-        parse(content)
+    with pytest.raises(UsageError) as error:
+        read_site_file(file, "digest settings", Settings.parse)
     assert str(error.value).startswith(f"{file}: {told}")
     assert "\n" not in str(error.value)

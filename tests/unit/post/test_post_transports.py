@@ -120,14 +120,14 @@ def test_starttls_and_a_password(handler, shown, tmp_path):
     file, context = shown
     options = {"tls_context": context, "require_starttls": True, "authenticator": Authenticator(), "auth_required": True}
     with mail_server(handler, **options) as found:
-        settings = replace(
-            found, host="localhost", tls="starttls", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
+        settings = found.changed(
+            host="localhost", tls="starttls", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
         )
         transport = smtp(settings)
         assert "sent" == transport.send(MAIL).end
         transport.close()
         # A wrong one is a fault of the settings and of no mail.
-        wrong = Smtp(replace(settings, password_file=str(secret(tmp_path, "wrong"))), tmp_path, Pace(0))
+        wrong = Smtp(settings.changed(password_file=str(secret(tmp_path, "wrong"))), tmp_path, Pace(0))
         with pytest.raises(OutputError, match=r"does not let iomine in \(535 "):
             wrong.send(MAIL)
     assert handler.mails[0].session.ssl is not None
@@ -139,8 +139,8 @@ def test_implicit_tls_and_a_password(handler, shown, tmp_path):
     file, context = shown
     options = {"ssl_context": context, "authenticator": Authenticator(), "auth_required": True, "auth_require_tls": False}
     with mail_server(handler, **options) as found:
-        settings = replace(
-            found, host="localhost", tls="implicit", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
+        settings = found.changed(
+            host="localhost", tls="implicit", ca_file=str(file), user="iomine", password_file=str(secret(tmp_path))
         )
         transport = smtp(settings)
         assert "sent" == transport.send(MAIL).end
@@ -153,7 +153,7 @@ def test_certificate_that_nobody_vouches_for_is_not_taken(handler, shown, tls):
     """A server that cannot show who it is gets no mail, and no password."""
     _, context = shown
     with mail_server(handler, **{"tls_context" if tls == "starttls" else "ssl_context": context}) as found:
-        transport = smtp(replace(found, host="localhost", tls=tls))
+        transport = smtp(found.changed(host="localhost", tls=tls))
         with pytest.raises(OutputError, match=r"certificate|CERTIFICATE"):
             transport.send(MAIL)
     assert [] == handler.mails
@@ -162,7 +162,7 @@ def test_certificate_that_nobody_vouches_for_is_not_taken(handler, shown, tls):
 def test_server_without_tls_gets_no_mail_that_needs_it(handler):
     """What is set is kept to, whatever the server can."""
     with mail_server(handler) as found:
-        transport = smtp(replace(found, tls="starttls"))
+        transport = smtp(found.changed(tls="starttls"))
         with pytest.raises(OutputError, match=r"does not do what smtp.tls and smtp.user ask for"):
             transport.send(MAIL)
     assert [] == handler.mails

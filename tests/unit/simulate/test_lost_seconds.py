@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from simulated import Facility
 
+from iomine.schema.ops import WRITE
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import batch_of, contents_of
 from iomine.simulate.program import Program, Seat
-from iomine.simulate.runs import WRITE
 from iomine.simulate.servers import OST_AMOUNTS, load_of
 from iomine.sources.darshan import read_log
 

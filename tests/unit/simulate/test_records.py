@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from iomine.schema.ops import READ, WRITE
 from iomine.simulate.records import FILE_ALIGNMENT, records_of
-from iomine.simulate.runs import READ, WRITE, Call, Calls, Runs
+from iomine.simulate.runs import Call, Calls, Runs
 from iomine.simulate.timeline import shares
 
 POSIX = 0

@@ -30,8 +30,8 @@ Claims = Mapping[tuple[int, str], Mapping[str, float]]
 def _trigger(cost: str) -> Trigger:
     """Fires where its cost is a second or more."""
     code = f"{cost.split('_', maxsplit=1)[0].upper()}-{900 + _COSTS.index(cost)}"
-    bar = Above(cost, 0.5, why="A test's own.")
-    return Trigger(code, "log_requests", Level.HIGH, (bar,), "It is slow.", "Change it.", (), cost=cost)
+    threshold = Above(cost, 0.5, why="A test's own.")
+    return Trigger(code, "log_requests", Level.HIGH, (threshold,), "It is slow.", "Change it.", (), cost=cost)
 
 
 def _by_hand(files: list[dict[str, float]]) -> Claims:

@@ -51,22 +51,25 @@ def test_all_of_drishtis_checks_are_there() -> None:
 def test_bars_are_drishtis_defaults(codes: str, expected: tuple[float, ...]) -> None:
     """Without settings of a site, numbers are held against what Drishti 0.8 ships with."""
     assert dict.fromkeys(codes.split(), expected) == {
-        code: tuple(above.bar for above in DRISHTI[code].all_of) for code in codes.split()
+        code: tuple(above.value for above in DRISHTI[code].all_of) for code in codes.split()
     }
 
 
 @pytest.mark.parametrize("code", [code for code, trigger in DRISHTI.items() if trigger.unless])
 def test_cases_show_both_sides_of_unless(code: str) -> None:
-    """A trigger with `unless` has a case that it silences, and fires exactly on each of its bars."""
+    """A trigger with `unless` has a case that it silences, and fires exactly on each of its thresholds."""
     trigger = DRISHTI[code]
     silenced = [
         case
         for case in trigger.cases
-        if all(_number(case, above.metric) > above.bar for above in trigger.bars) and case.metrics.get("is_complete", True)
+        if all(_number(case, above.metric) > above.value for above in trigger.thresholds)
+        and case.metrics.get("is_complete", True)
     ]
     fired = [case for case in trigger.cases if case.state == "fired"]
     assert {"clear"} == {case.state for case in silenced}
-    assert [] == [above.metric for above in trigger.unless if not any(_number(case, above.metric) == above.bar for case in fired)]
+    assert [] == [
+        above.metric for above in trigger.unless if not any(_number(case, above.metric) == above.value for case in fired)
+    ]
 
 
 def _number(case: Case, metric: str) -> float:
@@ -87,7 +90,7 @@ def _number(case: Case, metric: str) -> float:
     ],
 )
 def test_unless_silences_when_all_of_it_holds(judge, metrics: dict[str, object], expected: State) -> None:
-    """Only if every bar of `unless` is exceeded does the trigger hold its tongue; without its metrics nothing is known."""
+    """Only if every threshold of `unless` is exceeded does the trigger hold its tongue; without its metrics nothing is known."""
     (verdict,) = judge([ORDERLY], [metrics])
     assert expected == verdict["state"]
 

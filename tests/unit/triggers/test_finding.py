@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iomine.schema import FIELDS, Kind
+from iomine.sqltext import quoted
 from iomine.triggers import TRIGGERS
-from iomine.triggers.finding import Slot, filled_sql, parts, quoted, renamed
+from iomine.triggers.finding import Slot, filled_sql, parts, renamed
 from iomine.units import ost_name, target_name
 
 TEMPLATES = sorted(

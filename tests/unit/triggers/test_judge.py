@@ -39,7 +39,7 @@ FIRST, SECOND = dt.date(2024, 4, 18), dt.date(2024, 4, 19)
 
 
 def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
-    """A fired verdict has its night, bar, value, version, evidence, sentences and cost, in the order of the table."""
+    """A fired verdict has its night, threshold, value, version, evidence, sentences and cost, in the order of the table."""
     told = {"small_read_path": "/it's", "read_size_evidence": "trace"}
     (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5} | told])
     expected = {
@@ -82,7 +82,7 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
     ],
 )
 def test_state_follows_from_what_is_known(judge, metrics: dict[str, object], expected: State) -> None:
-    """All bars exceeded fires, whatever else is missing; what is missing or no number is unknown and never clear."""
+    """All thresholds exceeded fires, whatever else is missing; what is missing or no number is unknown and never clear."""
     (verdict,) = judge([MANY], [metrics])
     assert expected == verdict["state"]
 
@@ -139,7 +139,7 @@ def test_unknown_verdict_says_what_this_log_lacks(judge, metrics: dict[str, obje
 
 
 def test_only_fired_verdicts_speak_and_cost(judge) -> None:
-    """A clear verdict keeps its value and bar, but has no sentences and no cost."""
+    """A clear verdict keeps its value and threshold, but has no sentences and no cost."""
     (verdict,) = judge([MANY], [{"read_count": 3, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5}])
     expected = {"state": "clear", "value": 3.0, "bar": 10.0, "finding": None, "advice": None, "cost_core_seconds": None}
     assert expected == {name: verdict[name] for name in expected}

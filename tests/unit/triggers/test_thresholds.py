@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from iomine.cli.explain import page_text
 from iomine.report.page import _numbers
 from iomine.triggers import TRIGGERS, Above, Below, Level, Manual, Threshold, Trigger
-from iomine.triggers.bars import parse_bars, shipped_bars, with_bars
 from iomine.triggers.model import State
+from iomine.triggers.thresholds import parse_thresholds, shipped_thresholds, with_thresholds
 
 WHY = "It must be something."
 # Counts, ratios and seconds of one view, whole numbers and others.
@@ -49,12 +49,12 @@ def _rows() -> st.SearchStrategy[dict[str, object]]:
 
 
 def _holds(threshold: Threshold, value: float) -> bool:
-    return value > threshold.bar if isinstance(threshold, Above) else value < threshold.bar
+    return value > threshold.value if isinstance(threshold, Above) else value < threshold.value
 
 
 def _state(trigger: Trigger, row: Mapping[str, object]) -> State:
     numbers = {name: value for name in METRICS if (value := row[name]) is not None and math.isfinite(value)}
-    is_known = all(each.metric in numbers for each in trigger.bars)
+    is_known = all(each.metric in numbers for each in trigger.thresholds)
     if is_known and all(_holds(each, numbers[each.metric]) for each in trigger.all_of):
         silences = [_holds(each, numbers[each.metric]) for each in trigger.unless]
         if not silences or not all(silences):
@@ -80,10 +80,10 @@ def test_below_fires_below_its_threshold_only(judge, value: int | None, expected
 
 def test_a_site_moves_a_threshold_and_not_its_side() -> None:
     """The file of a site's thresholds sets the number of either kind; the trigger still fires on the same side of it."""
-    (bar,) = parse_bars("[TEST-001]\nread_count = 3\n", {"TEST-001": TRIGGER})
-    moved = with_bars({"TEST-001": TRIGGER}, [bar])["TEST-001"]
+    (threshold,) = parse_thresholds("[TEST-001]\nread_count = 3\n", {"TEST-001": TRIGGER})
+    moved = with_thresholds({"TEST-001": TRIGGER}, [threshold])["TEST-001"]
     assert (Below("read_count", 3.0, why=WHY),) == moved.all_of
-    assert {"read_count": 3.0} == shipped_bars(moved)
+    assert {"read_count": 3.0} == shipped_thresholds(moved)
 
 
 def test_drishtis_check_of_few_aggregators_reads_as_it_is_said(judge) -> None:

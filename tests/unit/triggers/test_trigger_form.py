@@ -54,9 +54,9 @@ def test_manual_page_has_a_title_a_reason_and_its_blind_spots(page: Manual) -> N
 
 @pytest.mark.parametrize("page", PAGES)
 def test_texts_are_sentences(page: Manual) -> None:
-    """What people read ends with a full stop, and every bar and setting says where it comes from."""
+    """What people read ends with a full stop, and every threshold and setting says where it comes from."""
     trigger = page.trigger
-    texts = (trigger.finding, trigger.advice, *(each.why for each in trigger.bars + trigger.settings))
+    texts = (trigger.finding, trigger.advice, *(each.why for each in trigger.thresholds + trigger.settings))
     assert [text for text in texts if text.endswith(".") and len(text) > 20] == list(texts)
 
 
@@ -81,11 +81,13 @@ def test_cost_is_counted_in_core_seconds(page: Manual) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_cases_leave_nothing_out(page: Manual) -> None:
-    """Every trigger shows that it fires, is clear on each of its bars, may not apply, and may not know."""
+    """Every trigger shows that it fires, is clear on each of its thresholds, may not apply, and may not know."""
     trigger = page.trigger
     states = {state: [case for case in trigger.cases if case.state == state] for state in State.__args__}
-    on_bar = {above.metric for above in trigger.all_of for case in states["clear"] if case.metrics[above.metric] == above.bar}
-    assert {above.metric for above in trigger.all_of} == on_bar
+    on_threshold = {
+        above.metric for above in trigger.all_of for case in states["clear"] if case.metrics[above.metric] == above.value
+    }
+    assert {above.metric for above in trigger.all_of} == on_threshold
     nothing = {above.metric for above in trigger.applies_to for case in states["not applicable"] if above.metric in case.metrics}
     assert {above.metric for above in trigger.applies_to} == nothing
     assert any(None in case.metrics.values() for case in states["unknown"])

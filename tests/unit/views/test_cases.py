@@ -11,8 +11,8 @@ import pytest
 from rows_in import BY_NAME, columns_of, stage
 
 from iomine.schema import TABLES, field
+from iomine.sqltext import duckdb_type
 from iomine.views.model import View, find_views
-from iomine.views.sqltext import duckdb_type
 
 CASES: Final = Path(__file__).parents[2] / "cases"
 VIEWS: Final = {view.name if view.schema == "main" else f"{view.schema}_{view.name}": view for view in find_views()}

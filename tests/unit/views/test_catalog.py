@@ -12,10 +12,10 @@ import pytest
 
 from iomine.errors import IomineError
 from iomine.schema import FIELDS, TABLES, field
+from iomine.sqltext import duckdb_type
 from iomine.views.catalog import build_catalog
 from iomine.views.model import SCHEMAS, ViewError, find_views
 from iomine.views.query import answer, ask, open_catalog
-from iomine.views.sqltext import duckdb_type
 
 UTC = dt.UTC
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from outline import HOSTILE
 
 from iomine.errors import UsageError
+from iomine.sqltext import literal
 from iomine.views.query import ask
-from iomine.views.sqltext import literal
 from iomine.web.question import OPERATORS, Filter, Question, Statement, equals, parse
 from iomine.web.sessions import Session
 

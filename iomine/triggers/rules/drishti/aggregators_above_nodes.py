@@ -5,7 +5,7 @@ aggregators than nodes it calls inter-node, and a fault.
 
 Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
 answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
-hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+hand, too: it counts once the threshold of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
 
 Blind spots: both numbers are compared as text, so 8 aggregators count as more than 16 nodes, and the hint `automatic`
 as more than any. Several aggregators on a node are sensible where one process cannot fill its network link; and with
@@ -38,8 +38,8 @@ TRIGGER = Trigger(
             {"aggregator_order": 1, "aggregator_count": 8, "job_node_count": 4, "node_evidence": 2},
             state="fired",
         ),
-        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": 1}, state="clear"),
-        Case("exactly on the bar of the order", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
+        Case("exactly on the threshold of the evidence", {"node_evidence": 1, "aggregator_order": 1}, state="clear"),
+        Case("exactly on the threshold of the order", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
         Case("the other way round", {"aggregator_order": -1, "node_evidence": 2}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),
         Case(

@@ -5,7 +5,7 @@ aggregators than nodes it calls intra-node, and fine.
 
 Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
 answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
-hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+hand, too: it counts once the threshold of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
 
 Blind spots: both numbers are compared as text, so 16 aggregators count as fewer than 4 nodes. In fact fewer
 aggregators than nodes means that most data crosses the network, which is right on some machines and not on others.
@@ -36,7 +36,7 @@ TRIGGER = Trigger(
             {"aggregator_order": -1, "aggregator_count": 2, "job_node_count": 4, "node_evidence": 2},
             state="fired",
         ),
-        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregator_order": -1}, state="clear"),
+        Case("exactly on the threshold of the evidence", {"node_evidence": 1, "aggregator_order": -1}, state="clear"),
         Case("exactly as many as nodes", {"aggregator_order": 0, "node_evidence": 2}, state="clear"),
         Case("the other way round", {"aggregator_order": 1, "node_evidence": 2}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregator_order": None}, state="unknown"),

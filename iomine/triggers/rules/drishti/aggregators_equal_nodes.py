@@ -5,7 +5,7 @@ aggregators as nodes is what it wants to see.
 
 Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
 answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
-hand, too: it counts once the bar of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
+hand, too: it counts once the threshold of `node_evidence` is lowered to 0. Otherwise the verdict is unknown.
 
 Blind spots: equal numbers do not say that the aggregators sit on different nodes; and that there are any collective
 calls for them to serve is not asked.
@@ -33,7 +33,7 @@ TRIGGER = Trigger(
             {"node_evidence": 2, "aggregators_differ": 0, "aggregator_count": 4, "job_node_count": 4},
             state="fired",
         ),
-        Case("exactly on the bar of the evidence", {"node_evidence": 1, "aggregators_differ": 0}, state="clear"),
+        Case("exactly on the threshold of the evidence", {"node_evidence": 1, "aggregators_differ": 0}, state="clear"),
         Case("more or fewer than nodes", {"node_evidence": 2, "aggregators_differ": 1}, state="clear"),
         Case("no hint, or nobody knows the nodes", {"node_evidence": None, "aggregators_differ": None}, state="unknown"),
         Case(

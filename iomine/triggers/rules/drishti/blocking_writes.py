@@ -13,7 +13,7 @@ TRIGGER = Trigger(
     code="M07",
     view="drishti_mpiio",
     level=Level.WARN,
-    all_of=(Above("record_count", 0, why="Drishti has no bar here: any at all will do."),),
+    all_of=(Above("record_count", 0, why="Drishti has no threshold here: any at all will do."),),
     finding="No MPI-IO write is non-blocking in any of {record_count} MPI-IO records.",
     advice=(
         "If the program could compute while output drains, start it with MPI_File_iwrite_at or "
@@ -23,7 +23,7 @@ TRIGGER = Trigger(
     cases=(
         Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_write_count": 0}, state="fired"),
         Case("a single one non-blocking", {"record_count": 12, "nb_write_count": 1}, state="clear"),
-        Case("exactly on the bar of the records", {"record_count": 0, "nb_write_count": 0}, state="clear"),
+        Case("exactly on the threshold of the records", {"record_count": 0, "nb_write_count": 0}, state="clear"),
         Case("what would tell it is missing from the log", {"record_count": None, "nb_write_count": None}, state="unknown"),
         Case(
             "the log has no MPI-IO", {"mpiio_call_count": 0, "record_count": None, "nb_write_count": None}, state="not applicable"
@@ -41,7 +41,7 @@ TRIGGER = Trigger(
     ),
     applies_to=(MPIIO_REQUESTS,),
     lacks=("mpiio_lack",),
-    unless=(Above("nb_write_count", 0, why="Drishti has no bar here: any at all will do."),),
+    unless=(Above("nb_write_count", 0, why="Drishti has no threshold here: any at all will do."),),
     ruleset="drishti",
     version="2",
 )

@@ -14,12 +14,12 @@ TRIGGER = Trigger(
     code="M04",
     view="drishti_mpiio",
     level=Level.OK,
-    all_of=(Above("coll_read_count", 0, why="Drishti has no bar here: any at all will do."),),
+    all_of=(Above("coll_read_count", 0, why="Drishti has no threshold here: any at all will do."),),
     finding="{coll_read_count} of {mpiio_read_count} MPI-IO reads were collective.",
     advice="Keep them collective; look whether the others could be, too.",
     cases=(
         Case("a single one", {"coll_read_count": 1, "mpiio_read_count": 5000}, state="fired"),
-        Case("exactly on the bar: none", {"coll_read_count": 0, "mpiio_read_count": 5000}, state="clear"),
+        Case("exactly on the threshold: none", {"coll_read_count": 0, "mpiio_read_count": 5000}, state="clear"),
         Case("what would tell it is missing from the log", {"coll_read_count": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",

@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("thousands, none of them collective", {"mpiio_read_count": 5000, "coll_read_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_read_count": 5000, "coll_read_count": 1}, state="clear"),
-        Case("exactly on the bar of the count", {"mpiio_read_count": 1000, "coll_read_count": 0}, state="clear"),
+        Case("exactly on the threshold of the count", {"mpiio_read_count": 1000, "coll_read_count": 0}, state="clear"),
         Case("what would tell it is missing from the log", {"mpiio_read_count": None, "coll_read_count": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",
@@ -44,7 +44,7 @@ TRIGGER = Trigger(
     ),
     applies_to=(MPIIO_READS,),
     lacks=("mpiio_lack",),
-    unless=(Above("coll_read_count", 0, why="Drishti has no bar here: any at all will do."),),
+    unless=(Above("coll_read_count", 0, why="Drishti has no threshold here: any at all will do."),),
     ruleset="drishti",
     version="2",
 )

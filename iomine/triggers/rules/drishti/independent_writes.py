@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("thousands, none of them collective", {"mpiio_write_count": 5000, "coll_write_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_write_count": 5000, "coll_write_count": 1}, state="clear"),
-        Case("exactly on the bar of the count", {"mpiio_write_count": 1000, "coll_write_count": 0}, state="clear"),
+        Case("exactly on the threshold of the count", {"mpiio_write_count": 1000, "coll_write_count": 0}, state="clear"),
         Case(
             "what would tell it is missing from the log", {"mpiio_write_count": None, "coll_write_count": None}, state="unknown"
         ),
@@ -46,7 +46,7 @@ TRIGGER = Trigger(
     ),
     applies_to=(MPIIO_WRITES,),
     lacks=("mpiio_lack",),
-    unless=(Above("coll_write_count", 0, why="Drishti has no bar here: any at all will do."),),
+    unless=(Above("coll_write_count", 0, why="Drishti has no threshold here: any at all will do."),),
     ruleset="drishti",
     version="2",
 )

@@ -22,12 +22,12 @@ TRIGGER = Trigger(
         "H5Pset_coll_metadata_write, and enlarge the metadata cache."
     ),
     cases=(
-        Case("well above the bar", {"longest_meta_seconds": 95.5}, state="fired"),
-        Case("exactly on the bar", {"longest_meta_seconds": 30.0}, state="clear"),
+        Case("well above the threshold", {"longest_meta_seconds": 95.5}, state="fired"),
+        Case("exactly on the threshold", {"longest_meta_seconds": 30.0}, state="clear"),
         Case("what would tell it is missing from the log", {"longest_meta_seconds": None}, state="unknown"),
         Case("the log did no POSIX I/O", {"posix_file_count": 0, "longest_meta_seconds": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"longest_meta_seconds": 3.0, "is_complete": False},
             state="unknown",
         ),

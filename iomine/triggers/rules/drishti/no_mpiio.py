@@ -21,7 +21,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("no module", {"no_mpiio": 1}, state="fired"),
-        Case("exactly on the bar: the module is there", {"no_mpiio": 0}, state="clear"),
+        Case("exactly on the threshold: the module is there", {"no_mpiio": 0}, state="clear"),
         Case("nothing is known of the log", {"no_mpiio": None}, state="unknown"),
         Case("the module is there, but could not be read whole", {"no_mpiio": 0, "is_complete": False}, state="unknown"),
         Case("no module, in a log that lacks something else", {"no_mpiio": 1, "is_complete": False}, state="fired"),

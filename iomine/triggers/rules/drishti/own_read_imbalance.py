@@ -1,7 +1,7 @@
 """Ranks read unequal amounts of the same file.
 
 P21 for reading: among the records that are not shared, file by file, the most bytes that a rank read less the fewest,
-over the most. One file above the bar is enough.
+over the most. One file above the threshold is enough.
 
 Blind spots: a configuration file that one rank reads whole and others only peek into fires; ranks without a record of
 the file do not count; and a file that all ranks opened is not looked at, although that is where unequal reading costs
@@ -22,15 +22,15 @@ TRIGGER = Trigger(
         "MPI_Bcast or shared memory; what each needs a part of, read collectively."
     ),
     cases=(
-        Case("well above the bar", {"own_read_spread_ratio": 0.99}, state="fired"),
-        Case("exactly on the bar", {"own_read_spread_ratio": 0.3}, state="clear"),
+        Case("well above the threshold", {"own_read_spread_ratio": 0.99}, state="fired"),
+        Case("exactly on the threshold", {"own_read_spread_ratio": 0.3}, state="clear"),
         Case("what would tell it is missing from the log", {"own_read_spread_ratio": None}, state="unknown"),
         Case("the log never read through POSIX", {"posix_read_count": 0, "own_read_spread_ratio": None}, state="not applicable"),
         Case(
             "all records are shared by all ranks", {"own_record_count": 0, "own_read_spread_ratio": None}, state="not applicable"
         ),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"own_read_spread_ratio": 0.1, "is_complete": False},
             state="unknown",
         ),

@@ -1,7 +1,7 @@
 """Ranks write unequal amounts to the same file.
 
 Drishti takes the records that are not shared, groups them by file, and asks how far the rank that wrote fewest bytes
-lies behind the one that wrote most, over the most. One file above the bar is enough.
+lies behind the one that wrote most, over the most. One file above the threshold is enough.
 
 Blind spots: a rank that opened the file but wrote nothing counts with zero and makes it fire, as in any file that one
 rank writes and another reads; a rank that never opened it does not count at all. A file that all ranks opened has one
@@ -22,8 +22,8 @@ TRIGGER = Trigger(
         "writes for many, use one for each node rather than one for the job."
     ),
     cases=(
-        Case("well above the bar", {"own_write_spread_ratio": 0.95}, state="fired"),
-        Case("exactly on the bar", {"own_write_spread_ratio": 0.3}, state="clear"),
+        Case("well above the threshold", {"own_write_spread_ratio": 0.95}, state="fired"),
+        Case("exactly on the threshold", {"own_write_spread_ratio": 0.3}, state="clear"),
         Case("what would tell it is missing from the log", {"own_write_spread_ratio": None}, state="unknown"),
         Case(
             "the log never wrote through POSIX", {"posix_write_count": 0, "own_write_spread_ratio": None}, state="not applicable"
@@ -32,7 +32,7 @@ TRIGGER = Trigger(
             "all records are shared by all ranks", {"own_record_count": 0, "own_write_spread_ratio": None}, state="not applicable"
         ),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"own_write_spread_ratio": 0.1, "is_complete": False},
             state="unknown",
         ),

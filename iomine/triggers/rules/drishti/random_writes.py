@@ -28,8 +28,8 @@ TRIGGER = Trigger(
         Case(
             "most of many requests", {"random_write_ratio": 0.4, "random_write_count": 4000, "write_count": 10000}, state="fired"
         ),
-        Case("exactly on the bar of the share", {"random_write_ratio": 0.2, "random_write_count": 4000}, state="clear"),
-        Case("exactly on the bar of the count", {"random_write_ratio": 0.4, "random_write_count": 1000}, state="clear"),
+        Case("exactly on the threshold of the share", {"random_write_ratio": 0.2, "random_write_count": 4000}, state="clear"),
+        Case("exactly on the threshold of the count", {"random_write_ratio": 0.4, "random_write_count": 1000}, state="clear"),
         Case(
             "what would tell it is missing from the log", {"random_write_ratio": None, "random_write_count": 0}, state="unknown"
         ),

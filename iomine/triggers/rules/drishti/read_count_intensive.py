@@ -18,12 +18,12 @@ TRIGGER = Trigger(
     finding="The program mostly reads: {read_count} reads against {write_count} writes.",
     advice=("Nothing is wrong by itself; look at how it reads first: sizes, order, and whether every rank reads the same."),
     cases=(
-        Case("well above the bar", {"read_count_lead_ratio": 0.8, "read_count": 9000, "write_count": 1000}, state="fired"),
-        Case("exactly on the bar", {"read_count_lead_ratio": 0.1}, state="clear"),
+        Case("well above the threshold", {"read_count_lead_ratio": 0.8, "read_count": 9000, "write_count": 1000}, state="fired"),
+        Case("exactly on the threshold", {"read_count_lead_ratio": 0.1}, state="clear"),
         Case("what would tell it is missing from the log", {"read_count_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "read_count_lead_ratio": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"read_count_lead_ratio": -1.0, "is_complete": False},
             state="unknown",
         ),

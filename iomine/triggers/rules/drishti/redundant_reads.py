@@ -22,12 +22,12 @@ TRIGGER = Trigger(
         "file or in one of their own."
     ),
     cases=(
-        Case("well above the bar", {"read_offset_lead_bytes": 1000000, "read_bytes": 5000}, state="fired"),
-        Case("exactly on the bar", {"read_offset_lead_bytes": 0}, state="clear"),
+        Case("well above the threshold", {"read_offset_lead_bytes": 1000000, "read_bytes": 5000}, state="fired"),
+        Case("exactly on the threshold", {"read_offset_lead_bytes": 0}, state="clear"),
         Case("what would tell it is missing from the log", {"read_offset_lead_bytes": None}, state="unknown"),
         Case("the log never read through POSIX", {"posix_read_count": 0, "read_offset_lead_bytes": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"read_offset_lead_bytes": -500, "is_complete": False},
             state="unknown",
         ),

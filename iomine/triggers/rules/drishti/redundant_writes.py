@@ -23,14 +23,14 @@ TRIGGER = Trigger(
         "Take it as a hint at sparse writing: pack what is written, and look whether seeking far ahead leaves holes on purpose."
     ),
     cases=(
-        Case("well above the bar", {"write_offset_lead_bytes": 4096, "write_bytes": 100}, state="fired"),
-        Case("exactly on the bar", {"write_offset_lead_bytes": 0}, state="clear"),
+        Case("well above the threshold", {"write_offset_lead_bytes": 4096, "write_bytes": 100}, state="fired"),
+        Case("exactly on the threshold", {"write_offset_lead_bytes": 0}, state="clear"),
         Case("what would tell it is missing from the log", {"write_offset_lead_bytes": None}, state="unknown"),
         Case(
             "the log never wrote through POSIX", {"posix_write_count": 0, "write_offset_lead_bytes": None}, state="not applicable"
         ),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"write_offset_lead_bytes": -500, "is_complete": False},
             state="unknown",
         ),

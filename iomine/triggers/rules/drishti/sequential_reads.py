@@ -1,7 +1,7 @@
 """Reads mostly go forward, Drishti says.
 
 A pat on the back: Drishti says this of every log with reads of which it does not say P11. So it fires on any reads at
-all, unless both of P11's bars are exceeded.
+all, unless both of P11's thresholds are exceeded.
 
 Blind spot: a program whose every read is random gets it too, as long as there are no more than a thousand of them; so
 its absence tells more than its presence.
@@ -14,24 +14,24 @@ TRIGGER = Trigger(
     code="P12",
     view="drishti_posix",
     level=Level.OK,
-    all_of=(Above("read_count", 0, why="Drishti has no bar here: any at all will do."),),
+    all_of=(Above("read_count", 0, why="Drishti has no threshold here: any at all will do."),),
     finding="Of {read_count} reads, {random_read_count} were random.",
     advice="Nothing is to be changed about the order of the reads.",
     cases=(
         Case("most go forward", {"read_count": 10000, "random_read_ratio": 0.1, "random_read_count": 1000}, state="fired"),
         Case(
-            "random share is high, but exactly on the bar of the count",
+            "random share is high, but exactly on the threshold of the count",
             {"read_count": 2000, "random_read_ratio": 0.5, "random_read_count": 1000},
             state="fired",
         ),
         Case(
-            "random count is high, but exactly on the bar of the share",
+            "random count is high, but exactly on the threshold of the share",
             {"read_count": 50000, "random_read_ratio": 0.2, "random_read_count": 10000},
             state="fired",
         ),
         Case("many are random", {"read_count": 10000, "random_read_ratio": 0.5, "random_read_count": 5000}, state="clear"),
         Case(
-            "exactly on the bar of the count of all",
+            "exactly on the threshold of the count of all",
             {"read_count": 0, "random_read_ratio": 0.0, "random_read_count": 0},
             state="clear",
         ),

@@ -1,7 +1,7 @@
 """Writes mostly go forward, Drishti says.
 
 The counterpart of P12: Drishti says this of every log with writes of which it does not say P13. So it fires on any
-writes at all, unless both of P13's bars are exceeded.
+writes at all, unless both of P13's thresholds are exceeded.
 
 Blind spot: forward does not mean large; a program that appends one byte at a time gets it, and so does one whose few
 writes are all random.
@@ -14,24 +14,24 @@ TRIGGER = Trigger(
     code="P14",
     view="drishti_posix",
     level=Level.OK,
-    all_of=(Above("write_count", 0, why="Drishti has no bar here: any at all will do."),),
+    all_of=(Above("write_count", 0, why="Drishti has no threshold here: any at all will do."),),
     finding="Of {write_count} writes, {random_write_count} were random.",
     advice="Nothing is to be changed about the order of the writes.",
     cases=(
         Case("most go forward", {"write_count": 10000, "random_write_ratio": 0.1, "random_write_count": 1000}, state="fired"),
         Case(
-            "random share is high, but exactly on the bar of the count",
+            "random share is high, but exactly on the threshold of the count",
             {"write_count": 2000, "random_write_ratio": 0.5, "random_write_count": 1000},
             state="fired",
         ),
         Case(
-            "random count is high, but exactly on the bar of the share",
+            "random count is high, but exactly on the threshold of the share",
             {"write_count": 50000, "random_write_ratio": 0.2, "random_write_count": 10000},
             state="fired",
         ),
         Case("many are random", {"write_count": 10000, "random_write_ratio": 0.5, "random_write_count": 5000}, state="clear"),
         Case(
-            "exactly on the bar of the count of all",
+            "exactly on the threshold of the count of all",
             {"write_count": 0, "random_write_ratio": 0.0, "random_write_count": 0},
             state="clear",
         ),

@@ -1,7 +1,7 @@
 """Slowest and fastest rank moved different amounts.
 
 Drishti looks at every shared record with any bytes: the bytes of its slowest rank and of its fastest, their
-difference over the bytes of all ranks. One record above the bar is enough.
+difference over the bytes of all ranks. One record above the threshold is enough.
 
 Blind spots: the ratio shrinks with the size of the job, since two ranks are held against the sum of all: with a hundred
 ranks, one that moves ten times its fair share stays below it. Slowest and fastest are by time, so they need not be
@@ -24,8 +24,8 @@ TRIGGER = Trigger(
         "where every element is written anyway."
     ),
     cases=(
-        Case("well above the bar", {"shared_bytes_spread_ratio": 0.9}, state="fired"),
-        Case("exactly on the bar", {"shared_bytes_spread_ratio": 0.15}, state="clear"),
+        Case("well above the threshold", {"shared_bytes_spread_ratio": 0.9}, state="fired"),
+        Case("exactly on the threshold", {"shared_bytes_spread_ratio": 0.15}, state="clear"),
         Case("what would tell it is missing from the log", {"shared_bytes_spread_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "shared_bytes_spread_ratio": None}, state="not applicable"),
         Case(
@@ -34,7 +34,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"shared_bytes_spread_ratio": 0.01, "is_complete": False},
             state="unknown",
         ),

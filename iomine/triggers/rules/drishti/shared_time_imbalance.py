@@ -1,7 +1,7 @@
 """Slowest and fastest rank took different times.
 
 Drishti looks at every shared record: the I/O time of its slowest rank and of its fastest, their difference over the
-time of all ranks in reads, writes and metadata calls. One record above the bar is enough.
+time of all ranks in reads, writes and metadata calls. One record above the threshold is enough.
 
 Blind spots: two ranks are held against the sum over all, so the same delay of one rank fires with 8 ranks and is
 silent with 800. A file that is only opened, in microseconds, counts like one that takes hours. Clocks that ran
@@ -24,8 +24,8 @@ TRIGGER = Trigger(
         "more OSTs if several ranks wait for the same one; and read or write collectively."
     ),
     cases=(
-        Case("well above the bar", {"shared_seconds_spread_ratio": 0.4}, state="fired"),
-        Case("exactly on the bar", {"shared_seconds_spread_ratio": 0.15}, state="clear"),
+        Case("well above the threshold", {"shared_seconds_spread_ratio": 0.4}, state="fired"),
+        Case("exactly on the threshold", {"shared_seconds_spread_ratio": 0.15}, state="clear"),
         Case("what would tell it is missing from the log", {"shared_seconds_spread_ratio": None}, state="unknown"),
         Case("the log did no POSIX I/O", {"posix_file_count": 0, "shared_seconds_spread_ratio": None}, state="not applicable"),
         Case(
@@ -34,7 +34,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"shared_seconds_spread_ratio": 0.05, "is_complete": False},
             state="unknown",
         ),

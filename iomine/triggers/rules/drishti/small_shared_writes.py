@@ -34,10 +34,14 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the share", {"small_shared_write_ratio": 0.1, "small_shared_write_count": 60000}, state="clear"
+            "exactly on the threshold of the share",
+            {"small_shared_write_ratio": 0.1, "small_shared_write_count": 60000},
+            state="clear",
         ),
         Case(
-            "exactly on the bar of the count", {"small_shared_write_ratio": 0.6, "small_shared_write_count": 1000}, state="clear"
+            "exactly on the threshold of the count",
+            {"small_shared_write_ratio": 0.6, "small_shared_write_count": 1000},
+            state="clear",
         ),
         Case(
             "what would tell it is missing from the log",

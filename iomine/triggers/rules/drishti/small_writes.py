@@ -30,8 +30,8 @@ TRIGGER = Trigger(
         Case(
             "most of many requests", {"small_write_ratio": 0.8, "small_write_count": 80000, "write_count": 100000}, state="fired"
         ),
-        Case("exactly on the bar of the share", {"small_write_ratio": 0.1, "small_write_count": 80000}, state="clear"),
-        Case("exactly on the bar of the count", {"small_write_ratio": 0.8, "small_write_count": 1000}, state="clear"),
+        Case("exactly on the threshold of the share", {"small_write_ratio": 0.1, "small_write_count": 80000}, state="clear"),
+        Case("exactly on the threshold of the count", {"small_write_ratio": 0.8, "small_write_count": 1000}, state="clear"),
         Case("what would tell it is missing from the log", {"small_write_ratio": None, "small_write_count": 0}, state="unknown"),
         Case(
             "the log never wrote through POSIX",

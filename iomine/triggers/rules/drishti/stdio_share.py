@@ -23,12 +23,14 @@ TRIGGER = Trigger(
         "stream a buffer of several MiB with setvbuf."
     ),
     cases=(
-        Case("well above the bar", {"stdio_ratio": 0.9, "stdio_bytes": 900000000}, state="fired"),
-        Case("exactly on the bar", {"stdio_ratio": 0.1}, state="clear"),
+        Case("well above the threshold", {"stdio_ratio": 0.9, "stdio_bytes": 900000000}, state="fired"),
+        Case("exactly on the threshold", {"stdio_ratio": 0.1}, state="clear"),
         Case("what would tell it is missing from the log", {"stdio_ratio": None}, state="unknown"),
         Case("the log moved no data", {"data_file_count": 0, "stdio_ratio": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole", {"stdio_ratio": 0.01, "is_complete": False}, state="unknown"
+            "below the threshold, but the module could not be read whole",
+            {"stdio_ratio": 0.01, "is_complete": False},
+            state="unknown",
         ),
         Case(
             "the module could not be read whole, but what there is suffices",

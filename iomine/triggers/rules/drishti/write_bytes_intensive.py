@@ -18,12 +18,12 @@ TRIGGER = Trigger(
     finding="Most bytes are written: {write_bytes} against {read_bytes} read.",
     advice=("Nothing is wrong by itself; when tuning, begin with output: its sizes, its striping, and how often it is flushed."),
     cases=(
-        Case("well above the bar", {"write_bytes_lead_ratio": 1.0, "write_bytes": 4000000, "read_bytes": 0}, state="fired"),
-        Case("exactly on the bar", {"write_bytes_lead_ratio": 0.1}, state="clear"),
+        Case("well above the threshold", {"write_bytes_lead_ratio": 1.0, "write_bytes": 4000000, "read_bytes": 0}, state="fired"),
+        Case("exactly on the threshold", {"write_bytes_lead_ratio": 0.1}, state="clear"),
         Case("what would tell it is missing from the log", {"write_bytes_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "write_bytes_lead_ratio": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"write_bytes_lead_ratio": 0.0, "is_complete": False},
             state="unknown",
         ),

@@ -18,12 +18,12 @@ TRIGGER = Trigger(
     finding="The program mostly writes: {write_count} writes against {read_count} reads.",
     advice="Nothing is wrong by itself; look at how it writes first: sizes, alignment and collective calls.",
     cases=(
-        Case("well above the bar", {"write_count_lead_ratio": 1.0, "write_count": 5000, "read_count": 0}, state="fired"),
-        Case("exactly on the bar", {"write_count_lead_ratio": 0.1}, state="clear"),
+        Case("well above the threshold", {"write_count_lead_ratio": 1.0, "write_count": 5000, "read_count": 0}, state="fired"),
+        Case("exactly on the threshold", {"write_count_lead_ratio": 0.1}, state="clear"),
         Case("what would tell it is missing from the log", {"write_count_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "write_count_lead_ratio": None}, state="not applicable"),
         Case(
-            "below the bar, but the module could not be read whole",
+            "below the threshold, but the module could not be read whole",
             {"write_count_lead_ratio": -0.5, "is_complete": False},
             state="unknown",
         ),

@@ -39,8 +39,8 @@ TRIGGER = Trigger(
             {"own_file_count": 4096, "own_files_per_rank_ratio": 1.0, "own_file_core_seconds": 900.0},
             state="fired",
         ),
-        Case("exactly on the bar of the count", {"own_file_count": 1000, "own_files_per_rank_ratio": 1.0}, state="clear"),
-        Case("exactly on the bar of the ranks", {"own_file_count": 4096, "own_files_per_rank_ratio": 0.9}, state="clear"),
+        Case("exactly on the threshold of the count", {"own_file_count": 1000, "own_files_per_rank_ratio": 1.0}, state="clear"),
+        Case("exactly on the threshold of the ranks", {"own_file_count": 4096, "own_files_per_rank_ratio": 0.9}, state="clear"),
         Case(
             "what would tell it is missing from the log",
             {"own_file_count": None, "own_files_per_rank_ratio": None},
@@ -57,7 +57,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"own_file_count": 500, "own_files_per_rank_ratio": 0.5, "is_complete": False},
             state="unknown",
         ),

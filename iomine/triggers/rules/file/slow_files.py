@@ -46,7 +46,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("no file is out of line", _SLOW | {"slow_file_count": 0}, state="clear"),
-        Case("exactly on the bar of the waiting", _SLOW | {"slow_file_wait_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the waiting", _SLOW | {"slow_file_wait_ratio": 0.05}, state="clear"),
         Case("fewer than eight files", {**dict.fromkeys(_SLOW), "data_file_count": 7}, state="not applicable"),
         Case("fewer than eight files alike", {**dict.fromkeys(_SLOW), "data_file_count": 8}, state="unknown"),
         Case("none, but records are missing", _SLOW | {"slow_file_count": 0, "is_complete": False}, state="unknown"),

@@ -45,8 +45,8 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the count", {"small_file_count": 1000, "small_file_ratio": 0.99}, state="clear"),
-        Case("exactly on the bar of the share", {"small_file_count": 50_000, "small_file_ratio": 0.5}, state="clear"),
+        Case("exactly on the threshold of the count", {"small_file_count": 1000, "small_file_ratio": 0.99}, state="clear"),
+        Case("exactly on the threshold of the share", {"small_file_count": 50_000, "small_file_ratio": 0.5}, state="clear"),
         Case("what would tell it is missing from the log", {"small_file_count": None, "small_file_ratio": None}, state="unknown"),
         Case(
             "the log moved no data",
@@ -54,7 +54,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"small_file_count": 500, "small_file_ratio": 0.99, "is_complete": False},
             state="unknown",
         ),

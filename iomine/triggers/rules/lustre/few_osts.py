@@ -52,12 +52,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the ranks",
+            "exactly on the threshold of the ranks",
             {"ranks_per_ost_ratio": 64, "striped_shared_bytes": 68_719_476_736},
             state="clear",
         ),
         Case(
-            "exactly on the bar of the bytes",
+            "exactly on the threshold of the bytes",
             {"ranks_per_ost_ratio": 512.0, "striped_shared_bytes": 1_073_741_824},
             state="clear",
         ),
@@ -73,7 +73,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"ranks_per_ost_ratio": 8.0, "striped_shared_bytes": 68_719_476_736, "is_complete": False},
             state="unknown",
         ),

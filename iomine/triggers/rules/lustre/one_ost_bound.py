@@ -38,7 +38,7 @@ TRIGGER = Trigger(
             why="Our own choice: a run that spends a twentieth of its time there hardly gains by more OSTs.",
         ),
     ),
-    unless=(Above("single_ost_bytes", GIB, why="The bar of LUSTRE-101, which names the file."),),
+    unless=(Above("single_ost_bytes", GIB, why="The threshold of LUSTRE-101, which names the file."),),
     finding=(
         "{busiest_ost_ratio:.0%} of the bytes that {nprocs} ranks moved on Lustre, {busiest_ost_bytes} bytes, went to OST "
         "{busiest_ost_id}, of at least {known_ost_count} that the file system has; they took "
@@ -56,15 +56,15 @@ TRIGGER = Trigger(
             {**_FILES, "busiest_ost_bytes": 64 * GIB, "busiest_ost_id": 7, "busiest_ost_core_seconds": 7200.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {**_FILES, "busiest_ost_ratio": 0.75}, state="clear"),
-        Case("exactly on the bar of the ranks", {**_FILES, "nprocs": 16}, state="clear"),
-        Case("exactly on the bar of the OSTs", {**_FILES, "known_ost_count": 1}, state="clear"),
-        Case("exactly on the bar of the time", {**_FILES, "busiest_ost_seconds_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the share", {**_FILES, "busiest_ost_ratio": 0.75}, state="clear"),
+        Case("exactly on the threshold of the ranks", {**_FILES, "nprocs": 16}, state="clear"),
+        Case("exactly on the threshold of the OSTs", {**_FILES, "known_ost_count": 1}, state="clear"),
+        Case("exactly on the threshold of the time", {**_FILES, "busiest_ost_seconds_ratio": 0.05}, state="clear"),
         Case("one shared file, as LUSTRE-101 says", {**_FILES, "single_ost_bytes": 64 * GIB}, state="clear"),
         Case("layouts are not known", dict.fromkeys(_FILES), state="unknown"),
         Case("no file lies on Lustre", {**dict.fromkeys(_FILES), "lustre_file_count": 0}, state="not applicable"),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {**_FILES, "busiest_ost_ratio": 0.1, "is_complete": False},
             state="unknown",
         ),

@@ -37,12 +37,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the count",
+            "exactly on the threshold of the count",
             {"overstriped_file_count": 100, "overstriped_file_ratio": 0.95},
             state="clear",
         ),
         Case(
-            "exactly on the bar of the share",
+            "exactly on the threshold of the share",
             {"overstriped_file_count": 5000, "overstriped_file_ratio": 0.5},
             state="clear",
         ),
@@ -57,7 +57,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"overstriped_file_count": 10, "overstriped_file_ratio": 0.95, "is_complete": False},
             state="unknown",
         ),

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
         Above(
             "straddle_ratio",
             0.30,
-            why="The bar of POSIX-121, which counts starts off Darshan's blocks: a third would not, if requests were small.",
+            why="As POSIX-121, which counts starts off Darshan's blocks: a third would not, if requests were small.",
         ),
         Above("straddle_count", 1000, why="Our own choice: fewer are not worth anyone's time."),
     ),
@@ -42,8 +42,8 @@ TRIGGER = Trigger(
             {"straddle_ratio": 0.9, "straddle_count": 90_000, "straddle_core_seconds": 200.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"straddle_ratio": 0.30, "straddle_count": 90_000}, state="clear"),
-        Case("exactly on the bar of the count", {"straddle_ratio": 0.9, "straddle_count": 1000}, state="clear"),
+        Case("exactly on the threshold of the share", {"straddle_ratio": 0.30, "straddle_count": 90_000}, state="clear"),
+        Case("exactly on the threshold of the count", {"straddle_ratio": 0.9, "straddle_count": 1000}, state="clear"),
         Case("no trace or no layouts", {"straddle_ratio": None, "straddle_count": None}, state="unknown"),
         Case(
             "no file lies on several OSTs",
@@ -51,7 +51,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but requests are missing",
+            "below the threshold, but requests are missing",
             {"straddle_ratio": 0.1, "straddle_count": 90_000, "is_complete": False},
             state="unknown",
         ),

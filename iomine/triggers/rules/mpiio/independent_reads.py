@@ -47,8 +47,8 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"indep_read_ratio": 0.5, "indep_read_seconds_ratio": 0.6}, state="clear"),
-        Case("exactly on the bar of the time", {"indep_read_ratio": 1.0, "indep_read_seconds_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the share", {"indep_read_ratio": 0.5, "indep_read_seconds_ratio": 0.6}, state="clear"),
+        Case("exactly on the threshold of the time", {"indep_read_ratio": 1.0, "indep_read_seconds_ratio": 0.05}, state="clear"),
         Case(
             "what would tell it is missing from the log",
             {"indep_read_ratio": None, "indep_read_seconds_ratio": None},
@@ -65,7 +65,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"indep_read_ratio": 0.1, "indep_read_seconds_ratio": 0.6, "is_complete": False},
             state="unknown",
         ),

@@ -53,13 +53,15 @@ TRIGGER = Trigger(
             {**_LATE, "late_core_seconds": 480.0},
             state="fired",
         ),
-        Case("exactly on the bar of the MPI-IO time", _LATE | {"late_seconds_ratio": 0.30}, state="clear"),
-        Case("exactly on the bar of the run", _LATE | {"late_run_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the MPI-IO time", _LATE | {"late_seconds_ratio": 0.30}, state="clear"),
+        Case("exactly on the threshold of the run", _LATE | {"late_run_ratio": 0.05}, state="clear"),
         Case("the log has no MPI-IO", {**dict.fromkeys(_LATE), "mpiio_call_count": 0}, state="not applicable"),
         Case("a run of one process", {**dict.fromkeys(_LATE), "process_count": 1}, state="not applicable"),
         Case("POSIX records are missing", dict.fromkeys(_LATE), state="unknown"),
         Case(
-            "below the bar, but records are missing", _LATE | {"late_seconds_ratio": 0.1, "is_complete": False}, state="unknown"
+            "below the threshold, but records are missing",
+            _LATE | {"late_seconds_ratio": 0.1, "is_complete": False},
+            state="unknown",
         ),
         Case("MPI-IO records are missing, but those at hand are enough", _LATE | {"is_complete": False}, state="fired"),
     ),

@@ -48,12 +48,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the share",
+            "exactly on the threshold of the share",
             {"mpiio_misaligned_ratio": 0.30, "mpiio_misaligned_seconds_ratio": 0.5},
             state="clear",
         ),
         Case(
-            "exactly on the bar of the time",
+            "exactly on the threshold of the time",
             {"mpiio_misaligned_ratio": 0.9, "mpiio_misaligned_seconds_ratio": 0.05},
             state="clear",
         ),
@@ -68,7 +68,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"mpiio_misaligned_ratio": 0.1, "mpiio_misaligned_seconds_ratio": 0.5, "is_complete": False},
             state="unknown",
         ),

@@ -44,7 +44,7 @@ TRIGGER = Trigger(
             {"read_amplification_ratio": 4.0, "read_amplification_core_seconds": 75.0},
             state="fired",
         ),
-        Case("exactly on the bar", {"read_amplification_ratio": 1.5}, state="clear"),
+        Case("exactly on the threshold", {"read_amplification_ratio": 1.5}, state="clear"),
         Case("what would tell it is missing from the log", {"read_amplification_ratio": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",
@@ -55,7 +55,7 @@ TRIGGER = Trigger(
             "no file goes through MPI-IO", {"beneath_request_count": 0, "read_amplification_ratio": None}, state="not applicable"
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"read_amplification_ratio": 1.0, "is_complete": False},
             state="unknown",
         ),

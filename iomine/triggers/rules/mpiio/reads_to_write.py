@@ -46,14 +46,14 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar", {"sieve_read_ratio": 0.2}, state="clear"),
+        Case("exactly on the threshold", {"sieve_read_ratio": 0.2}, state="clear"),
         Case("the log has no trace", {"sieve_read_ratio": None}, state="unknown"),
         Case(
             "the log wrote nothing through MPI-IO",
             {"mpiio_write_request_count": 0, "sieve_read_ratio": None},
             state="not applicable",
         ),
-        Case("below the bar, but requests are missing", {"sieve_read_ratio": 0.0, "is_complete": False}, state="unknown"),
+        Case("below the threshold, but requests are missing", {"sieve_read_ratio": 0.0, "is_complete": False}, state="unknown"),
         Case(
             "requests are missing, but those at hand are enough",
             {"sieve_read_ratio": 1.0, "is_complete": False},

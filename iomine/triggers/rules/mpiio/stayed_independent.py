@@ -45,15 +45,15 @@ TRIGGER = Trigger(
             {**_STAYED, "stayed_small_count": 40_000, "stayed_small_core_seconds": 90.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {**_STAYED, "stayed_small_ratio": 0.5}, state="clear"),
-        Case("exactly on the bar of the time", {**_STAYED, "stayed_small_seconds_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the share", {**_STAYED, "stayed_small_ratio": 0.5}, state="clear"),
+        Case("exactly on the threshold of the time", {**_STAYED, "stayed_small_seconds_ratio": 0.05}, state="clear"),
         Case("the log has no trace", dict.fromkeys(_STAYED), state="unknown"),
         Case("a run of one process", {**dict.fromkeys(_STAYED), "process_count": 1}, state="not applicable"),
         Case(
             "the log made no collective calls", {**dict.fromkeys(_STAYED), "collective_request_count": 0}, state="not applicable"
         ),
         Case(
-            "below the bar, but requests are missing",
+            "below the threshold, but requests are missing",
             {**_STAYED, "stayed_small_ratio": 0.1, "is_complete": False},
             state="unknown",
         ),

@@ -43,7 +43,7 @@ TRIGGER = Trigger(
             {"write_amplification_ratio": 4.0, "write_amplification_core_seconds": 75.0},
             state="fired",
         ),
-        Case("exactly on the bar", {"write_amplification_ratio": 1.5}, state="clear"),
+        Case("exactly on the threshold", {"write_amplification_ratio": 1.5}, state="clear"),
         Case("what would tell it is missing from the log", {"write_amplification_ratio": None}, state="unknown"),
         Case(
             "the log wrote nothing through MPI-IO",
@@ -54,7 +54,7 @@ TRIGGER = Trigger(
             "no file goes through MPI-IO", {"beneath_request_count": 0, "write_amplification_ratio": None}, state="not applicable"
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"write_amplification_ratio": 1.0, "is_complete": False},
             state="unknown",
         ),

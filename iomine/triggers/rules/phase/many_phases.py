@@ -30,10 +30,10 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("thousands of bursts", {"io_phase_count": 20_000}, state="fired"),
-        Case("exactly on the bar", {"io_phase_count": 1000}, state="clear"),
+        Case("exactly on the threshold", {"io_phase_count": 1000}, state="clear"),
         Case("neither trace nor heat maps", {"io_phase_count": None}, state="unknown"),
         Case("the log moved no data", {"data_file_count": 0, "io_phase_count": None}, state="not applicable"),
-        Case("below the bar, but segments are missing", {"io_phase_count": 10, "is_complete": False}, state="unknown"),
+        Case("below the threshold, but segments are missing", {"io_phase_count": 10, "is_complete": False}, state="unknown"),
         Case(
             "segments are missing, but those at hand are enough",
             {"io_phase_count": 20_000, "is_complete": False},

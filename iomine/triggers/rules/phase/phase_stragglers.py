@@ -75,8 +75,16 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of phases", {"phase_straggler_ratio": 0.5, "phase_straggler_seconds_ratio": 0.2}, state="clear"),
-        Case("exactly on the bar of time", {"phase_straggler_ratio": 0.75, "phase_straggler_seconds_ratio": 0.05}, state="clear"),
+        Case(
+            "exactly on the threshold of phases",
+            {"phase_straggler_ratio": 0.5, "phase_straggler_seconds_ratio": 0.2},
+            state="clear",
+        ),
+        Case(
+            "exactly on the threshold of time",
+            {"phase_straggler_ratio": 0.75, "phase_straggler_seconds_ratio": 0.05},
+            state="clear",
+        ),
         Case("the log has no trace", {"phase_straggler_ratio": None, "phase_straggler_seconds_ratio": None}, state="unknown"),
         Case(
             "a run of one process",

@@ -55,12 +55,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the share",
+            "exactly on the threshold of the share",
             {"backward_read_ratio": 0.30, "backward_read_seconds_ratio": 0.33},
             state="clear",
         ),
         Case(
-            "exactly on the bar of the time",
+            "exactly on the threshold of the time",
             {"backward_read_ratio": 0.5, "backward_read_seconds_ratio": 0.05},
             state="clear",
         ),
@@ -75,7 +75,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"backward_read_ratio": 0.1, "backward_read_seconds_ratio": 0.33, "is_complete": False},
             state="unknown",
         ),

@@ -8,7 +8,7 @@ writes that go backwards: of each file a part of its write time in proportion to
 
 Blind spots: jumps forward are not counted, although they leave holes too. Without a trace, a loop that opens the file
 again for each write hides its order, and each return to a header at the beginning counts. Libraries write headers and
-indices behind the data's back: a few such writes stay below the bar, one after each piece of data does not.
+indices behind the data's back: a few such writes stay below the threshold, one after each piece of data does not.
 """
 
 from iomine.triggers.inputs import POSIX_WRITES, TRACE
@@ -54,12 +54,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "exactly on the bar of the share",
+            "exactly on the threshold of the share",
             {"backward_write_ratio": 0.30, "backward_write_seconds_ratio": 0.33},
             state="clear",
         ),
         Case(
-            "exactly on the bar of the time",
+            "exactly on the threshold of the time",
             {"backward_write_ratio": 0.5, "backward_write_seconds_ratio": 0.05},
             state="clear",
         ),
@@ -74,7 +74,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"backward_write_ratio": 0.1, "backward_write_seconds_ratio": 0.33, "is_complete": False},
             state="unknown",
         ),

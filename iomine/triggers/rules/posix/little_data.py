@@ -41,14 +41,14 @@ TRIGGER = Trigger(
             {"io_seconds_per_mib": 40.0, "io_ratio": 0.1, "io_core_seconds": 16.0},
             state="fired",
         ),
-        Case("exactly on the bar of the time for a MiB", {"io_seconds_per_mib": 1.0, "io_ratio": 0.1}, state="clear"),
-        Case("exactly on the bar of the share of the run", {"io_seconds_per_mib": 40.0, "io_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the time for a MiB", {"io_seconds_per_mib": 1.0, "io_ratio": 0.1}, state="clear"),
+        Case("exactly on the threshold of the share of the run", {"io_seconds_per_mib": 40.0, "io_ratio": 0.05}, state="clear"),
         Case("what would tell it is missing from the log", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
         Case(
             "the log moved no data", {"data_file_count": 0, "io_seconds_per_mib": None, "io_ratio": 0.1}, state="not applicable"
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"io_seconds_per_mib": 0.1, "io_ratio": 0.1, "is_complete": False},
             state="unknown",
         ),

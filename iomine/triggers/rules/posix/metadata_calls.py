@@ -6,7 +6,7 @@ again whether something has appeared. Calls of POSIX and opens of stdio are coun
 is the time of all metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by
-the same Darshan version has any, a log below the bars is unknown instead of clear. Seeks, closes and calls on
+the same Darshan version has any, a log below the thresholds is unknown instead of clear. Seeks, closes and calls on
 directories are not counted. A program that does little I/O at all, and most of it in starting up, has such a share too:
 then the cost is small.
 """
@@ -39,8 +39,8 @@ TRIGGER = Trigger(
             {"meta_call_ratio": 0.67, "meta_call_count": 20000, "meta_core_seconds": 35.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"meta_call_ratio": 0.33, "meta_call_count": 20000}, state="clear"),
-        Case("exactly on the bar of the count", {"meta_call_ratio": 0.67, "meta_call_count": 99}, state="clear"),
+        Case("exactly on the threshold of the share", {"meta_call_ratio": 0.33, "meta_call_count": 20000}, state="clear"),
+        Case("exactly on the threshold of the count", {"meta_call_ratio": 0.67, "meta_call_count": 99}, state="clear"),
         Case("what would tell it is missing from the log", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
         Case(
             "the log touched no file",
@@ -48,7 +48,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but Darshan saw no stat",
+            "below the threshold, but Darshan saw no stat",
             {"meta_call_ratio": 0.1, "meta_call_count": 20000, "is_complete": False},
             state="unknown",
         ),

@@ -7,7 +7,7 @@ cost is the time of all metadata calls.
 
 Blind spots: the rate is a mean from the first open to the last close, so a short storm in a long run is missed. Opens of
 files on node-local storage count as much as those of a shared file system. Darshan up to 3.5.0 does not see `stat` on
-systems with glibc 2.33 or newer; where no log of the night by the same Darshan version has any, a log below the bars is
+systems with glibc 2.33 or newer; where no log of the night by the same Darshan version has any, a log below the thresholds is
 unknown instead of clear.
 """
 
@@ -39,8 +39,8 @@ TRIGGER = Trigger(
             {"meta_calls_per_second": 5000.0, "meta_call_count": 300_000, "meta_core_seconds": 2400.0},
             state="fired",
         ),
-        Case("exactly on the bar of the rate", {"meta_calls_per_second": 1000, "meta_call_count": 300_000}, state="clear"),
-        Case("exactly on the bar of the count", {"meta_calls_per_second": 5000.0, "meta_call_count": 10000}, state="clear"),
+        Case("exactly on the threshold of the rate", {"meta_calls_per_second": 1000, "meta_call_count": 300_000}, state="clear"),
+        Case("exactly on the threshold of the count", {"meta_calls_per_second": 5000.0, "meta_call_count": 10000}, state="clear"),
         Case(
             "what would tell it is missing from the log",
             {"meta_calls_per_second": None, "meta_call_count": None},
@@ -52,7 +52,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but Darshan saw no stat",
+            "below the threshold, but Darshan saw no stat",
             {"meta_calls_per_second": 200.0, "meta_call_count": 300_000, "is_complete": False},
             state="unknown",
         ),

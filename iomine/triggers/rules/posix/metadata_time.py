@@ -6,9 +6,9 @@ taken together, and held against the I/O time of both. The cost is all of the ti
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` and its kin on systems with glibc 2.33 or newer, whose programs call
 functions that it does not wrap, so a storm of them goes unnoticed there; where no log of the night by the same Darshan
-version has any, a log below the bars is unknown instead of clear. Seeks count as metadata although they cost the
+version has any, a log below the thresholds is unknown instead of clear. Seeks count as metadata although they cost the
 servers nothing. The seconds are an average over ranks: a single rank that does all metadata work while the others wait
-stays below the bar in a large run.
+stays below the threshold in a large run.
 """
 
 from iomine.triggers.inputs import TOUCHED_FILES
@@ -49,8 +49,8 @@ TRIGGER = Trigger(
             {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "meta_core_seconds": 7680.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"meta_ratio": 0.30, "meta_seconds_per_rank": 120.0}, state="clear"),
-        Case("exactly on the bar of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
+        Case("exactly on the threshold of the share", {"meta_ratio": 0.30, "meta_seconds_per_rank": 120.0}, state="clear"),
+        Case("exactly on the threshold of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
         Case("what would tell it is missing from the log", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
         Case(
             "the log touched no file",
@@ -58,7 +58,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but Darshan saw no stat",
+            "below the threshold, but Darshan saw no stat",
             {"meta_ratio": 0.1, "meta_seconds_per_rank": 120.0, "is_complete": False},
             state="unknown",
         ),

@@ -53,8 +53,8 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"misaligned_ratio": 0.30, "misaligned_seconds_ratio": 0.5}, state="clear"),
-        Case("exactly on the bar of the time", {"misaligned_ratio": 0.9, "misaligned_seconds_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the share", {"misaligned_ratio": 0.30, "misaligned_seconds_ratio": 0.5}, state="clear"),
+        Case("exactly on the threshold of the time", {"misaligned_ratio": 0.9, "misaligned_seconds_ratio": 0.05}, state="clear"),
         Case(
             "what would tell it is missing from the log",
             {"misaligned_ratio": None, "misaligned_seconds_ratio": None},
@@ -66,7 +66,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"misaligned_ratio": 0.1, "misaligned_seconds_ratio": 0.5, "is_complete": False},
             state="unknown",
         ),

@@ -46,11 +46,11 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar", {"overwritten_ratio": 0.01}, state="clear"),
+        Case("exactly on the threshold", {"overwritten_ratio": 0.01}, state="clear"),
         Case("the log has no trace", {"overwritten_ratio": None}, state="unknown"),
         Case("a run of one process", {"process_count": 1, "overwritten_ratio": None}, state="not applicable"),
         Case("the log never wrote through POSIX", {"posix_write_count": 0, "overwritten_ratio": None}, state="not applicable"),
-        Case("below the bar, but requests are missing", {"overwritten_ratio": 0.0, "is_complete": False}, state="unknown"),
+        Case("below the threshold, but requests are missing", {"overwritten_ratio": 0.0, "is_complete": False}, state="unknown"),
         Case(
             "requests are missing, but those at hand are enough",
             {"overwritten_ratio": 0.1, "is_complete": False},

@@ -44,8 +44,8 @@ TRIGGER = Trigger(
             {"rewritten_ratio": 0.9, "rewritten_bytes": 9_663_676_416, "rewritten_core_seconds": 120.0},
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"rewritten_ratio": 0.30, "rewritten_bytes": 1_000_000}, state="clear"),
-        Case("exactly on the bar of the bytes", {"rewritten_ratio": 0.9, "rewritten_bytes": 0}, state="clear"),
+        Case("exactly on the threshold of the share", {"rewritten_ratio": 0.30, "rewritten_bytes": 1_000_000}, state="clear"),
+        Case("exactly on the threshold of the bytes", {"rewritten_ratio": 0.9, "rewritten_bytes": 0}, state="clear"),
         Case("what would tell it is missing from the log", {"rewritten_ratio": None, "rewritten_bytes": None}, state="unknown"),
         Case(
             "the log never wrote",
@@ -53,7 +53,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"rewritten_ratio": 0.1, "rewritten_bytes": 1_000_000, "is_complete": False},
             state="unknown",
         ),

@@ -23,7 +23,7 @@ TRIGGER = Trigger(
         Above(
             "ranks_reread_ratio",
             0.30,
-            why="The bar of POSIX-131, so that who reads again makes no difference: headers that all ranks read stay below.",
+            why="As POSIX-131, so that who reads again makes no difference: headers that all ranks read stay below.",
         ),
         Above("ranks_reread_bytes", MIB, why="Our own choice: less is a settings file, which all ranks may well read."),
     ),
@@ -49,8 +49,10 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"ranks_reread_ratio": 0.30, "ranks_reread_bytes": 10 * MIB}, state="clear"),
-        Case("exactly on the bar of the bytes", {"ranks_reread_ratio": 0.9, "ranks_reread_bytes": MIB}, state="clear"),
+        Case(
+            "exactly on the threshold of the share", {"ranks_reread_ratio": 0.30, "ranks_reread_bytes": 10 * MIB}, state="clear"
+        ),
+        Case("exactly on the threshold of the bytes", {"ranks_reread_ratio": 0.9, "ranks_reread_bytes": MIB}, state="clear"),
         Case("the log has no trace", {"ranks_reread_ratio": None, "ranks_reread_bytes": None}, state="unknown"),
         Case(
             "a run of one process",
@@ -63,7 +65,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but requests are missing",
+            "below the threshold, but requests are missing",
             {"ranks_reread_ratio": 0.0, "ranks_reread_bytes": 0, "is_complete": False},
             state="unknown",
         ),

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
     view="log_requests",
     level=Level.HIGH,
     all_of=(
-        Above("small_read_ratio", 0.10, why="The bar Drishti uses for P05, so results compare."),
+        Above("small_read_ratio", 0.10, why="The threshold Drishti uses for P05, so results compare."),
         Above(
             "small_read_seconds_ratio",
             0.05,
@@ -52,8 +52,10 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"small_read_ratio": 0.10, "small_read_seconds_ratio": 0.33}, state="clear"),
-        Case("exactly on the bar of the time", {"small_read_ratio": 1.0, "small_read_seconds_ratio": 0.05}, state="clear"),
+        Case(
+            "exactly on the threshold of the share", {"small_read_ratio": 0.10, "small_read_seconds_ratio": 0.33}, state="clear"
+        ),
+        Case("exactly on the threshold of the time", {"small_read_ratio": 1.0, "small_read_seconds_ratio": 0.05}, state="clear"),
         Case(
             "what would tell it is missing from the log",
             {"small_read_ratio": None, "small_read_seconds_ratio": None},
@@ -65,7 +67,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"small_read_ratio": 0.05, "small_read_seconds_ratio": 0.33, "is_complete": False},
             state="unknown",
         ),

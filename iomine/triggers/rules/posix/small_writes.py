@@ -23,7 +23,7 @@ TRIGGER = Trigger(
     view="log_requests",
     level=Level.HIGH,
     all_of=(
-        Above("small_write_ratio", 0.10, why="The bar Drishti uses for P06, so results compare."),
+        Above("small_write_ratio", 0.10, why="The threshold Drishti uses for P06, so results compare."),
         Above(
             "small_write_seconds_ratio",
             0.05,
@@ -53,8 +53,12 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"small_write_ratio": 0.10, "small_write_seconds_ratio": 0.33}, state="clear"),
-        Case("exactly on the bar of the time", {"small_write_ratio": 1.0, "small_write_seconds_ratio": 0.05}, state="clear"),
+        Case(
+            "exactly on the threshold of the share", {"small_write_ratio": 0.10, "small_write_seconds_ratio": 0.33}, state="clear"
+        ),
+        Case(
+            "exactly on the threshold of the time", {"small_write_ratio": 1.0, "small_write_seconds_ratio": 0.05}, state="clear"
+        ),
         Case(
             "what would tell it is missing from the log",
             {"small_write_ratio": None, "small_write_seconds_ratio": None},
@@ -66,7 +70,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"small_write_ratio": 0.05, "small_write_seconds_ratio": 0.33, "is_complete": False},
             state="unknown",
         ),

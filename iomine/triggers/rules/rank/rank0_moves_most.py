@@ -7,7 +7,7 @@ in reads and writes. Stated apart is the time in which other ranks did no I/O me
 whether this is told.
 
 Blind spots: whether the others wait or compute meanwhile is not seen; a program may well let rank 0 read beside. There
-is no bar in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
+is no threshold in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
 it hardly matters. Runs of fewer than four ranks are never judged.
 """
 
@@ -39,11 +39,11 @@ TRIGGER = Trigger(
             {"rank0_ratio": 1.0, "rank0_bytes": 4_294_967_296, "rank0_core_seconds": 30.0, "rank0_idle_core_seconds": 450.0},
             state="fired",
         ),
-        Case("exactly on the bar", {"rank0_ratio": 0.45}, state="clear"),
+        Case("exactly on the threshold", {"rank0_ratio": 0.45}, state="clear"),
         Case("what would tell it is missing from the log", {"rank0_ratio": None}, state="unknown"),
         Case("a run of three processes", {"process_count": 3, "rank0_ratio": None}, state="not applicable"),
         Case("the log moved no data", {"data_file_count": 0, "rank0_ratio": None}, state="not applicable"),
-        Case("below the bar, but records are missing", {"rank0_ratio": 0.1, "is_complete": False}, state="unknown"),
+        Case("below the threshold, but records are missing", {"rank0_ratio": 0.1, "is_complete": False}, state="unknown"),
         Case(
             "records are missing, but those at hand are enough",
             {"rank0_ratio": 1.0, "is_complete": False},

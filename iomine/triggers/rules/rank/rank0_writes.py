@@ -6,7 +6,7 @@ an aggregator that writes for others within a collective call does not count. Th
 writes; gathering comes on top. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it
 decides whether this is told.
 
-Blind spots: a log or a few results written by one rank are right, which is what the bar in bytes is for. A rank other
+Blind spots: a log or a few results written by one rank are right, which is what the threshold in bytes is for. A rank other
 than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
 """
 
@@ -48,8 +48,10 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar of the share", {"rank0_write_ratio": 0.5, "rank0_write_bytes": 4_294_967_296}, state="clear"),
-        Case("exactly on the bar of the bytes", {"rank0_write_ratio": 1.0, "rank0_write_bytes": 16_777_216}, state="clear"),
+        Case(
+            "exactly on the threshold of the share", {"rank0_write_ratio": 0.5, "rank0_write_bytes": 4_294_967_296}, state="clear"
+        ),
+        Case("exactly on the threshold of the bytes", {"rank0_write_ratio": 1.0, "rank0_write_bytes": 16_777_216}, state="clear"),
         Case(
             "what would tell it is missing from the log", {"rank0_write_ratio": None, "rank0_write_bytes": None}, state="unknown"
         ),
@@ -64,7 +66,7 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
-            "below the bar, but records are missing",
+            "below the threshold, but records are missing",
             {"rank0_write_ratio": 0.1, "rank0_write_bytes": 4_294_967_296, "is_complete": False},
             state="unknown",
         ),

@@ -85,7 +85,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("no rank is out of line", {"straggler_count": 0, "straggler_wait_ratio": 0.4}, state="clear"),
-        Case("exactly on the bar of the waiting", {"straggler_count": 1, "straggler_wait_ratio": 0.05}, state="clear"),
+        Case("exactly on the threshold of the waiting", {"straggler_count": 1, "straggler_wait_ratio": 0.05}, state="clear"),
         Case("only shared records", {"straggler_count": None, "straggler_wait_ratio": None}, state="unknown"),
         Case(
             "a run of three processes",

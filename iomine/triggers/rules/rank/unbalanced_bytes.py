@@ -55,7 +55,7 @@ TRIGGER = Trigger(
             },
             state="fired",
         ),
-        Case("exactly on the bar", {"bytes_max_over_mean_ratio": 1.3}, state="clear"),
+        Case("exactly on the threshold", {"bytes_max_over_mean_ratio": 1.3}, state="clear"),
         Case("aggregators move the bytes of all", {"bytes_max_over_mean_ratio": 1.0}, state="clear"),
         Case("what would tell it is missing from the log", {"bytes_max_over_mean_ratio": None}, state="unknown"),
         Case("a run of one process", {"process_count": 1, "bytes_max_over_mean_ratio": None}, state="not applicable"),

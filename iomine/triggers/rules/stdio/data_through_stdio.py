@@ -17,7 +17,7 @@ TRIGGER = Trigger(
     code="STDIO-101",
     view="log_file_profile",
     level=Level.HIGH,
-    all_of=(Above("data_stdio_ratio", 0.10, why="The bar Drishti uses for S01, so results compare."),),
+    all_of=(Above("data_stdio_ratio", 0.10, why="The threshold Drishti uses for S01, so results compare."),),
     finding=(
         "{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds} "
         "core-seconds."
@@ -34,10 +34,10 @@ TRIGGER = Trigger(
             {"data_stdio_ratio": 0.5, "stdio_core_seconds": 45.0},
             state="fired",
         ),
-        Case("exactly on the bar", {"data_stdio_ratio": 0.10}, state="clear"),
+        Case("exactly on the threshold", {"data_stdio_ratio": 0.10}, state="clear"),
         Case("what would tell it is missing from the log", {"data_stdio_ratio": None}, state="unknown"),
         Case("the log moved no data", {"data_file_count": 0, "data_stdio_ratio": None}, state="not applicable"),
-        Case("below the bar, but records are missing", {"data_stdio_ratio": 0.05, "is_complete": False}, state="unknown"),
+        Case("below the threshold, but records are missing", {"data_stdio_ratio": 0.05, "is_complete": False}, state="unknown"),
         Case(
             "records are missing, but those at hand are enough",
             {"data_stdio_ratio": 0.5, "is_complete": False},

@@ -34,7 +34,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),
-        Case("exactly on the bar", {"weather_slowdown_ratio": 1.75, "others_ratio": 0.9}, state="clear"),
+        Case("exactly on the threshold", {"weather_slowdown_ratio": 1.75, "others_ratio": 0.9}, state="clear"),
         Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
         Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
         Case(

@@ -27,7 +27,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("a storm of others", {"mdt_slowdown_ratio": 8.0, "mdt_others_ratio": 0.9}, state="fired"),
-        Case("exactly on the bar", {"mdt_slowdown_ratio": 2.0, "mdt_others_ratio": 0.9}, state="clear"),
+        Case("exactly on the threshold", {"mdt_slowdown_ratio": 2.0, "mdt_others_ratio": 0.9}, state="clear"),
         Case("its own storm", {"mdt_slowdown_ratio": 8.0, "mdt_others_ratio": 0.5}, state="clear"),
         Case(
             "a storm of others, but statistics are missing",

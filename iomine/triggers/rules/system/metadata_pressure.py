@@ -36,7 +36,11 @@ TRIGGER = Trigger(
             {"mdt_slowdown_ratio": 8.0, "mdt_own_ratio": 0.9, "mdt_rpc_count": 5_000_000},
             state="fired",
         ),
-        Case("exactly on the bar", {"mdt_slowdown_ratio": 2.0, "mdt_own_ratio": 0.9, "mdt_rpc_count": 5_000_000}, state="clear"),
+        Case(
+            "exactly on the threshold",
+            {"mdt_slowdown_ratio": 2.0, "mdt_own_ratio": 0.9, "mdt_rpc_count": 5_000_000},
+            state="clear",
+        ),
         Case("others' storm", {"mdt_slowdown_ratio": 8.0, "mdt_own_ratio": 0.5, "mdt_rpc_count": 5_000_000}, state="clear"),
         Case("hardly any requests", {"mdt_slowdown_ratio": 8.0, "mdt_own_ratio": 0.9, "mdt_rpc_count": 100_000}, state="clear"),
         Case(

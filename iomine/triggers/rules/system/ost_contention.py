@@ -36,7 +36,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("a neighbour took most of it", {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 3.0}, state="fired"),
-        Case("exactly on the bar", {"ost_contention_ratio": 0.5, "ost_slowdown_ratio": 3.0}, state="clear"),
+        Case("exactly on the threshold", {"ost_contention_ratio": 0.5, "ost_slowdown_ratio": 3.0}, state="clear"),
         Case("busy, but as quick as ever", {"ost_contention_ratio": 0.8, "ost_slowdown_ratio": 1.5}, state="clear"),
         Case("no statistics or no layouts", {"ost_contention_ratio": None, "ost_slowdown_ratio": None}, state="unknown"),
         Case(

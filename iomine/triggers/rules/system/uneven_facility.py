@@ -30,7 +30,7 @@ TRIGGER = Trigger(
     ),
     cases=(
         Case("a hot OST", {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 6.0}, state="fired"),
-        Case("exactly on the bar", {"ost_load_over_mean_ratio": 4.0, "ost_slowdown_ratio": 6.0}, state="clear"),
+        Case("exactly on the threshold", {"ost_load_over_mean_ratio": 4.0, "ost_slowdown_ratio": 6.0}, state="clear"),
         Case("busy, but quick", {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 1.5}, state="clear"),
         Case(
             "a hot OST, but statistics are missing",

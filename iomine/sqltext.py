@@ -27,7 +27,7 @@ def duckdb_type(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"{duckdb_type(kind.value_type)}[]"
     if kind not in _SCALARS:
-        raise TypeError(f"DuckDB's name for Arrow's {kind} is not known: add it to iomine/views/sqltext.py.")
+        raise TypeError(f"DuckDB's name for Arrow's {kind} is not known: add it to iomine/sqltext.py.")
     return _SCALARS[kind]
 
 
@@ -63,4 +63,4 @@ def literal(value: object) -> str:
             )
             text = " || ".join(parts)
             return f"({text})" if " || " in text else text or "''"
-    raise TypeError(f"How {type(value).__name__} is written in SQL is not known: add it to iomine/views/sqltext.py.")
+    raise TypeError(f"How {type(value).__name__} is written in SQL is not known: add it to iomine/sqltext.py.")
