@@ -15,7 +15,7 @@ _sent = task(cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay
 
 @_sent
 def send(order: Order) -> Done:
-    """Write letters, and send them."""
+    """Write mails, and send them."""
     return digest_once(order)
 
 

@@ -1,1 +1,1 @@
-"""Views in, letters out: what is worth telling to whom, and how it is said."""
+"""Views in, mails out: what is worth telling to whom, and how it is said."""

@@ -1,4 +1,4 @@
-"""What is known of those who may get a letter, gathered for all of them at once."""
+"""What is known of those who may get a mail, gathered for all of them at once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

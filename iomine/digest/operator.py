@@ -1,4 +1,4 @@
-"""The letter to operators: how sweeps went, and what they should look at."""
+"""The mail to operators: how sweeps went, and what they should look at."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 from iomine.digest.notices import Notice, notices
 from iomine.digest.parts import html_part, text_part
 from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted, target_name
 from iomine.views.questions import find_question, question
@@ -22,7 +22,7 @@ _TEMPLATE: Final = "operator"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the letter.
+    """A part of the mail.
 
     Attributes:
         title: of the part.
@@ -48,8 +48,8 @@ class Trouble:
     names: Sequence[tuple[str, str]]
 
 
-def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float], troubles: Sequence[Trouble]) -> Letter | None:
-    """The letter, None where nothing was swept and nothing went wrong.
+def operator_mail(ask: Ask, first: date, last: date, bars: Mapping[str, float], troubles: Sequence[Trouble]) -> Mail | None:
+    """The mail, None where nothing was swept and nothing went wrong.
 
     Args:
         ask: answers queries over the published views.
@@ -78,7 +78,7 @@ def operator_letter(ask: Ask, first: date, last: date, bars: Mapping[str, float]
         "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
         "sections": told,
     }
-    return Letter(
+    return Mail(
         kind="operator",
         recipient=RECIPIENT,
         entries=(),

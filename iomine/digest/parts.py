@@ -1,4 +1,4 @@
-"""The two parts of a letter: plain text, and HTML whose styles stand in its tags, with nothing from elsewhere."""
+"""The two parts of a mail: plain text, and HTML whose styles stand in its tags, with nothing from elsewhere."""
 
 import re
 from collections.abc import Mapping

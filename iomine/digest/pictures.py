@@ -1,4 +1,4 @@
-"""Small pictures in letters, which say what stands beside them in words too."""
+"""Small pictures in mails, which say what stands beside them in words too."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""What a letter says, sentence by sentence; both its parts are made of these."""
+"""What a mail says, sentence by sentence; both its parts are made of these."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class EntryTold:
-    """What a letter says of a cause.
+    """What a mail says of a cause.
 
     Attributes:
         key: of its subject, for the post's links.
@@ -99,14 +99,14 @@ def title_of(code: str) -> str:
 
 
 def entry_told(cause: Cause, application: Application, details: Mapping[str, Row], links: Links, kind: Kind) -> EntryTold:
-    """What a letter says of a cause.
+    """What a mail says of a cause.
 
     Args:
         cause: the cause.
         application: how the runs of the application went.
         details: rows of the costliest runs, by code.
         links: where reports are.
-        kind: of the letter.
+        kind: of the mail.
     """
     lead, row = cause.lead, details[cause.lead.code]
     whose = f"{name(cause.user)}: " if kind == "project" else ""
@@ -181,7 +181,7 @@ def better_told(better: Better, mailed: date | None, kind: Kind) -> str:
     Args:
         better: what got better.
         mailed: when a mail told of it, None where none has.
-        kind: of the letter.
+        kind: of the mail.
     """
     whose = f"{name(better.user)}: " if kind == "project" else ""
     what = listed([f"“{title_of(code)}”" for code in better.codes[:MOST_SIGNS]])

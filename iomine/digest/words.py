@@ -1,4 +1,4 @@
-"""Words and numbers of letters, the same in both parts.
+"""Words and numbers of mails, the same in both parts.
 
 Names that logs give stand between two private marks until a part is written, which HTML takes as the bounds of a `bdi`
 and plain text leaves out. Nothing in a name can pass for a mark, for a place of the post's, or for more than one line.

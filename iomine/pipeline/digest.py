@@ -1,6 +1,6 @@
-"""A run of the digest: letters are written out of the published views, and given to the post.
+"""A run of the digest: mails are written out of the published views, and given to the post.
 
-Operators are written to last, since their letter tells what the post could not do for the others.
+Operators are written to last, since their mail tells what the post could not do for the others.
 """
 
 from collections import Counter
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from iomine.digest.known import Scope, Whose
-from iomine.digest.letters import MailPolicy, letters
+from iomine.digest.mails import MailPolicy, mails
 from iomine.digest.notices import check_bars
-from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
+from iomine.digest.operator import RECIPIENT, Trouble, operator_mail
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
@@ -25,7 +25,7 @@ from iomine.pipeline.site.triggers import site_triggers
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of
 from iomine.post.ledger import Ledger, only_digest
-from iomine.post.model import Entry, Letter, Subject
+from iomine.post.model import Entry, Mail, Subject
 from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
 from iomine.post.settings import Settings, parse
@@ -74,7 +74,7 @@ class Done:
 
     Attributes:
         last_night: the last night that was told, None where there is none yet.
-        post: what became of letters.
+        post: what became of mails.
         quiet: how many findings were not told, by reason.
         is_shown: whether views show by now what was mailed; else the next digest shows it.
     """
@@ -105,7 +105,7 @@ def site_settings(root: Path) -> Settings:
 
 
 def digest(order: Order) -> Done:
-    """Writes letters and gives them to the post.
+    """Writes mails and gives them to the post.
 
     Raises:
         UsageError: a setting is wrong, or it is not said how mails are to leave.
@@ -202,29 +202,29 @@ class _Run:
         self._until = until
 
     def send(self) -> None:
-        """Writes letters and gives them to the post."""
+        """Writes mails and gives them to the post."""
         order = self._order
         self.post = deliver(self._due(), self._office, leftovers=not order.is_dry)
         if order.is_operator or (order.is_for_all and self._settings.operators):
-            letter = self._to_operators()
-            _add(self.post, deliver([letter] if letter else [], self._office, leftovers=False))
+            mail = self._to_operators()
+            _add(self.post, deliver([mail] if mail else [], self._office, leftovers=False))
 
-    def _due(self) -> Iterator[Letter]:
-        """Letters to users and projects, gathered once the post asks for them: what it has then given up is told anew."""
+    def _due(self) -> Iterator[Mail]:
+        """Mails to users and projects, gathered once the post asks for them: what it has then given up is told anew."""
         order = self._order
         if order.is_for_all or order.user is not None:
             yield from self._written("user", order.user)
         if order.project is not None or (order.is_for_all and self._settings.investigators):
             yield from self._written("project", order.project)
 
-    def _written(self, kind: Whose, only: str | None) -> Iterator[Letter]:
+    def _written(self, kind: Whose, only: str | None) -> Iterator[Mail]:
         order, ledger = self._order, self._office.ledger
         told = ledger.last_nights(kind) if order.since is None else {}
         since = {recipient: night + timedelta(days=1) for recipient, night in told.items()}
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        yield from letters(self._ask, scope, self._policy(kind), links)
+        yield from mails(self._ask, scope, self._policy(kind), links)
 
     def _policy(self, kind: Whose) -> MailPolicy:
         policy = NotificationPolicy(self._settings, self._office.ledger, self._office.now().date())
@@ -245,11 +245,11 @@ class _Run:
 
         return MailPolicy(is_reader, is_quiet, told_on, partial(policy.is_praised, kind), self._settings.most_entries)
 
-    def _to_operators(self) -> Letter | None:
+    def _to_operators(self) -> Mail | None:
         last = self._until
         told = self._office.ledger.last_nights("operator").get(RECIPIENT)
         first = self._order.since or (last if told is None else told + timedelta(days=1))
-        return operator_letter(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
+        return operator_mail(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
 
 
 def _troubles(post: Summary) -> Sequence[Trouble]:
@@ -259,16 +259,16 @@ def _troubles(post: Summary) -> Sequence[Trouble]:
     return (
         Trouble("Mails end early", named([post.fault] if post.fault else [])),
         Trouble("Users without an address", named(post.unknown)),
-        Trouble("Letters refused", post.refused),
-        Trouble("Letters to be tried again", post.deferred),
-        Trouble("Letters that may have arrived, and are tried again", post.in_doubt),
-        Trouble("Letters that may have arrived, and are held", named(post.held)),
+        Trouble("Mails refused", post.refused),
+        Trouble("Mails to be tried again", post.deferred),
+        Trouble("Mails that may have arrived, and are tried again", post.in_doubt),
+        Trouble("Mails that may have arrived, and are held", named(post.held)),
         Trouble("Faults of the directory of users", named(post.directory_faults)),
     )
 
 
 def _add(post: Summary, other: Summary) -> None:
-    """Adds what became of other letters."""
+    """Adds what became of other mails."""
     post.sent += other.sent
     post.deferred += other.deferred
     post.refused += other.refused

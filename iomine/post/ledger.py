@@ -1,12 +1,12 @@
-"""The ledger: which letters are on the books and how far each has come, who was told what, and what readers have asked for.
+"""The ledger: which mails are on the books and how far each has come, who was told what, and what readers have asked for.
 
-A letter comes onto the books as `pending`, with all of its bytes, before it leaves. It is `sending` while a mail server may
+A mail comes onto the books as `pending`, with all of its bytes, before it leaves. It is `sending` while a mail server may
 have it, and ends as `sent` or `failed`; `deferred` waits for another try. So what a crash leaves tells what is to be done:
-`pending` and `deferred` have not arrived, and of `sending` nobody knows. A reader counts as told from when the letter is on the
+`pending` and `deferred` have not arrived, and of `sending` nobody knows. A reader counts as told from when the mail is on the
 books, unless it fails.
 
 SQLite keeps it, with a sync for every change: what it has said to be written is there after a power cut. Ledgers of version 1 did
-not say which machine, user and trigger a letter told of, and did not list the signs under an entry.
+not say which machine, user and trigger a mail told of, and did not list the signs under an entry.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from iomine.errors import WarehouseError
-from iomine.post.model import Kind, Letter
+from iomine.post.model import Kind, Mail
 from iomine.post.tokens import Action, Verb
 from iomine.units import visible
 
@@ -58,7 +58,7 @@ _TOLD: Final = """
 SELECT told.key, max(letter.composed_at) FROM told JOIN letter USING (message_id)
 WHERE letter.kind = ? AND letter.recipient = ? AND letter.state <> 'failed' AND told.part = ? GROUP BY told.key
 """
-# Only entries have links; to want no more letters at all answers every one that came before.
+# Only entries have links; to want no more mails at all answers every one that came before.
 _MAILS: Final = """
 SELECT
     letter.message_id, letter.kind AS mail_kind, letter.recipient, letter.state AS mail_state, letter.reply AS mail_reply,
@@ -83,12 +83,12 @@ VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?)
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A letter on the books.
+    """A mail on the books.
 
     Attributes:
         message_id: what it is known by, and what its bytes say, too.
-        kind: of the letter.
-        recipient: of the letter.
+        kind: of the mail.
+        recipient: of the mail.
         address: where it goes.
         state: how far it has come.
         mail: its bytes.
@@ -144,13 +144,13 @@ class Ledger:
             self._con.backup(twin._con)
         return twin
 
-    def add(self, letter: Letter, posted: Posted) -> None:
-        """Puts a letter onto the books; one of the same id that failed is forgotten."""
-        night, at = letter.last_night.isoformat(), posted.composed_at.isoformat()
+    def add(self, mail: Mail, posted: Posted) -> None:
+        """Puts a mail onto the books; one of the same id that failed is forgotten."""
+        night, at = mail.last_night.isoformat(), posted.composed_at.isoformat()
         told = [
-            *(("entry", entry.subject, entry.title) for entry in letter.entries),
-            *(("sign", replace(entry.subject, code=code), "") for entry in letter.entries for code in entry.signs),
-            *(("better", subject, "") for subject in letter.better),
+            *(("entry", entry.subject, entry.title) for entry in mail.entries),
+            *(("sign", replace(entry.subject, code=code), "") for entry in mail.entries for code in entry.signs),
+            *(("better", subject, "") for subject in mail.better),
         ]
         with self._change() as con:
             con.execute("DELETE FROM told WHERE message_id = ?", (posted.message_id,))
@@ -163,7 +163,7 @@ class Ledger:
             )
 
     def mark(self, message_id: str, state: State, at: datetime, reply: str = "") -> None:
-        """Notes how far a letter has come; what has come to its end needs its bytes no more."""
+        """Notes how far a mail has come; what has come to its end needs its bytes no more."""
         with self._change() as con:
             con.execute(
                 "UPDATE letter SET state = ?1, changed_at = ?2, reply = ?3, tries = tries + (?1 = 'sending'), "
@@ -172,7 +172,7 @@ class Ledger:
             )
 
     def unfinished(self) -> list[Posted]:
-        """Letters that have not come to their end, the oldest first."""
+        """Mails that have not come to their end, the oldest first."""
         rows = self._rows(
             "SELECT message_id, kind, recipient, address, state, mail, reply, composed_at FROM letter "
             "WHERE state IN ('pending', 'sending', 'deferred') ORDER BY composed_at, rowid"
@@ -180,12 +180,12 @@ class Ledger:
         return [Posted(*row[:-1], composed_at=datetime.fromisoformat(row[-1])) for row in rows]  # type: ignore[misc]
 
     def state_of(self, message_id: str) -> State | None:
-        """How far a letter has come, None where it is not on the books."""
+        """How far a mail has come, None where it is not on the books."""
         rows = self._rows("SELECT state FROM letter WHERE message_id = ?", message_id)
         return rows[0][0] if rows else None
 
     def first_of(self, kind: Kind, recipient: str) -> str | None:
-        """The id of the first letter of its kind that somebody got, which all later ones answer to."""
+        """The id of the first mail of its kind that somebody got, which all later ones answer to."""
         rows = self._rows(
             "SELECT message_id FROM letter WHERE kind = ? AND recipient = ? AND state <> 'failed' ORDER BY rowid LIMIT 1",
             kind,
@@ -194,7 +194,7 @@ class Ledger:
         return rows[0][0] if rows else None
 
     def last_nights(self, kind: Kind) -> dict[str, date]:
-        """The newest night that each recipient of such letters was told of."""
+        """The newest night that each recipient of such mails was told of."""
         rows = self._rows(
             "SELECT recipient, max(last_night) FROM letter WHERE kind = ? AND state <> 'failed' GROUP BY recipient", kind
         )
@@ -209,7 +209,7 @@ class Ledger:
         return self._days(kind, recipient, "better")
 
     def title(self, action: Action) -> tuple[str, str] | None:
-        """What a letter said of the subject that somebody's link is about: title and application."""
+        """What a mail said of the subject that somebody's link is about: title and application."""
         rows = self._rows(
             "SELECT told.title, told.application FROM told JOIN letter USING (message_id) "
             "WHERE kind = ? AND recipient = ? AND key = ? AND part = 'entry' ORDER BY composed_at DESC LIMIT 1",
@@ -235,7 +235,7 @@ class Ledger:
         return {(verb, key): date.fromisoformat(until) for verb, key, until in rows}
 
     def mails(self) -> list[dict[str, str | None]]:
-        """What each letter told, how far it has come, and what its reader has asked for since: columns of `mail`, as text."""
+        """What each mail told, how far it has come, and what its reader has asked for since: columns of `mail`, as text."""
         with _faults_told(self._file):
             told = self._con.execute(_MAILS)
             names = [name for name, *_ in told.description]
@@ -278,7 +278,7 @@ class Ledger:
 
 
 def who_of(kind: Kind, recipient: str) -> str:
-    """Who gets a letter, for people."""
+    """Who gets a mail, for people."""
     return f"{kind} {visible(recipient)}"
 
 

@@ -1,7 +1,7 @@
-"""What is handed to the post: letters, whole but for what the post itself adds.
+"""What is handed to the post: mails, complete except for the links and headers that the post adds.
 
-Links that only the post can make are places in a letter's text and HTML: `{{link:ACTION:KEY}}` with the action
-`acknowledge` or `snooze` and the key of a subject, `{{link:stop}}` for no more letters at all, and each also as
+Links that only the post can make are places in a mail's text and HTML: `{{link:ACTION:KEY}}` with the action
+`acknowledge` or `snooze` and the key of a subject, `{{link:stop}}` for no more mails at all, and each also as
 `{{mailto:…}}`.
 """
 
@@ -16,7 +16,7 @@ Kind = Literal["user", "project", "operator"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """What an entry of a letter is about; told again only when its cooldown is over.
+    """What an entry of a mail is about; told again only when its cooldown is over.
 
     All are texts as views give them, never to be shown as they are.
 
@@ -42,7 +42,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a letter tells.
+    """One thing that a mail tells.
 
     Attributes:
         subject: what it is about.
@@ -60,8 +60,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """One mail to be.
+class Mail:
+    """One mail before it is composed.
 
     Attributes:
         kind: to a user, to whoever answers for a project, or to operators.

@@ -1,6 +1,6 @@
 """Notification policy: what is not told, and why. A digest that tells the same thing every week is one that nobody reads.
 
-What counts, in this order: the site excludes it; the reader wants no such letters at all; he has acknowledged the finding, for
+What counts, in this order: the site excludes it; the reader wants no such mails at all; he has acknowledged the finding, for
 good; he has put it off; it was told a short while ago; it costs less than is worth a mail. Operators are told everything.
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from iomine.post.ledger import Ledger
-from iomine.post.model import Entry, Kind, Letter, Subject
+from iomine.post.model import Entry, Kind, Mail, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Verb
 
@@ -21,7 +21,7 @@ _HOUR_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of many findings a letter tells.
+    """What of many findings a mail tells.
 
     Attributes:
         entries: those that it tells, the costliest first.
@@ -81,7 +81,7 @@ class NotificationPolicy:
         return "cooldown" if key in past.told and self._today < past.told[key] + self._cooldown else None
 
     def quiet_recipient(self, kind: Kind, recipient: str) -> Reason | None:
-        """Why somebody gets no such letters at all, None where he does."""
+        """Why somebody gets no such mails at all, None where he does."""
         if kind == "operator":
             return None
         excluded = {"user": self._settings.exclude.users, "project": self._settings.exclude.accounts}.get(kind, ())
@@ -94,14 +94,14 @@ class NotificationPolicy:
         past, key = self._past(kind, recipient), subject.key
         return key in past.praised and past.told.get(key, date.min) <= past.praised[key]
 
-    def quiet_letter(self, letter: Letter) -> Reason | None:
-        """Why a letter must not leave, None where it may: nothing in it may be quiet by now."""
-        kind, recipient = letter.kind, letter.recipient
+    def quiet_mail(self, mail: Mail) -> Reason | None:
+        """Why a mail must not leave, None where it may: nothing in it may be quiet by now."""
+        kind, recipient = mail.kind, mail.recipient
         if reason := self.quiet_recipient(kind, recipient):
             return reason
-        if reasons := [reason for entry in letter.entries if (reason := self._quiet_entry(kind, recipient, entry))]:
+        if reasons := [reason for entry in mail.entries if (reason := self._quiet_entry(kind, recipient, entry))]:
             return reasons[0]
-        return "told before" if any(self.is_praised(kind, recipient, subject) for subject in letter.better) else None
+        return "told before" if any(self.is_praised(kind, recipient, subject) for subject in mail.better) else None
 
     def _quiet_entry(self, kind: Kind, recipient: str, entry: Entry) -> Reason | None:
         if reason := self.quiet(kind, recipient, entry.subject):

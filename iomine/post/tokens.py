@@ -29,8 +29,8 @@ class Action:
 
     Attributes:
         verb: what is to be done.
-        kind: of the letters.
-        recipient: of the letters.
+        kind: of the mails.
+        recipient: of the mails.
         key: of the subject that it is about, empty where it is about all.
         days: for how long, where that matters.
     """

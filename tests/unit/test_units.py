@@ -37,7 +37,7 @@ def test_bytes(count: int, text: str) -> None:
     ],
 )
 def test_bytes_as_people_write_them(text: str, expected: int) -> None:
-    """Units of thousands and of 1,024 are told apart; a letter alone is of the latter kind."""
+    """Units of thousands differ from units of 1,024; one character alone means the latter."""
     assert expected == bytes_of(text)
 
 

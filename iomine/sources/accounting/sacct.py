@@ -82,7 +82,7 @@ class _Layout:
     """How lines fall into columns.
 
     Attributes:
-        names: sacct's names of the columns, in small letters; a delimiter at the end makes one without a name.
+        names: sacct's names of the columns, in lower case; a delimiter at the end makes one without a name.
         delimiter: what stands between them.
     """
 

@@ -79,7 +79,7 @@ def test_bars_that_are_none_are_told(iomine, tmp_path: Path) -> None:
     assert "bars.toml" in answer.stderr
 
 
-def test_codes_are_found_in_small_letters(iomine) -> None:
+def test_codes_are_found_in_lower_case(iomine) -> None:
     """Nobody needs the shift key."""
     assert iomine("explain", "POSIX-101").stdout == iomine("explain", "posix-101").stdout
 

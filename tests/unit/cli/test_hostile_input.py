@@ -135,7 +135,7 @@ def iomine(*arguments: str | Path) -> bytes:
     return answer.stdout_bytes
 
 
-def test_hostile_inputs_are_read_to_the_letter(site: Path):
+def test_hostile_inputs_are_read_exactly(site: Path):
     """The sweep keeps every text as it is: what is no UTF-8 as escapes, all else unchanged."""
     (log,) = rows(site, "SELECT exe, app, user, uid FROM logs")
     assert told(EXE) == log["exe"]

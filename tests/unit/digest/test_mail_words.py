@@ -1,4 +1,4 @@
-"""Words of letters: names do no harm, programs stay programs, numbers can be read."""
+"""Words of mails: names do no harm, programs stay programs, numbers can be read."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Runs of the digest over a warehouse of hostile names: who gets what through letters and post together."""
+"""Runs of the digest over a warehouse of hostile names: who gets what through mails and post together."""
 
 import email
 import re
@@ -142,7 +142,7 @@ def test_the_first_digest_tells_of_fourteen_nights(site: Path, facility: Facilit
 
 
 def test_excluded_accounts_are_not_told_of(site: Path, tmp_path: Path):
-    """Runs charged to an excluded account are in nobody's letter, and it gets none."""
+    """Runs charged to an excluded account are in nobody's mail, and it gets none."""
     (site / "digest.toml").write_text(f'{SETTINGS}[exclude]\naccounts = ["p1"]\n')
     done = digest(Order(site, since=FIRST, outbox=tmp_path))
     assert "project p1" not in done.post.sent
@@ -208,7 +208,7 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
 
 
 def test_what_is_given_up_is_told_anew(site: Path, tmp_path: Path):
-    """Where no mail server was there for days, the run that gives letters up writes new ones, of the newest numbers."""
+    """Where no mail server was there for days, the run that gives mails up writes new ones, of the newest numbers."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         nobody = taken.getsockname()

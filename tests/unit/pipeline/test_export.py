@@ -123,9 +123,9 @@ def names(warehouse: Warehouse, facility: Facility) -> set[str]:
 
 
 def standing_in(text: bytes, wanted: list[bytes]) -> set[bytes]:
-    """Those of some long names that a text holds; found by their first letters, since neither is short."""
-    letters = np.frombuffer(text, np.uint8).astype(np.int64)
-    windows = sum(letters[place : len(letters) - _LONG + 1 + place] << 8 * place for place in range(_LONG))
+    """Those of some long names that a text holds; found by their first characters, since neither is short."""
+    characters = np.frombuffer(text, np.uint8).astype(np.int64)
+    windows = sum(characters[place : len(characters) - _LONG + 1 + place] << 8 * place for place in range(_LONG))
     beginning: dict[int, list[bytes]] = {}
     for name in wanted:
         beginning.setdefault(int.from_bytes(name[:_LONG], "little"), []).append(name)

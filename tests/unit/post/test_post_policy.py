@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from post_office import NIGHT, NOW, SIGNER, Books, entry, letter, office
+from post_office import NIGHT, NOW, SIGNER, Books, entry, mail_to, office
 
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
@@ -77,7 +77,7 @@ def test_what_is_told_is_what_the_rules_say(days, cooldown, most_entries, most_m
     That is over random histories of findings, clicks and a mail server's whims; and no more than so many mails leave.
     """
     site = {"cooldown_days": cooldown, "most_entries": most_entries, "most_mails": most_mails, "exclude": EXCLUDED}
-    # What is not taken at once is given up by the next run, so that each run is about its own letters.
+    # What is not taken at once is given up by the next run, so that each run is about its own mails.
     rules = Settings(**site, give_up_days=1)
     model, ledger, today = Model(rules), Ledger(None), 0
     for number, day in enumerate(days):
@@ -89,7 +89,7 @@ def test_what_is_told_is_what_the_rules_say(days, cooldown, most_entries, most_m
             model.asked.append((today, action))
 
         assert [] == deliver([], office(ledger, now=now, give_up_days=1, **site)).sent
-        policy, letters, expected = NotificationPolicy(rules, ledger, now.date()), [], {}
+        policy, mails, expected = NotificationPolicy(rules, ledger, now.date()), [], {}
         for user, findings in day["found"].items():
             found = {
                 (app, code): Entry(entry(user, code, app).subject, "T", cost and cost * 3600, NIGHT)
@@ -102,11 +102,11 @@ def test_what_is_told_is_what_the_rules_say(days, cooldown, most_entries, most_m
             assert reasons == {each.subject: reason for each, reason in choice.quiet}
             assert len(found) == len(choice.entries) + len(choice.quiet) + len(choice.more)
             if choice.entries:
-                letters.append(letter(user, *choice.entries, night=NIGHT + dt.timedelta(days=number)))
+                mails.append(mail_to(user, *choice.entries, night=NIGHT + dt.timedelta(days=number)))
 
         books = Books(plan=lambda mail, ends=day["ends"]: Outcome(ends.get(mail.address.partition("@")[0], "sent"), "?"))
-        summary = deliver(letters, office(ledger, books, now=now, give_up_days=1, **site))
-        dearest = sorted(letters, key=lambda each: (-sum(one.cost_core_seconds or 0 for one in each.entries), each.recipient))
+        summary = deliver(mails, office(ledger, books, now=now, give_up_days=1, **site))
+        dearest = sorted(mails, key=lambda each: (-sum(one.cost_core_seconds or 0 for one in each.entries), each.recipient))
         leaving = [each.recipient for each in dearest[:most_mails]]
         assert leaving == [mail.address.partition("@")[0] for mail in books.mails]
         assert [f"user {each.recipient}" for each in dearest[most_mails:]] == summary.waiting
@@ -116,10 +116,10 @@ def test_what_is_told_is_what_the_rules_say(days, cooldown, most_entries, most_m
 
 
 def test_readers_have_their_own_manners():
-    """What one was told or asked for says nothing of another, nor of the letters about a project."""
+    """What one was told or asked for says nothing of another, nor of the mails about a project."""
     ledger, day = Ledger(None), NOW.date()
     one = entry("ada")
-    deliver([letter("ada", one)], office(ledger))
+    deliver([mail_to("ada", one)], office(ledger))
     ledger.wish(Action("stop", "user", "bob"), day)
     policy = NotificationPolicy(Settings(), ledger, day)
     assert "cooldown" == policy.quiet("user", "ada", one.subject)
@@ -133,7 +133,7 @@ def test_readers_have_their_own_manners():
 def test_cooldown_ends_on_its_day(days, reason):
     """Told on a day, it is told again so many days later."""
     ledger = Ledger(None)
-    deliver([letter("ada")], office(ledger))
+    deliver([mail_to("ada")], office(ledger))
     assert reason == NotificationPolicy(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).quiet(
         "user", "ada", entry("ada").subject
     )
@@ -157,10 +157,10 @@ def test_good_news_is_told_once():
         return NotificationPolicy(Settings(), ledger, NOW.date() + dt.timedelta(days=days)).is_praised("user", "ada", subject)
 
     for days, what, expected in (
-        (0, letter("ada"), False),
-        (20, letter("ada", entries=(), better=(subject,)), True),
-        (40, letter("ada", night=NIGHT + dt.timedelta(days=40)), False),
-        (60, letter("ada", entries=(), better=(subject,), night=NIGHT + dt.timedelta(days=60)), True),
+        (0, mail_to("ada"), False),
+        (20, mail_to("ada", entries=(), better=(subject,)), True),
+        (40, mail_to("ada", night=NIGHT + dt.timedelta(days=40)), False),
+        (60, mail_to("ada", entries=(), better=(subject,), night=NIGHT + dt.timedelta(days=60)), True),
     ):
         assert ["user ada"] == deliver([what], office(ledger, now=NOW + dt.timedelta(days=days))).sent
         assert expected == is_praised(days)

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from post_office import NOW, SIGNER, entry, letter, office
+from post_office import NOW, SIGNER, entry, mail_to, office
 
 from iomine.errors import OutputError, UsageError
 from iomine.post.deliver import deliver
@@ -98,7 +98,7 @@ def mail(subject: str, **headers: str) -> bytes:
 def ledger():
     """One in which ada was told of something."""
     opened = Ledger(None)
-    deliver([letter("ada")], office(opened))
+    deliver([mail_to("ada")], office(opened))
     return opened
 
 

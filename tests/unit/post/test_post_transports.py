@@ -8,13 +8,13 @@ from mail_server import Authenticator, Handler, certificate, free_port, mail_ser
 
 from iomine.errors import OutputError, UsageError
 from iomine.post.settings import SmtpSettings
-from iomine.post.transports import Mail, Outbox, Outcome, Pace, Smtp
+from iomine.post.transports import Message, Outbox, Outcome, Pace, Smtp
 
 CONTENT = b"Subject: x\r\nMessage-ID: <1@site.test>\r\n\r\n.\r\n..b\r\n.c\r\n"
-MAIL = Mail("<1@site.test>", "iomine@site.test", "ada@site.test", CONTENT)
+MAIL = Message("<1@site.test>", "iomine@site.test", "ada@site.test", CONTENT)
 
 
-def mail_to(user: str) -> Mail:
+def mail_to(user: str) -> Message:
     return replace(MAIL, address=f"{user}@site.test")
 
 

@@ -42,7 +42,7 @@ _WORDS = st.sampled_from(
     ],
 )
 def test_names_keep_what_a_rebuild_does_not_change(command: str, expected: str) -> None:
-    """Folder, version, date, hash and id go; other numbers and letters stay."""
+    """Folder, version, date, hash and id go; other characters stay."""
     assert expected == application_of(command)
 
 

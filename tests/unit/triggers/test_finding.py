@@ -73,7 +73,7 @@ def test_other_targets_keep_their_name(name: str) -> None:
     assert name == target_name(name)
 
 
-def test_text_around_slots_is_kept_to_the_letter() -> None:
+def test_text_around_slots_is_kept_exactly() -> None:
     """Quotes, braces, percent signs and comments of SQL in a template are only text."""
     template = "It's {{sic}} '; DROP TABLE log; -- {read_count} \\ 100% \"reads\" {{}}"
     expected = "It's {sic} '; DROP TABLE log; -- 7 \\ 100% \"reads\" {}"

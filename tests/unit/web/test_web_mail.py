@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from outline import Outline
-from post_office import entry, letter, office
+from post_office import entry, mail_to, office
 from web_server import ask_server, served
 
 from iomine.post.deliver import deliver
@@ -25,9 +25,9 @@ ACTIONS = [
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """One whose ledger knows a letter about a program with a hostile name."""
+    """One whose ledger knows a mail about a program with a hostile name."""
     with Ledger(tmp_path / "digest.sqlite") as ledger:
-        deliver([letter("ada", TOLD)], office(ledger))
+        deliver([mail_to("ada", TOLD)], office(ledger))
     return tmp_path
 
 

@@ -17,7 +17,7 @@ def _buckets(readings: Any, histogram: str) -> list[tuple[float, int, int]]:
 
 @_HERE
 def test_brw_stats_of_a_target() -> None:
-    """Counts of reads and writes by bucket; letters behind labels are powers of 1024."""
+    """Counts of reads and writes by bucket; units after labels are powers of 1024."""
     got = read(shared("procfs/telegraf2.12_osd-ldiskfs_OST0001_brw_stats"), "/osd-ldiskfs/fs-OST0001/brw_stats")
     assert [
         (1.0, 0, 327301),

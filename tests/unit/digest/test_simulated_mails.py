@@ -10,10 +10,10 @@ import lineage_truth
 import pytest
 from advice_truth import mailed_nightly
 from catalogs import catalog_of
-from letter_rows import all_letters, since
+from mail_rows import all_mails, since
 
 from iomine.digest.sentences import title_of
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS
 from iomine.triggers.model import TOLD
@@ -42,11 +42,11 @@ LEADS = {
 
 
 class Week(NamedTuple):
-    """What was simulated, and the letters about it; applications as views name them."""
+    """What was simulated, and the mails about it; applications as views name them."""
 
     logs: dict[tuple[str, str], list[dict]]
     incidents: dict[str, dict]
-    letters: dict[str, Letter]
+    mails: dict[str, Mail]
     outcomes: list[dict]
     unmailed: list[dict]
 
@@ -65,12 +65,12 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     with open_catalog(database) as con:
         asked = partial(answer, con)
         names = {row["path"]: (row["user"], row["application"]) for row in asked("FROM logs").to_pylist()}
-        letters = all_letters(asked, since(FIRST, LAST))
+        mails = all_mails(asked, since(FIRST, LAST))
         outcomes = asked("FROM advice_outcomes").to_pylist()
     logs = defaultdict(list)
     for log in map(json.loads, (truth / "logs.jsonl").open()):
         logs[names[log["log"]]].append(log)
-    return Week(logs, incidents, letters, outcomes, unmailed)
+    return Week(logs, incidents, mails, outcomes, unmailed)
 
 
 def _ill(logs: list[dict]) -> set[str]:
@@ -91,8 +91,8 @@ def _follower(week: Week) -> tuple[str, str]:
 
 
 def test_who_gets_what_is_what_is_true(week: Week):
-    """Each application that shows a pattern is in its user's letter, once, and no other that the truth makes claims about."""
-    told = [(name, entry.subject.application) for name, letter in week.letters.items() for entry in letter.entries]
+    """Each application that shows a pattern is in its user's mail, once, and no other that the truth makes claims about."""
+    told = [(name, entry.subject.application) for name, mail in week.mails.items() for entry in mail.entries]
     expected = {what for what, logs in week.logs.items() if _ill(logs)} - {_follower(week)}
     assert sorted(expected) == sorted(what for what in told if not _is_open(week.logs[what]))
 
@@ -100,8 +100,8 @@ def test_who_gets_what_is_what_is_true(week: Week):
 def test_each_kind_of_program_is_led_by_its_cause(week: Week):
     """The lead of an entry is what the table above says of the application's kind."""
     got = defaultdict(set)
-    for name, letter in week.letters.items():
-        for entry in letter.entries:
+    for name, mail in week.mails.items():
+        for entry in mail.entries:
             logs = week.logs[name, entry.subject.application]
             if not _is_open(logs):
                 (kind,) = {log["archetype"] for log in logs}
@@ -113,17 +113,17 @@ def test_each_kind_of_program_is_led_by_its_cause(week: Week):
 def test_who_followed_advice_is_praised(week: Week):
     """The follower, and nobody else, is told that what was wrong is gone, since the night of the change or the next run."""
     user, application = _follower(week)
-    assert {user} == {name for name, letter in week.letters.items() if letter.better}
-    letter = week.letters[user]
+    assert {user} == {name for name, mail in week.mails.items() if mail.better}
+    mail = week.mails[user]
     told = {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")}
-    assert told == {(subject.application, subject.code) for subject in letter.better}
+    assert told == {(subject.application, subject.code) for subject in mail.better}
     change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
     clear = [log for log in week.logs[user, application] if not log["patterns"]]
-    text = " ".join(letter.text.split())
+    text = " ".join(mail.text.split())
     praise = text.partition(f"{application}: “")[2].partition(" saved.")[0]
     assert [] == [code for _, code in told if title_of(code) not in praise]
     assert f"are gone since {change.day} January, in {len(clear)} runs" in text
-    assert application not in [entry.subject.application for entry in letter.entries]
+    assert application not in [entry.subject.application for entry in mail.entries]
 
 
 def test_outcomes_count_mails(week: Week):
@@ -140,7 +140,7 @@ def test_outcomes_count_mails(week: Week):
 
 
 def test_costs_are_told_in_order(week: Week):
-    """Letters come by what their costliest entry cost, and entries so within a letter."""
-    costs = [[entry.cost_core_seconds or 0 for entry in letter.entries] for letter in week.letters.values() if letter.entries]
+    """Mails come by what their costliest entry cost, and entries so within a mail."""
+    costs = [[entry.cost_core_seconds or 0 for entry in mail.entries] for mail in week.mails.values() if mail.entries]
     assert sorted(costs, key=lambda each: -each[0]) == costs
     assert all(each == sorted(each, reverse=True) for each in costs)

@@ -1,4 +1,4 @@
-"""Letters to users and to those who answer for projects."""
+"""Mails to users and to those who answer for projects."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ from iomine.digest.sentences import (
     users_told,
 )
 from iomine.digest.words import core_hours, one_line, span
-from iomine.post.model import Entry, Letter, Subject
+from iomine.post.model import Entry, Mail, Subject
 from iomine.report.facts import Ask, Row, rows_of
 from iomine.units import counted
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
 _MOST_SUBJECT: Final = 100
-_TEMPLATES: Final = "letter"
+_TEMPLATES: Final = "mail"
 
 Key = tuple[str, str, str]
 
@@ -46,11 +46,11 @@ class MailPolicy:
     """What a site and its recipients want to be told, and what they have been told.
 
     Attributes:
-        is_reader: whether a recipient gets letters at all.
+        is_reader: whether a recipient gets mails at all.
         is_quiet: whether a recipient is not to be told what an entry would tell.
         told_on: when a mail told a recipient of a subject, None where none has.
         is_praised: whether a recipient has been told that a subject got better.
-        most_entries: of a letter.
+        most_entries: of a mail.
     """
 
     is_reader: Callable[[str], bool]
@@ -77,8 +77,8 @@ class _Chosen:
     better: tuple[Better, ...]
 
 
-def letters(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Letter]:
-    """The letters that there is something to say in, the costliest first.
+def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Mail]:
+    """The mails that there is something to say in, the costliest first.
 
     Args:
         ask: answers queries over the published views.
@@ -91,7 +91,7 @@ def letters(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterato
     chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
     details = _details(ask, chain.from_iterable(each.causes for each in chosen))
     for each in chosen:
-        yield _letter(each, scope, policy, links, details)
+        yield _mail(each, scope, policy, links, details)
 
 
 def _chosen(known: Known, scope: Scope, policy: MailPolicy) -> _Chosen:
@@ -139,7 +139,7 @@ def _places(cause: Cause) -> Iterator[tuple[str, date, str, str]]:
         yield cause.cluster, sign.night, sign.log_id, sign.code
 
 
-def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Letter:
+def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
     costs = costs_by_night(known.nights)
@@ -172,7 +172,7 @@ def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, det
         "about_costs": ABOUT_COSTS,
         "has_site": links.site is not None,
     }
-    return Letter(
+    return Mail(
         kind=scope.whose,
         recipient=recipient,
         entries=tuple(map(_entry, chosen.causes)),
