@@ -25,15 +25,15 @@ def digest(warehouse: Path, since: date | None = None, outbox: Path | None = Non
 
     Args:
         warehouse: root of the warehouse; its `digest.toml` says how mails leave.
-        since: the first night that is told, None for what is new to each.
+        since: the first night to report, None for what is new to each recipient.
         outbox: a folder that gets the mails instead.
     """
     done = send(Order(warehouse, since=since, outbox=outbox))
-    _tell(done)
+    _publish_summary(done)
     return done
 
 
-def _tell(done: Done) -> None:
+def _publish_summary(done: Done) -> None:
     create_table_artifact(
         key="digest-summary",
         table=[

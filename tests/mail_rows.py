@@ -67,8 +67,13 @@ def database(tables: Mapping[str, Sequence[Row]]) -> Ask:
 
 
 def all_mails(ask: Ask, scope: Scope, site: str | None = "https://io.site.test", **policy: Any) -> dict[str, Mail]:
-    """Mails to all who can be told anything, by recipient."""
-    free = {"is_reader": lambda _: True, "is_quiet": lambda *_: False, "told_on": lambda *_: None, "is_praised": lambda *_: False}
+    """Mails to all recipients with anything to report, by recipient."""
+    free = {
+        "is_reader": lambda _: True,
+        "is_quiet": lambda *_: False,
+        "mailed_on": lambda *_: None,
+        "is_praised": lambda *_: False,
+    }
     chosen = MailPolicy(**(free | policy))
     return {mail.recipient: mail for mail in mails(ask, scope, chosen, Links(site, Path("/data/reports")))}
 

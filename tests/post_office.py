@@ -30,17 +30,17 @@ def entry(user: str, code: str = "POSIX-101", application: str = "lmp", hours: f
 
 
 def mail_to(recipient: str = "ada", *entries: Entry, kind: str = "user", night: dt.date = NIGHT, **changes: Any) -> Mail:
-    told = entries or changes.pop("entries", () if kind == "operator" else (entry(recipient, night=night),))
-    text = "".join(f"- {each.title}\n  {{{{link:acknowledge:{each.subject.key}}}}}\n" for each in told)
+    reported = entries or changes.pop("entries", () if kind == "operator" else (entry(recipient, night=night),))
+    text = "".join(f"- {each.title}\n  {{{{link:acknowledge:{each.subject.key}}}}}\n" for each in reported)
     html = "".join(
         f'<p>{each.title} <a href="{{{{link:snooze:{each.subject.key}}}}}">Later</a> '
         f'<a href="{{{{mailto:snooze:{each.subject.key}}}}}">by mail</a></p>'
-        for each in told
+        for each in reported
     )
     values: dict[str, Any] = {
         "kind": kind,
         "recipient": recipient,
-        "entries": told,
+        "entries": reported,
         "first_night": night - dt.timedelta(days=6),
         "last_night": night,
         "subject": f"Your runs up to {night}",
@@ -63,7 +63,7 @@ def parsed(content: bytes) -> EmailMessage:
 
 @dataclass
 class Books:
-    """A transport that remembers, and does as it is told."""
+    """A transport that remembers, and answers as planned."""
 
     mails: list[Message] = field(default_factory=list)
     plan: Callable[[Message], Outcome] = lambda _message: Outcome("sent", "250 ok")

@@ -45,8 +45,8 @@ def verdicts(found: Sequence[Row], nights: Sequence[date]) -> list[Row]:
     """
     with TemporaryDirectory() as folder:
         database = _database(Path(folder), found, nights)
-        told = {row["log_id"]: row for row in ask(database, "SELECT * FROM job_weather").to_pylist()}
-    return [{**run, **told[_log_id(place)]} for place, run in enumerate(found) if _end(run).date() in set(nights)]
+        reported = {row["log_id"]: row for row in ask(database, "SELECT * FROM job_weather").to_pylist()}
+    return [{**run, **reported[_log_id(place)]} for place, run in enumerate(found) if _end(run).date() in set(nights)]
 
 
 def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Path:
@@ -69,7 +69,7 @@ def _files(folder: Path, found: Sequence[Row]) -> Iterator[LakeFile]:
 
 
 def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
-    """What is in the lake of a run: its log, with one file for all, and what its file system told."""
+    """What is in the lake of a run: its log, with one file for all, and the state of its file system."""
     start = run["start_at"].replace(tzinfo=UTC)
     file_system, file = run["file_system"], {"log_id": log_id, "file_id": 1}
     yield "log", {"log_id": log_id, "user": "benchmarks", "start_at": start, "end_at": _end(run)} | _run(run)
@@ -91,7 +91,7 @@ def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
 
 
 def _run(run: Row) -> Row:
-    """What tells runs of the same from others: of a benchmark, those that move data the same way on as many processes."""
+    """What makes runs comparable: of a benchmark, those that move data the same way on as many processes."""
     seconds = [run[name] for name in ("read_seconds", "write_seconds", "meta_seconds")]
     moved = {name: None if run[name] is None else int(run[name]) for name in ("read_bytes", "write_bytes")}
     return moved | {
@@ -150,7 +150,7 @@ def page(counted: Counts) -> str:
         f"{total(counted, (LOADED, SLOW, REST), VERDICTS):,} runs of IOR, HACC-IO, VPIC-IO and BD-CATS on Edison's three Lustre "
         'file systems, the tables behind "A Year in the Life of a Parallel File System" (Lockwood et al., SC18): bytes and times '
         "by Darshan, traffic by LMT during each run, and how full the fullest OST was. They go through the same queries as a "
-        "sweep's readings, and get [the verdicts for servers that tell no times](weather.md#where-servers-tell-no-times)."
+        "sweep's readings, and get [the verdicts for servers that count no times](weather.md#where-servers-count-no-times)."
     )
     terms = (
         "A run is slow where the median rate of runs alike (application, direction, file or file per process, file system, "
@@ -160,14 +160,14 @@ def page(counted: Counts) -> str:
         "samples, and those before which fewer than three of the same were known."
     )
     slow, system = [LOADED, SLOW], (LOAD, FULL)
-    told = (
+    reported = (
         f"`system` is {lift(counted, [LOADED], system):.1f} times as frequent for runs that were slow under high load as for "
         f"those that were not slow, by load alone {lift(counted, [LOADED], [LOAD]):.1f} times. Of all slow runs "
         f"{_ratio(counted, slow, system):.0%} get it, {lift(counted, slow, system):.1f} times as many as of the rest: "
         f"{lift(counted, slow, [LOAD]):.1f} times by load, and {lift(counted, slow, [FULL]):.1f} times by fullness."
     )
     blamed = (
-        f"`application` is told to {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program changed: "
+        f"`application` is the verdict on {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program changed: "
         "benchmarks move what they always do. The tables do not say in how many requests, so bytes, processes and times are all "
         "that runs are held against; nor are there findings."
     )
@@ -184,7 +184,7 @@ def page(counted: Counts) -> str:
         "| --- |" + " --- |" * (len(VERDICTS) + 1),
         *(_row(counted, kind) for kind in (LOADED, SLOW, REST)),
         "",
-        told,
+        reported,
         "",
         blamed,
     ]

@@ -1,8 +1,8 @@
-"""Time in opens and closes, which traces do not show: where it lies between the requests that they do.
+"""Time in opens and closes, which traces do not show: where it lies between the traced requests.
 
-Records tell how often a file was opened, and how long its metadata took in sum. A rank opens a file before its first
+Records count how often a file was opened, and how long its metadata took in sum. A rank opens a file before its first
 request and closes it after its last. Where it opened it several times, it closed and opened it in its longest pauses between
-the file's first close and its last open, which records tell too.
+the file's first close and its last open, which records have too.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 Begins and ends of extents are sorted apart from each other, and never paired again. Between the k-th end and the begin
 that comes d - 1 places after the k-th begin, if the end is the later, at least d extents lie over each other; and of the
-bytes after the end before it, no other k tells the same.
+bytes after the end before it, no other k counts the same.
 """
 
 from collections.abc import Sequence
@@ -259,7 +259,7 @@ def _traced(order: Order) -> _Extents:
 
 
 def _lines(extents: _Extents, parts: Sequence[Integers]) -> list[_Line] | None:
-    """A line for each way to part the groups, none at all where one would be too long for its places to be told."""
+    """A line for each way to part the groups, None where a line would be too long for 64-bit offsets."""
     group_count = len(parts[0])
     lows, highs = np.full(group_count, np.iinfo(np.int64).max), np.zeros(group_count, np.int64)
     if len(extents.groups):

@@ -31,7 +31,7 @@ _EVIDENCE: Final = ("records", "trace", "heatmap")
 _RECORDS, _TRACE, _HEATMAP = range(len(_EVIDENCE))
 # Darshan rounds where it shares a request among bins; a heat map that is further off has not seen what the records have.
 _HEATMAP_SLACK: Final = 0.01
-# How much of a log may be left out of layer `all` where it cannot be told whose it is.
+# How much of a log layer `all` may leave out because its rank is not known.
 _LEFT_OUT: Final = 0.1
 
 
@@ -54,7 +54,7 @@ class _Amounts(NamedTuple):
 
     @property
     def has_requests(self) -> Flags:
-        """Which rows tell of reads or writes."""
+        """Which rows have reads or writes."""
         has_requests: Flags = (self.values[:, _OF_REQUESTS] != 0).any(axis=1)
         return has_requests
 

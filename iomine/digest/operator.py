@@ -1,4 +1,4 @@
-"""The mail to operators: how sweeps went, and what they should look at."""
+"""The mail to operators: how sweeps went, and what needs attention."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Section:
     Attributes:
         title: of the part.
         lines: its sentences.
-        is_alarm: whether it should not be missed.
+        is_alarm: whether it is highlighted.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Trouble:
     """What the post could not do.
 
     Attributes:
-        title: what kind of trouble it is.
+        title: its kind.
         names: of users or accounts, each with a reason that may be empty.
     """
 
@@ -66,8 +66,8 @@ def operator_mail(ask: Ask, first: date, last: date, bars: Mapping[str, float], 
         *(_listed(ask, each, first, last) for each in _LISTS),
         *map(_troubled, troubles),
     ]
-    told = [section for section in sections if section.lines]
-    if not told:
+    filled = [section for section in sections if section.lines]
+    if not filled:
         return None
     rejected = sum(row["rejected_count"] + row["readings_rejected"] for row in sweeps)
     news = [counted(len(found), "notice")] if found else []
@@ -76,7 +76,7 @@ def operator_mail(ask: Ask, first: date, last: date, bars: Mapping[str, float], 
     view = {
         "subject": subject,
         "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
-        "sections": told,
+        "sections": filled,
     }
     return Mail(
         kind="operator",
@@ -97,7 +97,7 @@ def _noticed(found: Sequence[Notice]) -> Section:
         f"of the night before: {each.about}."
         for each in found
     )
-    return Section("To be noticed", tuple(lines), is_alarm=True)
+    return Section("Notices", tuple(lines), is_alarm=True)
 
 
 def _number(value: float) -> str:

@@ -50,8 +50,8 @@ def sentence(templates: Iterable[str], text: str | None) -> str:
         text: the sentence.
     """
     whole = text or ""
-    told = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
-    return name(whole, _MOST_SENTENCE) if told is None else told
+    named = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
+    return name(whole, _MOST_SENTENCE) if named is None else named
 
 
 def finding_of(code: str, text: str | None) -> str:

@@ -1,8 +1,8 @@
-"""A run of the post: what an earlier run left, and new mails, each carried once and noted in the ledger before and after.
+"""A run of the post sends what an earlier run left, then new mails. The ledger notes each before and after it is sent.
 
-What is promised: every mail on the books arrives at least once, or is told as refused or given up; none arrives twice but one
-that was between our last word and the server's answer when the connection, or this process, broke down. That one is sent
-again with the same bytes and the same Message-ID, or held, as the site sets it.
+Every mail in the ledger arrives at least once, or is listed as refused or given up. A mail can arrive twice only if the
+connection or this process broke between the end of the mail and the server's answer. The site decides whether such a mail is
+sent again, with the same bytes and the same Message-ID, or held.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,11 +32,11 @@ class Office:
 
     Attributes:
         settings: of the site.
-        ledger: its ledger, which nobody else sends from meanwhile.
-        directory: who is who.
+        ledger: its ledger, locked by the caller.
+        directory: addresses of users.
         signer: of links.
         transport: takes the mails.
-        now: tells the time, with a time zone.
+        now: returns the current time, with a time zone.
     """
 
     settings: Settings
@@ -49,16 +49,16 @@ class Office:
 
 @dataclass(slots=True)
 class Summary:
-    """What became of mails: each by its recipient, as `user ada` or `project chem042`, with the reason where there is one.
+    """What became of mails, by recipient (`user ada`, `project chem042`), with the reason where there is one.
 
     Attributes:
-        sent: those that a mail server or the outbox has taken.
-        deferred: those that another run tries again.
-        refused: those that nobody gets, because the server refuses them for good or they cannot be mails.
-        held: those that may have arrived, and wait for an answer of the operators.
-        in_doubt: those that may have arrived, and are sent again by another run.
-        unknown: recipients whose address nobody knows.
-        quiet: those that must not be told.
+        sent: a mail server or the outbox accepted them.
+        deferred: another run tries again.
+        refused: not sent again, because the server refuses them for good or no mail can be made of them.
+        held: they may have arrived, and wait for the operators' decision.
+        in_doubt: they may have arrived, and another run sends them again.
+        unknown: recipients without a known address.
+        quiet: recipients who get no mail by the notification policy.
         waiting: mails over the limit of a run; composed anew in the next run.
         directory_faults: what is wrong with the directory, in sentences.
         fault: why the run ended early, empty where it did not.
@@ -77,17 +77,17 @@ class Summary:
 
     @property
     def is_whole(self) -> bool:
-        """Whether whoever was to get a mail got it."""
+        """Whether every recipient got their mail."""
         return not (self.deferred or self.refused or self.held or self.in_doubt or self.unknown or self.fault)
 
 
 def deliver(mails: Iterable[Mail], office: Office, *, leftovers: bool = True) -> Summary:
-    """Carries mails; the caller holds the ledger's lock.
+    """Sends mails; the caller holds the ledger's lock.
 
     Args:
-        mails: new ones, asked for once what an earlier run left has gone.
-        office: with what.
-        leftovers: whether what an earlier run left goes first.
+        mails: new ones; the iterator is first used when the mails of an earlier run have been sent.
+        office: what the run works with.
+        leftovers: whether mails of an earlier run are sent first.
 
     Raises:
         OutputError: the directory cannot be asked.
@@ -109,11 +109,11 @@ class _Run:
         self._misses = 0
 
     def finish(self) -> None:
-        """Carries what an earlier run left."""
+        """Sends what an earlier run left."""
         settings, policy = self._office.settings, self._policy()
         for posted in self._office.ledger.unfinished():
             if reason := policy.quiet_recipient(posted.kind, posted.recipient):
-                # Asked for after it was written, and before it left.
+                # The reader opted out after the mail was written and before it was sent.
                 self._mark(posted, "failed", reason)
                 self.summary.quiet.append((posted.who, reason))
             elif posted.state == "sending" and settings.in_doubt == "hold":
@@ -128,12 +128,12 @@ class _Run:
                 self._carry(posted)
 
     def send(self, mails: Iterable[Mail]) -> None:
-        """Carries new mails, to operators first, then the costliest; all come onto the books before the first leaves."""
+        """Sends new mails, to operators first, then by cost. All are in the ledger before the first is sent."""
         for posted in [each for mail in sorted(mails, key=_dearest_first) for each in self._booked(mail)]:
             self._carry(posted)
 
     def _booked(self, mail: Mail) -> Iterator[Posted]:
-        """The mail on the books, for each who gets it; nothing where nobody does, which is noted."""
+        """The mail as the ledger has it, for each recipient. Recipients who get none are noted in the summary."""
         who = who_of(mail.kind, mail.recipient)
         if not is_user(mail.recipient):
             self.summary.unknown.append(who)
@@ -158,7 +158,7 @@ class _Run:
         settings, ledger = self._office.settings, self._office.ledger
         name = message_id(mail, person.address, settings)
         if ledger.state_of(name) not in {None, "failed"}:
-            self.summary.quiet.append((who, "told before"))
+            self.summary.quiet.append((who, "mailed before"))
         elif reason := self._policy().quiet_mail(mail):
             self.summary.quiet.append((who, reason))
         elif self._is_full(mail.kind):
@@ -186,7 +186,7 @@ class _Run:
         except OutputError as error:
             outcome = Outcome("later", str(error.args[0]))
             self.summary.fault = outcome.reply
-        # What was in doubt before stays so until a server takes or refuses it.
+        # A mail in doubt stays in doubt until a server accepts or refuses it.
         is_in_doubt = posted.state == "sending" and outcome.end == "later"
         self._mark(posted, "sending" if is_in_doubt else _STATES[outcome.end], outcome.reply)
         self._note(posted.who, outcome)
@@ -206,7 +206,7 @@ class _Run:
             self.summary.fault = outcome.reply
 
     def _policy(self) -> NotificationPolicy:
-        """Notification policy as of now: each mail on the books changes them."""
+        """The notification policy as of now: each mail in the ledger changes it."""
         return NotificationPolicy(self._office.settings, self._office.ledger, self._office.now().date())
 
     def _is_full(self, kind: Kind) -> bool:

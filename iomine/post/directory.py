@@ -92,7 +92,7 @@ class TemplateDirectory:
 
 @dataclass(frozen=True, slots=True)
 class PasswdDirectory:
-    """Those whom the system knows, by its files, LDAP or whatever else it is told to ask, at the template's address.
+    """Those whom the system knows, by its files, LDAP or what else it is configured to ask, at the template's address.
 
     Args:
         template: with `{user}` in it.
@@ -139,7 +139,7 @@ class CsvDirectory:
             if person is None:
                 self._faults.append(f"Line {number} of {file} {fault}.")
             elif self._people.setdefault(user, person).address != person.address:
-                self._faults.append(f"Line {number} of {file} gives {visible(user)} another address: nobody gets his mails.")
+                self._faults.append(f"Line {number} of {file} gives {visible(user)} another address: they get no mails.")
                 twice.add(user)
         for user in twice:
             del self._people[user]
@@ -204,9 +204,9 @@ class LdapDirectory:
                 self._connection = self.connect()
             self._connection.search(self.settings.base, asked, attributes=[self.settings.address, self.settings.name])
         except (LDAPException, OSError) as error:
-            told = visible(str(error))[:200]
+            reason = visible(str(error))[:200]
             raise OutputError(
-                f"The LDAP server {self.settings.server} cannot be asked ({told}): nothing new was sent."
+                f"The LDAP server {self.settings.server} does not answer ({reason}): nothing new was sent."
             ) from error
         found = [each["attributes"] for each in self._connection.response or () if each["type"] == "searchResEntry"]
         addresses = [_texts(entry.get(self.settings.address)) for entry in found]

@@ -27,9 +27,9 @@ _PICTURE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class _Whole(BaseHeader):
-    """A header of addresses in angle brackets, folded between them and nowhere else.
+    """A header of addresses in angle brackets, folded only between them.
 
-    Python would fold an address that is longer than a line by encoding it, and then it is none any more.
+    Python folds an address that is longer than a line by encoding it, and mail programs then do not know it as an address.
     """
 
     max_count = 1
@@ -47,11 +47,11 @@ class _Whole(BaseHeader):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells a mail from others.
+    """Headers that differ from mail to mail.
 
     Attributes:
         message_id: in angle brackets.
-        first_id: of the first mail of its kind to the same person, which it answers to; None where it is the first.
+        first_id: of the first mail of its kind to the same person, which this one replies to; None for the first.
         at: its date, with a time zone.
     """
 
@@ -71,9 +71,10 @@ _POLICY: Final = _policy()
 
 
 def message_id(mail: Mail, address: str, settings: Settings) -> str:
-    """The id of a mail, the same for the same mail however often it is composed.
+    """The id of a mail, the same however often the mail is composed.
 
-    To users and projects those are mails up to the same night on the same subjects, to operators those of the same night.
+    Mails to users and projects are the same if they end on the same night and list the same subjects; those to operators, if they
+    end on the same night.
     """
     parts = [mail.kind, mail.recipient, mail.last_night.isoformat()]
     if mail.kind == "operator":
@@ -81,22 +82,22 @@ def message_id(mail: Mail, address: str, settings: Settings) -> str:
     else:
         parts += sorted(entry.subject.key for entry in mail.entries)
         parts += sorted(f"better {subject.key}" for subject in mail.better)
-    told = "".join(f"{len(part)}:{part}" for part in parts)
-    return f"<{sha256(told.encode()).hexdigest()[:32]}@{domain_of(settings.from_address)}>"
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return f"<{sha256(text.encode()).hexdigest()[:32]}@{domain_of(settings.from_address)}>"
 
 
 def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stamp: Stamp) -> bytes:
     """The mail, with CRLF at the end of lines.
 
     Args:
-        mail: what it says.
-        person: who gets it.
+        mail: its content.
+        person: the recipient.
         settings: of the site.
         signer: of links.
-        stamp: what tells it from other mails.
+        stamp: its id and date.
 
     Raises:
-        OutputError: it is larger than a mail of 100 KB.
+        OutputError: it is larger than 100 KB.
     """
     message = EmailMessage(_POLICY)
     message["Date"] = stamp.at
@@ -108,7 +109,7 @@ def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stam
     if stamp.first_id:
         message["In-Reply-To"] = stamp.first_id
         message["References"] = stamp.first_id
-    # RFC 3834, and what vacation programs and Exchange go by.
+    # RFC 3834, and the headers that vacation programs and Exchange check.
     message["Auto-Submitted"] = "auto-generated"
     message["Precedence"] = "bulk"
     message["X-Auto-Response-Suppress"] = "All"
@@ -154,7 +155,7 @@ class _Links:
         return _PLACE.sub(lambda place: escaped(self._in_place(place)), text)
 
     def all_of(self, verb: Verb, key: str = "") -> list[str]:
-        """The links of an action: to the site, where there is one, and one that writes a mail."""
+        """The links of an action: to the site's server, if there is one, and one that opens a mail to send."""
         days = self._settings.snooze_days if verb == "snooze" else 0
         token = self._signer.token(Action(verb, self._mail.kind, self._mail.recipient, key, days))
         mailto = f"mailto:{quote(self._settings.actions_to, safe='@')}?subject=iomine%20{token}"
@@ -163,5 +164,5 @@ class _Links:
     def _in_place(self, place: re.Match[str]) -> str:
         way, whole, verb, key = place.groups()
         if key is not None and key not in self._keys:
-            raise ValueError(f"a mail has a link about {key}, which it does not tell of")
+            raise ValueError(f"a mail has a link about {key}, which is none of its entries")
         return self.all_of(cast("Verb", verb or whole), key or "")[0 if way == "link" else -1]

@@ -233,14 +233,14 @@ class Smtp:
         if not _is_fine(code) and not _is_temporary(code):
             # It would be so for every mail.
             self._reset()
-            raise OutputError(f"{self._name} takes no mail from {message.sender} ({_told(code, reply)}): see from_address.")
+            raise OutputError(f"{self._name} takes no mail from {message.sender} ({_reply_text(code, reply)}): see from_address.")
         if _is_fine(code):
             code, reply = server.rcpt(message.address)
         if _is_fine(code):
             code, reply = server.docmd("data")
             if code == _GOES_ON:
                 return _send_content(server, message.content)
-        return Outcome("later" if _is_temporary(code) or _is_fine(code) else "refused", _told(code, reply))
+        return Outcome("later" if _is_temporary(code) or _is_fine(code) else "refused", _reply_text(code, reply))
 
     def _reset(self) -> None:
         """Has the server forget what was begun."""
@@ -265,11 +265,11 @@ def _send_content(server: smtplib.SMTP, content: bytes) -> Outcome:
     except OSError as error:
         return Outcome("doubtful", _line(error))
     if _is_fine(code):
-        return Outcome("sent", _told(code, reply))
+        return Outcome("sent", _reply_text(code, reply))
     # What is no reply says nothing about the mail.
     if code < 0 or code == _GOES_ON:
-        return Outcome("doubtful", _told(code, reply))
-    return Outcome("later" if _is_temporary(code) else "refused", _told(code, reply))
+        return Outcome("doubtful", _reply_text(code, reply))
+    return Outcome("later" if _is_temporary(code) else "refused", _reply_text(code, reply))
 
 
 def _is_fine(code: int) -> bool:
@@ -281,7 +281,7 @@ def _is_temporary(code: int) -> bool:
     return not _is_fine(code) and not 500 <= code < 600  # noqa: PLR2004  RFC 5321
 
 
-def _told(code: int, reply: bytes) -> str:
+def _reply_text(code: int, reply: bytes) -> str:
     return _short(f"{code} {reply.decode('utf-8', 'replace')}")
 
 
@@ -289,7 +289,7 @@ def _line(error: Exception) -> str:
     match error:
         case smtplib.SMTPResponseException():
             reply = error.smtp_error
-            return _told(error.smtp_code, reply if isinstance(reply, bytes) else reply.encode())
+            return _reply_text(error.smtp_code, reply if isinstance(reply, bytes) else reply.encode())
         case OSError() if error.strerror:
             return _short(error.strerror)
         case _:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from iomine.triggers import MANUALS, TRIGGERS
 from iomine.views.questions import Parameters, question
 
-_TOLD: Final = ("high", "warn")
+_FINDING_LEVELS: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
 _HISTORY_DAYS: Final = 90
 # As in the questions under `sql/questions/report`, with the parameters of `which`.
@@ -72,7 +72,7 @@ class Facts:
     Attributes:
         log: its row of `logs`, with `host_count` where the hosts of its ranks are known.
         job: what accounting knows of its job.
-        findings: verdicts that are worth telling, each with `title`, what it `needs`, and `metrics`; the costliest first.
+        findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
@@ -204,15 +204,15 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
         of_log.not_applicable = [verdict for verdict in verdicts if verdict["state"] == "not applicable"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
-        of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
-        of_log.notes = [verdict for verdict in fired if verdict["level"] not in _TOLD]
+        of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
+        of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
         codes |= {verdict["code"] for verdict in of_log.findings}
     metrics = {view: rows(sql) for view, sql in _metric_questions(codes).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
             trigger = TRIGGERS.get(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
-            finding["metrics"] = {name: values[0][name] for name in trigger.told} if trigger and values else {}
+            finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
 
 
 def _words(code: str) -> Row:
@@ -224,7 +224,7 @@ def _words(code: str) -> Row:
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
     for code in sorted(codes & TRIGGERS.keys()):
-        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].told)
+        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].shown)
     # Views and columns are triggers' own names, which their model has checked.
     return {
         view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {_WANTED}"  # noqa: S608

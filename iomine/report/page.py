@@ -99,13 +99,13 @@ def triggers_page() -> str:
 
 def as_json(facts: Facts) -> bytes:
     """All facts but the picture, for programs; the same facts give the same bytes."""
-    told = {
+    content = {
         "iomine": __version__,
         "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
         "grid": facts.grid and tenths(facts.grid),
     }
-    return json.dumps(told, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(content, default=_plain, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _plain(value: object) -> str:

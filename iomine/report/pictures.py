@@ -1,6 +1,6 @@
 """Pictures in pages: SVG as text, and grids as small PNGs within it, both made in less than a millisecond.
 
-Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people tell apart. Text and lines
+Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people see. Text and lines
 take their colours from the style sheet, so that pictures follow the page into the dark.
 """
 

@@ -159,7 +159,7 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
     truth = archetype.truth(about)
     slow = np.flatnonzero(slowdowns > 1)
     has_stragglers = 0 < len(slow) < nprocs
-    told = {
+    entry = {
         "user": application.user,
         "application": application.exe,
         "lineage": application.lineage,
@@ -171,7 +171,7 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
         "bursts": {name: program.bursts[op] for op, name in enumerate(OPS)},
         "slow_ranks": slow.tolist(),
     }
-    return program, told
+    return program, entry
 
 
 def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:

@@ -1,4 +1,4 @@
-"""A program as it runs: archetypes tell it what its ranks do next, and it charges the time and keeps the tapes."""
+"""A program as it runs: archetypes say what its ranks do next, and it charges the time and keeps the tapes."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -21,7 +21,7 @@ def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo) -> I
         path: where it lies.
         data: its bytes as they are.
         modified_at: when it was last changed, in UTC.
-        zone: time zone of times that do not tell theirs.
+        zone: time zone of times without one.
 
     Raises:
         UnreadableError: it cannot be unpacked, or is too large then.

@@ -69,8 +69,8 @@ def build_catalog(
             _set(con, settings or {})
             for name, rows in reference.items():
                 _copy(con, name, rows)
-            told = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
-            _copy(con, "_meta", pa.table({"key": list(told.keys()), "value": list(told.values())}, schema=_texts("key", "value")))
+            meta = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
+            _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
             con.commit()
         _to_disk(beside)
         beside.replace(target)

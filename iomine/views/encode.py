@@ -59,7 +59,7 @@ def write_json(answer: pa.Table, file: BinaryIO) -> None:
 
 def write_parquet(answer: pa.Table, file: BinaryIO) -> None:
     """Writes Parquet; the file may be a pipe."""
-    # A pipe cannot tell its position, which the writer asks for.
+    # A pipe has no position, which the writer asks for.
     whole = io.BytesIO()
     pq.write_table(answer, whole)
     file.write(whole.getbuffer())

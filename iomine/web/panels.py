@@ -1,4 +1,4 @@
-"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for."""
+"""The panels of the dashboard: the query of each, the titles of its columns, and the rows behind each number."""
 # ruff: noqa: S608 - put together from the texts in this file
 
 from typing import Final

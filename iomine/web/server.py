@@ -1,4 +1,4 @@
-"""Serves on an address until it is told to end."""
+"""Serves on an address until a signal ends it."""
 
 import socket
 from pathlib import Path

@@ -37,7 +37,7 @@ class Session:
         limits: for each question.
 
     Attributes:
-        state: what tells this catalog from another that was put in its place.
+        state: identifies the catalog's file; it changes when a sweep replaces the file.
     """
 
     def __init__(self, database: Path, limits: Limits) -> None:
@@ -150,7 +150,7 @@ class SessionPool:
 
 
 def state_of(database: Path) -> str:
-    """What tells a catalog from another that was put in its place; empty where there is none."""
+    """Identifies a catalog's file, and changes when a sweep replaces it; empty where there is none."""
     try:
         found = database.stat()
     except FileNotFoundError:

@@ -20,7 +20,7 @@ run AS (
     FROM core.traffic_slot
     WHERE owner <> ''
 ),
--- An index tells OSTs apart on one file system only. Who uses many OSTs meets with what the file system does as a whole.
+-- An index identifies an OST on one file system only. A log on many OSTs depends on the file system as a whole.
 one AS (
     SELECT cluster, log_id
     FROM run

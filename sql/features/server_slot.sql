@@ -38,7 +38,8 @@ usual AS (
     FROM known
     GROUP BY cluster, who, target_kind, operation, size_class
 ),
--- What is always slow for an application is not weather, so nights before tell better than others. Few runs tell nothing.
+-- What is always slow for an application is not the system state, so its own nights before are a better reference than other
+-- users' runs. A few runs are too few.
 usual_of_app AS (
     SELECT
         cluster, judged.night, "user", app, target_kind, operation, size_class, MEDIAN(seconds_per_rpc) AS app_seconds_per_rpc

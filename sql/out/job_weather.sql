@@ -4,7 +4,7 @@
 -- reads = ["core.log", "core.log_weather_profile", "main.findings"]
 -- ---
 -- What is left over is nobody's fault that is known: the application is named on evidence of its own only.
-WITH told AS (
+WITH priced AS (
     SELECT
         cluster, night, log_id, SUM(charged_core_seconds) AS finding_core_seconds,
         arg_max(code, charged_core_seconds ORDER BY code) AS costliest_code
@@ -26,7 +26,7 @@ known AS (
         END AS beside_lineage
     FROM core.log AS log
     JOIN core.log_weather_profile AS profile USING (cluster, night, log_id)
-    LEFT JOIN told USING (cluster, night, log_id)
+    LEFT JOIN priced USING (cluster, night, log_id)
 ),
 judged AS (
     SELECT

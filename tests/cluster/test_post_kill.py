@@ -128,11 +128,11 @@ def test_twenty_kills(script, tmp_path):
             assert seen[-1]["sending"] <= 1
         sent_before = len(handler.mails)
         last = started(script, tmp_path, settings)
-        told, fault = last.communicate(timeout=60)
+        reported, fault = last.communicate(timeout=60)
 
     assert (0, "") == (last.returncode, fault)
     got = Counter(mail.message_id for mail in handler.mails)
-    assert len(handler.mails) - sent_before == int(told) > 0
+    assert len(handler.mails) - sent_before == int(reported) > 0
     assert {"sent"} == set(states(tmp_path).values())
     assert set(USERS) == {address.partition("@")[0] for address in handler.addresses()}
     assert len(USERS) == len(got)
@@ -154,8 +154,8 @@ def test_two_digests_at_once(script, tmp_path):
         assert is_sending.wait(30)
         second = started(script, tmp_path, settings, few)
         _, fault = second.communicate(timeout=30)
-        told, _ = first.communicate(timeout=60)
+        reported, _ = first.communicate(timeout=60)
         third, _ = started(script, tmp_path, settings, few).communicate(timeout=30)
     assert (1, f"Another digest is being sent from {tmp_path}: wait until it has ended.\n") == (second.returncode, fault)
-    assert ("60", "0") == (told.strip(), third.strip())
+    assert ("60", "0") == (reported.strip(), third.strip())
     assert few == sorted(address.partition("@")[0] for address in handler.addresses())

@@ -17,7 +17,7 @@ _NOBODY_LISTENS = 141
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every failure told in one sentence.
+    """The command, with one sentence for every failure.
 
     `IOMINE_DEBUG=1` in the environment lets failures that nobody foresaw through with their traceback.
     """

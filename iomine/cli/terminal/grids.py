@@ -28,7 +28,7 @@ def lay_out(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequ
 
 
 def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> None:
-    """The same on a terminal: as many columns as fit; what had to go is told on stderr."""
+    """The same on a terminal: as many columns as fit; stderr lists the columns that did not."""
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
     whole = _widths(heads, rows)

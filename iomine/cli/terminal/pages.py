@@ -70,7 +70,7 @@ def job_page(jobs: Sequence[Row], logs: Sequence[Row]) -> Iterator[RenderableTyp
         yield _pairs(_job_head(job))
     if not jobs:
         yield _title(f"job {logs[0]['job_id']}")
-        yield _indented("No accounting that was swept tells of it.")
+        yield _indented("No swept accounting has this job.")
     yield from _section(_counted(len(logs), "log"), _LOGS, logs)
     yield _indented(f"iomine show {logs[0]['log_id']} shows the first of them." if logs else "No log of it was swept.")
 

@@ -165,7 +165,7 @@ class Reader:
             self._child.wait()
             for pipe in (self._child.stdin, self._child.stdout, self._stderr):
                 if pipe is not None:
-                    # What a child that is gone was not told any more is lost with it.
+                    # The pipe to a child that has ended is broken; its unsent requests are lost with it.
                     with suppress(BrokenPipeError):
                         pipe.close()
             self._child = None

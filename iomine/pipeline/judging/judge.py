@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import LimitError, UsageError
-from iomine.lake import LakeFile, ParquetSink, Partition, faults_told, replaced, rows_of, write_file
+from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, rows_of, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.failures import FAILED, told
+from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.uncommitted import AskOfSpan, views_over
@@ -100,10 +100,10 @@ def _without_culprits(
     there = replaced(lake, files)
     for partition in {partition_of[log_id] for log_id in culprits}:
         rows = {log_id: why for log_id, why in culprits.items() if partition_of[log_id] == partition}
-        told = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
+        failed = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
         old = [pq.read_table(file.path) for file in there if (file.table, file.partition) == (FAILED, partition)]
         schema = arrow_schema(FAILED)
-        failures = pa.concat_tables([table.select(schema.names).cast(schema) for table in (*old, told)])
+        failures = pa.concat_tables([table.select(schema.names).cast(schema) for table in (*old, failed)])
         files = replaced(files, [write_file(staging, FAILED, failures, *partition)])
     before = {file.path for file in merged}
     return [file for file in files if file.path not in before]
@@ -124,7 +124,7 @@ def _culprits(
         attempt(files)
     except _UNANSWERED as error:
         if len(suspects) == 1:
-            return {suspects[0]: told(error)}
+            return {suspects[0]: error_line(error)}
     else:
         return {}
     middle = len(suspects) // 2
@@ -207,7 +207,7 @@ def _judged(
         judged += new
         findings += count
         done += span.logs
-        progress.tell("judge", done, sum(each.logs for each in found))
+        progress.report("judge", done, sum(each.logs for each in found))
     return judged, findings
 
 
@@ -226,7 +226,7 @@ def judge_span(
         WarehouseError: files cannot be read or written.
     """
     span, files = work
-    with faults_told(staging):
+    with as_warehouse_errors(staging):
         worked_out = work_out(staging, span, files, judges, threads)
         logs = [file for file in files if file.table == "log"]
         verdicts, findings = verdict_files(staging, span, [*logs, *worked_out], judges, threads)
@@ -262,7 +262,7 @@ def work_out(
     with views_over(files, settings(judges), threads) as ask:
         of_logs = [written(staging, view, [span], partial(_features, view=view, ask=ask), "log_id") for view in views]
     judged_by = list(chain.from_iterable(of_logs))
-    # What costs claim is told from the features.
+    # Claims of costs are computed from the features.
     with views_over([*files, *judged_by], settings(judges), threads) as ask:
         claims = written(staging, _CLAIMS, [span], partial(_features, view=_CLAIMS, ask=ask), "log_id", "claim_group")
     return [*judged_by, *claims]
@@ -287,6 +287,6 @@ def verdict_files(
     """
     with views_over(files, threads=threads) as ask:
         judged = ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
-    told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
-    findings = pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
+    are_findings = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
+    findings = pc.sum(pc.and_(are_findings, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
     return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings

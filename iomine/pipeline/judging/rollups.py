@@ -74,7 +74,7 @@ def _beside(staging: Path, old: LakeFile | None, new: LakeFile) -> LakeFile:
 
 
 def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partition]:
-    """Nights with logs whose sums are missing, or lack the accounts that new accounting tells; of the clusters of new files.
+    """Nights with logs whose sums are missing, or lack the accounts that new accounting has; of the clusters of new files.
 
     Args:
         there: the files of all tables as they will be.
@@ -82,9 +82,9 @@ def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partitio
     """
     clusters = {file.cluster for file in new}
     logged = {file.partition for file in there if file.table == "log" and file.partition and file.cluster in clusters}
-    told = {partition for file in new if file.table == "job" for partition in _run_in(file)}
+    run_in = {partition for file in new if file.table == "job" for partition in _run_in(file)}
     summed = [{file.partition for file in there if file.table == view} for view in ROLL_UPS]
-    return {partition for partition in logged if partition in told or any(partition not in nights for nights in summed)}
+    return {partition for partition in logged if partition in run_in or any(partition not in nights for nights in summed)}
 
 
 def _run_in(file: LakeFile) -> set[Partition]:

@@ -110,7 +110,7 @@ async def _kind_of(address: str) -> str:
 
 
 def hush() -> None:
-    """Keeps Dask from telling what goes wrong: it is told here, and in a sentence."""
+    """Silences Dask's messages about failures: this module reports each in one sentence."""
     # To be said each time, since Prefect sets every logger back; the client's has a level of its own.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -161,7 +161,7 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
             scheduler_kwargs={"dashboard": False},
             dashboard_address="127.0.0.1:0",
             worker_dashboard_address="127.0.0.1:0",
-            # What a task raises comes back to the client, who tells it.
+            # An error in a task comes back to the client, which reports it.
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
@@ -268,7 +268,7 @@ def _mapped(
     running: dict[Future, Item] = {}
     done: SimpleQueue[Future] = SimpleQueue()
     while True:
-        with _loss_told(workers):
+        with _as_lost_scheduler(workers):
             # More at once where workers have come, none until some are done where they have gone.
             for item in islice(waiting, max(0, _IN_FLIGHT_PER_THREAD * workers.capacity() - len(running))):
                 future = workers.client.submit(function, item, *arguments, pure=False, retries=2)
@@ -295,7 +295,7 @@ def _result(future: Future) -> object:
 
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
-    """The next that is done; while there are no workers to do it, that is told, and not for ever waited for."""
+    """The next result. Without workers it reports that it waits, and gives up after a time."""
     give_up_at = None
     while True:
         try:
@@ -303,20 +303,20 @@ def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
         except Empty:
             future = None
         if future is None and not workers.thread_count():
-            progress.tell(progress.WAITING, 0, 1)
+            progress.report(progress.WAITING, 0, 1)
             give_up_at = give_up_at or time.monotonic() + workers.patience_seconds
             if time.monotonic() >= give_up_at:
                 raise NoWorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
         elif give_up_at:
-            progress.tell(progress.WAITING, 1, 1)
+            progress.report(progress.WAITING, 1, 1)
             give_up_at = None
         if future is not None:
             return future
 
 
 @contextmanager
-def _loss_told(workers: Workers) -> Iterator[None]:
-    """Tells in a sentence that the scheduler is gone, which shows in many ways."""
+def _as_lost_scheduler(workers: Workers) -> Iterator[None]:
+    """Turns the many errors of a lost scheduler into one sentence."""
     try:
         yield
     except IomineError:

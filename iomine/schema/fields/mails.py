@@ -12,9 +12,9 @@ MAILS = {
             "for good."
         ),
         mail_part=(
-            "How a mail tells of a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
+            "How a mail lists a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
         ),
-        answer="What the reader asked for since: acknowledge (told no more), snooze (told later), or stop (no mails at all).",
+        answer="What the reader asked for since: acknowledge (never mail it again), snooze (mail it later), or stop (no mails).",
     ),
     **defined(
         Kind.TEXT,
@@ -30,7 +30,7 @@ MAILS = {
     ),
     **defined(
         Kind.DATE,
-        told_night="UTC date on which a mail that told of a finding went out, of an outcome the first one; empty where none did.",
+        told_night="UTC date on which a mail that lists a finding was sent, of an outcome the first one; empty where none was.",
         answer_night="UTC date on which the reader asked for it.",
     ),
 }

@@ -10,8 +10,8 @@ REQUESTS = {
         asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
         again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
         sync_interval_bytes="Bytes written for each sync, of files with 16 MiB or less for each.",
-        reread_bytes="Bytes that were read again: by the same rank where a trace tells, otherwise by any.",
-        rewritten_bytes="Bytes that were written again: by the same rank where a trace tells, otherwise by any.",
+        reread_bytes="Bytes that were read again: by the same rank where a trace shows it, otherwise by any.",
+        rewritten_bytes="Bytes that were written again: by the same rank where a trace shows it, otherwise by any.",
     ),
     **defined(
         Kind.COUNT,

@@ -96,7 +96,7 @@ def read_job(container: Container) -> Job:
     """The job record of a log.
 
     Raises:
-        UnreadableError: the record is damaged, or does not tell when the run was.
+        UnreadableError: the record is damaged, or lacks the time of the run.
     """
     inflated = container.inflate_job()
     data = inflated.data

@@ -49,7 +49,7 @@ class Parts:
         return np.array([entry.leaf in leaves for entry in self.parameters], np.bool_)[self.of]
 
     def without_repeats(self, times: Times) -> "Parts":
-        """The same, with each parameter only as it was told last, where it was told more than once at a time.
+        """The same, with the last value of each parameter that occurs more than once at a time.
 
         Args:
             times: when the parameters say they were read.
@@ -91,9 +91,9 @@ def split(text: Text, source: Input) -> Parts:
 
 def _unnamed(source: Input, *, is_joined: bool) -> Parameter | None:
     leaf = leaf_of(source.data)
-    told = parameter_of_path(source.path, leaf) if leaf else None
+    named = parameter_of_path(source.path, leaf) if leaf else None
     # A path names one target, and `job_stats` of several may be joined.
-    return told._replace(target="", target_kind="") if told and is_joined else told
+    return named._replace(target="", target_kind="") if named and is_joined else named
 
 
 def _called(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Columns as tables of the schema: types, what is not told, and the night."""
+"""Columns as tables of the schema: types, missing values, and the night."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -62,8 +62,8 @@ def about(parameters: Sequence[Parameter], part: npt.NDArray[np.int32]) -> dict[
         part: for each row the number of its parameter.
     """
     columns = ("source_kind", "target", "target_kind", "scope")
-    told = {name: label(getattr(entry, name) for entry in parameters).take(part) for name in columns}
-    return told | {"owner": pa.array([entry.owner for entry in parameters], pa.string()).take(part)}
+    named = {name: label(getattr(entry, name) for entry in parameters).take(part) for name in columns}
+    return named | {"owner": pa.array([entry.owner for entry in parameters], pa.string()).take(part)}
 
 
 def label(texts: Iterable[str]) -> Any:  # noqa: ANN401

@@ -66,7 +66,7 @@ def _day(data: bytes) -> _Day:
     with opened(data) as file:
         steps = file.dataset(_STEPS)
         if steps is None or steps.ndim != 1:
-            raise UnreadableError("The file does not tell its steps in time.")
+            raise UnreadableError("The file has no time steps.")
         at = instants(values(steps))
         osts = {}
         for path, counter in _OSTS.items():

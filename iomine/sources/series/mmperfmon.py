@@ -73,7 +73,7 @@ def _read(given: Input) -> Readings:
     blocks = [block for query in queries for block in _blocks(query.splitlines())]
     wanted = [block for block in blocks if any(block.series)]
     if not wanted:
-        means = " Bytes of NSDs are means over samples whose number is not told." if _MEANS in lines else ""
+        means = " Bytes of NSDs are means over an unknown number of samples." if _MEANS in lines else ""
         raise UnreadableError(f"The query has no {' or '.join(_COUNTERS)}.{means}")
     tables, doubts = zip(*(_rows(block, given.zone) for block in wanted), strict=True)
     bad = counted(sum(block.bad_rows for block in blocks), "rows were left out, as they do not have a time and all values")
@@ -102,7 +102,7 @@ def _series(entry: str, metric: str) -> tuple[str, str] | None:
     """Target and counter of a column, None where it is not read."""
     *key, name = entry.split("|")
     if name != metric:
-        raise UnreadableError(f"The legend does not tell what the column {metric} is of.")
+        raise UnreadableError(f"The legend does not explain the column {metric}.")
     if metric not in _COUNTERS:
         return None
     match key:

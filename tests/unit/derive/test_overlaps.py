@@ -175,7 +175,7 @@ def test_requests_without_offsets() -> None:
         assert [5, 0, 5, 5, 5, 2, 2, 2] == [read[name] for name in NEEDING_OFFSETS]
 
 
-def test_files_too_far_apart_to_tell() -> None:
+def test_files_too_far_apart() -> None:
     """Files that add up to more than 64 bits hold have no overlaps that are known, and what was moved is."""
     rows = [
         {"file_id": file_id, "op": "read", "offset_bytes": offset, "length_bytes": 7}

@@ -1,4 +1,4 @@
-"""What mails tell, against adding up the rows one by one."""
+"""What mails list, against adding up the rows one by one."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -73,7 +73,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
     ]
     slowdowns = {"weather_slowdown_ratio": 2.0, "run_slowdown_ratio": 4.0}
     weather = [log | {"weather_verdict": log["weather"]} | slowdowns for log in logs if log["weather"]]
-    told = [
+    reported = [
         {
             **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
             "cluster": "blue",
@@ -88,7 +88,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         }
         for each in outcomes
     ]
-    return {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": told, "core.job": JOBS}
+    return {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": reported, "core.job": JOBS}
 
 
 def charged(code: str, cost: float | None) -> float | None:
@@ -104,7 +104,7 @@ def recipient_of(run: Row, scope: Scope) -> str | None:
 
 
 def counted(runs: list[Row], scope: Scope) -> dict[str, list[Row]]:
-    """The runs that each recipient is told of."""
+    """The runs that are reported to each recipient."""
     found: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         recipient = recipient_of(run, scope)
@@ -179,8 +179,8 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
         assert len({run["night"] for run in slowed}) == application.night_count
     total = 0.0
     for run in loud:
-        told = [code for code in run["fired"] if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone]
-        total += added(charged(code, run["fired"][code]) for code in told) or 0.0
+        reported = [code for code in run["fired"] if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone]
+        total += added(charged(code, run["fired"][code]) for code in reported) or 0.0
     assert total == pytest.approx(sum(row["cost_core_seconds"] or 0 for row in got.nights))
     assert total == pytest.approx(sum(cause.cost_core_seconds or 0 for cause in got.causes))
 
@@ -207,8 +207,8 @@ def run_of(number: int, **given: Any) -> Row:
     }
 
 
-def test_most_five_are_told_and_the_rest_counted():
-    """Of seven causes five are told, the costliest first, and two are said to be in the reports."""
+def test_most_five_are_listed_and_the_rest_counted():
+    """Of seven causes five are listed, the costliest first, and two are said to be in the reports."""
     runs = [run_of(1, application=f"app{number}", fired={"POSIX-102": 3600.0 * number}) for number in range(1, 8)]
     mail = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1]))["ada"]
     assert ["app7", "app6", "app5", "app4", "app3"] == [entry.subject.application for entry in mail.entries]
@@ -217,7 +217,7 @@ def test_most_five_are_told_and_the_rest_counted():
 
 
 def test_nothing_to_say_is_no_mail():
-    """Who has no findings, or is to be told of none, gets none; nor does a run without a user's name."""
+    """Who has no findings, or is to be mailed none, gets no mail; nor does a run without a user's name."""
     runs = [run_of(1, fired={}), run_of(2, user="bob"), run_of(3, user="")]
     ask = database(tables(runs, []))
     assert {"bob"} == all_mails(ask, since(FIRST, NIGHTS[-1])).keys()
@@ -230,17 +230,17 @@ def test_what_could_lead_is_asked_for_too():
     """A cause is quiet where a sign that may have led it last time is; a much cheaper sign silences nothing."""
     runs = [run_of(1, fired={"POSIX-102": 3600.0, "LUSTRE-101": 2000.0, "RANK-201": 100.0})]
     ask = database(tables(runs, []))
-    for code, told in (("LUSTRE-101", {}), ("POSIX-102", {}), ("RANK-201", {"ada"})):
+    for code, reported in (("LUSTRE-101", {}), ("POSIX-102", {}), ("RANK-201", {"ada"})):
         got = all_mails(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda _, entry, code=code: entry.subject.code == code)
-        assert set(told) == got.keys()
+        assert set(reported) == got.keys()
 
 
-def test_idle_ranks_are_told_beside_the_cost():
-    """Ranks that stood idle are told apart from the cost, once for signs of one cause, and count for what is worth a mail."""
-    told = tables([run_of(1, fired={"RANK-303": 3600.0, "RANK-302": 1800.0})], [])
-    for row in told["findings"]:
+def test_idle_ranks_are_reported_beside_the_cost():
+    """The time of idle ranks is given beside the cost, once for signs of one cause, and count for what is worth a mail."""
+    reported = tables([run_of(1, fired={"RANK-303": 3600.0, "RANK-302": 1800.0})], [])
+    for row in reported["findings"]:
         row |= {"charged_core_seconds": row["cost_core_seconds"], "idle_core_seconds": 2 * row["cost_core_seconds"]}
-    (mail,) = all_mails(database(told), since(FIRST, NIGHTS[-1])).values()
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
     assert ["RANK-303"] == [entry.subject.code for entry in mail.entries]
     assert ("RANK-302",) == mail.entries[0].signs
     assert 3600.0 + 1800.0 + 7200.0 == mail.entries[0].cost_core_seconds
@@ -248,7 +248,7 @@ def test_idle_ranks_are_told_beside_the_cost():
 
 
 def test_what_is_gone_is_praised_once():
-    """What is gone is told as that and not as wrong: of this time, or since a mail told of it; once."""
+    """What is gone is reported as gone and not as wrong: if it went in these nights, or since a mail listed it; once."""
     runs = [run_of(1)]
     ask = database(tables(runs, [("ada", "a", "POSIX-102", "gone")]))
     subject = Subject("blue", "ada", "solve", "POSIX-102")
@@ -260,19 +260,19 @@ def test_what_is_gone_is_praised_once():
     assert {} == all_mails(ask, since(FIRST, NIGHTS[-1]), is_praised=lambda *_: True)
 
 
-def test_praise_names_the_mail_that_told_of_it():
-    """Where a mail told of what is gone now, it is praised however long ago that was, with the mail's date."""
+def test_praise_names_the_mail_that_listed_it():
+    """Where a mail listed what is gone now, it is praised however long ago that was, with the mail's date."""
     ask = database(tables([run_of(1, night=NIGHTS[-1], fired={})], [("ada", "a", "POSIX-102", "gone")]))
-    (mail,) = all_mails(ask, since(NIGHTS[-1], NIGHTS[-1]), told_on=lambda *_: date(2024, 3, 28)).values()
+    (mail,) = all_mails(ask, since(NIGHTS[-1], NIGHTS[-1]), mailed_on=lambda *_: date(2024, 3, 28)).values()
     assert "is gone since our mail to you of 28 March" in " ".join(mail.text.split())
 
 
-def test_what_is_over_without_a_mail_is_not_told():
-    """What is over although no mail told of it is no finding any more and no praise, and keeps no other praise back."""
-    told = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told")])
-    assert {} == all_mails(database(told), since(FIRST, NIGHTS[-1]))
-    told["advice_outcomes"][0]["is_over"] = False
-    (mail,) = all_mails(database(told), since(FIRST, NIGHTS[-1])).values()
+def test_what_is_over_without_a_mail_is_not_mailed():
+    """What is over although no mail listed it is no finding any more and no praise, and keeps no other praise back."""
+    reported = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told")])
+    assert {} == all_mails(database(reported), since(FIRST, NIGHTS[-1]))
+    reported["advice_outcomes"][0]["is_over"] = False
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
     assert ["POSIX-102"] == [entry.subject.code for entry in mail.entries]
     both = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told"), ("ada", "b", "POSIX-102", "gone")])
     (mail,) = all_mails(database(both), since(FIRST, NIGHTS[-1])).values()
@@ -285,8 +285,8 @@ def test_what_is_worse_elsewhere_is_no_praise():
     assert {} == all_mails(database(tables([run_of(1)], outcomes)), since(FIRST, NIGHTS[-1]))
 
 
-def test_others_faults_are_told_apart():
-    """Runs that others made slow are in no entry; who has such an entry beside them is told how many, and never by whom."""
+def test_others_faults_have_their_own_part():
+    """Runs that others made slow are in no entry; a mail with other entries says how many, and never who slowed them."""
     runs = [run_of(1), run_of(2, weather="neighbour"), run_of(3, weather="system"), run_of(4, weather="system")]
     (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
     assert 3600.0 == mail.entries[0].cost_core_seconds
@@ -298,7 +298,7 @@ def test_others_faults_are_told_apart():
     assert "1 of 1 run, in 1 night, on blue" in text
 
 
-def test_what_nobody_can_explain_is_told_apart():
+def test_unexplained_runs_have_their_own_part():
     """Slow runs that are unexplained are in no entry, and what was ruled out is said; of those that were not slow nothing is."""
     unexplained = {"weather": "unexplained", "is_slow_run": True}
     runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained), run_of(4, weather="unexplained", is_slow_run=False)]
@@ -312,7 +312,7 @@ def test_what_nobody_can_explain_is_told_apart():
     assert "2 of 2 runs, in 1 night, on blue" in text
 
 
-def test_projects_are_told_by_user():
+def test_projects_are_mailed_by_user():
     """A project's mail sums up by user, names whose application is meant, and blames nobody."""
     runs = [run_of(1), run_of(1, user="bob", fired={"POSIX-101": 7200.0}), run_of(2, user="eve")]
     got = all_mails(database(tables(runs, [])), Scope("project", {}, FIRST, NIGHTS[-1]))

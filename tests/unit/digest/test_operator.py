@@ -1,4 +1,4 @@
-"""What operators are told, against rows added up one by one."""
+"""What operators are mailed, against rows added up one by one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -86,7 +86,7 @@ def _slow_hours(facility: Facility, kind: str) -> Iterable[date]:
 
 @pytest.mark.parametrize("night", DAYS[1:], ids=str)
 def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Facility, ask: Ask, night: date):
-    """A metric is told where it lies above its bar and above the night before, with its numbers; exactly on the bar is not."""
+    """A metric is reported where it lies above its bar and above the night before, with its numbers; exactly on the bar is not."""
     expected = values(facility)
     bars = {metric: by_night[night] for metric, by_night in expected.items()}
     # Sums that are equal may differ in their last digit.
@@ -136,8 +136,8 @@ def test_offenders_come_by_cost(facility: Facility, mail: Mail):
 def test_rejects_are_counted_by_reason(facility: Facility, mail: Mail):
     """Reasons with how many files, the commonest first."""
     counts = Counter((each["reason"], each["stage"]) for each in facility.rejects if each["at"].date() >= FIRST)
-    told = [int(line.split()[0]) for line in section(mail, "Rejects") if not line.startswith("And ")]
-    assert sorted(counts.values(), reverse=True)[: len(told)] == told
+    reported = [int(line.split()[0]) for line in section(mail, "Rejects") if not line.startswith("And ")]
+    assert sorted(counts.values(), reverse=True)[: len(reported)] == reported
 
 
 def test_logs_without_a_name_are_counted(facility: Facility, mail: Mail):

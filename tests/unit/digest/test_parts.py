@@ -14,10 +14,10 @@ from iomine.digest.words import COLUMNS
 from iomine.post.model import Mail
 from iomine.report.facts import Ask
 from iomine.triggers import MANUALS
-from iomine.triggers.model import TOLD
+from iomine.triggers.model import FINDING_LEVELS
 
 FIRST, LAST = date(2024, 4, 1), date(2024, 4, 14)
-CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in TOLD]
+CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in FINDING_LEVELS]
 NASTY = (*HOSTILE.values(), "{{link:stop}}", "ada\nBcc: all@site.test", "\u200b\u2066x", "\ue000\ue001", "ok")
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ue000\ue001]")
 Row = dict[str, Any]
@@ -91,9 +91,7 @@ def test_mails_stay_small(mail: Mail):
 def test_both_parts_say_the_same(mail: Mail):
     """But for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
     plain, rich = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0], read_html(mail.html)
-    shown = re.sub(
-        r"It is done, or meant to be so|Not now, tell me again later|No more of these mails at all|\(by mail\)", "", rich.text
-    )
+    shown = re.sub(r"Done, or intended|Remind me later|Unsubscribe from these mails|\(by mail\)", "", rich.text)
     assert _signs(plain) == _signs(shown)
     titles = [_signs(title) for title in rich.headings if title[0].isdigit()]
     assert titles == [_signs(title) for title in _titles(mail.text, len(mail.entries))]
@@ -155,7 +153,7 @@ def test_pictures_are_said_in_words(mail: Mail):
 
 
 def test_operators_mails_bear_hostile_names(ask: Ask):
-    """What the post could not do is told with whatever names there are, in lines that fit."""
+    """What the post could not do is reported with whatever names there are, in lines that fit."""
     troubles = [Trouble("Users without an address", [(each, each) for each in NASTY * 200])]
     mail = operator_mail(_nothing_but(ask), FIRST, LAST, {}, troubles)
     assert mail is not None

@@ -57,12 +57,12 @@ def shown(warehouse: Warehouse, columns: str) -> list[dict[str, Any]]:
 
 
 def test_what_was_mailed_and_answered_is_shown(warehouse: Warehouse, ledger: Ledger):
-    """Each finding that a mail told of is a row: sent or refused, as an entry, a sign or praise, with the answer to its link."""
+    """Each finding that a mail lists is a row: sent or refused, as an entry, a sign or praise, with the answer to its link."""
     praised = entry("ada", "RANK-302").subject
-    told = mail_to("ada", replace(entry("ada"), signs=("POSIX-102",)), better=(praised,))
+    reported = mail_to("ada", replace(entry("ada"), signs=("POSIX-102",)), better=(praised,))
     books = Books(plan=lambda mail: Outcome("refused", "550 no") if mail.address.startswith("bob") else Outcome("sent", "250 ok"))
-    deliver([told, mail_to("bob"), mail_to("operator", kind="operator")], office(ledger, books, operators=("ops@site.test",)))
-    ledger.wish(Action("snooze", "user", "ada", told.entries[0].subject.key, 30), TODAY + timedelta(days=1))
+    deliver([reported, mail_to("bob"), mail_to("operator", kind="operator")], office(ledger, books, operators=("ops@site.test",)))
+    ledger.wish(Action("snooze", "user", "ada", reported.entries[0].subject.key, 30), TODAY + timedelta(days=1))
     assert show_mails(warehouse, ledger, ())
     one = {"cluster": "blue", "user": "ada", "application": "lmp", "mail_state": "sent", "told_night": TODAY, "answer": None}
     columns = 'recipient, mail_part, code, cluster, "user", application, mail_state, told_night, answer'
@@ -157,7 +157,7 @@ def test_what_was_never_swept_is_left_alone(warehouse: Warehouse, ledger: Ledger
 
 
 def test_an_older_ledger_is_taken_over(tmp_path: Path):
-    """What version 1 said to be told still is, and its mails are shown with what it knew."""
+    """What version 1 had as mailed still is, and its mails are shown with what it knew."""
     file = tmp_path / "digest.sqlite"
     key = entry("ada").subject.key
     with sqlite3.connect(file) as old:
@@ -181,11 +181,11 @@ def test_an_older_ledger_is_taken_over(tmp_path: Path):
             PRAGMA user_version = 1;
         """)
     with Ledger(file) as ledger:
-        assert {key: TODAY} == ledger.told("user", "ada")
+        assert {key: TODAY} == ledger.mailed("user", "ada")
         assert {"other": TODAY} == ledger.praised("user", "ada")
         assert ("Title", "lmp") == ledger.title(Action("snooze", "user", "ada", key, 30))
         parts = [(row["mail_part"], row["application"], row["code"], row["cluster"]) for row in ledger.mails()]
         assert [("entry", "lmp", None, None), ("better", "lmp", None, None)] == parts
     with Ledger(file) as again:
-        assert {key: TODAY} == again.told("user", "ada")
+        assert {key: TODAY} == again.mailed("user", "ada")
         assert {"ada": date(2026, 11, 20)} == again.last_nights("user")

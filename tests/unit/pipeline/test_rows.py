@@ -95,7 +95,7 @@ def test_whatever_is_raised_is_noted(log: Log, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told to the reader, who then leaves the traces out."""
+    """The reader gets to know it, and leaves the traces out."""
 
     def stumble(*_arguments: object) -> None:
         raise MemoryError

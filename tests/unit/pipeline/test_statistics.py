@@ -147,7 +147,7 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     assert again.statistics == Counts(again.statistics.found, 0, again.statistics.found, 0)
 
 
-def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler: str):
+def test_what_is_no_statistics_is_reported_and_remembered(tmp_path: Path, scheduler: str):
     """Files of any kind end as rejects with a reason, twice alike; those that a dot hides are passed over."""
     stats = tmp_path / "stats"
     stats.mkdir()
@@ -163,7 +163,7 @@ def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler:
 
 
 def job_stats(gib: int, last_io: int = 0) -> str:
-    """What Lustre 2.12 says of one job that has written so much; it tells no moment of reading, and not since when it counts."""
+    """What Lustre 2.12 says of one job that has written so much; it has no moment of reading, and not since when it counts."""
     moment = f"  snapshot_time:   {last_io}\n" if last_io else ""
     return (
         f"job_stats:\n- job_id:          77\n{moment}"
@@ -210,8 +210,8 @@ def test_a_burst_after_idle_readings_lasts_its_ten_minutes(tmp_path: Path, sched
     assert Counts(6, 6, 0, 0) == summary.statistics
     assert (0, 0, 0, 0) == (summary.found, summary.ingested, summary.known, summary.rejected)
     assert _EXPECTED_BURSTS == rows(tmp_path / "w", _BURST)
-    told = "SELECT found_count, statistics_found_count, statistics_ingested_count, statistics_known_count FROM sweeps"
-    assert [(0, 6, 6, 0)] == [tuple(row.values()) for row in rows(tmp_path / "w", told)]
+    reported = "SELECT found_count, statistics_found_count, statistics_ingested_count, statistics_known_count FROM sweeps"
+    assert [(0, 6, 6, 0)] == [tuple(row.values()) for row in rows(tmp_path / "w", reported)]
 
 
 def test_an_archive_of_readings_is_its_members(tmp_path: Path, scheduler: str):
@@ -230,8 +230,8 @@ def test_an_archive_of_readings_is_its_members(tmp_path: Path, scheduler: str):
 
 
 def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, scheduler: str):
-    """Of two targets, or two moments in paths, equal bytes are two readings; of a moment that they tell themselves, one."""
-    told = (
+    """Of two targets, or two moments in paths, equal bytes are two readings; of a moment in their content, one."""
+    reported = (
         "snapshot_time             1767622200.000000001 secs.nsecs\nwrite_bytes               1 samples [bytes] 4096 4096 4096\n"
     )
     stats = put(
@@ -240,8 +240,8 @@ def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, sched
             "a/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
             "b/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
             "a/2026-01-05/1400/scratch-OST0002.txt": job_stats(1),
-            "a/2026-01-05/1400/scratch-OST0003/stats": told,
-            "a/2026-01-05/1500/scratch-OST0003/stats": told,
+            "a/2026-01-05/1400/scratch-OST0003/stats": reported,
+            "a/2026-01-05/1500/scratch-OST0003/stats": reported,
         },
     )
     assert Counts(5, 3, 2, 0) == sweep(tmp_path / "w", scheduler, stats=(stats,)).statistics
@@ -249,7 +249,7 @@ def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, sched
 
 
 def test_files_touched_at_other_times_are_other_readings(tmp_path: Path, scheduler: str):
-    """Where nothing but the time of change tells the moment, that is what tells readings apart."""
+    """Where only the time of change gives the moment, that time separates readings."""
     stats = put(tmp_path / "stats", {"a/scratch-OST0001": job_stats(1), "b/scratch-OST0001": job_stats(1)})
     for name, seconds in (("a", 1767621600), ("b", 1767622200)):
         os.utime(stats / name / "scratch-OST0001", (seconds, seconds))
@@ -270,7 +270,7 @@ def test_no_bytes_end_a_batch(tmp_path_factory: pytest.TempPathFactory, content:
 
 
 def an_input(path: str) -> NewInput:
-    """An input that is told to have bytes that no file has."""
+    """An input that claims more bytes than any file has."""
     return NewInput(path, Key("0" * 64, None, None, None), 3, dt.datetime(2026, 1, 5, tzinfo=dt.UTC))
 
 
@@ -299,7 +299,7 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("time_zone", "This is not TOML"),
         ('mira = "UTC"', "mira is not known here"),
@@ -309,9 +309,9 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
         ('[time_zone]\nmira = "../../etc/passwd"', "is not a time zone"),
     ],
 )
-def test_zones_that_are_none_are_told(text: str, told: str):
+def test_zones_that_are_none_are_reported(text: str, reported: str):
     """What is wrong is said in a sentence with what to write instead."""
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=reported):
         parse_zone(text, "mira")
 
 

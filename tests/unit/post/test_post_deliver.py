@@ -52,9 +52,9 @@ def test_every_fault_ends_one_mail_and_the_run_goes_on(tmp_path):
         # The same mails once more, as a flow that is tried again brings them.
         second = deliver(mails, office(ledger, smtp(settings), now=later(hours=1)))
         third = deliver(mails, office(ledger, smtp(settings), now=later(hours=2)))
-    # Those that were refused have not been told, so they are new mails again.
+    # Those that were refused do not count as mailed, so they are new mails again.
     assert ["user bob", "user cyd", "user dan", "user eve", "user fay", "user gus"] == sorted(second.sent)
-    assert sorted((f"user {user}", "told before") for user in [*USERS, "zoe"]) == sorted(third.quiet)
+    assert sorted((f"user {user}", "mailed before") for user in [*USERS, "zoe"]) == sorted(third.quiet)
     assert [] == third.sent
     assert third.is_whole
     assert [*USERS, "gus", "zoe"] == sorted(address[:3] for address in handler.addresses())
@@ -116,14 +116,14 @@ def test_doubt_lasts_until_a_server_answers():
 
 
 def test_mail_that_nobody_takes_is_given_up():
-    """After days of trying it is listed as refused, and what it told counts as not told."""
+    """After days of trying it is listed as refused, and its findings do not count as mailed."""
     ledger, busy = Ledger(None), Books(plan=lambda _mail: Outcome("later", "451 busy"))
     for day in range(6):
         assert ["user ada"] == [who for who, _ in deliver([], office(ledger, busy, now=later(days=day))).deferred] or day == 0
         deliver([mail_to("ada")], office(ledger, busy), leftovers=False) if day == 0 else None
     assert [("user ada", "given up after 5 days: 451 busy")] == deliver([], office(ledger, busy, now=later(days=5.1))).refused
     assert [] == ledger.unfinished()
-    assert {} == ledger.told("user", "ada")
+    assert {} == ledger.mailed("user", "ada")
     assert ["user ada"] == deliver([mail_to("ada")], office(ledger, now=later(days=6))).sent
 
 
@@ -151,15 +151,15 @@ def test_fault_of_the_settings_costs_no_mail():
 
 def test_two_digests_at_once(tmp_path):
     """The second ends with one sentence, and may begin when the first has ended."""
-    told = r"Another digest is being sent from .*: wait until it has ended\."
-    with only_digest(tmp_path), pytest.raises(WarehouseError, match=told), only_digest(tmp_path):
+    reported = r"Another digest is being sent from .*: wait until it has ended\."
+    with only_digest(tmp_path), pytest.raises(WarehouseError, match=reported), only_digest(tmp_path):
         pytest.fail("two have the lock")
     with only_digest(tmp_path):
         pass
 
 
 def test_stale_mail_is_held_back():
-    """A mail that was written before another one told the same does not leave, though it tells more."""
+    """A mail that was written before another one with the same finding is not sent, though it lists more."""
     ledger = Ledger(None)
     deliver([mail_to("ada")], office(ledger))
     stale = mail_to("ada", entry("ada"), entry("ada", "POSIX-102"), night=NIGHT + dt.timedelta(days=1))
@@ -168,7 +168,7 @@ def test_stale_mail_is_held_back():
     praised = mail_to("ada", entry("ada", "POSIX-103"), better=(entry("ada", "POSIX-104").subject,))
     assert ["user ada"] == deliver([praised], office(ledger, books)).sent
     again = mail_to("ada", entry("ada", "POSIX-105"), better=praised.better)
-    assert [("user ada", "told before")] == deliver([again], office(ledger, books)).quiet
+    assert [("user ada", "mailed before")] == deliver([again], office(ledger, books)).quiet
     assert 1 == len(books.mails)
 
 
@@ -181,7 +181,7 @@ def test_costliest_go_first_and_a_run_has_an_end():
     assert ["operator operator", "user gus", "user fay", "user eve"] == summary.sent
     assert ["user dan", "user cyd", "user bob", "user ada"] == summary.waiting
     assert summary.is_whole
-    assert {} == ledger.told("user", "dan")
+    assert {} == ledger.mailed("user", "dan")
     assert ["user dan", "user cyd", "user bob"] == deliver(mails, office(ledger, books, most_mails=3)).sent
 
 
@@ -199,7 +199,7 @@ def test_readers_who_want_none_get_none():
 
 
 def test_strangers_are_listed(tmp_path):
-    """Nobody's address is guessed: users whom the directory does not know, and accounts without an investigator, are told."""
+    """Nobody's address is guessed: users whom the directory does not know, and accounts without an investigator, are listed."""
     (tmp_path / "people.csv").write_text("ada,lovelace@site.test,Ada Lovelace\nada2,x y\n")
     hostile = "root\nBcc: all@site.test"
     mails = [mail_to("ada"), mail_to("bob"), mail_to(hostile), mail_to("x" * 5000)]
@@ -214,12 +214,12 @@ def test_strangers_are_listed(tmp_path):
     assert not summary.is_whole
 
 
-def test_mail_that_is_too_large_is_told():
-    """It cannot be a mail: it is listed, counts as not told, and the others go."""
+def test_mail_that_is_too_large_is_reported():
+    """It cannot be a mail: it is listed, does not count as mailed, and the others are sent."""
     ledger = Ledger(None)
     summary = deliver([mail_to("ada", html="x" * 200_000), mail_to("bob")], office(ledger))
     assert (["user bob"], ["user ada"]) == (summary.sent, [who for who, _ in summary.refused])
-    assert {} == ledger.told("user", "ada")
+    assert {} == ledger.mailed("user", "ada")
 
 
 def test_dry_run_leaves_the_ledger_alone(tmp_path):
@@ -228,7 +228,7 @@ def test_dry_run_leaves_the_ledger_alone(tmp_path):
     deliver([mail_to("ada")], office(ledger))
     before = (tmp_path / "digest.sqlite").read_bytes()
     summary = deliver([mail_to("ada"), mail_to("bob")], office(ledger.copy(), Outbox(tmp_path / "out")))
-    assert (["user bob"], [("user ada", "told before")]) == (summary.sent, summary.quiet)
+    assert (["user bob"], [("user ada", "mailed before")]) == (summary.sent, summary.quiet)
     assert before == (tmp_path / "digest.sqlite").read_bytes()
     assert 1 == len(list((tmp_path / "out").glob("*.eml")))
 
@@ -242,7 +242,7 @@ def test_nothing_to_say():
 
 
 def test_ledger_is_for_its_owner_and_of_one_version(tmp_path):
-    """Nobody else may read it; what is no ledger is told in a sentence, and left as it is."""
+    """Nobody else may read it; what is no ledger is reported in a sentence, and left as it is."""
     with Ledger(tmp_path / "digest.sqlite") as ledger:
         ledger.wish(Action("stop", "user", "ada"), NOW.date())
     assert 0o600 == (tmp_path / "digest.sqlite").stat().st_mode & 0o777

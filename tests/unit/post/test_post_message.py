@@ -165,9 +165,9 @@ def test_links_without_a_site_write_mails():
     assert "snooze" == action_of(html).verb
 
 
-def test_only_what_is_told_has_links():
+def test_only_what_is_listed_has_links():
     """A place for another subject is a mistake of the program's; what is none stays as it is."""
-    with pytest.raises(ValueError, match="does not tell of"):
+    with pytest.raises(ValueError, match="which is none of its entries"):
         made(mail_to("ada", text=f"{{{{link:acknowledge:{entry('bob').subject.key}}}}}"))
     text = "{{ 7 * 7 }} {{link:stop }} {{link:other}} {{mailto}} {{link:acknowledge:12}}\n"
     assert text == next(parsed(made(mail_to("ada", text=text))).iter_parts()).get_content().replace("\r\n", "\n")

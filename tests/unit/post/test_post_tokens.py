@@ -96,14 +96,14 @@ def mail(subject: str, **headers: str) -> bytes:
 
 @pytest.fixture
 def ledger():
-    """One in which ada was told of something."""
+    """One in which a mail to ada lists a finding."""
     opened = Ledger(None)
     deliver([mail_to("ada")], office(opened))
     return opened
 
 
 @pytest.mark.parametrize(
-    ("action", "told", "until"),
+    ("action", "reported", "until"),
     [
         (
             ACTION,
@@ -125,9 +125,9 @@ def ledger():
     ],
 )
 @pytest.mark.parametrize("form", ["iomine {}", "Re: iomine {}", "{}", "Größe {} ok"])
-def test_a_mail_does_what_its_link_says(ledger, action, told, until, form):
+def test_a_mail_does_what_its_link_says(ledger, action, reported, until, form):
     """The token counts, whatever stands around it and however the subject is folded or encoded; what is done is said."""
-    assert told == take(mail(form.format(SIGNER.token(action))), SIGNER, ledger, TODAY)
+    assert reported == take(mail(form.format(SIGNER.token(action))), SIGNER, ledger, TODAY)
     assert {(action.verb, action.key): until} == ledger.wishes(action.kind, action.recipient)
 
 

@@ -38,7 +38,7 @@ def test_mails_go_over_one_connection_as_they_are(handler):
 
 
 @pytest.mark.parametrize(
-    ("stage", "reply", "end", "told"),
+    ("stage", "reply", "end", "reported"),
     [
         ("mail", "451 later", "later", "451 later"),
         ("rcpt", "451 greylisted", "later", "451 greylisted"),
@@ -52,7 +52,7 @@ def test_mails_go_over_one_connection_as_they_are(handler):
         ("rcpt", "550 \x1b[2J\u202e\ufffd" + "x" * 400, "refused", "550 "),
     ],
 )
-def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply, end, told):
+def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply, end, reported):
     """4xx and a connection lost before the content are for later, 5xx for good; lost after the content, nobody knows."""
     handler.plan = lambda at, address: reply if at == stage and (stage == "mail" or address.startswith("bob")) else None
     with mail_server(handler, enable_SMTPUTF8=True) as settings:
@@ -64,7 +64,7 @@ def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply
         transport.close()
 
     assert (end, True) == (outcome.end, outcome.is_reached)
-    assert outcome.reply.startswith(told)
+    assert outcome.reply.startswith(reported)
     assert outcome.reply.isprintable()
     assert len(outcome.reply) <= 300
     assert "sent" == after.end

@@ -132,7 +132,7 @@ def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: st
     assert after == renamed([template], before, lambda *_: other)
 
 
-def test_what_a_template_does_not_give_is_told_apart() -> None:
+def test_what_a_template_does_not_give_is_found() -> None:
     """Nothing is changed in a sentence that was written otherwise, since nobody knows where the names in it are."""
     template = "{read_count} reads of {reread_path}."
     assert renamed([template], "7 writes of /home/ann.", lambda *_: "x") is None

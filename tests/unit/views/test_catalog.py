@@ -260,7 +260,7 @@ def test_a_view_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest
 
 
 def test_unknown_tables_and_relative_paths_are_refused(tmp_path: Path):
-    """A mistake of the program that builds a catalog is told at once."""
+    """A mistake of the program that builds a catalog is reported at once."""
     with pytest.raises(ValueError, match="no table nosuch"):
         build_catalog(tmp_path / "iomine.duckdb", {"nosuch": []}, {}, {})
     with pytest.raises(ValueError, match="absolute paths"):

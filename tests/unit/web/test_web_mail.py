@@ -13,8 +13,8 @@ from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
 from iomine.post.tokens import Action, Signer, signer_with_key
 
-TOLD = entry("ada", application="<b>lmp</b>")
-KEY = TOLD.subject.key
+MAILED = entry("ada", application="<b>lmp</b>")
+KEY = MAILED.subject.key
 ACTIONS = [
     (Action("stop", "user", "ada"), "From now on, you get no more digests."),
     (Action("acknowledge", "user", "ada", KEY), "From now on, you get no word of “Title of POSIX-101” in <b>lmp</b>."),
@@ -27,7 +27,7 @@ ACTIONS = [
 def warehouse(tmp_path: Path) -> Path:
     """One whose ledger knows a mail about a program with a hostile name."""
     with Ledger(tmp_path / "digest.sqlite") as ledger:
-        deliver([mail_to("ada", TOLD)], office(ledger))
+        deliver([mail_to("ada", MAILED)], office(ledger))
     return tmp_path
 
 
@@ -41,8 +41,8 @@ def wishes(warehouse: Path, action: Action) -> dict[tuple[str, str], dt.date]:
         return dict(ledger.wishes(action.kind, action.recipient))
 
 
-@pytest.mark.parametrize(("action", "told"), ACTIONS)
-def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, told):
+@pytest.mark.parametrize(("action", "reported"), ACTIONS)
+def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, reported):
     """Programs that look at links do no harm; the page says what would be done, has one button, and no script."""
     with served(warehouse) as address:
         path = f"/mail/{signer.token(action)}"
@@ -54,8 +54,8 @@ def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, to
     today = dt.datetime.now(dt.UTC).date()
     assert {(action.verb, action.key): today + dt.timedelta(days=30) if action.days else dt.date.max} == wishes(warehouse, action)
     before, after = Outline(looked.text), Outline(done.text)
-    assert told in before.text
-    assert told in after.text
+    assert reported in before.text
+    assert reported in after.text
     assert ("button" in before.tags, "button" in after.tags) == (True, False)
     assert {"script", "b"}.isdisjoint(before.tags | after.tags)
     assert "form-action 'self'" in looked.headers["content-security-policy"]

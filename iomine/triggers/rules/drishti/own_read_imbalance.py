@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"own_read_spread_ratio": 0.99}, state="fired"),
         Case("exactly on the bar", {"own_read_spread_ratio": 0.3}, state="clear"),
-        Case("what would tell it is missing from the log", {"own_read_spread_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"own_read_spread_ratio": None}, state="unknown"),
         Case("the log never read through POSIX", {"posix_read_count": 0, "own_read_spread_ratio": None}, state="not applicable"),
         Case(
             "all records are shared by all ranks", {"own_record_count": 0, "own_read_spread_ratio": None}, state="not applicable"

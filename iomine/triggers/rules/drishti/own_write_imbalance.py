@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the bar", {"own_write_spread_ratio": 0.95}, state="fired"),
         Case("exactly on the bar", {"own_write_spread_ratio": 0.3}, state="clear"),
-        Case("what would tell it is missing from the log", {"own_write_spread_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"own_write_spread_ratio": None}, state="unknown"),
         Case(
             "the log never wrote through POSIX", {"posix_write_count": 0, "own_write_spread_ratio": None}, state="not applicable"
         ),

@@ -35,7 +35,7 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the share", {"small_shared_read_ratio": 0.1, "small_shared_read_count": 5000}, state="clear"),
         Case("exactly on the bar of the count", {"small_shared_read_ratio": 0.5, "small_shared_read_count": 1000}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_shared_read_ratio": None, "small_shared_read_count": None},
             state="unknown",
         ),

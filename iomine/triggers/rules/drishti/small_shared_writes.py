@@ -40,7 +40,7 @@ TRIGGER = Trigger(
             "exactly on the bar of the count", {"small_shared_write_ratio": 0.6, "small_shared_write_count": 1000}, state="clear"
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_shared_write_ratio": None, "small_shared_write_count": None},
             state="unknown",
         ),

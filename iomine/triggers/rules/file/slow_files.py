@@ -8,7 +8,7 @@ count as one. The cost is the time by which such files exceed what the median fi
 
 Blind spots: of fewer than eight files alike none is called slow, and where half of them are slow, the median is slow too. A
 file that one rank has for itself is slow also where the rank is (see RANK-101). Files that come from the client's cache are
-fast, so the few that do not may look slow. Records do not tell the sizes of files, so what was moved stands in for it.
+fast, so the few that do not may look slow. Records do not have the sizes of files, so the bytes moved stand in for them.
 """
 
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger

@@ -56,7 +56,7 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the share", {"misaligned_ratio": 0.30, "misaligned_seconds_ratio": 0.5}, state="clear"),
         Case("exactly on the bar of the time", {"misaligned_ratio": 0.9, "misaligned_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"misaligned_ratio": None, "misaligned_seconds_ratio": None},
             state="unknown",
         ),

@@ -56,7 +56,7 @@ TRIGGER = Trigger(
         Case("exactly on the bar of the share", {"small_write_ratio": 0.10, "small_write_seconds_ratio": 0.33}, state="clear"),
         Case("exactly on the bar of the time", {"small_write_ratio": 1.0, "small_write_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_write_ratio": None, "small_write_seconds_ratio": None},
             state="unknown",
         ),

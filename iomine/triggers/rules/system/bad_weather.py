@@ -4,7 +4,7 @@ A run can be slow through no fault of its own: a rebuild, a full target or anoth
 needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is held against the median time of
 requests of the same kind and size in the last 30 nights, and weighed by how much of the program's own time hung on which
 servers. It counts only where others kept the targets busy, or nobody:
-who makes the weather is not excused by it. This is told so that nobody looks for the reason in the program.
+users who keep the targets busy themselves are not excused. So there is no need to look for the cause in the program.
 
 Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the
 network too, which servers do not see. What is usual is known only after some nights of statistics.
