@@ -1,7 +1,7 @@
 """Verdicts on logs that an incident changed: simulated facilities with known incidents.
 
-`python tests/blame_truth.py [SEED...]` simulates facilities, reads and judges what servers and the scheduler recorded, and the logs
-of applications that incidents changed, as a sweep does, and writes docs/blame_truth.md.
+`python tests/blame_truth.py [SEED...]` simulates facilities, reads and judges what servers and the scheduler recorded, and
+the logs of applications that incidents changed, as a sweep does, and writes docs/blame_truth.md.
 """
 
 import os
@@ -98,8 +98,8 @@ def page(counts: Counts) -> str:
         f"{len(seeds)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, a user's job makes an OST slow for hours, "
         "another's an MDT; a link makes all nodes behind one switch slow for a day, one application writes in small pieces from "
         "a moment on, and the user of another follows advice. Logs of the applications that any of this changed, what servers "
-        "recorded, and accounting are read and judged as a sweep does. What the switches recorded is not read, so nothing can show that "
-        "a link was slow: its victims are to be `unexplained`."
+        "recorded, and accounting are read and judged as a sweep does. What the switches recorded is not read, so nothing can "
+        "show that a link was slow: its victims are to be `unexplained`."
     )
     terms = (
         f"A log is a victim if an incident cost it at least {VICTIM_RATIO:.0%} of its time in requests and metadata calls, and a "

@@ -244,7 +244,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
             f"Verdicts on {len(verdicts) - len(pairs)} logs of programs that were run to show known behaviour. Labels speak",
             "of what a program asked for; where a label claims nothing, the workload is left out. Two questions have no label",
             "and go by what is said of each workload: read by many ranks, and collective in vain. Both rulesets judged the same",
-            "logs. What fired is a finding if it cost a core-second or more, or if its cost is not known. What did not fire is clear,",
+            "logs. What fired is a finding if it cost a core-second or more, or an unknown time. What did not fire is clear,",
             "not applicable (the program did nothing of the kind), or unknown.",
             "",
             *_lines(table),

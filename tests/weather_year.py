@@ -167,9 +167,9 @@ def page(counted: Counts) -> str:
         f"{lift(counted, slow, [LOAD]):.1f} times by load, and {lift(counted, slow, [FULL]):.1f} times by fullness."
     )
     blamed = (
-        f"`application` is the verdict on {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program changed: "
-        "benchmarks move what they always do. The tables do not say in how many requests, so bytes, processes and times are all "
-        "that runs are held against; nor are there findings."
+        f"`application` is the verdict on {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program "
+        "changed: benchmarks always move the same. The tables do not say in how many requests, so bytes, processes and times "
+        "are all that runs are held against; nor are there findings."
     )
     lines = [
         "# What slow runs of a year met with",

@@ -34,7 +34,7 @@ ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
     "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
 )
-SLOWED_TITLES: Final = {"user": "Slowed by others", "project": "Slowed by others"}
+SLOWED_TITLE: Final = "Slow runs, not caused by the program"
 UNEXPLAINED_TITLE: Final = "Slow runs without a known cause"
 ABOUT_UNEXPLAINED: Final = (
     "The servers' counters show the usual speed, and Darshan shows that the programs did what they did before. The network and "

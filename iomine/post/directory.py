@@ -206,7 +206,7 @@ class LdapDirectory:
         except (LDAPException, OSError) as error:
             reason = visible(str(error))[:200]
             raise OutputError(
-                f"The LDAP server {self.settings.server} does not answer ({reason}): nothing new was sent."
+                f"The LDAP server {self.settings.server} cannot be asked ({reason}): nothing new was sent."
             ) from error
         found = [each["attributes"] for each in self._connection.response or () if each["type"] == "searchResEntry"]
         addresses = [_texts(entry.get(self.settings.address)) for entry in found]

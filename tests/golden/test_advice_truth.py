@@ -9,7 +9,7 @@ pytestmark = pytest.mark.proof
 
 
 def test_the_page_adds_up() -> None:
-    """What the page says follows from its table: at least 18 of 20 followers are recognised, no others, and nothing without mails."""
+    """The page's text follows from its table: at least 18 of 20 followers are recognised, no others, none without mails."""
     text = PAGE.read_text()
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| \d", line)]
     assert 20 == len(rows)

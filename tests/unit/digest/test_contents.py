@@ -292,8 +292,8 @@ def test_others_faults_have_their_own_part():
     assert 3600.0 == mail.entries[0].cost_core_seconds
     text = " ".join(mail.text.split())
     assert (
-        "What was not your fault - solve: 3 runs in 1 night were slowed, 2 by the file system itself and 1 by another user's jobs"
-        in text
+        "Slow runs, not caused by the program - solve: 3 runs in 1 night were slowed, "
+        "2 by the file system itself and 1 by another user's jobs" in text
     )
     assert "1 of 1 run, in 1 night, on blue" in text
 
@@ -306,8 +306,8 @@ def test_unexplained_runs_have_their_own_part():
     assert 7200.0 == mail.entries[0].cost_core_seconds
     text = " ".join(mail.text.split())
     assert (
-        "What was slow, and nobody knows why - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before. "
-        "Ruled out are the servers" in text
+        "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before. "
+        "The servers' counters show the usual speed" in text
     )
     assert "2 of 2 runs, in 1 night, on blue" in text
 

@@ -86,7 +86,7 @@ def _slow_hours(facility: Facility, kind: str) -> Iterable[date]:
 
 @pytest.mark.parametrize("night", DAYS[1:], ids=str)
 def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Facility, ask: Ask, night: date):
-    """A metric is reported where it lies above its bar and above the night before, with its numbers; exactly on the bar is not."""
+    """A metric is reported above its bar and above the night before, with its numbers; exactly on the bar it is not."""
     expected = values(facility)
     bars = {metric: by_night[night] for metric, by_night in expected.items()}
     # Sums that are equal may differ in their last digit.

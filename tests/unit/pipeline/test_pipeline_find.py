@@ -42,7 +42,7 @@ def test_paths_that_overlap_give_each_file_once(tmp_path):
 
 
 def test_what_is_no_file_is_not_opened(tmp_path):
-    """Pipes and devices named like logs would be read for ever; sparse giants would fill memory: each is reported, none is opened."""
+    """Pipes and devices named like logs never end, and sparse giants fill memory: each is reported, none is opened."""
     os.mkfifo(tmp_path / "pipe.darshan")
     (tmp_path / "pipe-behind-a-link.darshan").symlink_to("pipe.darshan")
     with (tmp_path / "giant.darshan").open("wb") as giant:

@@ -136,7 +136,7 @@ def test_a_word_is_an_hmac():
 
 @given(TEXTS.filter(bool), TEXTS.filter(bool))
 def test_names_stay_different(one: str, other: str):
-    """Two names have one pseudonym if and only if they are one; the same name has another one for each kind of thing that it names."""
+    """Equal names have equal pseudonyms, different ones do not; a name has another one for each kind of thing that it names."""
     assert (one == other) == (of("user", one) == of("user", other))
     assert of("user", one) != of("job_name", one)
     assert of("user", one) != of("user", one, by=OTHER)

@@ -179,7 +179,7 @@ def test_nights_whose_sums_are_outdated(tmp_path: Path) -> None:
 
 @pytest.mark.proof
 def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
-    """Records, verdicts and logs leave but for the last nights; who offends, with what, how often, and trends stay as they were."""
+    """Only the last nights keep records, verdicts and logs; offenders, their findings and trends stay as they were."""
     before = _answers(warehouse)
     assert dict.fromkeys(ANSWERS, True) == {view: bool(reported) for view, reported in before.items()}
     assert [36] == column(warehouse, "SELECT count(*) FROM findings")

@@ -130,7 +130,7 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
 
 
 def test_unanswered_questions_are_reported_with_what_the_log_lacks(facts_of: Callable[..., Facts]) -> None:
-    """A trigger that could not be assessed is neither fired nor silent; one that does not apply is listed in a line of its own."""
+    """A trigger that could not be assessed is neither fired nor silent; one that does not apply is listed in another line."""
     silent = VERDICT | {"finding": None, "advice": None}
     lacks = {"state": "unknown", "reason": "The log's <b>MPI-IO</b> module is unsound."}
     verdicts = [

@@ -15,7 +15,7 @@ _LOGS = 300
 _BY_COST = 'SELECT "user", app, cost_core_seconds, io_core_seconds FROM worst_offenders'
 
 
-# A culprit's cost is its time, and what it lost of that is known from the truth alone: seven eighths, or nine tenths of some of it.
+# A culprit's cost is its time. Only the truth says what it lost of that: seven eighths, or nine tenths of some of it.
 _LEAST_RATIO = 0.9
 
 

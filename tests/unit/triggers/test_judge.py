@@ -156,7 +156,7 @@ def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, leve
     ("cost", "idle", "level"), [(0.5, 0.5, "warn"), (0.5, 0.49, "info"), (0.5, None, "info"), (None, 9.0, "warn")]
 )
 def test_idle_ranks_decide_what_is_a_finding(judge, cost: float | None, idle: float | None, level: str) -> None:
-    """A fired verdict that cost next to nothing is a finding where others stood idle for so long meanwhile; the two are kept apart."""
+    """A fired verdict that cost almost nothing is a finding where others stood idle for long; both times are kept apart."""
     trigger = replace(MANY, idle="straggler_idle_core_seconds")
     metrics = {"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "straggler_idle_core_seconds": idle}
     (verdict,) = judge([trigger], [metrics])

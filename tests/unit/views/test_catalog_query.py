@@ -166,7 +166,7 @@ def test_another_database_is_no_catalog(tmp_path: Path):
     ],
 )
 def test_a_catalog_of_another_version_is_refused(warehouse: Path, version: str | None, reported: str):
-    """Columns of the same name mean something else there, so nothing is asked of it; the message has both versions and what to do."""
+    """Columns of the same name mean something else there, so it is not queried; the message has both versions and what to do."""
     with duckdb.connect(warehouse) as con:
         con.execute("DELETE FROM _meta WHERE key = 'schema_version'")
         if version:

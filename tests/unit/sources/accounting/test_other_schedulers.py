@@ -95,7 +95,7 @@ def test_pbs_records_of_other_kinds_are_counted(jobs, read):
     assert [("7", "ada")] == columns(jobs(text, "pbs"), "job_id", "user")
     reported = read(text).doubt
     assert "Left out, 2 in all: line 4 (it is no accounting record), line 5 (it has no job id)." in reported
-    assert "Passed over, 2 in all: records of other kinds than that of a job's end." in reported
+    assert "Skipped, 2 in all: records that are not of a job's end." in reported
 
 
 def test_pbs_values_with_blanks_and_forged_keys(jobs):
@@ -199,7 +199,7 @@ def test_lsf_arrays_names_and_other_records(jobs, read):
     assert [("404717", "404717[17]", 'a "b" 1')] == columns(jobs(text), "job_id", "shown_job_id", "job_name")
     assert (
         "Left out, 2 in all: line 4 (it is not whole), line 5 (it is no accounting record). "
-        "Passed over, 1 in all: records of other kinds than that of a job's end." == read(text).doubt
+        "Skipped, 1 in all: records that are not of a job's end." == read(text).doubt
     )
 
 
@@ -251,4 +251,4 @@ def test_grid_engine_tasks_and_failures(jobs, read):
     assert (None, None, date(2011, 7, 15)) == tuple(rows[1][name] for name in ("start_at", "end_at", "night"))
     reported = read(text).doubt
     assert "Left out, 2 in all: line 5 (it is no accounting record), line 6 (it is no accounting record)." in reported
-    assert "Passed over, 1 in all: records" in reported
+    assert "Skipped, 1 in all: records" in reported

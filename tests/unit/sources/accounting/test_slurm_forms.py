@@ -343,5 +343,5 @@ def test_blocks_that_are_no_jobs(jobs, read):
     assert ["13", "10", "21"] == [row["job_id"] for row in jobs(text)]
     reported = read(text).doubt
     assert reported.startswith("Left out, 2 in all: line ")
-    assert "line 1 (it is no part of a job)" in reported
+    assert "line 1 (it does not begin with JobId)" in reported
     assert f"line {text.splitlines().index('JobId=9 JobName=no time') + 1} (it has no time)" in reported

@@ -65,7 +65,7 @@ def test_empty_sections_are_no_rows() -> None:
 
 @_HERE
 def test_rpc_stats_of_clients() -> None:
-    """`rpc_stats` of an OSC device; those of an MDC device count what is neither read nor written, which is left out and reported."""
+    """`rpc_stats` of an OSC device; an MDC's count neither reads nor writes, and are left out and reported."""
     paths = dict(members("procfs/hpe_lustre2.9-2.10_all-roles.tar.gz"))
     (osc,) = (path for path in paths if path.endswith("OST0000-osc-ffff88105db50000/rpc_stats"))
     got = read(paths[osc], osc)

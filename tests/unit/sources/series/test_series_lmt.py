@@ -103,7 +103,7 @@ def test_ids_that_stand_for_nothing() -> None:
     times = [*_TIMES, "yesterday", None, 5, "9999-12-31 23:00:00"]
     osts = [(1, 1, 1, 1), (9, 1, 1, 1), (1, 4, 1, 1), (1, 5, 1, 1), (1, 6, 1, 1), (None, 1, 1, 1), ("1", b"1", 1, 1)]
     readings = read(_made(times[:-1], osts))
-    assert (2, "OST_DATA: 6 rows were left out, as their ids stand for nothing") == (
+    assert (2, "OST_DATA: 6 rows were left out, as their ids are not defined") == (
         len(readings.tables["lustre_counter"]),
         readings.doubt,
     )
