@@ -55,7 +55,7 @@ class _Opened(NamedTuple):
 
 
 def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats, Floats]:
-    """When each stretch starts and ends if opens before and closes behind it belong to it.
+    """When each stretch starts and ends if opens before and closes after it belong to it.
 
     Args:
         stretches: what a layer did, each stretch of one rank on one file.
@@ -74,7 +74,7 @@ def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats
     order = np.lexsort((begins, group_of))
     group = group_of[order]
     is_last = np.append(group[1:] != group[:-1], True)
-    # The pause behind each stretch.
+    # The pause after each stretch.
     pause_starts, pause_ends = finishes[order], np.append(begins[order][1:], np.inf)
     may_reopen = (pause_ends > opened.first_closes[group]) & (pause_starts < opened.last_opens[group])
     pauses = np.where(may_reopen, pause_ends - pause_starts, -np.inf)

@@ -357,7 +357,7 @@ def _stripes(layouts: _Layouts, file_ids: Integers, line: _Line) -> tuple[_Strip
     component = np.where(has_layout[rows], firsts[rows] + within, 0)
     starts, sizes = np.append(layouts.starts, 0)[component], np.append(layouts.sizes, 1)[component]
     sizes = np.where(has_layout[rows], sizes, _ONE_STRIPE)
-    # A first component that starts behind what was touched is no component of it, but there is no other.
+    # A first component that starts after what was touched is no component of it, but there is no other.
     starts = np.where(within > 0, np.clip(starts, line.lows[rows], line.highs[rows]), line.lows[rows])
     nexts = np.append(starts[1:], 0)
     nexts[ends - 1] = line.highs

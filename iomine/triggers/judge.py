@@ -47,7 +47,7 @@ def judge_sql(
         triggers: at least one; their views are looked up in schema `core`, where the lake's features are.
         nights: pairs of cluster and night to judge, None for all there are.
         computed: views that are worked out anew, in schema `feature`.
-        log_ids: the first id to judge, and the first behind it; None for all.
+        log_ids: the first id to judge, and the end (exclusive); None for all.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -101,7 +101,7 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
 
     Args:
         nights: pairs of cluster and night, None for all there are.
-        log_ids: of these nights, the first id to keep, and the first behind it; None for all.
+        log_ids: of these nights, the first id to keep, and the end (exclusive); None for all.
     """
     if nights is None:
         return ""

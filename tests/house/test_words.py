@@ -60,6 +60,7 @@ BANNED = (
     Banned(r"\bcarriers?\b", "transport"),
     Banned(r"\bshel(f|ves)\b", "report cache"),
     Banned(r"\bhired\b", "worker pool"),
+    Banned(r"\bbehind_\w+|\b(first|right|stands?|comes?|begins?|starts?) behind\b", "end-exclusive"),
     Banned(r"(?<![a-z])letters?(?![a-z])", "mail", (*_LEDGER, *_ALPHABET)),
 )
 

@@ -171,7 +171,7 @@ Cells = tuple[str, Literal["left", "right", "fold"], list[str]]
 
 
 def _blocks(columns: Sequence[Cells], available: int) -> Iterator[list[Cells]]:
-    """Columns that fit side by side, whole: those that do not stand below, each time behind the first."""
+    """Blocks of columns that fit side by side: those that do not fit stand below, each block after the first column."""
     first, *others = columns
     block = [first]
     for column in others:

@@ -38,8 +38,8 @@ def views_over(
     with passing_views(paths, variables, threads) as con:
 
         def ask(sql: str, span: Span) -> pa.Table:
-            first, behind = span.edges
-            set_variables(con, {"first_log_id": first, "behind_log_id": behind})
+            first, end = span.edges
+            set_variables(con, {"first_log_id": first, "end_log_id": end})
             return answer_own(con, sql)
 
         yield ask

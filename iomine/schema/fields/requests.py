@@ -169,7 +169,7 @@ DRISHTI = {
         node_evidence="What the number of nodes is known from: 2 the scheduler's accounting, 1 the hosts that the log names.",
         aggregators_differ="1 where the hint cb_nodes is not the number of nodes, 0 where it is.",
         aggregator_order=(
-            "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 behind it."
+            "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 after it."
         ),
     ),
 }

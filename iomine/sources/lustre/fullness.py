@@ -1,4 +1,4 @@
-"""`lfs df`: how full targets are, once or many times, each time behind a line `BEGIN <seconds since the epoch>`.
+"""`lfs df`: how full targets are, once or many times, each time after a line `BEGIN <seconds since the epoch>`.
 
 UUID                   1K-blocks        Used   Available Use% Mounted on
 scratch-OST0001_UUID 90767651352 64867282280 24942697308  72% /scratch[OST:1]

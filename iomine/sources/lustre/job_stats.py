@@ -1,6 +1,6 @@
 """`job_stats` of OSTs and MDTs: what each job did on a target since its entry there was made.
 
-It looks like YAML and is none: until 2.14 a number of eight digits stands right behind its colon (`max:16777216`), ids are
+It looks like YAML and is none: until 2.14 a number of eight digits directly follows its colon (`max:16777216`), ids are
 bare text, and 2.15.0 does not indent times. An entry is a line with the job's id, lines with times, and a line for each
 operation:
 
@@ -24,7 +24,7 @@ from iomine.sources.lustre.parameters import JOB_STATS
 from iomine.sources.lustre.parts import Parts
 from iomine.sources.lustre.tables import COUNTER, HISTOGRAM, LIMITS, about, buckets, counted, labels, table_of
 
-# Ten blanks fill the column; those behind are the id's own.
+# Ten blanks fill the column; those after are the id's own.
 _ENTRY: Final = r"^- job_id: {0,10}(?P<id>[^\n]*?)\r?\n?$"
 _TIME: Final = rf"^ *(?P<what>snapshot|start)_time *: *{TIME}"
 _NOTHING: Final = r"^ +[A-Za-z0-9_]+: +\{ samples: +0,"
@@ -137,7 +137,7 @@ def read_idle(text: Text, parts: Parts, jobs: Jobs, sampled_at: int) -> pa.Table
 
 
 def _histograms(columns: Mapping[str, Any], hist: Any) -> tuple[pa.Table, int]:  # noqa: ANN401
-    """Buckets behind counters, those of reads and of writes each in the column of their name."""
+    """Buckets after counters, those of reads and of writes each in the column of their name."""
     has_some = np.flatnonzero(pc.not_equal(hist, pa.scalar(b"", hist.type)))
     pieces = pc.split_pattern_regex(hist.take(has_some), ", *")
     got = pc.extract_regex(pieces.flatten(), _BUCKET)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from iomine.sources.lustre.lines import LETTERS, Found, Mask, Positions, Text, last_before, numbers, times
 
 TIME: Final = r"(?P<seconds>[0-9]{1,10})(?:\.(?P<fraction>[0-9]{1,9})(?: +\(?secs\.(?P<unit>[un])secs\)?)?)?\s*$"
-# Where a parameter has little to say, its first line stands right behind its name.
+# The first line of a short parameter directly follows its name.
 _LINE: Final = rf"^(?:[^\s=]+=)?(?P<what>snapshot|start)_time:? +{TIME}"
 # No server has been up for thirty years, and none with Lustre's counters kept time before the year 2000.
 _FIRST_EPOCH: Final = 946_684_800

@@ -75,7 +75,7 @@ def split(text: Text, source: Input) -> Parts:
     found = text.find(LETTERS, _NAME)
     if len(found.at) > _MOST_PARAMETERS:
         raise UnreadableError(f"it names {len(found.at):,} parameters, more than servers have; give it those of one")
-    # What stands behind a name on its line is still to be read.
+    # The rest of the line after a name is still to be read.
     text.is_known[found.at[np.asarray(pc.greater(pc.binary_length(found.words["value"]), 0))]] = False
     is_head = np.zeros(len(text), np.int32)
     is_head[found.at] = 1

@@ -1,6 +1,6 @@
 """CSV of LDMS's `store_csv`: counters of Lustre's servers and clients, sampled every so many seconds.
 
-Schemas may follow one another, each behind its own header. Times are seconds since the epoch, or milliseconds and the
+Schemas may follow one another, each after its own header. Times are seconds since the epoch, or milliseconds and the
 microseconds beyond them (`time_format=1`). A client's counters have its device as target and its host as owner.
 """
 

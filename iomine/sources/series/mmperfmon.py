@@ -26,7 +26,7 @@ _LEGEND: Final = re.compile(r"\s*(\d{1,9}):\s+(\S+)\s*")
 _HEAD: Final = re.compile(r"\s*Row\s+Timestamp\s")
 _ROW: Final = re.compile(r"\s*\d+\s+(\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d)\s+(.*)")
 _TIME: Final = "%Y-%m-%d-%H:%M:%S"
-# Some values have their unit behind them.
+# Some values have their unit after them.
 _VALUE: Final = re.compile(r"\S+(?: [kMGTP]?B\b)?")
 _NULL: Final = "null"
 _COUNTERS: Final = {"gpfs_fs_bytes_read": "read_bytes", "gpfs_fs_bytes_written": "write_bytes"}

@@ -189,9 +189,9 @@ def test_prompt_shows_all_of_its_commands(warehouse: Path, keyboard: PipeInput, 
     assert [command for command in commands if f"\n{command} " not in reported] == []
 
 
-def _offered(warehouse: Path, typed: str, behind: str = "") -> list[str]:
+def _offered(warehouse: Path, typed: str, after: str = "") -> list[str]:
     completer = completer_of(warehouse / "iomine.duckdb", [".tables", ".schema"])
-    return [offer.text for offer in completer.get_completions(Document(typed + behind, len(typed)), CompleteEvent())]
+    return [offer.text for offer in completer.get_completions(Document(typed + after, len(typed)), CompleteEvent())]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_prompt_completes_what_may_stand_there(warehouse: Path, typed: str, expe
     assert expected == _offered(warehouse, typed)
 
 
-def test_prompt_looks_behind_the_cursor(warehouse: Path) -> None:
+def test_prompt_reads_text_after_the_cursor(warehouse: Path) -> None:
     """Columns are those of the views in a FROM that stands after them."""
     assert ["trigger_version"] == _offered(warehouse, "SELECT trigger_", " FROM verdicts")
 

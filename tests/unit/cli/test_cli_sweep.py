@@ -151,7 +151,7 @@ def test_a_folder_that_is_closed_is_reported(ordinary, warehouse, logs, closed):
     assert f"{logs} cannot be opened: ask its owner for permission to read it." == sentence(result)
 
 
-def test_a_path_behind_a_closed_folder_is_reported(ordinary, warehouse, logs, closed):
+def test_a_path_below_a_closed_folder_is_reported(ordinary, warehouse, logs, closed):
     """Whether it exists cannot be known; the sentence says so."""
     (logs / "in").mkdir()
     closed(logs)

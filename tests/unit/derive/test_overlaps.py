@@ -222,7 +222,7 @@ def test_layout_of_each_rank() -> None:
     assert 1 == row["straddle_count"]
 
 
-def test_layout_that_starts_behind() -> None:
+def test_layout_that_starts_after_the_requests() -> None:
     """A layout with a hole before its first component is taken from there for what lies before it."""
     rows = [{"file_id": file_id, "op": "write", "offset_bytes": 3, "length_bytes": 2} for file_id in (1, 2)]
     layouts = [{"file_id": file_id, "stripe_bytes": size, "extent_start_bytes": 2**61} for file_id, size in ((1, 4), (2, 100))]

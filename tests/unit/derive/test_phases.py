@@ -184,7 +184,7 @@ def _shown(rows: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
     return [(row["op"], row["start_seconds"], row["end_seconds"]) for row in rows]
 
 
-def test_the_last_dump_and_the_reads_behind_it_are_two_phases() -> None:
+def test_the_last_dump_and_the_reads_after_it_are_two_phases() -> None:
     """Phases are of one direction, each with its own start and end, and numbered in the order of their starts."""
     rows = _reported([*(_write(float(at), 0.25) for at in range(3)), _read(2.25, 0.5)])
     assert [("write", 0.0, 0.25), ("write", 1.0, 1.25), ("write", 2.0, 2.25), ("read", 2.25, 2.75)] == _shown(rows)

@@ -159,7 +159,7 @@ def test_mails_of_programs_do_nothing(ledger, headers):
 
 
 def test_mail_of_a_person_that_says_so_is_taken(ledger):
-    """RFC 3834: `no` is what it says, in any case and with a comment behind it."""
+    """RFC 3834: `no` is what it says, in any case and with a comment after it."""
     take(mail(SIGNER.token(ACTION), Auto_Submitted="No; x=y"), SIGNER, ledger, TODAY)
     assert 1 == len(ledger.wishes("user", "ada"))
 

@@ -166,7 +166,7 @@ def test_regions_that_hold_no_trace(data: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"pthread_id=", b"pthread_id=x1", b"thread=5", b"pthread_id=" + b"9" * 40])
 def test_text_that_is_no_thread(text: bytes) -> None:
-    """Text behind a segment that names no thread leaves the thread unknown."""
+    """Text after a segment that names no thread leaves the thread unknown."""
     record = bytearray(dxt_record("<", [_ONE], segment_bytes=96))
     record[-64:] = text.ljust(64, b"\0")
     assert [None] == decode_dxt("DXT_POSIX", 1, bytes(record), "<", RUN_SECONDS).tables["segment"]["thread_id"].to_pylist()

@@ -47,7 +47,7 @@ def test_record_without_components() -> None:
 
 @given(st.sampled_from("<>"), st.lists(st.lists(_OSTS, max_size=3), min_size=1, max_size=4))
 def test_osts_go_to_their_component(order: str, records: list[list[list[int]]]) -> None:
-    """OSTs follow behind all components, and each component gets its own, in stripe order."""
+    """OSTs follow after all components, and each component gets its own, in stripe order."""
     data = b"".join(lustre_v2_record(order, components, rank=rank) for rank, components in enumerate(records))
     decoded = decode_lustre(data, 2, order)
     columns = decoded.tables["lustre_component"]

@@ -62,7 +62,7 @@ def test_texts_are_sentences(page: Manual) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_needs_end_a_sentence_that_others_begin(page: Manual) -> None:
-    """What a trigger needs reads on behind "It needs", so it has neither a capital of its own nor a full stop."""
+    """What a trigger needs continues the sentence "It needs", so it has neither a capital of its own nor a full stop."""
     assert re.fullmatch(r"(the |a |records |POSIX |Lustre |bytes ).+[^.]", page.trigger.needs)
 
 

@@ -6,7 +6,7 @@ from iomine.errors import UsageError
 from iomine.views.passing import passing_views
 from iomine.views.query import answer, set_variables
 
-_ALL = {"first_log_id": "", "behind_log_id": "g"}
+_ALL = {"first_log_id": "", "end_log_id": "g"}
 
 
 def _ids(con) -> list[str]:
@@ -19,7 +19,7 @@ def test_they_show_these_files_and_ids_and_no_others(write_rows):
     with passing_views({"log": [first]}) as con:
         set_variables(con, _ALL)
         assert ["a", "b", "c"] == _ids(con)
-        set_variables(con, {"first_log_id": "b", "behind_log_id": "c"})
+        set_variables(con, {"first_log_id": "b", "end_log_id": "c"})
         assert ["b"] == _ids(con)
     with passing_views({"log": [second]}) as con:
         set_variables(con, _ALL)

@@ -8,7 +8,7 @@ writes that go backwards: of each file a part of its write time in proportion to
 
 Blind spots: jumps forward are not counted, although they leave holes too. Without a trace, a loop that opens the file
 again for each write hides its order, and each return to a header at the beginning counts. Libraries write headers and
-indices behind the data's back: a few such writes stay below the bar, one after each piece of data does not.
+indices unasked: a few such writes stay below the bar, one after each piece of data does not.
 """
 
 from iomine.triggers.inputs import POSIX_WRITES, TRACE

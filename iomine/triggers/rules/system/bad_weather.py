@@ -30,7 +30,7 @@ TRIGGER = Trigger(
         "Run again before you change the program: I/O that took {weather_slowdown_ratio:.1f} times as long as usual says "
         "little about it. Compare with earlier runs of the same program, and hold the other findings of this log with care. "
         "If it is slow at the same hours each day, start the job at others. The operators can see in the views which targets "
-        "and which jobs were behind it."
+        "and which jobs caused it."
     ),
     cases=(
         Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),

@@ -139,7 +139,7 @@ def test_names_of_files_are_read_where_they_are_plain(name: str, about: Any, at:
 
 @_HERE
 def test_exports_of_a_combined_output() -> None:
-    """Each part of a combined output goes to whom its name says, also where it stands behind the name on its line."""
+    """Each part of a combined output goes to whom its name says, also where it follows the name on its line."""
     got = read(shared("lctl/wc_2.14.0_ddn133_exports.txt"))
     found = rows(got, owner="192.168.0.100@o2ib", target="ai400x2-OST0000")
     assert {("exports", "ai400x2-OST0000", "ost", "client", "192.168.0.100@o2ib")} == {_reported(row, *_ABOUT) for row in found}
