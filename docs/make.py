@@ -43,8 +43,8 @@ SLOW: Final = {
     "periods.md": "tests/period_truth.py",
     "phases.md": "tests/phase_truth.py",
     "truth.md": "tests/truth.py",
-    "weather_truth.md": "tests/weather_truth.py",
-    "weather_year.md": "tests/weather_year.py",
+    "system_state_truth.md": "tests/system_state_truth.py",
+    "system_state_year.md": "tests/system_state_year.py",
 }
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
 _BARS: Final = """\

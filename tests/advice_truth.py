@@ -1,7 +1,7 @@
 """How often followed advice is recognised: simulated facilities, in each of which one user is known to follow it.
 
 `python tests/advice_truth.py [SEED...]` simulates facilities, reads and judges their logs as a sweep does, sends a digest on the
-morning after each night, and writes docs/advice_truth.md. Servers are not asked, so no weather excuses anything.
+morning after each night, and writes docs/advice_truth.md. Servers are not asked, so no system state excuses anything.
 """
 
 import json
@@ -168,7 +168,7 @@ def page(rows: Sequence[Reported]) -> str:
         f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, the user of one application follows advice "
         "from a moment on: rank 0 no longer reads and writes for all, but all do so in collective calls. All applications in "
         "which rank 0 does all are read, the others are left out. A digest goes out on the morning after each night, also about "
-        "what costs less than a site would write mails about. Servers are not asked, so no weather excuses anything."
+        "what costs less than a site would write mails about. Servers are not asked, so no system state excuses anything."
     )
     found = _part(sum(row.gone > 0 for row in rows), len(rows))
     before = _part(sum(bool(row.mailed) and row.mailed <= row.changed for row in rows), len(rows))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from catalogs import catalog_of
 from lineage_truth import CLUSTER, DAYS, LOGS, files_of
 from simulated import Facility
-from weather_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
+from system_state_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
 
 from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
@@ -106,7 +106,7 @@ def page(counts: Counts) -> str:
         "culprit where that was its own user's doing; a link harmed it little if that cost it less, but more than "
         f"{UNHARMED_RATIO:.0%}. All logs of an application after its change are counted, slow or not. A log may be in several "
         "rows. `unclear` are logs before which fewer than three runs of their lineage are known, and those of which servers have "
-        "nothing. Victims of OSTs and MDTs are few here; [a page of their own](weather_truth.md) has more."
+        "nothing. Victims of OSTs and MDTs are few here; [a page of their own](system_state_truth.md) has more."
     )
     lines = [
         "# How often the cause of slow I/O is named right",

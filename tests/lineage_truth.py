@@ -1,7 +1,7 @@
 """How often lineages are found right, and what changed in them: simulated facilities with known incidents.
 
 `python tests/lineage_truth.py [SEED...]` simulates facilities, reads and judges their logs as a sweep does, and writes
-docs/lineage_truth.md, with the lineages of real logs. Servers are not asked, so no weather excuses anything.
+docs/lineage_truth.md, with the lineages of real logs. Servers are not asked, so no system state excuses anything.
 """
 
 import json

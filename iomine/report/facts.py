@@ -26,7 +26,14 @@ _WANTED: Final = (
 )
 # What is asked for where nothing is known.
 _JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
-_WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "is_slow_run", "neighbour", "neighbour_ratio")
+_SYSTEM_STATE: Final = (
+    "weather_verdict",
+    "weather_rule",
+    "weather_slowdown_ratio",
+    "is_slow_run",
+    "neighbour",
+    "neighbour_ratio",
+)
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -76,7 +83,7 @@ class Facts:
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
-        weather: whose fault it was.
+        weather: the system state's verdict, from `job_weather`.
         modules: its modules.
         layers: totals by layer.
         sizes: numbers of requests by size, by layer.
@@ -94,7 +101,7 @@ class Facts:
     notes: Rows = field(default_factory=list)
     unknown: Rows = field(default_factory=list)
     not_applicable: Rows = field(default_factory=list)
-    weather: Row = field(default_factory=lambda: dict.fromkeys(_WEATHER))
+    weather: Row = field(default_factory=lambda: dict.fromkeys(_SYSTEM_STATE))
     modules: Rows = field(default_factory=list)
     layers: Rows = field(default_factory=list)
     sizes: Rows = field(default_factory=list)
@@ -137,8 +144,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
     for name in _LISTS:
         for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
-    for log_id, (weather,) in rows(question("report/weather")).items():
-        facts[log_id].weather = weather
+    for log_id, (state,) in rows(question("report/system_state")).items():
+        facts[log_id].weather = state
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs

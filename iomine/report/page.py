@@ -242,7 +242,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "unknown": facts.unknown_by_reason(),
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
-        "weather": facts.weather,
+        "system_state": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "facts": facts,
@@ -250,11 +250,11 @@ def _view(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _not_you(weather: Row) -> str | None:
+def _not_you(state: Row) -> str | None:
     """What to say above findings that are to be held with care, None where they are not."""
-    if weather["weather_verdict"] == "unexplained" and weather["is_slow_run"]:
+    if state["weather_verdict"] == "unexplained" and state["is_slow_run"]:
         return _UNEXPLAINED
-    return _NOT_YOU.get(weather["weather_verdict"])
+    return _NOT_YOU.get(state["weather_verdict"])
 
 
 def charged(findings: Rows, run_core_seconds: float | None) -> Row:

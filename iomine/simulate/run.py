@@ -102,9 +102,9 @@ def simulate(settings: Settings, report: Report) -> Summary:
             for night in range(settings.days):
                 begin = start + night * DAY_SECONDS
                 first, last = (settings.log_count * at // settings.days for at in (night, night + 1))
-                jobs, weather = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
+                jobs, state = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
                 degraded = [(link.target, link.start, link.end, link.factor) for link in links]
-                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, weather, begin, degraded)
+                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, state, begin, degraded)
                 _make_folders(settings.out, begin)
                 for outcome in workers.run(site, jobs):
                     files.add(outcome.jobs)
@@ -185,7 +185,7 @@ class _Workers:
             self._pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
 
     def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Jobs in order, some at once; few wait, since each brings the weather along."""
+        """Jobs in order, some at once; few wait, since each carries the system state."""
         chunks = [jobs[first : first + _JOBS_AT_ONCE] for first in range(0, len(jobs), _JOBS_AT_ONCE)]
         if self._pool is None:
             yield from (run_jobs(site, chunk) for chunk in chunks)

@@ -7,19 +7,19 @@
 -- servers' own times, so that a run is not blamed for what it did not do before. Where servers count no times, it is held
 -- against what others usually move. How much of it is the log's own is no clue: a run that is slow for any reason lasts
 -- longer, in which others move more.
-WITH weather AS (
+WITH met AS (
     SELECT *
     FROM core.weather
     WHERE phase IS NULL
 ),
 of_log AS (
     SELECT *
-    FROM weather
+    FROM met
     WHERE evidence = 'job_stats'
 ),
 traffic AS (
     SELECT cluster, night, log_id, load_percentile, own_bytes_ratio, fullest_ratio
-    FROM weather
+    FROM met
     WHERE evidence = 'traffic'
 ),
 ost AS (

@@ -31,6 +31,8 @@ _LEDGER = (
     "tests/unit/pipeline/test_digest.py",
     "tests/unit/pipeline/test_mails.py",
 )
+# The table and view `core.weather`, and the key of a report's JSON.
+_TABLES = ("iomine/report/facts.py", "iomine/schema/fields/servers.py", "iomine/schema/tables/servers.py")
 # Letters of the alphabet.
 _ALPHABET = (
     "docs/decisions/digest.md",
@@ -61,6 +63,9 @@ BANNED = (
     Banned(r"\bshel(f|ves)\b", "report cache"),
     Banned(r"\bhired\b", "worker pool"),
     Banned(r"\bbehind_\w+|\b(first|right|stands?|comes?|begins?|starts?) behind\b", "end-exclusive"),
+    Banned(
+        r"(?<![a-z_.\"'/])weather(?![a-z_\"'])|(?<!job)_weather\b|\bweather_(files|profiles|truth|year)", "system state", _TABLES
+    ),
     Banned(r"(?<![a-z])letters?(?![a-z])", "mail", (*_LEDGER, *_ALPHABET)),
 )
 

@@ -19,8 +19,8 @@ from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import AskOfSpan, views_over
-from iomine.pipeline.judging.weather import READINGS, interval_files, run_files, slot_files, weather_files
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
@@ -171,8 +171,8 @@ def _judge(
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
-    weather = [*weather_files(staging, there, touched), *run_files(staging, there, touched)]
-    there = replaced(there, weather)
+    states = [*system_state_files(staging, there, touched), *run_files(staging, there, touched)]
+    there = replaced(there, states)
     late = outdated(there, merged)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= late - {file.partition for file in there if file.table == "verdict"}
@@ -185,7 +185,7 @@ def _judge(
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *weather, *of_nights, *judged, *sums], findings
+    return [*intervals, *slots, *states, *of_nights, *judged, *sums], findings
 
 
 def _judged(

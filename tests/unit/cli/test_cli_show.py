@@ -105,13 +105,13 @@ def _facts(iomine, warehouse: Path, *arguments: object) -> dict[str, Any]:
 
 
 def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
-    """Who, what, when, where, how much; findings by cost; what is not known and why; weather, layers, phases, files, OSTs."""
+    """Who, what, when, where, how much; findings by cost; what is unknown and why; system state, layers, phases, files, OSTs."""
     page = " ".join(_page(iomine, warehouse, "abcd000000000001").split())
     reported = (
         "solver abcd000000000001 who ann, account phys what /opt/solver --fast job 4711, run, COMPLETED",
         "when 2024-04-18 01:00 to 2024-04-18 02:00 UTC, 1 h 00 min where blue ranks 4, 2.0 node-hours on 2 nodes",
         "I/O 25.0% of the run, 1.0 core-h moved read 1.0 MiB, written 1.0 GiB Darshan 3.4.4",
-        "Weather system: Slow. Servers made its I/O 2.50 times as long as usual.",
+        "System state system: Slow. Servers made its I/O 2.50 times as long as usual.",
         "2 findings, the costliest first POSIX-301",
         "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",
         "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",

@@ -31,7 +31,7 @@ _runs = st.lists(
             "job_id": st.sampled_from(["1", "2", "3"]),
             "run_core_seconds": st.sampled_from([None, 0.0, 360_000.0]),
             "io_core_seconds": st.sampled_from([None, 36_000.0, 360_000.0]),
-            "weather": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
+            "system_state": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
             "is_slow_run": st.sampled_from([None, False, True]),
             "fired": st.dictionaries(st.sampled_from(CODES), _costs, max_size=4),
         }
@@ -72,7 +72,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         for code, cost in log["fired"].items()
     ]
     slowdowns = {"weather_slowdown_ratio": 2.0, "run_slowdown_ratio": 4.0}
-    weather = [log | {"weather_verdict": log["weather"]} | slowdowns for log in logs if log["weather"]]
+    system_state = [log | {"weather_verdict": log["system_state"]} | slowdowns for log in logs if log["system_state"]]
     reported = [
         {
             **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
@@ -88,7 +88,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         }
         for each in outcomes
     ]
-    return {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": reported, "core.job": JOBS}
+    return {"logs": logs, "findings": findings, "job_weather": system_state, "advice_outcomes": reported, "core.job": JOBS}
 
 
 def charged(code: str, cost: float | None) -> float | None:
@@ -132,7 +132,7 @@ def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, s
 
 
 def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
-    loud = [run for run in runs if run["weather"] not in {"system", "neighbour"} and not _is_unexplained(run)]
+    loud = [run for run in runs if run["system_state"] not in {"system", "neighbour"} and not _is_unexplained(run)]
     fired: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for run in loud:
         for code in run["fired"]:
@@ -186,7 +186,7 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
 
 
 def _is_unexplained(run: Row) -> bool:
-    return run["weather"] == "unexplained" and bool(run["is_slow_run"])
+    return run["system_state"] == "unexplained" and bool(run["is_slow_run"])
 
 
 def run_of(number: int, **given: Any) -> Row:
@@ -200,7 +200,7 @@ def run_of(number: int, **given: Any) -> Row:
         "job_id": str(number),
         "run_core_seconds": 36_000.0,
         "io_core_seconds": 7200.0,
-        "weather": None,
+        "system_state": None,
         "is_slow_run": None,
         "fired": {"POSIX-102": 3600.0},
         **given,
@@ -287,7 +287,7 @@ def test_what_is_worse_elsewhere_is_no_praise():
 
 def test_others_faults_have_their_own_part():
     """Runs that others made slow are in no entry; a mail with other entries says how many, and never who slowed them."""
-    runs = [run_of(1), run_of(2, weather="neighbour"), run_of(3, weather="system"), run_of(4, weather="system")]
+    runs = [run_of(1), run_of(2, system_state="neighbour"), run_of(3, system_state="system"), run_of(4, system_state="system")]
     (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
     assert 3600.0 == mail.entries[0].cost_core_seconds
     text = " ".join(mail.text.split())
@@ -300,8 +300,9 @@ def test_others_faults_have_their_own_part():
 
 def test_unexplained_runs_have_their_own_part():
     """Slow runs that are unexplained are in no entry, and what was ruled out is said; of those that were not slow nothing is."""
-    unexplained = {"weather": "unexplained", "is_slow_run": True}
-    runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained), run_of(4, weather="unexplained", is_slow_run=False)]
+    unexplained = {"system_state": "unexplained", "is_slow_run": True}
+    runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained)]
+    runs.append(run_of(4, system_state="unexplained", is_slow_run=False))
     (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
     assert 7200.0 == mail.entries[0].cost_core_seconds
     text = " ".join(mail.text.split())

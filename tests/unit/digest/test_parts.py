@@ -64,12 +64,12 @@ def ask() -> Ask:
     dice = random.Random(7)
     logs = [_log(dice, number) for number in range(1000)]
     findings = [_finding(dice, log, code) for log in logs for code in dice.sample(CODES, 10)]
-    weather = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
+    system_state = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
     return database(
         {
             "logs": logs,
             "findings": findings,
-            "job_weather": weather,
+            "job_weather": system_state,
             "advice_outcomes": [_outcome(number) for number in range(60)],
         }
     )

@@ -31,7 +31,7 @@ _SLOTS = """
     FROM core.server_slot ORDER BY ALL
 """
 _INTERVALS = "SELECT * FROM core.server_interval ORDER BY ALL"
-_WEATHER = """
+_SYSTEM_STATE = """
     SELECT log_id, layer, phase, target_kind, target_count, rpc_count, neighbour, neighbour_job_id,
         round(server_slowdown_ratio, 6) AS slowdown, round(own_ratio, 6) AS own, round(neighbour_ratio, 6) AS neighbours
     FROM core.weather ORDER BY ALL
@@ -139,7 +139,7 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     exact = {"server_interval", "verdict", "job", "job_step", "log"}
     assert {table: expected[table] for table in exact} == {table: got[table] for table in exact}
     # Sums of times depend on the order of their parts in the last digits.
-    for query in (_SLOTS, _WEATHER):
+    for query in (_SLOTS, _SYSTEM_STATE):
         assert rows(tmp_path / "at_once", query) == rows(tmp_path / "later", query)
     again = sweep(tmp_path / "later", scheduler, logs, stats=stats)
     assert (0, 0) == (again.ingested, again.rejected)

@@ -105,14 +105,14 @@ def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callabl
 def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_of: Callable[..., Facts]) -> None:
     """The costliest finding is first, and each says what it found, what to change, its numbers and how it is done."""
     cheap = VERDICT | {"code": "POSIX-101", "cost_core_seconds": 2.0, "finding": "Reads too."}
-    weather = {
+    state = {
         "log_id": LOG_ID,
         "server_verdict": "system",
         "server_rule": "The servers were slow.",
         "weather_slowdown_ratio": 3.0,
     }
     metrics = {"log_id": LOG_ID, "small_write_ratio": 0.5, "small_write_count": 5000, "is_complete": True}
-    html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[weather], log_requests=[metrics]))
+    html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[state], log_requests=[metrics]))
     assert html.index('<article id="POSIX-102"') < html.index('<article id="POSIX-101"')
     outline = Outline(html)
     for said in (

@@ -1,9 +1,9 @@
-"""Runs that others slowed, and who slowed them, are found in a simulated facility; docs/weather_truth.md is about twenty."""
+"""Runs that others slowed, and who slowed them, are found in a simulated facility; docs/system_state_truth.md is about twenty."""
 
 import re
 
 import pytest
-from weather_truth import PAGE, Reported, reported
+from system_state_truth import PAGE, Reported, reported
 
 pytestmark = pytest.mark.proof
 

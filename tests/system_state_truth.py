@@ -1,7 +1,7 @@
 """How often runs that others slowed are found, and who slowed them: simulated facilities with known incidents.
 
-`python tests/weather_truth.py [SEED...]` simulates facilities, works out what their logs met with from job_stats and
-accounting alone, and writes docs/weather_truth.md. Logs themselves are not read: what weather needs of them is in the truth.
+`python tests/system_state_truth.py [SEED...]` simulates facilities, judges their logs from job_stats and accounting alone,
+and writes docs/system_state_truth.md. Logs themselves are not read: what the verdicts need of them is in the truth.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.ingest.statistics import InputBatch, NewInput, digest_all, read_inputs
-from iomine.pipeline.judging.weather import READINGS, interval_files, slot_files, weather_files
+from iomine.pipeline.judging.system_state import READINGS, interval_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
 from iomine.views.query import ask
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_truth.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "system_state_truth.md"
 SEEDS: Final = range(20)
 LOGS, DAYS = 3000, 3
 CLUSTER: Final = "simulated"
@@ -107,7 +107,7 @@ def _log_id(log: dict[str, Any]) -> str:
 
 
 def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
-    """The tables `log` and `posix_file`, as far as weather needs them."""
+    """The tables `log` and `posix_file`, as far as the verdicts need them."""
     rows: dict[date, list[dict[str, Any]]] = {}
     files: dict[date, list[dict[str, Any]]] = {}
     for log in logs:
@@ -139,12 +139,12 @@ def _database(folder: Path, there: list[LakeFile]) -> Path:
     nights = {(file.cluster, file.night) for file in there}
     there += interval_files(folder, there, {(file.cluster, file.night) for file in there if file.table in READINGS})
     there += slot_files(folder, there, nights)
-    there += weather_files(folder, there, nights)
+    there += system_state_files(folder, there, nights)
     return catalog_of(folder, there)
 
 
 def page(rows: Sequence[Reported]) -> str:
-    """The text of docs/weather_truth.md."""
+    """The text of docs/system_state_truth.md."""
     all_of = {name: sum(getattr(row, name) for row in rows) for name in Reported.__slots__}
     found, excused = all_of["found"], all_of["excused"]
     recall, precision = _ratio(found, all_of["victims"]), _ratio(found, excused)
@@ -153,12 +153,12 @@ def page(rows: Sequence[Reported]) -> str:
         "as slow for three hours, and an MDT that another's makes 10 times as slow. A log is a victim if that cost it at least "
         f"{VICTIM_RATIO:.0%} of its time in requests and metadata calls, and it was not its own user's doing; it is none up to "
         f"{UNHARMED_RATIO:.0%}; of those in between nothing is claimed. It is reported as a victim by the verdicts `neighbour` "
-        "and `system` ([what they are](weather.md))."
+        "and `system` ([what they are](system_state.md))."
     )
     lines = [
         "# How often the system state is judged right",
         "",
-        "<!-- Written by tests/weather_truth.py. -->",
+        "<!-- Written by tests/system_state_truth.py. -->",
         "",
         about,
         "",

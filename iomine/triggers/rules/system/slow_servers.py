@@ -23,7 +23,7 @@ TRIGGER = Trigger(
             1.75,
             why="Everyday load of simulated facilities makes programs that were run a few times seem 1.6 times as slow.",
         ),
-        Above("others_ratio", 0.5, why="Our own choice: what a user did for the most part is no weather."),
+        Above("others_ratio", 0.5, why="Our own choice: load that is mostly the user's own is no excuse."),
     ),
     finding="Lustre's servers were slow: they made the I/O of this job {weather_slowdown_ratio:.1f} times as long as usual.",
     advice=(
@@ -35,7 +35,7 @@ TRIGGER = Trigger(
     cases=(
         Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),
         Case("exactly on the bar", {"weather_slowdown_ratio": 1.75, "others_ratio": 0.9}, state="clear"),
-        Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
+        Case("it kept the servers busy itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
         Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
         Case(
             "the log touched no file",
