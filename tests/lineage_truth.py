@@ -50,7 +50,7 @@ class Found:
         lineages: applications of users that were run more than once.
         whole: of these, those whose runs are one lineage, with no others in it.
         slow_runs: runs after the injected regression.
-        regressions: injected regressions that were found, since their first run but for two.
+        regressions: injected regressions that were found, since their first run except for two.
         steps: steps that are listed as regressions.
         reported: 1 where something was found in the application whose user follows advice.
         followed: 1 where of that something is over, since the night of the change or later.
@@ -197,7 +197,7 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         "",
         f"- **Lineages**: {_ratio(total['whole'], total['lineages'])} of the applications that a user ran more than once",
         "  came out as one lineage each, with no other runs in it.",
-        "- **Regressions** (steps in `regressions`, since the first slow run but for two): recall",
+        "- **Regressions** (steps in `regressions`, since the first slow run except for two): recall",
         f"  {_ratio(total['regressions'], len(rows))}, precision {_ratio(total['regressions'], total['steps'])}.",
         "- **Advice that was followed** (`is_over` in `advice_outcomes`): something had been found in",
         f"  {total['reported']} of {len(rows)}; recall {_ratio(total['followed'], total['reported'])},",

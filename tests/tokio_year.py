@@ -73,7 +73,7 @@ def runs(path: Path) -> pa.Table:
         path: `YEAR` or `SAMPLE`.
 
     Returns:
-        A row for each run. Bytes, seconds and counts are what their names say; ratios are between 0 and 1, but for `own_ratio`.
+        A row for each run. Bytes, seconds and counts are what their names say; ratios are between 0 and 1, except `own_ratio`.
 
         - `start_at`: by Darshan's clock. (`_datetime_start` is the wall clock of California, 7 or 8 hours less.)
         - `op`, `mode`: all runs either read or write, through one file or a file per process.

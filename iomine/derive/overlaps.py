@@ -263,7 +263,7 @@ def _lines(extents: _Extents, parts: Sequence[Integers]) -> list[_Line] | None:
     group_count = len(parts[0])
     lows, highs = np.full(group_count, np.iinfo(np.int64).max), np.zeros(group_count, np.int64)
     if len(extents.groups):
-        # A group's extents are neighbours, but for groups that come in parts.
+        # A group's extents are neighbours, except for groups that come in parts.
         firsts = group_starts(extents.groups)
         np.minimum.at(lows, extents.groups[firsts], np.minimum.reduceat(extents.begins, firsts))
         np.maximum.at(highs, extents.groups[firsts], np.maximum.reduceat(extents.ends, firsts))

@@ -166,7 +166,7 @@ def _recorded(layer: str, part: Mapping[str, Any]) -> _Amounts:
 
 
 def _known(values: Floats) -> Floats:
-    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know, but for one of rounding."""
+    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know, except for one of rounding."""
     values = np.where((values < 0) & (values > -ROUNDING_SECONDS), 0.0, values)
     is_odd = ~((values >= 0) & (values < TOO_MANY))
     return np.where(is_odd, np.nan, values) if is_odd.any() else values

@@ -138,7 +138,7 @@ class _Spans(NamedTuple):
 
 
 def _within(requests: _Spans, calls: _Spans) -> Flags:
-    """Whether each request lies within a call of its key; calls of one key do not overlap, but for those of threads."""
+    """Whether each request lies within a call of its key; calls of one key do not overlap, except for those of threads."""
     order = np.lexsort((calls.starts, calls.keys))
     if not len(order):
         return np.zeros(len(requests.keys), bool)

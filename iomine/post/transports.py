@@ -277,7 +277,7 @@ def _is_fine(code: int) -> bool:
 
 
 def _is_temporary(code: int) -> bool:
-    # A reply that makes no sense is none of the mail's fault.
+    # A reply that makes no sense is not caused by the mail.
     return not _is_fine(code) and not 500 <= code < 600  # noqa: PLR2004  RFC 5321
 
 

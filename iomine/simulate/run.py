@@ -124,7 +124,7 @@ def simulate(settings: Settings, report: Report) -> Summary:
 
 def _check(settings: Settings) -> None:
     if settings.log_count < 0 or settings.days < 1:
-        raise UsageError("A facility has no fewer than 0 logs and 1 day: ask for more.")
+        raise UsageError("A facility needs at least 0 logs and 1 day.")
     for name, ratio in (("--dxt-ratio", settings.dxt_ratio), ("--heatmap-ratio", settings.heatmap_ratio)):
         if not 0 <= ratio <= 1:
             raise UsageError(f"{name} is a share of logs: give a number from 0 to 1.")

@@ -117,7 +117,7 @@ def _member(number: int, path: str, header: tarfile.TarInfo, archive: tarfile.Ta
     try:
         modified_at = datetime.fromtimestamp(header.mtime, UTC)
     except (ValueError, OverflowError, OSError):
-        return Unread(path, UnreadableError("Its time of change is none."))
+        return Unread(path, UnreadableError("Its modification time is not valid."))
     file = archive.extractfile(header)
     data = file.read() if file else b""
     if len(data) < header.size:

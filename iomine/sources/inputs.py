@@ -38,7 +38,7 @@ def read_input(given: Input) -> tuple[str, Readings]:
     for source in SOURCES:
         if source.knows(given):
             return source.kind, source.read(given)
-    raise UnreadableError("It looks like no statistics or accounting that iomine knows.")
+    raise UnreadableError("Its format is not known as statistics or accounting.")
 
 
 def _unpacked(data: bytes) -> bytes:

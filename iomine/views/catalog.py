@@ -151,7 +151,7 @@ def check(lake: Mapping[str, Sequence[str]]) -> None:
             raise ValueError(f"The catalog is opened from anywhere, so it needs absolute paths, not {path!r}.")
     for table, paths in lake.items():
         if len({len(path) - path.rindex("/") for path in paths}) > 1:
-            raise ValueError(f"Files of a table are named alike, and those of {table} differ in the length of their names.")
+            raise ValueError(f"The file names of a table must have one length, and those of {table} do not.")
 
 
 def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The server: addresses in, pages and files out.
 
-It reads, and answers nothing but GET and HEAD, but for links in mails: what they ask for is done by POST, and noted in the post's
+It only reads, and answers only GET and HEAD, except for links in mails: POST does what they ask for, and notes it in the post's
 ledger.
 """
 

@@ -29,7 +29,7 @@ called_seconds AS (
 asked AS (
     SELECT
         *,
-        -- What ranks have is known but for a tenth of the log; where that is all of one direction, it is not known.
+        -- What ranks have is known except for a tenth of the log; where that is all of one direction, it is not known.
         COALESCE(read_bytes, 0)::HUGEINT + COALESCE(write_bytes, 0) AS moved_bytes,
         row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place,
         SUM(moved_bytes) OVER (PARTITION BY cluster, night, log_id) AS log_bytes

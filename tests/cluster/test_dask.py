@@ -168,7 +168,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_in_a_sentence(facility, logs, u
 
 
 def die_of(numbers: list[int], deadly: int) -> list[int]:
-    """Does its work, but for one number."""
+    """Does its work, except for one number."""
     if deadly in numbers:
         os._exit(1)
     return numbers

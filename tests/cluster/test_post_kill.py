@@ -97,7 +97,7 @@ class Killer:
 def test_twenty_kills(script, tmp_path):
     """Killed at twenty moments of all kinds, and then let run to its end, a digest has reached all 200 users.
 
-    Nobody has got it twice but for those whose mail was in flight at a kill, which is one at the most at each of them, and
+    Nobody has got it twice except for those whose mail was in flight at a kill, which is one at the most at each of them, and
     what they got twice is the same mail. The moments: while mails come onto the books; at the sender's and the reader's
     name; when the server has all of the mail and not kept it; when it has kept it and not said so; and shortly after.
     """

@@ -14,7 +14,7 @@ USERS = [f"u{number:02}" for number in range(50)]
 
 
 def test_digests_arrive_in_maildirs(tmp_path):
-    """Over TLS each known user gets his digest, whole, and once; whom the server does not know is listed as refused.
+    """Over TLS each known user gets their digest, whole, and once; users unknown to the server are listed as refused.
 
     What the ledger says was sent is what lies in the maildirs, and a second run adds nothing.
     """

@@ -26,7 +26,7 @@ NAMES = ("two nodes|a=b", "red \x1b[31m \xff ü", "several\nJobId=99 JobName=lin
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """A Slurm whose jobs have run, but for one that runs and one that waits."""
+    """A Slurm whose jobs have run, except for one that runs and one that waits."""
     with real.running() as running:
         for name in NAMES:
             submit(running, "--nodes=2", f"--job-name={name}", "--time=10", "--comment=x JobState=FAILED", wrap="true")
@@ -57,7 +57,7 @@ def rows(slurm: Slurm, form: str) -> dict[str, dict[str, object]]:
 
 
 def test_every_form_says_the_same(slurm):
-    """scontrol, in detail and on one line, and JSON give equal rows, but for how long the job that runs has run."""
+    """scontrol, in detail and on one line, and JSON give equal rows, except for how long the job that runs has run."""
     reported = {form: rows(slurm, form) for form in FORMS}
     for jobs in reported.values():
         for row in jobs.values():

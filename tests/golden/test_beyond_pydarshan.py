@@ -22,7 +22,7 @@ _REASONS = {
     "header-missing": "The file does not begin with a Darshan version: it is not a finished Darshan log.",
 }
 _DAMAGED_BEYOND_READING = {
-    "s124": "Who ran what and when cannot be read from the job record: the file ends 11 bytes before the region does.",
+    "s124": "The job record cannot be read: the file ends 11 bytes before the region does.",
     "s125": "The file is empty: the run ended before Darshan wrote its log.",
     "s127": "The file does not begin with a Darshan version: it is not a finished Darshan log.",
 }

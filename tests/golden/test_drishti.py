@@ -41,7 +41,7 @@ def finished(shared_data: Path, printed: Codes) -> str:
 
 
 def test_every_log_fires_what_drishti_printed(database: Path, shared_data: Path, printed: Codes, finished: str) -> None:
-    """For each log the set of fired codes is Drishti's, but for the exceptions listed here."""
+    """For each log the set of fired codes is Drishti's, except for the exceptions listed here."""
     rows = ask(
         database,
         "SELECT path, list(code) FILTER (WHERE state = 'fired' AND ruleset = 'drishti') AS codes "

@@ -33,6 +33,17 @@ _LEDGER = (
 )
 # The table and view `core.weather`, and the key of a report's JSON.
 _TABLES = ("iomine/report/facts.py", "iomine/schema/fields/servers.py", "iomine/schema/tables/servers.py")
+# Settings of a site, which change their words with their names.
+_SETTINGS = (
+    "deploy/digest.toml",
+    "iomine/pipeline/site/files.py",
+    "iomine/pipeline/site/retention.py",
+    "iomine/pipeline/site/zones.py",
+    "iomine/post/settings.py",
+    "iomine/triggers/bars.py",
+)
+# The table `told` of the digest's ledger.
+_LISTED = ("iomine/post/ledger.py", "tests/unit/pipeline/test_mails.py")
 # Letters of the alphabet.
 _ALPHABET = (
     "docs/decisions/digest.md",
@@ -62,6 +73,10 @@ BANNED = (
     Banned(r"\bcarriers?\b", "transport"),
     Banned(r"\bshel(f|ves)\b", "report cache"),
     Banned(r"\bhired\b", "worker pool"),
+    # The column `told_night` and the outcome `not told` are public.
+    Banned(
+        r"(?<!not )(?<![a-z])(un)?told(?!_night|[a-z])|(?<![a-z.])(tells?|telling)(?![a-z])", "reported", (*_SETTINGS, *_LISTED)
+    ),
     Banned(r"\bbehind_\w+|\b(first|right|stands?|comes?|begins?|starts?) behind\b", "end-exclusive"),
     Banned(
         r"(?<![a-z_.\"'/])weather(?![a-z_\"'])|(?<!job)_weather\b|\bweather_(files|profiles|truth|year)", "system state", _TABLES

@@ -46,8 +46,8 @@ def judge(
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
-    A log that no statement can deal with costs itself: it is found by halving, its rows are withdrawn but for that of the table
-    `log`, since every query that met them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
+    A log on which every statement fails is found by halving. Its rows are withdrawn except that of the table `log`, since every
+    query over them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
         lake: the files of all tables before the sweep.

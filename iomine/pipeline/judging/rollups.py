@@ -35,7 +35,7 @@ def roll_up(
 
     Args:
         staging: the folder to write to.
-        there: the files of all tables as they will be, but for the sums.
+        there: the files of all tables as they will be, except for the sums.
         nights: clusters and nights to sum up.
         views: which sums.
     """

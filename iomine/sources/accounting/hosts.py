@@ -104,7 +104,7 @@ class Unfolding:
 
         Args:
             node_lists: folded; empty where a job has no nodes, NULL where its nodes are not known.
-            node_counts: how many nodes each job has; 0 is as good as NULL.
+            node_counts: how many nodes each job has; 0 counts as NULL.
 
         Returns:
             The names, and by row what is wrong with a list.

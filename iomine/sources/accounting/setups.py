@@ -1,4 +1,4 @@
-"""What lies beside accounting and is none: known by its shape, and refused with what it is."""
+"""Files that lie beside accounting but are not accounting: known by their form, and refused with a name for what they are."""
 
 import re
 from typing import Final

@@ -103,7 +103,7 @@ def read_job(container: Container) -> Job:
     has_nanoseconds = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
     doubts = []
     if inflated.damage:
-        raise UnreadableError(f"Who ran what and when cannot be read from the job record: {inflated.damage}.")
+        raise UnreadableError(f"The job record cannot be read: {inflated.damage}.")
     if has_nanoseconds and data[40:].startswith(b"lib_ver="):
         has_nanoseconds = False
         doubts.append("the job record has the layout of formats before 3.41, though the log claims 3.41")

@@ -46,7 +46,7 @@ def read_fullness(source: Input) -> Readings:
     """
     heading = _HEADING.search(source.data)
     if heading is None or heading[1] != _BLOCKS:
-        raise UnreadableError("it is lfs df with an option that rounds or leaves out sizes; run lfs df without any")
+        raise UnreadableError("an option of lfs df rounded or left out sizes; run lfs df without options")
     text = Text(source.data)
     text.skip(b" \t\r\nUf", _BETWEEN)
     begins = text.find(b"B", _BEGIN)

@@ -1,6 +1,6 @@
 """`job_stats` of OSTs and MDTs: what each job did on a target since its entry there was made.
 
-It looks like YAML and is none: until 2.14 a number of eight digits directly follows its colon (`max:16777216`), ids are
+It looks like YAML and is not: until 2.14 a number of eight digits directly follows its colon (`max:16777216`), ids are
 bare text, and 2.15.0 does not indent times. An entry is a line with the job's id, lines with times, and a line for each
 operation:
 

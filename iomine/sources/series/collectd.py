@@ -56,7 +56,7 @@ def _read(given: Input) -> Readings:
     steps = steps_of(at[order], targets.indices.to_numpy()[order])
     usual = usual_step(steps)
     if not usual:
-        raise UnreadableError("No disk has two samples, so that rates have no interval.")
+        raise UnreadableError("No disk has two samples, so its rates have no interval.")
     columns: dict[str, Column] = {
         "begin_at": at - usual,
         "interval_seconds": usual / SECOND,

@@ -114,7 +114,7 @@ def _number(value: object) -> float:
 
 
 def _doubt(table: str, samples: _Samples, at: Integers) -> str:
-    # A series is what has the same ids but for the time.
+    # A series is what has the same ids except for the time.
     _, series = np.unique(samples.ids[:, 1:], axis=0, return_inverse=True)
     odd = time_doubt(steps_of(at[samples.ids[:, 0]], series.ravel()))
     doubt = joined(odd, counted(samples.left_out, "rows were left out, as their ids are not defined"))

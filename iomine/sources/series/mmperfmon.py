@@ -117,7 +117,7 @@ def _rows(block: _Block, zone: tzinfo) -> tuple[pa.Table, str]:
     steps = np.diff(begin)
     usual = usual_step(steps) / SECOND
     if not usual:
-        raise UnreadableError("There are no two rows in time, so that nobody knows how wide the buckets are.")
+        raise UnreadableError("It has fewer than two rows with a time, so the width of the buckets is not known.")
     wanted = [(place, *series) for place, series in enumerate(block.series) if series]
     places, targets, counters = zip(*wanted, strict=True)
     moved = np.array([[_number(cells[place]) for place in places] for cells in block.cells])

@@ -76,7 +76,7 @@ def _grid(file: Hdf5, path: str) -> _Grid:
 def _rows(grid: _Grid) -> pa.Table:
     usual = usual_step(np.diff(grid.at)) / SECOND
     if not usual:
-        raise UnreadableError(f"{grid.path} has no two time stamps, so that its rates have no interval.")
+        raise UnreadableError(f"{grid.path} has fewer than two time stamps, so its rates have no interval.")
     is_known = ~((grid.numbers == 0) & np.signbit(grid.numbers))
     rates = np.where(is_known, grid.numbers, np.nan)
     if not grid.is_per_second:

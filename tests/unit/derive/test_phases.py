@@ -62,7 +62,7 @@ def test_phases_equal_brute_force(sets: list[Intervals], chance: random.Random) 
     """Each set of intervals is parted as by a loop over its sorted gaps, whatever others there are and in whatever order."""
     for intervals in sets:
         steps = _steps(intervals)
-        # Two steps that are equal but for rounding may be taken for each other.
+        # Two steps that are equal except for rounding may be taken for each other.
         assume(len(steps) < 2 or steps[0] > steps[1] * (1 + 1e-9))
     expected = [(at, number) for at, intervals in enumerate(sets) for number in _by_hand(intervals)]
     rows = [(at, *interval) for at, intervals in enumerate(sets) for interval in intervals]

@@ -89,7 +89,7 @@ def test_mails_stay_small(mail: Mail):
 
 
 def test_both_parts_say_the_same(mail: Mail):
-    """But for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
+    """Except for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
     plain, rich = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0], read_html(mail.html)
     shown = re.sub(r"Done, or intended|Remind me later|Unsubscribe from these mails|\(by mail\)", "", rich.text)
     assert _signs(plain) == _signs(shown)
@@ -114,7 +114,7 @@ def _titles(text: str, count: int) -> list[str]:
 
 
 def test_the_plain_part_fits_into_72_columns(mail: Mail):
-    """No line is longer but for addresses, which must not be broken."""
+    """No line is longer except for addresses, which must not be broken."""
     assert [] == [line for line in plain_lines(mail.text) if len(line) > COLUMNS and "/reports/" not in line]
 
 

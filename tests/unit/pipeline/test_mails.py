@@ -101,7 +101,7 @@ def test_pseudonyms_leave_no_name_of_a_mail(ledger: Ledger, tmp_path: Path):
 
 
 def test_only_what_was_asked_since_answers_a_mail(warehouse: Warehouse, ledger: Ledger):
-    """A later mail is not answered by what was asked before it; to want none at all answers all before, but for links."""
+    """A later mail is not answered by what was asked before it; to want none at all answers all before, except for links."""
     deliver([mail_to("ada")], office(ledger))
     key = entry("ada").subject.key
     ledger.wish(Action("acknowledge", "user", "ada", key), TODAY)

@@ -15,7 +15,7 @@ from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, rows_of
 from iomine.schema import TABLES
 from iomine.sources.darshan import Log, assembled, read_log
 
-# The name of what each derivation calls, which is that of its table but for these.
+# The name of what each derivation calls, which is that of its table except for these.
 _CALLED = {"request_size": "request_sizes", "phase": "phases", "period": "periods", "file_phase": "file_phases"}
 _CALLED |= {"access_run": "access_runs", "log": "totals", "special_file": "special_files"}
 # Pictures show all requests, whatever files they are on.

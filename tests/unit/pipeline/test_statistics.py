@@ -82,7 +82,7 @@ def test_statistics_are_counted_and_agree_with_the_logs(tmp_path: Path, schedule
 
 
 def test_servers_saw_what_traces_say_of_each_ost(tmp_path: Path, scheduler: str, facility: Path):
-    """For jobs whose every log has a trace: bytes of each OST are what its servers counted, but for parts of a stripe."""
+    """For jobs whose every log has a trace: bytes of each OST are what its servers counted, except for parts of a stripe."""
     sweep(tmp_path / "w", scheduler, facility / "darshan", stats=(facility / "lustre" / "job_stats",))
     both = """
         WITH traced AS (

@@ -103,7 +103,7 @@ def test_nodes_are_given_to_one_job_at_a_time(facility: Facility) -> None:
 
 
 def test_uplinks_carry_what_logs_moved(facility: Facility) -> None:
-    """Words over all uplinks are the bytes that jobs moved until the last snapshot, but for rounding."""
+    """Words over all uplinks are the bytes that jobs moved until the last snapshot, except for rounding."""
     last = max((facility.out / "fabric" / "perfquery").rglob("*.gz"))
     words = sum(int(words) for words in re.findall(r"Port(?:Xmit|Rcv)Data:\.*(\d+)", gzip.decompress(last.read_bytes()).decode()))
     moved = 0

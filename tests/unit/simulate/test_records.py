@@ -165,5 +165,5 @@ def test_bins_hold_all_bytes(drawn: list[tuple[int, ...]], width: float) -> None
     assert runs.moved_bytes.tolist() == np.bincount(part.runs, part.moved, len(runs.files)).astype(np.int64).tolist()
     bins = int(max(part.bins.max(), single.bins.max())) + 1
     gathered, each = (np.bincount(of.bins, of.moved, bins) for of in (part, single))
-    # A request that begins on the edge of a bin, but for rounding of its time, has nothing to gain there.
+    # A request that begins on the edge of a bin, except for rounding of its time, has nothing to gain there.
     assert np.abs(gathered - each).max() <= 2 * len(runs.one_by_one().files) + 1

@@ -73,7 +73,7 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
 
 
 def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
-    """As with logs, so with every view of nights, but for those that compare them, or look for a job's logs of other nights.
+    """As with logs, so with every view of nights, except for those that compare them, or look for a job's logs of other nights.
 
     `file_requests` opens the lists of special files of all nights, which are a few rows for each log.
     """

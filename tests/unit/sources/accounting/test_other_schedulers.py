@@ -198,7 +198,7 @@ def test_lsf_arrays_names_and_other_records(jobs, read):
     text = "\n".join(["#80960", task, '"EVENT_ADRSV_FINISH" "9.11" 1389683139 1 2', line[:300], "x"])
     assert [("404717", "404717[17]", 'a "b" 1')] == columns(jobs(text), "job_id", "shown_job_id", "job_name")
     assert (
-        "Left out, 2 in all: line 4 (it is not whole), line 5 (it is no accounting record). "
+        "Left out, 2 in all: line 4 (it is incomplete), line 5 (it is no accounting record). "
         "Skipped, 1 in all: records that are not of a job's end." == read(text).doubt
     )
 

@@ -121,7 +121,7 @@ def test_other_plugins() -> None:
     [
         (b"[1, [2, {}], null]", "The file has no hits of Elasticsearch."),
         (b'[{"_source"', "The file is not JSON: Expecting ':' delimiter: line 1 column 12 (char 11)."),
-        (_made([_hit(10)]), "No disk has two samples, so that rates have no interval."),
+        (_made([_hit(10)]), "No disk has two samples, so its rates have no interval."),
         (_made([_hit(-1_600_000_000), _hit(10)]), "The times of samples are not seconds since 1970."),
     ],
 )

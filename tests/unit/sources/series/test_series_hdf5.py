@@ -198,7 +198,9 @@ def _sized(shape: tuple[int, ...], **how: Any) -> Callable[[h5py.File], None]:
     return make
 
 
-_UNKNOWN_PACKING = "datatargets/readrates is packed in a way that is not read: gzip, shuffle and fletcher32 are, once each."
+_UNKNOWN_PACKING = (
+    "datatargets/readrates has filters that are not supported: only gzip, shuffle and fletcher32 are read, each once."
+)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,10 @@ def test_stored_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             lambda file: _tokio(file, [[1.0], [2.0]], unit="UNKNOWN"),
             "datatargets/readrates does not say that it is in bytes or bytes/sec.",
         ),
-        (lambda file: _tokio(file, [[1.0]]), "datatargets/readrates has no two time stamps, so that its rates have no interval."),
+        (
+            lambda file: _tokio(file, [[1.0]]),
+            "datatargets/readrates has fewer than two time stamps, so its rates have no interval.",
+        ),
         (
             lambda file: _tokio(file, [[1.0], [2.0]], steps=[_BEGIN]),
             "datatargets/readrates does not have a row for each of its group's time stamps.",
@@ -286,11 +291,11 @@ def test_stored_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             lambda file: _pylmt(file, [_BEGIN], [[0.0], [1.0]]),
-            "The file has no two steps in time, so that its rates have no interval.",
+            "The file has fewer than two time steps, so its rates have no interval.",
         ),
         (
             lambda file: _pylmt(file, [_BEGIN, _BEGIN + 5], [[0.0, 1.0], [0.0, 1.0]], missing=[[0]]),
-            "The marks of what is missing do not lie over the rates.",
+            "The marks of missing values and the rates differ in shape.",
         ),
         (lambda file: file.create_group("FSStepsGroup"), "The file has no time steps."),
         (lambda file: file.create_dataset("FSStepsGroup/FSStepsDataSet", data=[1, 2]), "The file has no rates of OSTs."),

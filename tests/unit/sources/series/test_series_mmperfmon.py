@@ -105,9 +105,9 @@ _NO_BYTES = "The query has no gpfs_fs_bytes_read or gpfs_fs_bytes_written."
         ),
         (
             _printed([_key(_READ)], [_READ, f"{_FIRST} 1"]),
-            "There are no two rows in time, so that nobody knows how wide the buckets are.",
+            "It has fewer than two rows with a time, so the width of the buckets is not known.",
         ),
-        (_printed([_key(_READ)], [_READ]), "There are no two rows in time, so that nobody knows how wide the buckets are."),
+        (_printed([_key(_READ)], [_READ]), "It has fewer than two rows with a time, so the width of the buckets is not known."),
         (_printed([_key(_READ)], [_READ, f"{_FIRST} 1.7 kB", f"{_SECOND} 1"]), "1.7 kB is no number of bytes."),
         (
             _printed([_key(_READ)], [_READ, "0001-01-01-00:00:00 1", f"{_SECOND} 1"]),
