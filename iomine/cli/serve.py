@@ -37,7 +37,7 @@ def command(
     open_catalog(database_of(warehouse)).close()
     with bind(host, port) as listening, suppress(KeyboardInterrupt):
         if not is_loopback(listening):
-            say("Whoever reaches this machine can read everything here: see docs/serve.md.")
+            say("Anyone who can reach this machine can read all of it: see docs/serve.md.")
         typer.echo(address_of(listening))
         sys.stdout.flush()
         serve(listening, warehouse, tuple(names or ()), limits_of(timeout, memory))

@@ -129,7 +129,7 @@ class CsvDirectory:
         try:
             text = file.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"The addresses in {file} cannot be read: name a file of UTF-8 text that can.") from error
+            raise UsageError(f"The addresses in {file} cannot be read: name a readable file of UTF-8 text.") from error
         self._people: dict[str, Person] = {}
         self._faults: list[str] = []
         twice: set[str] = set()

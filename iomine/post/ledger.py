@@ -256,7 +256,7 @@ class Ledger:
                         con.execute(statement)
                     con.execute(f"PRAGMA user_version = {_VERSION}")
         if self._version() != _VERSION:
-            raise WarehouseError(f"The ledger {self._file} was written by another version of iomine: go on with that one.")
+            raise WarehouseError(f"The ledger {self._file} was written by another version of iomine: use that version.")
 
     def _version(self) -> int:
         version: int = self._con.execute("PRAGMA user_version").fetchone()[0]
@@ -308,6 +308,6 @@ def _as_warehouse_errors(place: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): put back a copy that can.") from error
+        raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): restore a copy.") from error
     except OSError as error:
         raise WarehouseError(f"{place} cannot be read or written ({error.strerror}): make room, or ask its owner.") from error

@@ -20,7 +20,7 @@ from iomine.settings import read_secret
 Verb = Literal["acknowledge", "snooze", "stop"]
 _KEY_BYTES: Final = 32
 _LONGEST: Final = 2000
-_UNKNOWN: Final = "This link is none of ours, or not whole: take it from the mail once more, or ask the operators."
+_UNKNOWN: Final = "This link is not valid: copy it from the mail again, or ask the operators."
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,9 +199,7 @@ class Smtp:
             else:
                 server = smtplib.SMTP(*place, timeout=seconds)
         except ssl.SSLError as error:
-            raise OutputError(
-                f"{self._name} does not speak TLS as it must ({_line(error)}): see smtp.tls and smtp.ca_file."
-            ) from error
+            raise OutputError(f"{self._name} failed to set up TLS ({_line(error)}): see smtp.tls and smtp.ca_file.") from error
         try:
             self._introduce(server)
         except BaseException:
@@ -222,7 +220,7 @@ class Smtp:
         except smtplib.SMTPAuthenticationError as error:
             if _is_temporary(error.smtp_code):
                 raise ConnectionError(_line(error)) from error
-            raise OutputError(f"{self._name} does not let {settings.user} in ({_line(error)}): see smtp.user.") from error
+            raise OutputError(f"{self._name} refuses the login of {settings.user} ({_line(error)}): see smtp.user.") from error
         except (smtplib.SMTPNotSupportedError, smtplib.SMTPResponseException, ssl.SSLError) as error:
             if isinstance(error, smtplib.SMTPResponseException) and _is_temporary(error.smtp_code):
                 raise ConnectionError(_line(error)) from error

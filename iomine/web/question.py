@@ -227,7 +227,7 @@ def _filter(column: str, operator: str, text: str, columns: Mapping[str, str]) -
     if operator == "contains" and kind != _TEXT:
         raise UsageError(f"{column} is not text, so it cannot contain anything: take one of eq, ge, le, null.")
     if kind not in _VALUES:
-        raise UsageError(f"{column} is a list, which nothing can be compared with: only null can be asked of it.")
+        raise UsageError(f"{column} is a list and cannot be compared: use null only.")
     return Filter(column, operator, _VALUES[kind](text))
 
 

@@ -116,7 +116,7 @@ class SessionPool:
             WarehouseError: the catalog cannot be opened.
         """
         if not self._seats.acquire(timeout=self._limits.seconds):
-            raise BusyError("Too many questions are being answered: try again in a minute.")
+            raise BusyError("Too many queries are running: try again in a minute.")
         try:
             session = self._opened()
             try:
@@ -156,5 +156,5 @@ def state_of(database: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise WarehouseError(f"{database} cannot be looked at: {error.strerror}.") from error
+        raise WarehouseError(f"{database} cannot be read: {error.strerror}.") from error
     return f"{found.st_ino:x}-{found.st_mtime_ns:x}"

@@ -43,7 +43,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             if os.environ.get("IOMINE_DEBUG"):
                 raise
             what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
-            say(f"iomine failed in a way it did not foresee ({what}); set IOMINE_DEBUG=1 to see where.")
+            say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.")
             raise typer.Exit(1) from error
 
     return run

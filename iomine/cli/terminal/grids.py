@@ -45,7 +45,7 @@ def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequenc
     console.print(table)
     left_out = heads[len(widths) :]
     if left_out:
-        say(f"Not shown for want of width: {', '.join(left_out)}. Ask for fewer columns, or use --format csv.")
+        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. Ask for fewer columns, or use --format csv.")
     if any(width < full for width, full in zip(widths, whole, strict=False)):
         say("Values that end in … are cut: --format csv has them whole.")
 

@@ -134,9 +134,9 @@ def _appearing(out: Path) -> Iterator[Path]:
     out = out.absolute()
     check_place(out)
     if "," in str(out):
-        raise UsageError(f"{out} has a comma in it, which DuckDB's search path takes for its end: give another folder.")
+        raise UsageError(f"{out} contains a comma, which DuckDB's search path does not take: give another folder.")
     if out.exists():
-        raise UsageError(f"{out} is there already: name a folder that is not.")
+        raise UsageError(f"{out} exists already: name a new folder.")
     folder = out.with_name(f".{out.name}-{uuid.uuid4().hex}")
     try:
         with as_warehouse_errors(out):

@@ -180,7 +180,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
             except MemoryError:
                 refused.append((each, UnreadableError(_TOO_MUCH, False)))
             except _AT_FAULT as error:
-                refused.append((each, UnreadableError(f"It makes no sense to its reader ({type(error).__name__}: {error}).")))
+                refused.append((each, UnreadableError(f"Its reader failed ({type(error).__name__}: {error}).")))
             else:
                 sinks.write(parts)
                 rows.append(_row(each, batch.cluster, kind, readings))

@@ -87,7 +87,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> Outcome:
     """Judges all logs, commits the verdicts and publishes them; readers see all of them or none.
 
-    Reports that say anything else now are written by the next sweep.
+    The next sweep writes the reports that changed.
 
     Args:
         warehouse: where the logs lie.

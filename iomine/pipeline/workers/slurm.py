@@ -111,7 +111,7 @@ def check(site: SlurmSite) -> None:
     if find_spec("dask_jobqueue") is None:
         raise UsageError("The package dask-jobqueue is missing: pip install 'iomine[slurm]'.")
     if shutil.which("sbatch") is None:
-        raise UsageError("There is no sbatch here: sweep on a host that hands in jobs to Slurm, or leave --slurm out.")
+        raise UsageError("There is no sbatch here: sweep on a host that can submit jobs to Slurm, or leave --slurm out.")
     there = [name for _, name in socket.if_nameindex()]
     if (interface := site.scheduler_interface or site.interface) and interface not in there:
         raise UsageError(f"This host has no network interface {interface}: it has {', '.join(there)}.")

@@ -46,7 +46,7 @@ def read_fullness(source: Input) -> Readings:
     """
     heading = _HEADING.search(source.data)
     if heading is None or heading[1] != _BLOCKS:
-        raise UnreadableError("an option of lfs df rounded or left out sizes; run lfs df without options")
+        raise UnreadableError("lfs df rounds or leaves out sizes with this option; run lfs df without options")
     text = Text(source.data)
     text.skip(b" \t\r\nUf", _BETWEEN)
     begins = text.find(b"B", _BEGIN)

@@ -86,9 +86,7 @@ def test_failures_are_one_sentence_and_a_status(failure: BaseException | None, s
 def test_unforeseen_failure_says_how_to_see_more() -> None:
     """A failure that nobody foresaw is one line as well, which says how to get the traceback."""
     answer = _ending(ZeroDivisionError("division by zero"))
-    reported = (
-        "iomine failed in a way it did not foresee (ZeroDivisionError: division by zero); set IOMINE_DEBUG=1 to see where.\n"
-    )
+    reported = "iomine failed unexpectedly (ZeroDivisionError: division by zero); set IOMINE_DEBUG=1 to see where.\n"
     assert (answer.exit_code, answer.stderr) == (1, reported)
 
 

@@ -71,7 +71,7 @@ def test_a_mail_that_asks_for_nothing_is_refused_with_a_reason(iomine, facility:
     """What is piped in without a link of ours ends in a sentence, whatever bytes it has."""
     iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--since", FIRST.isoformat())
     answer = iomine("digest", "--warehouse", facility, "--take", stdin=b"Subject: hello\xff\r\n\r\n{{link:stop}}")
-    assert (2, "The mail's subject holds no link of a digest: write it with the link in the digest.\n") == (
+    assert (2, "The mail's subject has no token of a digest: use the link in the digest to write it.\n") == (
         answer.exit_code,
         answer.stderr,
     )

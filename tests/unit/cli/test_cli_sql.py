@@ -174,7 +174,7 @@ def test_prompt_explains_a_view(warehouse: Path, keyboard: PipeInput, capsys, vi
         (".schema", "Name a view: .schema logs\n"),
         (".table", "There is no .table: did you mean .tables?\n"),
         (".quit now", "There is no .quit: did you mean .exit?\n"),
-        (".? now", "There is no .?: .help says what there is.\n"),
+        (".? now", "There is no .?: .help lists the commands.\n"),
     ],
 )
 def test_prompt_helps_with_mistakes(warehouse: Path, keyboard: PipeInput, capsys, line: str, reported: str) -> None:

@@ -93,4 +93,4 @@ def test_folder_with_other_files_is_reported(iomine, warehouse: Path, tmp_path: 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").touch()
     answer = iomine("site", tmp_path / "mine", "--warehouse", warehouse)
-    assert (2, True) == (answer.exit_code, "holds no site" in answer.stderr)
+    assert (2, True) == (answer.exit_code, "is no site" in answer.stderr)

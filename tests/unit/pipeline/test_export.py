@@ -315,7 +315,7 @@ def test_an_export_appears_whole_or_not(warehouse: Warehouse, tmp_path: Path, mo
             export(warehouse, tmp_path / "out", Choice(), Pseudonyms(KEY))
     assert [] == list(tmp_path.iterdir())
     (tmp_path / "out").mkdir()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         export(warehouse, tmp_path / "out", Choice())
     assert [] == list((tmp_path / "out").iterdir())
 

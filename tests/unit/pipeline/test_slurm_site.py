@@ -167,7 +167,7 @@ def test_a_host_without_slurm_is_reported(monkeypatch, tmp_path):
     pytest.importorskip("dask_jobqueue")
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(UsageError, match=r"^There is no sbatch here: sweep on a host that hands in jobs"):
+    with pytest.raises(UsageError, match=r"^There is no sbatch here: sweep on a host that can submit jobs"):
         slurm.check(SITE)
 
 

@@ -18,7 +18,7 @@ from iomine.post.tokens import Action, Signer, passing_signer, signer_of, signer
 TODAY = NOW.date()
 KEY = entry("ada").subject.key
 ACTION = Action("snooze", "user", "ada", KEY, 30)
-UNKNOWN = "This link is none of ours, or not whole"
+UNKNOWN = "This link is not valid"
 
 
 @given(st.builds(Action, st.sampled_from(["acknowledge", "snooze", "stop"]), st.sampled_from(["user", "project"]), st.text()))
@@ -118,7 +118,7 @@ def ledger():
         (Action("stop", "user", "ada"), "user ada: from now on, you get no more digests.", dt.date.max),
         (
             Action("stop", "project", "chem"),
-            "project chem: from now on, whoever answers for chem gets no more digests.",
+            "project chem: from now on, the lead of chem gets no more digests.",
             dt.date.max,
         ),
         (Action("acknowledge", "user", "bob", KEY), "user bob: from now on, you get no word of “this finding”.", dt.date.max),
@@ -179,7 +179,7 @@ def test_mail_of_a_person_that_says_so_is_taken(ledger):
 )
 def test_mails_that_ask_for_nothing_are_refused(ledger, raw):
     """In one sentence, which the mail server sends back to whoever wrote it."""
-    with pytest.raises(UsageError, match=r"holds no link of a digest|none of ours") as error:
+    with pytest.raises(UsageError, match=r"has no token of a digest|is not valid") as error:
         take(raw, SIGNER, ledger, TODAY)
     assert "\n" not in str(error.value)
     assert {} == ledger.wishes("user", "ada")

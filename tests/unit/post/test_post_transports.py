@@ -128,7 +128,7 @@ def test_starttls_and_a_password(handler, shown, tmp_path):
         transport.close()
         # A wrong one is a fault of the settings and of no mail.
         wrong = Smtp(replace(settings, password_file=str(secret(tmp_path, "wrong"))), tmp_path, Pace(0))
-        with pytest.raises(OutputError, match=r"does not let iomine in \(535 "):
+        with pytest.raises(OutputError, match=r"refuses the login of iomine \(535 "):
             wrong.send(MAIL)
     assert handler.mails[0].session.ssl is not None
     assert 1 == len(handler.mails)

@@ -19,7 +19,7 @@ ACTIONS = [
     (Action("stop", "user", "ada"), "From now on, you get no more digests."),
     (Action("acknowledge", "user", "ada", KEY), "From now on, you get no word of “Title of POSIX-101” in <b>lmp</b>."),
     (Action("snooze", "user", "ada", KEY, 30), "From now on, you get no word of “Title of POSIX-101” in <b>lmp</b> for 30 days."),
-    (Action("stop", "project", "<script>"), "From now on, whoever answers for <script> gets no more digests."),
+    (Action("stop", "project", "<script>"), "From now on, the lead of <script> gets no more digests."),
 ]
 
 
@@ -84,7 +84,7 @@ def test_what_is_no_link_of_ours_is_refused(warehouse, signer, method):
         for stranger in (token[:-4], token + "A", other, signer.token(Action("delete", "user", "ada")), "x", "%00", "x" * 5000):
             reply = ask_server(address, f"/mail/{stranger}", method)
             assert 400 == reply.status
-            assert "This link is none of ours, or not whole" in reply.text
+            assert "This link is not valid" in reply.text
         for path in ("/mail/", "/mail", "/mail/a/b"):
             assert 404 == ask_server(address, path, method).status
         assert 405 == ask_server(address, f"/mail/{token}", "DELETE").status
