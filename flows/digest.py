@@ -43,7 +43,7 @@ def _publish_summary(done: Done) -> None:
                 ("to be tried again", [*done.post.deferred, *done.post.in_doubt]),
                 ("held", done.post.held),
                 ("refused", done.post.refused),
-                ("to nobody known", done.post.unknown),
+                ("without an address", done.post.unknown),
             )
         ],
         description=f"Digest up to the night of {done.last_night}",

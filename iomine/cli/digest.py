@@ -82,7 +82,7 @@ def _show(done: "Done", verb: str) -> None:
         "to be tried again": len(post.deferred) + len(post.in_doubt),
         "held": len(post.held),
         "refused": len(post.refused),
-        "to nobody known": len(post.unknown),
+        "without an address": len(post.unknown),
         "waiting for the next run": len(post.waiting),
     }
     text = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == verb)

@@ -64,7 +64,7 @@ class Order:
 
     @property
     def is_for_all(self) -> bool:
-        """Whether whoever is due is written to."""
+        """Whether the run mails everyone."""
         return self.user is None and self.project is None and not self.is_operator
 
 

@@ -1,7 +1,7 @@
 """Signed links: what a reader may ask for with one click, and for nobody but himself.
 
 A token says what, who and about which subject, and holds for as long as the site keeps its key: a link to stop all mails must
-work in an old mail too. It is a secret between the site and the reader; whoever gets hold of it can do that one thing.
+work in an old mail too. It is a secret between the site and the reader; anyone who has it can do that one thing.
 """
 
 import os

@@ -3,7 +3,7 @@
 $1 to $3 are a log's id, night and cluster, and $4 is when a request has to have ended. Its columns depend on
 the column that separates levels, so the query is put together here; other questions about traces are under `sql/questions/trace`.
 """
-# ruff: noqa: S608 - put together from the texts in this file; whoever fills a condition in quotes what is in it
+# ruff: noqa: S608 - put together from the texts in this file; callers quote the values of conditions
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Inputs that are no Darshan logs: opened, unpacked, and read by whoever knows their shape."""
+"""Inputs that are no Darshan logs: opened, unpacked, and given to the parser of their format."""
 
 from datetime import datetime, tzinfo
 from io import BytesIO

@@ -234,7 +234,7 @@ def _create(con: duckdb.DuckDBPyConnection, view: View, sql: str) -> None:
 
 
 def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
-    """Makes the views that ask for a setting anew, with its value."""
+    """Recreates the views that use a setting, with its value."""
     asked = {f"getvariable({quoted(name)})": value for name, value in settings.items()}
     changed = []
     for view in find_views():

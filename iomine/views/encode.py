@@ -26,7 +26,7 @@ def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) 
     Args:
         answer: the rows.
         file: what to write to.
-        is_for_sheets: put an apostrophe before texts that a spreadsheet would work out, since whoever names a file could
+        is_for_sheets: put an apostrophe before texts that a spreadsheet would evaluate, since anyone who names a file could
             otherwise have it done on the machine of who opens a list of files. Programs want texts as they are.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)

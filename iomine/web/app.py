@@ -149,7 +149,7 @@ def _mail(request: Request) -> Response:
     warehouse: Path = request.app.state.warehouse
     action = signer_of(warehouse / "digest.key").action(request.path_params["token"])
     is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
-    # Whoever only looks makes no ledger.
+    # A look at a link makes no ledger.
     with Ledger(file if is_asked or file.exists() else None) as ledger:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())

@@ -162,7 +162,7 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
     Panel(
         "applications",
         "Applications",
-        "What is run, whoever runs it, by time in I/O.",
+        "Applications of all users, by time in I/O.",
         f"""
 SELECT
     application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) / 3600 AS io_core_hours,

@@ -42,7 +42,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """Whether nobody on other machines reaches it."""
+    """Whether no other machine can reach it."""
     host = listening.getsockname()[0]
     return bool(host == "::1" or host.startswith("127."))
 

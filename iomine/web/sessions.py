@@ -20,7 +20,7 @@ from iomine.web.question import Question, Statement, UnknownNameError
 
 LIMITS: Final = Limits(seconds=30, memory_bytes=GIB, threads=2)
 SEATS: Final = 4
-# Views for people, and records as the logs have them; what verdicts are worked out from is for nobody else.
+# Views for people, and records as the logs have them; the inputs of verdicts are internal.
 _VIEWS: Final = Statement("SELECT table_name, about FROM view_dictionary WHERE NOT starts_with(table_name, 'feature.')")
 _COLUMNS: Final = Statement("SELECT table_name, column_name, type, unit, about FROM data_dictionary")
 
@@ -41,7 +41,7 @@ class Session:
     """
 
     def __init__(self, database: Path, limits: Limits) -> None:
-        # Looked at first: if a sweep swaps meanwhile, the next question opens it anew, and no old one is kept for new.
+        # Looked at first: if a sweep swaps meanwhile, the next query opens it again, and no old file counts as new.
         self.state = state_of(database)
         self._limits = limits
         self._con = open_catalog(database, limits)

@@ -59,7 +59,7 @@ waited AS (
     LEFT JOIN (SELECT * EXCLUDE (last_seconds), last_seconds AS last_seconds_of_rank FROM per_rank) AS per_rank
         USING (cluster, night, log_id)
     LEFT JOIN shared USING (cluster, night, log_id, file_id)
-    -- Whoever is taken to wait may have been busy in POSIX calls whose records are missing.
+    -- A rank that seems to wait may have been busy in POSIX calls whose records are missing.
     ANTI JOIN (FROM unsound WHERE lacks_posix) USING (cluster, night, log_id)
 )
 SELECT

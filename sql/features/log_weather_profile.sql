@@ -87,7 +87,7 @@ SELECT
         WHEN own_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was its user''s own.'
         WHEN neighbour_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was one other user''s.'
         WHEN own_ratio IS NULL THEN 'The servers were slow, and it is not known what kept them busy.'
-        ELSE 'The servers were slow, and nobody kept them busy for at least half of the time.'
+        ELSE 'The servers were slow, and no single user kept them busy for at least half of the time.'
     END AS server_rule,
     weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
     1 - ost_own_ratio AS ost_contention_ratio, 1 - own_ratio AS others_ratio, ost_slowdown_ratio, ost_load_over_mean_ratio,

@@ -73,7 +73,7 @@ SELECT
     to_timestamp(slot * 600) AS begin_at, target, target_kind, owner, job_id, "user",
     TRY_CAST(round(SUM(rpcs)) AS BIGINT) AS rpc_count, TRY_CAST(round(SUM(moved_bytes)) AS BIGINT) AS moved_bytes,
     SUM(seconds) AS service_seconds,
-    -- Requests of a kind and size that nobody else sends are taken to be as slow as the rest.
+    -- Requests of a kind and size that no other user sends are taken to be as slow as the rest.
     SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(seconds) FILTER (usual_seconds IS NOT NULL), 0)) AS usual_service_seconds,
     night, cluster
 FROM parted

@@ -73,7 +73,7 @@ judged AS (
         CASE
             WHEN told_night IS NULL THEN 'not told'
             WHEN later_count < 3 THEN 'unknown'
-            -- A slower rank that delays nobody is no harm: the run as a whole may be faster all the same.
+            -- A slower rank that delays no other rank does no harm: the run as a whole may still be faster.
             WHEN is_over AND COALESCE(slowest_rank_pace_ratio, run_pace_ratio) >= 1.5 AND COALESCE(run_pace_ratio > 0.9, true)
             THEN 'worse'
             WHEN is_over THEN 'gone'

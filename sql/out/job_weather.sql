@@ -1,9 +1,9 @@
 -- ---
--- about = "Whose fault it is where a log's I/O was slow, with its numbers and the rule; where nobody's is shown, what was ruled out."
+-- about = "Why a log's I/O was slow: application, system or neighbour, with numbers and the rule; without evidence, what was ruled out."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.log_weather_profile", "main.findings"]
 -- ---
--- What is left over is nobody's fault that is known: the application is named on evidence of its own only.
+-- Without evidence there is no verdict against anyone: the application is named on evidence of its own only.
 WITH priced AS (
     SELECT
         cluster, night, log_id, SUM(charged_core_seconds) AS finding_core_seconds,

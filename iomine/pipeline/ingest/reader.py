@@ -34,7 +34,7 @@ ENVIRONMENT: Final = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
-    # Memory that was needed once is kept for what comes next: asking the system for it anew takes a tenth of the time for
+    # Memory that was needed once is kept for what comes next: asking the system for it again takes a tenth of the time for
     # small logs, and half of it for long traces.
     "MALLOC_MMAP_THRESHOLD_": _KEPT_BYTES,
     "MALLOC_TRIM_THRESHOLD_": _KEPT_BYTES,

@@ -1,6 +1,6 @@
 """Sums of nights, which stay when the logs leave that they are made of; `docs/decisions/rollups.md` argues which, and when.
 
-As long as a night's logs are there its sums are made anew from all of them. Once they have left, sums of logs that come late
+As long as a night's logs are there its sums are recomputed from all of them. Once they have left, sums of logs that come late
 are laid beside the old ones.
 """
 

@@ -37,7 +37,7 @@ _ANSWER_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 600.0
 
-# Pages of a scheduler or worker ask nobody who they are. Without them the port stays, and has nothing to show.
+# Pages of a scheduler or worker have no login. Without them the port stays, and has nothing to show.
 NO_PAGES: Final[dict[str, object]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
 
 LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
@@ -53,7 +53,7 @@ class Workers:
 
     Attributes:
         client: hands work to them.
-        most_threads: how many threads they may come to have, 0 where nobody knows.
+        most_threads: how many threads they may come to have, 0 where that is not known.
         patience_seconds: how long to wait while there is not one of them.
     """
 
@@ -136,7 +136,7 @@ def standing_workers(scheduler: str) -> Iterator[Workers]:
 def own_workers(count: int | None = None) -> Iterator[Workers]:
     """Workers on this machine, for as long as the context lasts.
 
-    Whoever can talk to a Dask scheduler or worker can run programs as its owner, and every user of the machine reaches its
+    Anyone who can connect to a Dask scheduler or worker can run programs as its owner, and every user of the machine reaches its
     loopback: so these speak TLS only, with a key that is made for them and lies in the memory of their processes alone.
 
     Args:

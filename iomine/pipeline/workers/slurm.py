@@ -1,7 +1,7 @@
 """Workers as Slurm jobs: what a site sets for them, and how they are asked for.
 
 The scheduler lives in the sweep's own process; each job is one worker with a thread for each of its cores. Jobs come and
-go with the work. Whoever can reach a Dask scheduler can run programs through it, so this one speaks TLS only, with
+go with the work. Anyone who can reach a Dask scheduler can run programs through it, so this one speaks TLS only, with
 certificates that last as long as the sweep.
 """
 

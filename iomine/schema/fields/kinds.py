@@ -66,11 +66,11 @@ class Privacy(Enum):
     TARGET = auto()
     # Sentences of this program, with names filled in.
     SENTENCE = auto()
-    # Digests of files in hex: whoever has the file finds it by them.
+    # Digests of files in hex: anyone who has the file can find it by them.
     DIGEST = auto()
     # Numbers that name something.
     NUMBER = auto()
-    # Darshan's record ids, which are hashes of paths, so that whoever guesses a path can check it.
+    # Darshan's record ids, which are hashes of paths, so anyone who guesses a path can check it.
     FILE_ID = auto()
 
 

@@ -6,7 +6,7 @@ MAILS = {
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        mail_kind="To whom a mail of the digest is: to a user, to whoever answers for a project, or to operators.",
+        mail_kind="Recipient of a mail of the digest: user, project (its lead), or operator.",
         mail_state=(
             "How far a mail has come: pending, sending (a server may have it), deferred (to be tried again), sent, or failed "
             "for good."

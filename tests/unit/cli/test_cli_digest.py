@@ -20,7 +20,7 @@ def test_preview_shows_what_became_of_mails(iomine, facility: Path, tmp_path: Pa
     """It says how many were written and to whom, on stderr whose address nobody knows, and ends with 3 for these."""
     answer = iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--dry-run", "--since", FIRST.isoformat())
     assert 3 == answer.exit_code
-    assert answer.stdout.startswith("2 written, 7 to nobody known, up to the night of 2024-04-12\n  written to user ")
+    assert answer.stdout.startswith("2 written, 7 without an address, up to the night of 2024-04-12\n  written to user ")
     assert "no address is known" in answer.stderr
     assert 2 == len(list(tmp_path.glob("*.eml")))
 
@@ -57,7 +57,7 @@ def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path
         (("--smtp", "mail"), "--smtp mail is not HOST:PORT: write it as mail.site.org:25."),
         (("--smtp", ":25"), "--smtp :25 is not HOST:PORT: write it as mail.site.org:25."),
         (("--smtp", "mail:0"), "--smtp mail:0 is not HOST:PORT: write it as mail.site.org:25."),
-        (("--user", "ada", "--operator"), "--user, --project and --operator each name who is written to: give one of them."),
+        (("--user", "ada", "--operator"), "--user, --project and --operator select different recipients: give one of them."),
         (("--dry-run",), "A dry run writes mails to a folder: name it with --outbox."),
     ],
 )

@@ -167,7 +167,7 @@ def test_operators_are_mailed_trouble_and_what_crosses_bars(site: Path, tmp_path
     assert len(done.post.unknown) > 3
     assert "Users without an address" in text
     assert "3 sweeps; 303 found = 270 ingested + 15 known + 18 rejected" in " ".join(text.split())
-    assert f"To be noticed - {RISING} is " in " ".join(text.split())
+    assert f"Notices - {RISING} is " in " ".join(text.split())
 
 
 def test_settings_are_held_against_what_there_is(site: Path):
@@ -198,7 +198,7 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
     """A mail that a link has written quiets the finding that it is about, and no other."""
     digest(Order(site, since=FIRST, outbox=tmp_path, user="ada"))
     text = text_of(mails(tmp_path)["user ada@site.test"])
-    acknowledged = text.split("It is done, or meant to be so:")[1]
+    acknowledged = text.split("Done, or intended:")[1]
     token = re.search(r"subject=iomine%20([\w.-]+)", acknowledged.replace("=\n", ""))
     assert token is not None
     done = take_mail(site, f"From: ada@site.test\nSubject: iomine {token[1]}\n\n".encode())
