@@ -144,7 +144,7 @@ def _mail(request: Request) -> Response:
     """A link in a mail: says what it asks for, and does it by POST, which no program that looks at links sends by itself.
 
     Mail programs that have a button of their own send `List-Unsubscribe=One-Click` (RFC 8058), the page sends nothing: the
-    address says all there is to know, so a body is not looked at.
+    address says all there is to know, so a body is not checked.
     """
     warehouse: Path = request.app.state.warehouse
     action = signer_of(warehouse / "digest.key").action(request.path_params["token"])

@@ -1,5 +1,5 @@
 -- ---
--- about = "How long one log's I/O took, held against runs of its lineage in nights before, and what it did otherwise than they."
+-- about = "How long one log's I/O took, held against runs of its lineage in nights before, and how it differed from them."
 -- grain = ["log_id"]
 -- reads = ["core.run_shape"]
 -- ---

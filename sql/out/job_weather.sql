@@ -51,18 +51,18 @@ SELECT
         ELSE 'unexplained'
     END AS weather_verdict,
     CASE reason
-        WHEN 'otherwise' THEN format('{}, and it did otherwise than they: {}.', beside_lineage, differences)
+        WHEN 'otherwise' THEN format('{}, and it differed from them: {}.', beside_lineage, differences)
         WHEN 'findings' THEN format(
             '{}, and its findings cost {:.0f} % of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
         )
         WHEN 'no lineage' THEN format('{} {}', server_rule, beside_lineage)
         WHEN 'not slow' THEN format('{} {}, so there is nothing to explain.', server_rule, beside_lineage)
         WHEN 'slow' THEN format(
-            '{}. Ruled out are the servers and the program. {} By Darshan, {}. What network and nodes did is not looked at.',
+            '{}. Neither the servers nor the program explain it. {} By Darshan, {}. Network and nodes are not checked.',
             beside_lineage, server_rule, CASE
                 WHEN did_more_ratio IS NULL THEN 'it moved as much in as many requests, on as many ranks, files and OSTs'
-                WHEN differences = '' THEN 'it did on the whole what they did'
-                ELSE format('what it did otherwise does not explain that: {}', differences)
+                WHEN differences = '' THEN 'it did much the same as they did'
+                ELSE format('its differences do not explain that: {}', differences)
             END
         )
         ELSE server_rule

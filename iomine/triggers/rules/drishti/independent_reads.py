@@ -4,7 +4,7 @@ Drishti asks for more than a thousand MPI-IO reads of the job, independent and c
 any of them was collective.
 
 Blind spots: a single collective read, of whatever file, silences it for the whole job. Non-blocking and split
-collective reads are counted on neither side. That independent reads may already be large is not looked at.
+collective reads are counted on neither side. That independent reads may already be large is not checked.
 """
 
 from iomine.triggers.inputs import MPIIO_READS

@@ -4,7 +4,7 @@ P21 for reading: among the records that are not shared, file by file, the most b
 over the most. One file above the bar is enough.
 
 Blind spots: a configuration file that one rank reads whole and others only peek into fires; ranks without a record of
-the file do not count; and a file that all ranks opened is not looked at, although that is where unequal reading costs
+the file do not count; and a file that all ranks opened is not checked, although that is where unequal reading costs
 most.
 """
 
