@@ -94,7 +94,7 @@ GROUP BY code
 ORDER BY log_count DESC, code
 LIMIT 5;
 
--- ## What can logs not tell?
+-- ## What do logs not show?
 SELECT code, count(*) FILTER (WHERE state = 'unknown') AS unknown_count, round(avg((state = 'unknown')::INTEGER), 2) AS unknown_ratio
 FROM verdicts
 WHERE ruleset = 'iomine'
@@ -202,7 +202,7 @@ WHERE outcome <> 'unknown'
 ORDER BY saved_core_seconds DESC NULLS LAST, "user", application, code
 LIMIT 5;
 
--- ## What did users do with what they were told?
+-- ## What did users do after a mail?
 SELECT outcome, count(*) AS finding_count, round(sum(saved_core_seconds) / 3600, 2) AS saved_core_hours
 FROM advice_outcomes
 GROUP BY ALL

@@ -45,8 +45,8 @@ SLOW: Final = {
     "periods.md": "tests/period_truth.py",
     "phases.md": "tests/phase_truth.py",
     "truth.md": "tests/truth.py",
-    "weather_truth.md": "tests/weather_truth.py",
-    "weather_year.md": "tests/weather_year.py",
+    "system_state_truth.md": "tests/system_state_truth.py",
+    "system_state_year.md": "tests/system_state_year.py",
 }
 _MADE: Final = "<!-- Written by docs/make.py: change the program, then run that. -->"
 _THRESHOLDS: Final = """\
@@ -79,7 +79,7 @@ _RETENTION: Final = """\
 #
 # Copy this file into the warehouse, as retention.toml, and change what is to differ: 0, a # before the line or no line at
 # all is for ever. Sweeps drop by it from then on; the files themselves go a week later. Tables that verdicts are worked
-# out from are not here: they leave with log, as does all else that belongs to logs, but for the sums in app_night,
+# out from are not here: they leave with log, as does all else that belongs to logs, except for the sums in app_night,
 # finding_night and mount_night.
 
 [days]

@@ -18,7 +18,7 @@ POLL_SECONDS: Final = 0.2
 def api_url() -> str | None:
     """Address of Prefect's API: `PREFECT_API_URL`, or that of Prefect's active profile; None where neither names one.
 
-    Prefect's own settings would tell too, but have to be imported first.
+    Prefect's own settings say it too, but importing them takes too long.
     https://docs.prefect.io/v3/develop/settings-and-profiles
     """
     if url := os.environ.get("PREFECT_API_URL"):
@@ -46,7 +46,7 @@ def prepare(url: str) -> None:
     for name, value in {
         # No telemetry.
         "DO_NOT_TRACK": "1",
-        # What fails is told by the command, in a sentence.
+        # The command prints one sentence about a failure.
         "PREFECT_LOGGING_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
     }.items():

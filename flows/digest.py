@@ -15,7 +15,7 @@ _sent = task(cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay
 
 @_sent
 def send(order: Order) -> Done:
-    """Write letters, and send them."""
+    """Write mails, and send them."""
     return digest_once(order)
 
 
@@ -25,15 +25,15 @@ def digest(warehouse: Path, since: date | None = None, outbox: Path | None = Non
 
     Args:
         warehouse: root of the warehouse; its `digest.toml` says how mails leave.
-        since: the first night that is told, None for what is new to each.
+        since: the first night to report, None for what is new to each recipient.
         outbox: a folder that gets the mails instead.
     """
     done = send(Order(warehouse, since=since, outbox=outbox))
-    _tell(done)
+    _publish_summary(done)
     return done
 
 
-def _tell(done: Done) -> None:
+def _publish_summary(done: Done) -> None:
     create_table_artifact(
         key="digest-summary",
         table=[
@@ -43,7 +43,7 @@ def _tell(done: Done) -> None:
                 ("to be tried again", [*done.post.deferred, *done.post.in_doubt]),
                 ("held", done.post.held),
                 ("refused", done.post.refused),
-                ("to nobody known", done.post.unknown),
+                ("without an address", done.post.unknown),
             )
         ],
         description=f"Digest up to the night of {done.last_night}",

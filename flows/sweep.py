@@ -130,11 +130,11 @@ def _stages(settings: Settings) -> Summary:
         committed = _task(commit)(sweep, judged)
         published = _task(publish)(sweep, committed)
         summary = _task(report, retries=1)(sweep, published).value
-    _tell(summary, settings.warehouse)
+    _publish_summary(summary, settings.warehouse)
     return summary
 
 
-def _tell(summary: Summary, warehouse: Path) -> None:
+def _publish_summary(summary: Summary, warehouse: Path) -> None:
     create_table_artifact(
         key="sweep-summary",
         table=[

@@ -20,7 +20,7 @@ from difflib import get_close_matches
 
 
 class IomineError(Exception):
-    """A failure that a person can do something about, told in one sentence."""
+    """A failure that a person can do something about, reported in one sentence."""
 
     exit_code = 1
 

@@ -35,9 +35,9 @@ def bytes_of(text: str) -> int:
     match = _BYTES.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is no number of bytes: write it as 512MB or 4GiB.")
-    number, letter, rest = match.groups()
+    number, prefix, rest = match.groups()
     base = 1000 if rest and rest.casefold() == "b" else KIB
-    return int(float(number) * base ** (" kmgt".index(letter.casefold()) if letter else 0))
+    return int(float(number) * base ** (" kmgt".index(prefix.casefold()) if prefix else 0))
 
 
 def human_seconds(seconds: float) -> str:

@@ -1,7 +1,7 @@
-"""How often advice that was followed is told to be: simulated facilities, in each of which one user is known to follow it.
+"""How often followed advice is recognised: simulated facilities, in each of which one user is known to follow it.
 
 `python tests/advice_truth.py [SEED...]` simulates facilities, reads and judges their logs as a sweep does, sends a digest on the
-morning after each night, and writes docs/advice_truth.md. Servers are not asked, so no weather excuses anything.
+morning after each night, and writes docs/advice_truth.md. Servers are not asked, so no system state excuses anything.
 """
 
 import json
@@ -35,26 +35,26 @@ _MORNING: Final = time(7, tzinfo=UTC)
 SETTINGS: Final = "least_core_hours = 0.0\n"
 _HEADS: Final = (
     *("seed", "mails", "first to the follower", "change", "gone", "other outcomes", "others' findings", "of these gone"),
-    *("slowest rank's pace", "run's pace", "summed pace", "told without mails"),
+    *("slowest rank's pace", "run's pace", "summed pace", "outcomes without mails"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What was told of a facility, and what is true of it.
+class Reported:
+    """What was reported of a facility, and what is true of it.
 
     Attributes:
         seed: of the facility.
         mails: mails that went out in all.
-        mailed: date of the first mail that told the follower of what rank 0 does for all; empty where none did.
+        mailed: date of the first mail to the follower that lists what rank 0 does for all; empty where none does.
         changed: date on which the follower follows.
-        gone: the follower's findings that `advice_outcomes` tells to be gone.
+        gone: the follower's findings that are `gone` in `advice_outcomes`.
         other: those of its findings that have another outcome.
-        others: findings of others that were told.
-    others_gone: of these, those that are told to be gone.
+        others: findings of others that were mailed.
+    others_gone: of these, those that are `gone`.
         slowest_rank_pace: I/O time of the slowest rank for a byte, after over before.
         run_pace: length of the run for a byte, after over before.
-        summed_pace: I/O time summed over ranks for a byte, after over before, by which nothing is told.
+        summed_pace: I/O time summed over ranks for a byte, after over before, which decides nothing.
         unmailed: outcomes other than `not told` where no mail went out.
     """
 
@@ -82,14 +82,14 @@ class _Morning(datetime):
         return cls.fromtimestamp(cls.at.timestamp(), tz)
 
 
-def told(seeds: Iterable[int]) -> Iterator[Told]:
-    """What is told of facilities."""
+def reported(seeds: Iterable[int]) -> Iterator[Reported]:
+    """What is reported of facilities."""
     for seed in seeds:
         with TemporaryDirectory() as folder:
-            yield _told(seed, Path(folder))
+            yield _reported(seed, Path(folder))
 
 
-def _told(seed: int, folder: Path) -> Told:
+def _reported(seed: int, folder: Path) -> Reported:
     out = folder / "facility"
     simulate(Settings(out, LOGS, seed, DAYS, CLUSTER, dxt_ratio=0), lambda *_: None)
     truth = [json.loads(line) for line in (out / "truth" / "logs.jsonl").open()]
@@ -100,8 +100,8 @@ def _told(seed: int, folder: Path) -> Told:
     return counted(seed, out, folder, [*files, *judged])
 
 
-def counted(seed: int, out: Path, folder: Path, files: Sequence[LakeFile]) -> Told:
-    """What is told of a facility that was read and judged, once a digest has gone out after each night."""
+def counted(seed: int, out: Path, folder: Path, files: Sequence[LakeFile]) -> Reported:
+    """What is reported of a facility that was read and judged, with a digest after each night."""
     mails = mailed_nightly(folder, files)
     truth = [json.loads(line) for line in (out / "truth" / "logs.jsonl").open()]
     incidents = {each["kind"]: each for each in json.loads((out / "truth" / "incidents.json").read_text())["incidents"]}
@@ -120,7 +120,7 @@ def counted(seed: int, out: Path, folder: Path, files: Sequence[LakeFile]) -> To
         log = of_log[path]
         archetype = next(each["archetype"] for each in truth if each["log"] == path)
         paces[archetype != "rank0_funnel"].append(log["io_core_seconds"] / (log["read_bytes"] + log["write_bytes"]))
-    return Told(
+    return Reported(
         seed,
         ask(database, "SELECT count(DISTINCT message_id) AS count FROM mails WHERE mail_state = 'sent'")["count"][0].as_py(),
         min((str(row["told_night"]) for row in mine), default=""),
@@ -162,35 +162,35 @@ def _shown(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.2f}"
 
 
-def page(rows: Sequence[Told]) -> str:
+def page(rows: Sequence[Reported]) -> str:
     """The text of docs/advice_truth.md."""
     about = (
         f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, the user of one application follows advice "
         "from a moment on: rank 0 no longer reads and writes for all, but all do so in collective calls. All applications in "
         "which rank 0 does all are read, the others are left out. A digest goes out on the morning after each night, also about "
-        "what costs less than a site would write mails about. Servers are not asked, so no weather excuses anything."
+        "what costs less than a site would write mails about. Servers are not asked, so no system state excuses anything."
     )
     found = _part(sum(row.gone > 0 for row in rows), len(rows))
     before = _part(sum(bool(row.mailed) and row.mailed <= row.changed for row in rows), len(rows))
     others = _part(sum(row.others_gone for row in rows), sum(row.others for row in rows))
     lines = [
-        "# How often advice that was followed is told to be",
+        "# How often followed advice is recognised",
         "",
         "<!-- Written by tests/advice_truth.py. -->",
         "",
         about,
         "",
-        f"- **Followers** told as `gone` in `advice_outcomes`: {found}. By the day of the change a mail had told {before}.",
-        f"- **Others**, who went on as before: {others} findings that mails told of are told as `gone`.",
+        f"- **Followers** that are `gone` in `advice_outcomes`: {found}. By the day of the change a mail had listed {before}.",
+        f"- **Others**, who went on as before: {others} findings that mails listed are `gone`.",
         f"- **Without mails** {sum(row.unmailed for row in rows)} outcomes are other than `not told`.",
         "",
         "Paces are the follower's after the change over before, for a byte: the I/O time of the slowest rank, the length of the",
-        "run, and the I/O time summed over ranks, by which nothing is told.",
+        "run, and the I/O time summed over ranks, which decides nothing.",
         "",
         f"| {' | '.join(_HEADS)} |",
         f"| {' | '.join('---' for _ in _HEADS)} |",
     ]
-    lines += [f"| {' | '.join(str(getattr(row, field.name)) for field in fields(Told))} |" for row in rows]
+    lines += [f"| {' | '.join(str(getattr(row, field.name)) for field in fields(Reported))} |" for row in rows]
     return "\n".join([*lines, ""])
 
 
@@ -201,7 +201,7 @@ def _part(part: int, whole: int) -> str:
 def main() -> None:
     """Writes the page, or shows it for some seeds."""
     seeds = [int(seed) for seed in sys.argv[1:]] or SEEDS
-    text = page(list(told(seeds)))
+    text = page(list(reported(seeds)))
     if len(sys.argv) > 1:
         sys.stdout.write(text)
     else:

@@ -1,7 +1,7 @@
-"""What logs are told that an incident changed: simulated facilities, whose incidents are known.
+"""Verdicts on logs that an incident changed: simulated facilities with known incidents.
 
-`python tests/blame_truth.py [SEED...]` simulates facilities, reads and judges what servers and the scheduler told, and the logs
-of applications that incidents changed, as a sweep does, and writes docs/blame_truth.md.
+`python tests/blame_truth.py [SEED...]` simulates facilities, reads and judges what servers and the scheduler recorded, and
+the logs of applications that incidents changed, as a sweep does, and writes docs/blame_truth.md.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any, Final
 from catalogs import catalog_of
 from lineage_truth import CLUSTER, DAYS, LOGS, files_of
 from simulated import Facility
-from weather_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
+from system_state_truth import UNHARMED_RATIO, VICTIM_RATIO, readings
 
 from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
@@ -43,8 +43,8 @@ KINDS: Final = (
 Counts = Counter[tuple[int, str, str]]
 
 
-def told(seeds: Iterable[int]) -> Iterator[Counts]:
-    """What is told of the logs of facilities."""
+def reported(seeds: Iterable[int]) -> Iterator[Counts]:
+    """The verdicts on the logs of facilities."""
     for seed in seeds:
         with TemporaryDirectory() as folder:
             out = Path(folder) / "facility"
@@ -66,7 +66,7 @@ def counted(seed: int, facility: Facility, folder: Path) -> Counts:
 
 
 def _database(out: Path, logs: Iterable[str], folder: Path) -> Path:
-    """The views over some logs of a facility and all that its servers told, read and judged as a sweep does."""
+    """The views over some logs of a facility and all records of its servers, read and judged as a sweep does."""
     read = ((CLUSTER, read_log(out / path), path) for path in logs)
     files = [*files_of(folder / "lake", read), *readings(folder / "lake", out)]
     judges = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine"}
@@ -98,18 +98,18 @@ def page(counts: Counts) -> str:
         f"{len(seeds)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, a user's job makes an OST slow for hours, "
         "another's an MDT; a link makes all nodes behind one switch slow for a day, one application writes in small pieces from "
         "a moment on, and the user of another follows advice. Logs of the applications that any of this changed, what servers "
-        "told, and accounting are read and judged as a sweep does. What the switches told is not read, so nothing can show that "
-        "a link was slow: its victims are to be `unexplained`."
+        "recorded, and accounting are read and judged as a sweep does. What the switches recorded is not read, so nothing can "
+        "show that a link was slow: its victims are to be `unexplained`."
     )
     terms = (
         f"A log is a victim if an incident cost it at least {VICTIM_RATIO:.0%} of its time in requests and metadata calls, and a "
         "culprit where that was its own user's doing; a link harmed it little if that cost it less, but more than "
         f"{UNHARMED_RATIO:.0%}. All logs of an application after its change are counted, slow or not. A log may be in several "
-        "rows. `unclear` are logs before which fewer than three runs of their lineage are known, and those of which servers told "
-        "nothing. Victims of OSTs and MDTs are few here; [a page of their own](weather_truth.md) has more."
+        "rows. `unclear` are logs before which fewer than three runs of their lineage are known, and those of which servers have "
+        "nothing. Victims of OSTs and MDTs are few here; [a page of their own](system_state_truth.md) has more."
     )
     lines = [
-        "# Whose fault logs are told that it was",
+        "# How often the cause of slow I/O is named right",
         "",
         "<!-- Written by tests/blame_truth.py. -->",
         "",
@@ -145,7 +145,7 @@ def main() -> None:
     """Writes the page, or shows it for some seeds."""
     seeds = [int(seed) for seed in sys.argv[1:]] or SEEDS
     counts: Counts = Counter()
-    for of_seed in told(seeds):
+    for of_seed in reported(seeds):
         counts += of_seed
     if len(sys.argv) > 1:
         sys.stdout.write(page(counts))

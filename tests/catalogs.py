@@ -20,7 +20,7 @@ def catalog_of(folder: Path, files: Iterable[LakeFile]) -> Path:
     return folder / "iomine.duckdb"
 
 
-def weather_profiles(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
+def system_state_profiles(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
     """What `job_weather` reads of logs, worked out as a sweep does; no other trigger's features are."""
     judges = [trigger for trigger in TRIGGERS.values() if trigger.view == "log_weather_profile"]
     worked_out: list[LakeFile] = []

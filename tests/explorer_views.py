@@ -33,7 +33,7 @@ _INTRO: Final = """\
 
 A report of a log with a DXT trace draws the trace under “The trace”. Every view of
 [DXT Explorer](https://github.com/hpc-io/dxt-explorer) has its counterpart there. All views share zoom, brush, keys, the choice
-of a file and of ranks, and the highlight of a finding; what is in sight can be saved as PNG and as CSV, and is told as a table.
+of a file and of ranks, and the highlight of a finding; what is in sight can be saved as PNG and CSV, and described as a table.
 
 The pictures are of a log that comes with DXT Explorer (`{log}`, BSD-3-Clause-LBNL): openPMD's parallel benchmark on {ranks}
 ranks, {requests} requests.

@@ -51,7 +51,7 @@ class Facility:
 
     @property
     def findings(self) -> list[Row]:
-        """Verdicts that are worth telling, with their log's columns."""
+        """Findings, with their log's columns."""
         logs = {log["log_id"]: log for log in self.logs}
         return [
             logs[each["log_id"]] | each

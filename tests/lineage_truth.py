@@ -1,7 +1,7 @@
-"""How often runs of the same are told to be, and what changed in them: simulated facilities, whose incidents are known.
+"""How often lineages are found right, and what changed in them: simulated facilities with known incidents.
 
 `python tests/lineage_truth.py [SEED...]` simulates facilities, reads and judges their logs as a sweep does, and writes
-docs/lineage_truth.md, with the lineages of real logs. Servers are not asked, so no weather excuses anything.
+docs/lineage_truth.md, with the lineages of real logs. Servers are not asked, so no system state excuses anything.
 """
 
 import json
@@ -29,7 +29,7 @@ from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import Log, read_log
 from iomine.triggers import TRIGGERS
 from iomine.triggers import judge as judge_sql_room
-from iomine.triggers.model import TOLD
+from iomine.triggers.model import FINDING_LEVELS
 from iomine.views.query import ask
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "lineage_truth.md"
@@ -38,7 +38,7 @@ LOGS, DAYS = 1500, 7
 CLUSTER: Final = "simulated"
 # A job that was submitted before the change may run after it.
 _MOST_RUNS_OFF: Final = 2
-JUDGES: Final = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in TOLD}
+JUDGES: Final = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in FINDING_LEVELS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +50,11 @@ class Found:
         lineages: applications of users that were run more than once.
         whole: of these, those whose runs are one lineage, with no others in it.
         slow_runs: runs after the injected regression.
-        regressions: injected regressions that were found, since their first run but for two.
+        regressions: injected regressions that were found, since their first run except for two.
         steps: steps that are listed as regressions.
-        told: 1 where something was found in the application whose user follows advice.
+        reported: 1 where something was found in the application whose user follows advice.
         followed: 1 where of that something is over, since the night of the change or later.
-        gone: lineages of which something is told to be over.
+        gone: lineages of which a finding is over.
     """
 
     seed: int
@@ -63,7 +63,7 @@ class Found:
     slow_runs: int
     regressions: int
     steps: int
-    told: int
+    reported: int
     followed: int
     gone: int
 
@@ -86,8 +86,8 @@ def files_of_facility(seed: int, folder: Path) -> list[LakeFile]:
     simulate(Settings(out, LOGS, seed, DAYS, CLUSTER, dxt_ratio=0), lambda *_: None)
     logs = ((CLUSTER, read_log(path), str(path.relative_to(out))) for path in sorted((out / "darshan").rglob("*.darshan")))
     files = files_of(folder / "lake", logs)
-    # What these programs lose is little: here it is told all the same.
-    with patch.object(judge_sql_room, "TELLING_CORE_SECONDS", 0.0):
+    # What these programs lose is little: here it is a finding all the same.
+    with patch.object(judge_sql_room, "FINDING_CORE_SECONDS", 0.0):
         judged, _ = judge((), folder / "staging", files, JUDGES)
     return [*files, *judged]
 
@@ -112,8 +112,8 @@ def files_of(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = 
 def found_in(seed: int, folder: Path, database: Path) -> Found:
     """What the views say of a facility, held against its truth."""
     truth = {log["log"]: log["lineage"] for log in map(json.loads, (folder / "facility" / "truth" / "logs.jsonl").open())}
-    told = json.loads((folder / "facility" / "truth" / "incidents.json").read_text())["incidents"]
-    incidents = {each["kind"]: each for each in told}
+    reported = json.loads((folder / "facility" / "truth" / "incidents.json").read_text())["incidents"]
+    incidents = {each["kind"]: each for each in reported}
     ours: dict[str, set[str]] = defaultdict(set)
     theirs: dict[str, set[str]] = defaultdict(set)
     runs: dict[str, list[float]] = defaultdict(list)
@@ -182,12 +182,12 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
     about = (
         f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days. In each, one application writes in pieces of 64 KiB "
         "from a moment on, and the user of another follows advice, after which rank 0 no longer writes for all; a link is slow "
-        "for a day, an OST and an MDT for hours. Servers are not asked, so no weather excuses anything, and findings are told "
-        "however little they cost. No mails go out here: [what becomes of findings that a mail told of](advice_truth.md) is told "
+        "for a day, an OST and an MDT for hours. Servers are not asked, so no system state excuses anything, and findings count "
+        "however little they cost. No mails go out here: [what becomes of findings that a mail listed](advice_truth.md) is shown "
         "apart."
     )
     lines = [
-        "# How often lineages are told right, and what changed in them",
+        "# How often lineages are found right, and what changed in them",
         "",
         "<!-- Written by tests/lineage_truth.py. -->",
         "",
@@ -197,10 +197,10 @@ def page(rows: Sequence[Found], lineages: Sequence[Row]) -> str:
         "",
         f"- **Lineages**: {_ratio(total['whole'], total['lineages'])} of the applications that a user ran more than once",
         "  came out as one lineage each, with no other runs in it.",
-        "- **Regressions** (steps in `regressions`, since the first slow run but for two): recall",
+        "- **Regressions** (steps in `regressions`, since the first slow run except for two): recall",
         f"  {_ratio(total['regressions'], len(rows))}, precision {_ratio(total['regressions'], total['steps'])}.",
         "- **Advice that was followed** (`is_over` in `advice_outcomes`): something had been found in",
-        f"  {total['told']} of {len(rows)}; recall {_ratio(total['followed'], total['told'])},",
+        f"  {total['reported']} of {len(rows)}; recall {_ratio(total['followed'], total['reported'])},",
         f"  precision {_ratio(total['followed'], total['gone'])}.",
         "",
         "| seed | lineages | whole | slow runs | regression found | steps listed | follower found | over | with something over |",

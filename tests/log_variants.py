@@ -1,6 +1,6 @@
 """Variants of real logs: a module, a traced layer or a direction dropped, or the trace cut short.
 
-What a site's Darshan was told to leave out, and what a full record budget cut, comes as such tables. `python
+What a site's Darshan was configured to leave out, and what a full record budget cut, comes as such tables. `python
 tests/log_variants.py` puts all variants of all workloads through every derivation and counts those that raise.
 """
 

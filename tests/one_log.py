@@ -32,7 +32,7 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
     return folder / "iomine.duckdb", read.log_id
 
 
-def told(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> tuple[Facts, Trace | None]:
+def reported(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> tuple[Facts, Trace | None]:
     """What is known of the log, and what its report shows of its trace."""
     with open_catalog(database) as con:
         ask = partial(answer, con)
@@ -42,4 +42,4 @@ def told(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> t
 
 def report_page(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> str:
     """The log's report in one file."""
-    return page(*told(database, log_id, highlights), standalone=True)
+    return page(*reported(database, log_id, highlights), standalone=True)

@@ -1,4 +1,4 @@
-"""How often periods are told right: workloads of which it is known when each burst of I/O began.
+"""How often periods are found right: workloads of which it is known when each burst of I/O began.
 
 `python tests/period_truth.py` writes the table into docs/periods.md.
 """
@@ -26,11 +26,11 @@ PAGE = Path(__file__).parents[1] / "docs" / "periods.md"
 REGULAR, SURE = 0.85, 0.6
 _FEWEST_STARTS = 3
 _TRACE_TABLES = ("segment", "dxt_file")
-_COLUMNS = ("way", "periods", "told", "within 1 %", "within 5 %", "further off", "median error", "told where there is none")
+_COLUMNS = ("way", "periods", "found", "within 1 %", "within 5 %", "further off", "median error", "found where there is none")
 
 
-class Told(NamedTuple):
-    """What was told of a workload's reads or writes.
+class Reported(NamedTuple):
+    """What was found of a workload's reads or writes.
 
     Attributes:
         workload: its id.
@@ -38,7 +38,7 @@ class Told(NamedTuple):
         way: how it was worked out.
         is_periodic: whether they come periodically, as the workload's labels say.
         known: the median distance between their known starts, in seconds, None where they are not known.
-        got: the period that was told, None where none was.
+        got: the period that was found, None where none was.
     """
 
     workload: str
@@ -54,7 +54,7 @@ class Told(NamedTuple):
         return None if self.known is None or self.got is None else abs(self.got / self.known - 1)
 
 
-def told() -> Iterator[Told]:
+def reported() -> Iterator[Reported]:
     """Reads and writes of every workload of which it is known whether they are periodic, worked out in every way."""
     for workload in workloads():
         labels = {op: workload["truth"].get(f"periodic_{op}s") for op in OPS}
@@ -70,7 +70,7 @@ def told() -> Iterator[Told]:
             for op in (op for op, label in labels.items() if label is not None):
                 for name, way in _WAYS[evidence].items():
                     got = way(tables, found, op)
-                    yield Told(workload["id"], op, name, labels[op], _known(workload, op), got)
+                    yield Reported(workload["id"], op, name, labels[op], _known(workload, op), got)
 
 
 def _known(workload: Row, op: str) -> float | None:
@@ -143,14 +143,14 @@ _WAYS: Mapping[str, Mapping[str, _Way]] = {
 }
 
 
-def page(found: list[Told]) -> str:
-    """The table, and each period that is told wrong."""
+def page(found: list[Reported]) -> str:
+    """The table, and each period that is found wrong."""
     rows = [_summary(way, [each for each in found if each.way == way]) for way in (*_WAYS["trace"], *_WAYS["heatmap"])]
     wrong = [each for each in found if each.way in {"trace", "heat maps"} and _is_wrong(each)]
     known = (f"{each.known:.3f} s" if each.is_periodic and each.known is not None else "none" for each in wrong)
     return "\n".join(
         (
-            "# How often periods are told right",
+            "# How often periods are found right",
             "",
             "<!-- Written by tests/period_truth.py. -->",
             "",
@@ -162,9 +162,9 @@ def page(found: list[Told]) -> str:
             "|" + " --- |" * len(_COLUMNS),
             *rows,
             "",
-            "## Told wrong",
+            "## Found wrong",
             "",
-            "| workload | of | by | period | was told as |",
+            "| workload | of | by | period | was found as |",
             "| --- | --- | --- | --- | --- |",
             *(
                 f"| {each.workload} | {each.op}s | {each.way} | {period} | {each.got:.3f} s |"
@@ -175,11 +175,11 @@ def page(found: list[Told]) -> str:
     )
 
 
-def _is_wrong(each: Told) -> bool:
+def _is_wrong(each: Reported) -> bool:
     return each.got is not None and (not each.is_periodic or (each.error is not None and each.error > 0.05))
 
 
-def _summary(way: str, of_way: list[Told]) -> str:
+def _summary(way: str, of_way: list[Reported]) -> str:
     errors = np.array([each.error for each in of_way if each.is_periodic and each.error is not None])
     known = sum(each.is_periodic and each.known is not None for each in of_way)
     none = sum(not each.is_periodic and each.got is not None for each in of_way)
@@ -189,5 +189,5 @@ def _summary(way: str, of_way: list[Told]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(list(told())))
+    PAGE.write_text(page(list(reported())))
     sys.stdout.write(f"{PAGE}\n")

@@ -1,4 +1,4 @@
-"""Letters, and an office to send them from."""
+"""Mails, and an office to send them from."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from typing import Any
 from iomine.post.deliver import Office
 from iomine.post.directory import TemplateDirectory
 from iomine.post.ledger import Ledger
-from iomine.post.model import Entry, Letter, Subject
+from iomine.post.model import Entry, Mail, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Signer
-from iomine.post.transports import Mail, Outcome, Transport
+from iomine.post.transports import Message, Outcome, Transport
 
 NIGHT = dt.date(2026, 11, 20)
 NOW = dt.datetime(2026, 11, 21, 5, 30, tzinfo=dt.UTC)
@@ -29,18 +29,18 @@ def entry(user: str, code: str = "POSIX-101", application: str = "lmp", hours: f
     return Entry(Subject("blue", user, application, code), f"Title of {code}", hours * 3600, night)
 
 
-def letter(recipient: str = "ada", *entries: Entry, kind: str = "user", night: dt.date = NIGHT, **changes: Any) -> Letter:
-    told = entries or changes.pop("entries", () if kind == "operator" else (entry(recipient, night=night),))
-    text = "".join(f"- {each.title}\n  {{{{link:acknowledge:{each.subject.key}}}}}\n" for each in told)
+def mail_to(recipient: str = "ada", *entries: Entry, kind: str = "user", night: dt.date = NIGHT, **changes: Any) -> Mail:
+    reported = entries or changes.pop("entries", () if kind == "operator" else (entry(recipient, night=night),))
+    text = "".join(f"- {each.title}\n  {{{{link:acknowledge:{each.subject.key}}}}}\n" for each in reported)
     html = "".join(
         f'<p>{each.title} <a href="{{{{link:snooze:{each.subject.key}}}}}">Later</a> '
         f'<a href="{{{{mailto:snooze:{each.subject.key}}}}}">by mail</a></p>'
-        for each in told
+        for each in reported
     )
     values: dict[str, Any] = {
         "kind": kind,
         "recipient": recipient,
-        "entries": told,
+        "entries": reported,
         "first_night": night - dt.timedelta(days=6),
         "last_night": night,
         "subject": f"Your runs up to {night}",
@@ -48,12 +48,12 @@ def letter(recipient: str = "ada", *entries: Entry, kind: str = "user", night: d
         "html": f'<!DOCTYPE html><html><body>{html}<img src="cid:cost" alt="Cost"></body></html>',
         "pictures": {"cost": PNG},
     }
-    return Letter(**values | changes)
+    return Mail(**values | changes)
 
 
-def parsed(mail: bytes) -> EmailMessage:
+def parsed(content: bytes) -> EmailMessage:
     """A mail as Python reads it, without a defect anywhere."""
-    message = message_from_bytes(mail, policy=default)
+    message = message_from_bytes(content, policy=default)
     assert isinstance(message, EmailMessage)
     for part in message.walk():
         assert [] == part.defects
@@ -63,15 +63,15 @@ def parsed(mail: bytes) -> EmailMessage:
 
 @dataclass
 class Books:
-    """A transport that remembers, and does as it is told."""
+    """A transport that remembers, and answers as planned."""
 
-    mails: list[Mail] = field(default_factory=list)
-    plan: Callable[[Mail], Outcome] = lambda _mail: Outcome("sent", "250 ok")
+    mails: list[Message] = field(default_factory=list)
+    plan: Callable[[Message], Outcome] = lambda _message: Outcome("sent", "250 ok")
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, message: Message) -> Outcome:
         """Remembers."""
-        self.mails.append(mail)
-        return self.plan(mail)
+        self.mails.append(message)
+        return self.plan(message)
 
     def close(self) -> None:
         """Nothing is open."""

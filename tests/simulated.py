@@ -45,7 +45,7 @@ class Facility:
             yield from entries(gzip.decompress(path.read_bytes()).decode())
 
     def final_stats(self) -> dict[tuple[str, str, int], Entry]:
-        """The last that was told of each entry."""
+        """The last state of each entry."""
         return {(entry.target, entry.job_id, entry.start): entry for entry in self.job_stats()}
 
 

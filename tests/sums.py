@@ -1,4 +1,4 @@
-"""That the sums of what findings cost agree, wherever they are told."""
+"""That the sums of what findings cost agree, wherever they are shown."""
 
 from collections import defaultdict
 from functools import partial
@@ -55,9 +55,9 @@ def _of_logs(ask: Any, logs: list[Row]) -> list[object]:
     by_id = {log["log_id"]: log for log in logs}
     for of_log in facts.gather(ask, places):
         log = by_id[of_log.log["log_id"]]
-        told = charged(of_log.findings, log["run_core_seconds"])["charged"]
-        if _digits(told) != _digits(log["charged_core_seconds"]):
-            wrong.append((log["log_id"], "report", told, log["charged_core_seconds"]))
+        reported = charged(of_log.findings, log["run_core_seconds"])["charged"]
+        if _digits(reported) != _digits(log["charged_core_seconds"]):
+            wrong.append((log["log_id"], "report", reported, log["charged_core_seconds"]))
     return wrong
 
 
@@ -82,7 +82,7 @@ def _of_groups(ask: Any, logs: list[Row]) -> list[object]:
 def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
     nights = [log["night"] for log in logs]
     known = gather(ask, Scope("user", {}, min(nights), max(nights)))
-    # What others made slow is not told with what it cost, nor what nobody can explain; what is over is not told at all.
+    # What others made slow, and what is unexplained, is mailed without its cost; what is over is not mailed at all.
     gone = {
         (row["cluster"], row["lineage_id"], row["code"])
         for row in ask(
@@ -98,7 +98,7 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
     for user, seconds in expected.items():
         of_nights = sum(row["cost_core_seconds"] or 0.0 for row in known[user].nights)
         of_causes = sum(cause.cost_core_seconds or 0.0 for cause in known[user].causes)
-        wrong += [(user, told, seconds) for told in (of_nights, of_causes) if _digits(told) != _digits(seconds)]
+        wrong += [(user, reported, seconds) for reported in (of_nights, of_causes) if _digits(reported) != _digits(seconds)]
     return wrong
 
 

@@ -78,8 +78,8 @@ def state(warehouse: Path) -> State:
     if not (warehouse / "iomine.duckdb").exists():
         return {}
     parts = [
-        f"SELECT '{table}', count(*), coalesce(sum(hash(told)::HUGEINT), 0)::VARCHAR "
-        f"FROM (SELECT * {_PASSING.get(table, '')} FROM lake.{table}) AS told"
+        f"SELECT '{table}', count(*), coalesce(sum(hash(passed)::HUGEINT), 0)::VARCHAR "
+        f"FROM (SELECT * {_PASSING.get(table, '')} FROM lake.{table}) AS passed"
         for table in TABLES
         if table != "sweep"
     ]

@@ -16,7 +16,7 @@ REPO: Final = Path(__file__).parents[1]
 PAGE: Final = REPO / "docs" / "decisions" / "test_tiers.md"
 MARK: Final = "<!-- Written by tests/tiers.py out of build/test.xml and build/proof.xml. -->\n"
 _ROW: Final = re.compile(r"^\| (test|proof) \| `(.+)` \| [\d,]+ \| ([\d,]+) \|$", re.MULTILINE)
-# Shorter ones are told together.
+# Shorter ones are summed up.
 _LEAST_SECONDS: Final = 2
 
 Times = Mapping[str, tuple[int, float]]

@@ -73,7 +73,7 @@ def runs(path: Path) -> pa.Table:
         path: `YEAR` or `SAMPLE`.
 
     Returns:
-        A row for each run. Bytes, seconds and counts are what their names say; ratios are between 0 and 1, but for `own_ratio`.
+        A row for each run. Bytes, seconds and counts are what their names say; ratios are between 0 and 1, except `own_ratio`.
 
         - `start_at`: by Darshan's clock. (`_datetime_start` is the wall clock of California, 7 or 8 hours less.)
         - `op`, `mode`: all runs either read or write, through one file or a file per process.
@@ -147,9 +147,9 @@ def _traffic(raw: Mapping[str, Numbers], moved: Numbers) -> tuple[Numbers, Numbe
     """The run's share of what the servers counted, and the rate of the rest, where they can be believed."""
     counted = raw["fs_tot_bytes_read"] + raw["fs_tot_bytes_written"]
     own = np.divide(moved, counted, out=np.full(len(moved), np.nan), where=counted > 0)
-    is_told = (own <= _MOST_OWN) & (raw["fs_frac_missing"] <= MOST_MISSING)
+    is_reported = (own <= _MOST_OWN) & (raw["fs_frac_missing"] <= MOST_MISSING)
     others = np.maximum(0, counted - moved) / (raw["_datetime_end"] - raw["_datetime_start"])
-    return np.where(is_told, own, np.nan), np.where(is_told, others, np.nan)
+    return np.where(is_reported, own, np.nan), np.where(is_reported, others, np.nan)
 
 
 def _slowdowns(rates: Numbers, groups: Numbers) -> Numbers:
@@ -221,8 +221,8 @@ def cross(found: pa.Table, rule: Rule, slowdown: float) -> Cross:
         rule: what blames the system, slow or not.
         slowdown: from which on a run is slow.
     """
-    told = pa.table({"slow": pc.greater_equal(found["slowdown"], slowdown), "blamed": rule(found)}).drop_null()
-    slow, blamed = (told[name].to_numpy() for name in told.column_names)
+    reported = pa.table({"slow": pc.greater_equal(found["slowdown"], slowdown), "blamed": rule(found)}).drop_null()
+    slow, blamed = (reported[name].to_numpy() for name in reported.column_names)
     return Cross(*(int(np.count_nonzero(part)) for part in (slow & blamed, slow & ~blamed, ~slow & blamed, ~slow & ~blamed)))
 
 

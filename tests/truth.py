@@ -24,10 +24,10 @@ _HEAD = (
     "trigger",
     "true",
     "fired",
-    "told",
+    "findings",
     "false",
     "wrongly fired",
-    "wrongly told",
+    "wrong findings",
     "clear",
     "not applicable",
     "unknown",
@@ -37,7 +37,7 @@ _HEAD = (
     "precision",
     "recall",
 )
-# Of several triggers one has to fire; and what one cannot tell, another that is clear does not tell either.
+# Of several triggers one has to fire; where one is unknown, another that is clear does not count.
 _STRONGEST: Final[tuple[State, ...]] = ("fired", "unknown", "clear", "not applicable")
 
 
@@ -64,11 +64,11 @@ class Judged:
 
     Attributes:
         states: the verdict of each trigger, by code.
-        told: codes of findings: what people are told.
+        reported: codes of findings.
     """
 
     states: Mapping[str, State]
-    told: frozenset[str]
+    reported: frozenset[str]
 
     def state(self, codes: tuple[str, ...]) -> State:
         """What several triggers say of one question: the first of these words that one of them says."""
@@ -81,17 +81,17 @@ class Score:
 
     Attributes:
         hits: workloads on which it fired rightly.
-        told: those of them on which people are told.
+        reported: those of them that are findings.
         wrong: workloads on which it fired and should not have.
-        wrongly_told: those of them on which people are told.
+        wrongly_reported: those of them that are findings.
         missed: workloads on which it should have fired and did not.
         states: how many workloads were judged so.
     """
 
     hits: tuple[str, ...]
-    told: tuple[str, ...]
+    reported: tuple[str, ...]
     wrong: tuple[str, ...]
-    wrongly_told: tuple[str, ...]
+    wrongly_reported: tuple[str, ...]
     missed: tuple[str, ...]
     states: Counter[State]
 
@@ -132,7 +132,7 @@ _FILES_ALIKE: Final = 8
 
 
 def _slow_files(workload: Row) -> bool | None:
-    """Whether slow ranks make files of their own slow, of as many as it takes to tell."""
+    """Whether slow ranks make files of their own slow, of as many as that trigger needs."""
     truth = workload["truth"]
     if not truth.get("straggler_ranks"):
         return _stragglers(workload)
@@ -181,13 +181,13 @@ def judged(warehouse: Path, *folders: Path) -> dict[str, Judged]:
     run(Settings((SHARED_DATA / "groundtruth" / "logs", *folders), warehouse, workers=1))
     query = """
     SELECT path, list(code) AS codes, list(state) AS states,
-        list(code) FILTER (state = 'fired' AND level IN ('high', 'warn') AND ruleset = 'iomine') AS told
+        list(code) FILTER (state = 'fired' AND level IN ('high', 'warn') AND ruleset = 'iomine') AS reported
     FROM verdicts
     JOIN logs USING (log_id)
     GROUP BY path
     """
     return {
-        Path(row["path"]).name: Judged(dict(zip(row["codes"], row["states"], strict=True)), frozenset(row["told"] or ()))
+        Path(row["path"]).name: Judged(dict(zip(row["codes"], row["states"], strict=True)), frozenset(row["reported"] or ()))
         for row in rows(warehouse, query)
     }
 
@@ -201,12 +201,12 @@ def score(question: Question, codes: tuple[str, ...], verdicts: Mapping[str, Jud
         for truth in [question.known(workload)]
         if verdict is not None and truth is not None
     ]
-    fired = [(id_, truth, bool(verdict.told & set(codes))) for id_, truth, verdict in said if verdict.state(codes) == "fired"]
+    fired = [(id_, truth, bool(verdict.reported & set(codes))) for id_, truth, verdict in said if verdict.state(codes) == "fired"]
     return Score(
         hits=tuple(id_ for id_, truth, _ in fired if truth),
-        told=tuple(id_ for id_, truth, is_told in fired if truth and is_told),
+        reported=tuple(id_ for id_, truth, is_reported in fired if truth and is_reported),
         wrong=tuple(id_ for id_, truth, _ in fired if not truth),
-        wrongly_told=tuple(id_ for id_, truth, is_told in fired if not truth and is_told),
+        wrongly_reported=tuple(id_ for id_, truth, is_reported in fired if not truth and is_reported),
         missed=tuple(id_ for id_, truth, verdict in said if truth and verdict.state(codes) != "fired"),
         states=Counter(verdict.state(codes) for _, _, verdict in said),
     )
@@ -221,8 +221,8 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
         true = len(ours.hits) + len(ours.missed)
         table.append(
             (
-                *(question.label, ", ".join(question.codes), true, len(ours.hits), len(ours.told)),
-                *(ours.states.total() - true, len(ours.wrong), len(ours.wrongly_told)),
+                *(question.label, ", ".join(question.codes), true, len(ours.hits), len(ours.reported)),
+                *(ours.states.total() - true, len(ours.wrong), len(ours.wrongly_reported)),
                 *(ours.states[state] for state in ("clear", "not applicable", "unknown")),
                 *(f"{ours.precision:.2f}", f"{ours.recall:.2f}", ", ".join(question.drishti)),
                 *_drishti(question, verdicts),
@@ -231,7 +231,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
         notes += [f"- {', '.join(question.codes)} fired on `{id_}`, which has no such label." for id_ in ours.wrong]
         notes += [f"- {', '.join(question.codes)} missed `{id_}`." for id_ in ours.missed]
     both = [
-        ("two faults", "triggers", "fired", "told"),
+        ("two faults", "triggers", "fired", "findings"),
         ("---",) * 4,
         *(_both(pair, verdicts[name]) for name, pair in pairs.items()),
     ]
@@ -244,7 +244,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
             f"Verdicts on {len(verdicts) - len(pairs)} logs of programs that were run to show known behaviour. Labels speak",
             "of what a program asked for; where a label claims nothing, the workload is left out. Two questions have no label",
             "and go by what is said of each workload: read by many ranks, and collective in vain. Both rulesets judged the same",
-            "logs. What fired is told if it cost a core-second or more, or if its cost is not known. What did not fire is clear,",
+            "logs. What fired is a finding if it cost a core-second or more, or an unknown time. What did not fire is clear,",
             "not applicable (the program did nothing of the kind), or unknown.",
             "",
             *_lines(table),
@@ -256,7 +256,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
             "## Two faults at once",
             "",
             f"Logs of {len(pairs)} programs that the simulator's model of programs ran, each of which does two things wrong, one",
-            "after the other: how many of the two triggers fired, and of how many people are told.",
+            "after the other: how many of the two triggers fired, and how many are findings.",
             "",
             *_lines(both),
             "",
@@ -275,7 +275,7 @@ def _both(pair: tuple[Fault, Fault], verdict: Judged) -> tuple[object, ...]:
     codes = [fault.code for fault in pair]
     fired = sum(verdict.states[code] == "fired" for code in codes)
     labels = " and ".join(fault.label for fault in pair)
-    return labels, ", ".join(codes), f"{fired} of 2", f"{len(verdict.told.intersection(codes))} of 2"
+    return labels, ", ".join(codes), f"{fired} of 2", f"{len(verdict.reported.intersection(codes))} of 2"
 
 
 def _lines(table: Iterable[tuple[object, ...]]) -> list[str]:

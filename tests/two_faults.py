@@ -172,7 +172,7 @@ def _run(number: int, pair: tuple[Fault, Fault]) -> Program:
     slowdowns = np.ones(_RANKS)
     slowdowns[-1] = max(fault.slow_rank for fault in pair)
     seat = Seat(_RANKS, np.arange(_RANKS), slowdowns, 0.0, 0, _FOLDER, _FOLDER)
-    program = Program(seat, fs.fair_weather(1), np.random.default_rng(number))
+    program = Program(seat, fs.idle_state(1), np.random.default_rng(number))
     for fault in pair:
         program.compute(1.0)
         fault.act(program)

@@ -23,7 +23,7 @@ class Grouping(StrEnum):
     CODE = "code"
 
 
-# Columns by which each grouping tells findings apart.
+# Columns that identify a finding in each grouping.
 _KEYS: Final = {
     Grouping.FINDING: ("user", "uid", "app", "code"),
     Grouping.USER: ("user", "uid"),
@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show which findings are new, gone, more or less, from one night to another.
 
-    Those of users and programs that did not run are told apart from those that are gone (not run), and so are those that
+    Findings of users and programs that did not run (not run) are listed apart from those that are gone, and so are those that
     could not be assessed any more (unknown). Ranges are compared by their means for a night.
     """
     from iomine.cli.terminal.formats import write

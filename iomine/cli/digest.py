@@ -44,8 +44,8 @@ def command(
 ) -> None:
     """Mail each user what is wrong with their runs, and what to change.
 
-    Each is told what is new since the last mail, or of the last 14 nights. Who answers for projects, and operators, get theirs
-    where digest.toml in the warehouse names them. Nobody is told the same twice in 14 days, and nobody gets an empty mail.
+    A mail reports what is new since the last one; the first reports the last 14 nights. Project leads and operators get mails
+    if digest.toml in the warehouse names them. No finding is mailed twice within 14 days, and no mail is empty.
     Exit status 3 says that a mail could not be sent.
     """
     if takes:
@@ -54,7 +54,7 @@ def command(
         typer.echo(visible(take_mail(warehouse, sys.stdin.buffer.read())))
         return
     if sum((user is not None, project is not None, operator)) > 1:
-        raise UsageError("--user, --project and --operator each name who is written to: give one of them.")
+        raise UsageError("--user, --project and --operator select different recipients: give one of them.")
     from iomine.pipeline.digest import Order, digest
 
     server = None if smtp is None else _server(smtp)
@@ -82,12 +82,12 @@ def _show(done: "Done", verb: str) -> None:
         "to be tried again": len(post.deferred) + len(post.in_doubt),
         "held": len(post.held),
         "refused": len(post.refused),
-        "to nobody known": len(post.unknown),
+        "without an address": len(post.unknown),
         "waiting for the next run": len(post.waiting),
     }
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == verb)
+    text = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == verb)
     night = f", up to the night of {done.last_night}" if done.last_night else "; there are no logs yet"
-    typer.echo(f"{told}{night}")
+    typer.echo(f"{text}{night}")
     for who in post.sent[:_SHOWN]:
         typer.echo(visible(f"  {verb} to {who}"))
     if len(post.sent) > _SHOWN:

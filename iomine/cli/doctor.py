@@ -123,14 +123,14 @@ def _folder(warehouse: Path) -> Iterator[Check]:
         yield Check("fail", f"{warehouse} is not a folder", "name another with --warehouse")
         return
     if not os.access(warehouse, os.R_OK | os.X_OK):
-        yield Check("fail", f"{warehouse} cannot be read", "ask its owner for leave, or name another with --warehouse")
+        yield Check("fail", f"{warehouse} cannot be read", "ask its owner for access, or name another with --warehouse")
         return
     yield Check("ok", f"{warehouse} can be read")
     if os.access(warehouse, os.W_OK):
         yield Check("ok", f"{warehouse} can be written")
         yield _space(warehouse)
     else:
-        yield Check("warn", f"{warehouse} cannot be written", "ask questions freely, but sweep as its owner")
+        yield Check("warn", f"{warehouse} cannot be written", "queries work; run sweeps as its owner")
 
 
 def _place_for(warehouse: Path) -> Iterator[Check]:
@@ -222,7 +222,7 @@ def _database(warehouse: Path) -> Iterator[Check]:
     yield Check("ok", f"{database} opens")
     with connection:
         broken = [fault for table in TABLES if (fault := _fault(partial(answer, connection), table))]
-    yield from (Check("fail", fault, "run `iomine sweep` to build the views anew") for fault in broken)
+    yield from (Check("fail", fault, "run `iomine sweep` to build the views again") for fault in broken)
     if not broken:
         yield Check("ok", "all files of the lake are there")
         yield from _failures(database)
@@ -236,7 +236,7 @@ def _failures(database: Path) -> Iterator[Check]:
     (row,) = ask(database, question("doctor/failures")).to_pylist()
     if row["failures"]:
         what = f"{row['failures']:,} derivations of {row['logs']:,} logs failed, of {row['first']} for one"
-        yield Check("warn", what, "`iomine status` tells which; report it with such a log")
+        yield Check("warn", what, "`iomine status` lists them; report it with such a log")
 
 
 def _fault(ask: Callable[[str], object], table: str) -> str | None:

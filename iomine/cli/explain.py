@@ -83,7 +83,10 @@ def _asked(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
 
     asked = [f"`{each.metric}` above {each.value:,.12g}: {field(each.metric).about} {each.why}" for each in trigger.applies_to]
-    return asked and [*asked, "Where one does not, the verdict is `not applicable`; where what tells it is missing, `unknown`."]
+    return asked and [
+        *asked,
+        "Where one does not, the verdict is `not applicable`; where the log lacks the data for one, `unknown`.",
+    ]
 
 
 def _instead(trigger: "Trigger") -> list[str]:
@@ -124,16 +127,16 @@ def _programs(snippets: "tuple[Snippet, ...]") -> list[str]:
 
 def _sources(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
-    from iomine.triggers.model import TELLING_CORE_SECONDS
+    from iomine.triggers.model import FINDING_CORE_SECONDS
 
-    told = [f"It needs {trigger.needs}."]
+    lines = [f"It needs {trigger.needs}."]
     if trigger.evidence:
-        told.append(f"`{trigger.evidence}` comes with each verdict: {field(trigger.evidence).about}")
+        lines.append(f"`{trigger.evidence}` comes with each verdict: {field(trigger.evidence).about}")
     if trigger.cost:
-        told.append(f"`{trigger.cost}` is its cost: {field(trigger.cost).about}")
+        lines.append(f"`{trigger.cost}` is its cost: {field(trigger.cost).about}")
     if trigger.cost and trigger.level in ("high", "warn"):
-        told.append(f"Where that is less than {TELLING_CORE_SECONDS:g} core-second, its level is info.")
-    return told
+        lines.append(f"Where that is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
+    return lines
 
 
 def _head(title: str, line: str) -> tuple[str, str, str]:

@@ -47,7 +47,7 @@ def command(
     choice = Choice(None if since is None else since.date(), cluster)
     with progress_shown():
         done = export(Folder(warehouse), out, choice, pseudonyms)
-    told = f"{done.logs:,} logs of {done.nights:,} nights, {done.rows:,} rows in all, {human_bytes(done.size_bytes)}, in {out}"
-    typer.echo(visible(told))
+    text = f"{done.logs:,} logs of {done.nights:,} nights, {done.rows:,} rows in all, {human_bytes(done.size_bytes)}, in {out}"
+    typer.echo(visible(text))
     if pseudonyms is None:
         say("Names are in it as they are: --anonymise KEYFILE gives pseudonyms.")

@@ -99,4 +99,4 @@ def _judge(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None
         f"on {outcome.logs:,} logs of {outcome.nights:,} nights, in {human_seconds(time.monotonic() - begun)}"
     )
     if outcome.changed:
-        say("The next sweep writes the reports that say anything else now.")
+        say("The next sweep writes the reports that changed.")

@@ -47,7 +47,7 @@ def command(
     places = meant(database, what, cluster).places(database)
     if not places:
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
-    with open_catalog(database) as con, _faults_told():
+    with open_catalog(database) as con, _as_warehouse_errors():
         ask = partial(answer, con)
         if standalone is not None:
             _check_alone(places, what)
@@ -67,7 +67,7 @@ def _check_alone(places: "list[Place]", asked: str) -> None:
 
 
 @contextmanager
-def _faults_told() -> "Iterator[None]":
+def _as_warehouse_errors() -> "Iterator[None]":
     try:
         yield
     except OSError as error:

@@ -27,7 +27,7 @@ def command(
 ) -> None:
     """Serve dashboard, tables and reports to browsers, until Ctrl-C.
 
-    It listens on loopback, so that only this machine reaches it, and asks nobody who they are: docs/serve.md says how to put
+    It listens on loopback, so only this machine reaches it, and has no login: docs/serve.md says how to put
     it behind a web server that does. Four questions are answered at a time.
     """
     from iomine.cli.terminal.text import say
@@ -37,7 +37,7 @@ def command(
     open_catalog(database_of(warehouse)).close()
     with bind(host, port) as listening, suppress(KeyboardInterrupt):
         if not is_loopback(listening):
-            say("Whoever reaches this machine can read everything here: see docs/serve.md.")
+            say("Anyone who can reach this machine can read everything here: see docs/serve.md.")
         typer.echo(address_of(listening))
         sys.stdout.flush()
         serve(listening, warehouse, tuple(names or ()), limits_of(timeout, memory))

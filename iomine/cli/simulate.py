@@ -39,7 +39,7 @@ def command(
     check_cluster(cluster)
     settings = Settings(out, logs, seed, days, cluster, start.date(), dxt_ratio, heatmap_ratio, workers)
     with progress_shown():
-        summary = simulate(settings, progress.tell)
+        summary = simulate(settings, progress.report)
     rate = summary.logs / max(summary.seconds, 1e-9)
     typer.echo(f"{summary.logs:,} logs of {summary.jobs:,} jobs in {human_seconds(summary.seconds)}, {rate:,.0f} logs a second")
     for archetype, count in summary.archetypes.items():

@@ -32,7 +32,7 @@ def command(
         tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "failed", "kept")}
         typer.echo(json_line({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
         return
-    _tell(warehouse, holds)
+    _print(warehouse, holds)
     _show("Last sweeps", answers["sweeps"])
     _show("Rejects by reason", answers["rejects"])
     if answers["failed"].num_rows:
@@ -62,7 +62,7 @@ def _kept(warehouse: Path) -> "pa.Table":
     return pa.Table.from_pylist(rows, schema)
 
 
-def _tell(warehouse: Path, holds: dict[str, object]) -> None:
+def _print(warehouse: Path, holds: dict[str, object]) -> None:
     span = f" ({holds['first_night']} to {holds['last_night']})" if holds["first_night"] else ""
     nights = f"{holds['log_count']:,} logs of {holds['night_count']:,} nights{span}"
     typer.echo(

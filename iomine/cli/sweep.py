@@ -96,7 +96,7 @@ def _run(
 
 
 def _check(paths: list[Path], folder: "Folder", cluster: str) -> None:
-    """Tells at once what should not have to wait for workers."""
+    """Checks at once what need not wait for workers."""
     from iomine.lake import check_cluster
     from iomine.pipeline.ingest.find import check
     from iomine.pipeline.site.triggers import site_triggers
@@ -124,7 +124,7 @@ def _check_workers(folder: "Folder", *, scheduler: str | None, workers: int | No
         check_slurm(site_of(folder.root))
 
 
-def _told(counts: "Summary | Counts") -> str:
+def _counted(counts: "Summary | Counts") -> str:
     return f"{counts.found:,} found = {counts.ingested:,} ingested + {counts.known:,} known + {counts.rejected:,} rejected"
 
 
@@ -134,9 +134,9 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json_line(asdict(summary)))
         return
-    typer.echo(f"{_told(summary)}, in {human_seconds(summary.seconds)}")
+    typer.echo(f"{_counted(summary)}, in {human_seconds(summary.seconds)}")
     if summary.statistics.found:
-        typer.echo(f"statistics and accounting: {_told(summary.statistics)}")
+        typer.echo(f"statistics and accounting: {_counted(summary.statistics)}")
     if summary.nights:
         typer.echo(
             f"{counted(len(summary.nights), 'night')} from {summary.nights[0]} to {summary.nights[-1]}, "

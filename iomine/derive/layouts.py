@@ -142,7 +142,7 @@ class Layouts(NamedTuple):
         Args:
             files: file of each range.
             begins: where in the file it begins; before 0 where that is not known.
-            ends: where it ends, behind where it begins and before twice `MOST_BYTES`.
+            ends: where it ends, after where it begins and before twice `MOST_BYTES`.
         """
         strips = self._strips(files, begins)
         ranges = np.arange(len(strips))

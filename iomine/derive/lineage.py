@@ -1,8 +1,8 @@
-"""Which runs are runs of the same: what of a log repeats, and neither chance nor advice changes.
+"""Which runs belong together: by what a log repeats, and neither chance nor advice changes.
 
 A lineage is a user's application at one scale that moves data the same ways. Sizes of requests, files for all or for each,
-collective calls and layers are what advice changes, and how many bytes there are follows the input; so none of them tells
-lineages apart. Nor does a number of processes that is only a little higher.
+collective calls and layers are what advice changes, and the number of bytes follows the input. So none of them divides lineages,
+nor does a number of processes that is only a little higher.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""Time in opens and closes, which traces do not show: where it lies between the requests that they do.
+"""Time in opens and closes, which traces do not show: where it lies between the traced requests.
 
-Records tell how often a file was opened, and how long its metadata took in sum. A rank opens a file before its first
+Records count how often a file was opened, and how long its metadata took in sum. A rank opens a file before its first
 request and closes it after its last. Where it opened it several times, it closed and opened it in its longest pauses between
-the file's first close and its last open, which records tell too.
+the file's first close and its last open, which records have too.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class _Opened(NamedTuple):
 
 
 def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats, Floats]:
-    """When each stretch starts and ends if opens before and closes behind it belong to it.
+    """When each stretch starts and ends if opens before and closes after it belong to it.
 
     Args:
         stretches: what a layer did, each stretch of one rank on one file.
@@ -74,7 +74,7 @@ def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats
     order = np.lexsort((begins, group_of))
     group = group_of[order]
     is_last = np.append(group[1:] != group[:-1], True)
-    # The pause behind each stretch.
+    # The pause after each stretch.
     pause_starts, pause_ends = finishes[order], np.append(begins[order][1:], np.inf)
     may_reopen = (pause_ends > opened.first_closes[group]) & (pause_starts < opened.last_opens[group])
     pauses = np.where(may_reopen, pause_ends - pause_starts, -np.inf)

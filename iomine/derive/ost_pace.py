@@ -1,7 +1,7 @@
-"""How fast each OST served a log's requests, from what tells the OST of every request alone.
+"""How fast each OST served a log's requests, from records and traces that name the OST of every request.
 
-Counters tell it of a file that lies on one OST. Of a striped file a trace does, of requests that touch one OST; how the time
-of a request was parted among several OSTs, or that of an untraced striped file, nobody knows, and is left out.
+Counters give the time of a file that lies on one OST. A trace gives that of requests to a striped file that touch one OST. The
+time of a request to several OSTs, or of an untraced striped file, cannot be divided among OSTs, and is left out.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ class Streams(NamedTuple):
     Attributes:
         osts: index of the OST.
         ops: direction, an index into `OPS`.
-        evidence: what tells it, an index into `_EVIDENCE`.
-        files: the file, by number.
-        ranks: the rank, negative where it is all of them together.
+        evidence: its source, an index into `_EVIDENCE`.
+        files: index of the file.
+        ranks: the rank, negative for all together.
         amounts: rows of bytes, requests and seconds.
     """
 
@@ -50,7 +50,7 @@ _NOTHING: Final = Streams(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty((3, 0)))
 def ost_streams(tables: Tables, traces: Sequence[Trace], nprocs: int) -> Streams:
     """What ranks did on OSTs, as far as the OST of each request is known.
 
-    A record of a file on one OST tells it; that of all ranks together only where the file was not traced.
+    The record of a file on one OST gives it. A record of all ranks together counts only where the file was not traced.
 
     Args:
         tables: columns by table, in one or more parts.
@@ -66,9 +66,9 @@ def ost_streams(tables: Tables, traces: Sequence[Trace], nprocs: int) -> Streams
     ost_of_place = np.array([place if isinstance(place, int) else -1 for place in layouts.places], np.int64)
     traced = np.unique(np.concatenate([_NONE, *(trace.file_ids for trace in traces)]))
     with np.errstate(invalid="ignore", over="ignore"):
-        told, is_told = _recorded(tables, file_ids, traced, layouts, ost_of_place)
-        parts = [_traced(trace, file_ids, is_told, layouts, ost_of_place) for trace in traces]
-    return _joined([told, *parts], nprocs)
+        counted, is_recorded = _recorded(tables, file_ids, traced, layouts, ost_of_place)
+        parts = [_traced(trace, file_ids, is_recorded, layouts, ost_of_place) for trace in traces]
+    return _joined([counted, *parts], nprocs)
 
 
 def _joined(parts: Sequence[Streams], nprocs: int) -> Streams:
@@ -80,7 +80,7 @@ def _joined(parts: Sequence[Streams], nprocs: int) -> Streams:
     *keys, amounts = (column[..., is_sound] for column in (osts, ops, evidence, files, ranks, amounts))
     if not len(keys[0]):
         return _NOTHING
-    # What is one rank's on a file counts once, however many records or runs of the trace tell of it.
+    # A rank counts once for a file, however many records or runs of the trace it has.
     rows, group_of = grouped(*keys)
     osts, ops, evidence, files, ranks = (key[rows] for key in keys)
     return Streams(osts, ops, evidence, files, ranks, np.stack([np.bincount(group_of, of_kind) for of_kind in amounts]))
@@ -90,9 +90,9 @@ def _recorded(
     tables: Tables, file_ids: Integers, traced: Integers, layouts: Layouts, ost_of_place: Integers
 ) -> tuple[Streams, Flags]:
     """What records of files on one OST say, and which files and directions, side by side, they do it of."""
-    is_told = np.zeros(len(file_ids) * len(OPS), bool)
+    is_recorded = np.zeros(len(file_ids) * len(OPS), bool)
     if not tables.get("posix_file"):
-        return _NOTHING, is_told
+        return _NOTHING, is_recorded
     rows = []
     furthest = np.zeros(len(file_ids) * len(OPS), np.int64)
     for part in tables["posix_file"]:
@@ -104,11 +104,11 @@ def _recorded(
     files, ops, ranks, amounts = (np.concatenate(columns, axis=-1) for columns in zip(*rows, strict=True))
     keys = files * len(OPS) + ops
     osts = _sole_osts(furthest, layouts, ost_of_place)
-    is_told = osts >= 0
-    is_told[keys[(ranks < 0) & np.isin(file_ids[files], traced)]] = False
-    keep = is_told[keys]
-    told = (osts[keys], ops, np.zeros_like(keys), files, ranks, amounts)
-    return Streams._make(column[..., keep] for column in told), is_told
+    is_recorded = osts >= 0
+    is_recorded[keys[(ranks < 0) & np.isin(file_ids[files], traced)]] = False
+    keep = is_recorded[keys]
+    counted = (osts[keys], ops, np.zeros_like(keys), files, ranks, amounts)
+    return Streams._make(column[..., keep] for column in counted), is_recorded
 
 
 def _sole_osts(furthest: Integers, layouts: Layouts, ost_of_place: Integers) -> Integers:
@@ -129,10 +129,10 @@ def _places(layouts: Layouts, files: Integers, begins: Integers, ends: Integers,
     return np.where(is_on_one, ost_of_place[layouts.slot_places[parts.slots[firsts]]], -1)
 
 
-def _traced(trace: Trace, file_ids: Integers, is_told: Flags, layouts: Layouts, ost_of_place: Integers) -> Streams:
+def _traced(trace: Trace, file_ids: Integers, is_recorded: Flags, layouts: Layouts, ost_of_place: Integers) -> Streams:
     """What a trace says of files and directions that records say nothing of."""
     run_files = np.searchsorted(file_ids, trace.file_ids)
-    is_asked = ~is_told[run_files * len(OPS) + trace.ops]
+    is_asked = ~is_recorded[run_files * len(OPS) + trace.ops]
     runs = np.repeat(np.arange(len(is_asked)), np.where(is_asked, trace.counts, 0))
     at = np.flatnonzero(np.repeat(is_asked, trace.counts))
     found = []

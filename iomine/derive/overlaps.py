@@ -2,7 +2,7 @@
 
 Begins and ends of extents are sorted apart from each other, and never paired again. Between the k-th end and the begin
 that comes d - 1 places after the k-th begin, if the end is the later, at least d extents lie over each other; and of the
-bytes after the end before it, no other k tells the same.
+bytes after the end before it, no other k counts the same.
 """
 
 from collections.abc import Sequence
@@ -261,11 +261,11 @@ def _traced(order: Order) -> _Extents:
 
 
 def _lines(extents: _Extents, parts: Sequence[Integers]) -> list[_Line] | None:
-    """A line for each way to part the groups, none at all where one would be too long for its places to be told."""
+    """A line for each way to part the groups, None where a line would be too long for 64-bit offsets."""
     group_count = len(parts[0])
     lows, highs = np.full(group_count, np.iinfo(np.int64).max), np.zeros(group_count, np.int64)
     if len(extents.groups):
-        # A group's extents are neighbours, but for groups that come in parts.
+        # A group's extents are neighbours, except for groups that come in parts.
         firsts = group_starts(extents.groups)
         np.minimum.at(lows, extents.groups[firsts], np.minimum.reduceat(extents.begins, firsts))
         np.maximum.at(highs, extents.groups[firsts], np.maximum.reduceat(extents.ends, firsts))
@@ -361,7 +361,7 @@ def _stripes(layouts: _Layouts, file_ids: Integers, line: _Line) -> tuple[_Strip
     component = np.where(has_layout[rows], firsts[rows] + within, 0)
     starts, sizes = np.append(layouts.starts, 0)[component], np.append(layouts.sizes, 1)[component]
     sizes = np.where(has_layout[rows], sizes, _ONE_STRIPE)
-    # A first component that starts behind what was touched is no component of it, but there is no other.
+    # A first component that starts after what was touched is no component of it, but there is no other.
     starts = np.where(within > 0, np.clip(starts, line.lows[rows], line.highs[rows]), line.lows[rows])
     nexts = np.append(starts[1:], 0)
     nexts[ends - 1] = line.highs

@@ -1,7 +1,7 @@
 """How regularly phases come: the interval of checkpoints, say.
 
 There are two kinds of evidence: distances between the starts of phases, and the spectrum of the bytes by moment, which
-needs no phases. `docs/decisions/periods.md` argues which of them is told.
+needs no phases. `docs/decisions/periods.md` argues which of them is reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,33 +107,33 @@ def periods(phases: Mapping[str, pa.Array], tables: Tables, traces: Sequence[Tra
 def _columns(rows: Sequence[_Row]) -> dict[str, pa.Array]:
     layers, ops, evidence, counts, methods, *numbers = zip(*rows, strict=True)
     names = list(dict.fromkeys(layers))
-    told = ("period_seconds", "period_confidence_ratio", "spectrum_period_seconds", "spectrum_confidence_ratio")
+    columns = ("period_seconds", "period_confidence_ratio", "spectrum_period_seconds", "spectrum_confidence_ratio")
     return {
         "layer": labels(np.array([names.index(layer) for layer in layers]), names),
         "op": labels(np.array([OPS.index(op) for op in ops]), OPS),
         "evidence": pa.array(evidence),
         "io_phase_count": pa.array(counts),
         "period_method": pa.array(methods),
-        **{name: pa.array(column, pa.float64()) for name, column in zip(told, numbers, strict=True)},
+        **{name: pa.array(column, pa.float64()) for name, column in zip(columns, numbers, strict=True)},
     }
 
 
 def _row(series: _Series, found: Rhythm | None, width: float) -> _Row | None:
     starts = _by_starts(series.starts) if len(series.starts) >= _FEWEST_PHASES else None
     spectrum = _Period(found.period_bins * width, found.confidence) if found else None
-    is_told = found is not None and spectrum is not None and _is_told(series, starts, spectrum, found, width)
-    period = spectrum if is_told else starts
+    is_by_spectrum = found is not None and spectrum is not None and _is_by_spectrum(series, starts, spectrum, found, width)
+    period = spectrum if is_by_spectrum else starts
     if period is None:
         return None
-    method = "spectrum" if is_told else "starts"
+    method = "spectrum" if is_by_spectrum else "starts"
     return (series.layer, series.op, series.evidence, len(series.starts), method, *period, *(spectrum or (None, None)))
 
 
-def _is_told(series: _Series, starts: _Period | None, spectrum: _Period, found: Rhythm, width: float) -> bool:
-    """Whether the period is told by the spectrum."""
+def _is_by_spectrum(series: _Series, starts: _Period | None, spectrum: _Period, found: Rhythm, width: float) -> bool:
+    """Whether the spectrum's period is reported."""
     if starts is None:
         return found.confidence >= _SURE and found.deviations >= _OUTLIER
-    # Starts in a heat map are those of bins; the spectrum tells the same period more finely, but no other.
+    # Starts in a heat map are those of bins; the spectrum has the same period more finely, but no other.
     return found.confidence >= _SURE and series.evidence == "heatmap" and abs(spectrum.seconds - starts.seconds) <= width
 
 

@@ -112,7 +112,7 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
-        # POSIX first: the lowest layer speaks for the log, those above it only tell when it was busy.
+        # POSIX first: the bytes of the lowest layer count for the log, the layers above add only when it was busy.
         whole = _traced([traced[name] for name in sorted(traced, key=lambda name: name != "posix")])
     return found | ({} if whole is None else {_WHOLE_LOG: whole})
 
@@ -165,7 +165,7 @@ def _nobody_asked_to_read(tables: Tables) -> bool:
 
 
 def _traced(layers: Sequence[_Busy]) -> Layer | None:
-    """Layers of which the first tells what was moved."""
+    """One layer of several: bytes are those of the first, busy time is that of all."""
     filled = [layer for layer in layers if len(layer.stretches.starts)]
     if not filled:
         return None

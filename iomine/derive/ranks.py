@@ -31,7 +31,7 @@ _EVIDENCE: Final = ("records", "trace", "heatmap")
 _RECORDS, _TRACE, _HEATMAP = range(len(_EVIDENCE))
 # Darshan rounds where it shares a request among bins; a heat map that is further off has not seen what the records have.
 _HEATMAP_SLACK: Final = 0.01
-# How much of a log may be left out of layer `all` where it cannot be told whose it is.
+# How much of a log layer `all` may leave out because its rank is not known.
 _LEFT_OUT: Final = 0.1
 
 
@@ -54,7 +54,7 @@ class _Amounts(NamedTuple):
 
     @property
     def has_requests(self) -> Flags:
-        """Which rows tell of reads or writes."""
+        """Which rows have reads or writes."""
         has_requests: Flags = (self.values[:, _OF_REQUESTS] != 0).any(axis=1)
         return has_requests
 
@@ -166,7 +166,7 @@ def _recorded(layer: str, part: Mapping[str, Any]) -> _Amounts:
 
 
 def _known(values: Floats) -> Floats:
-    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know, but for one of rounding."""
+    """Amounts, NaN for what cannot be one: Darshan gives a negative for what it does not know, except for one of rounding."""
     values = np.where((values < 0) & (values > -ROUNDING_SECONDS), 0.0, values)
     is_odd = ~((values >= 0) & (values < TOO_MANY))
     return np.where(is_odd, np.nan, values) if is_odd.any() else values

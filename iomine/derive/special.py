@@ -1,12 +1,12 @@
-"""Special files: what a program opens as a file though it lies on no storage.
+"""Special files: what a program opens as a file and that lies on no storage.
 
 Standard streams, devices, what the kernel shows below `/proc` and `/sys`, pipes and sockets carry no I/O of a file system, and
 a program that waits in `open` or `read` of one waits for its peer. POSIX calls all but the first of these special files.
 
-Mostly the name tells. A named pipe has a name like any other file's; its opens tell: `open` of a pipe returns when the other
-end is opened too (fifo(7)), its requests are copies within memory, and nobody can seek in it. So a record is a pipe's where a
-handful of opens took long each, requests took microseconds, and there was neither a seek nor a sync. How long is long depends
-on whether the name speaks of a pipe or socket.
+Most are known by their name. A named pipe has a name like any other file's, and is known by its opens: `open` of a pipe returns
+when the other end is opened too (fifo(7)), its requests are copies within memory, and it cannot seek. So a record is a pipe's
+where a handful of opens took long each, requests took microseconds, and there was neither a seek nor a sync. How long is long
+depends on whether the name contains a word for pipe or socket.
 """
 
 import re

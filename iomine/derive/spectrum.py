@@ -13,7 +13,7 @@ from iomine.derive.trace import Floats
 
 # Fewer bins show no three bursts with gaps between them.
 _FEWEST_BINS: Final = 8
-# Periods are told to this part of a bin.
+# Periods are resolved to this fraction of a bin.
 _FINENESS: Final = 8
 # After two periods bytes may be a little more like themselves than after one, where a period is no whole number of bins.
 _NEARLY: Final = 0.6

@@ -104,7 +104,7 @@ def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> S
 def sieve_reads(posix: Trace, mpiio: Trace) -> Flags:
     """Requests of POSIX that read within a call of their rank that writes the file through MPI-IO.
 
-    Whoever asked to write asked for no read: ROMIO makes it to put back what lies between the pieces.
+    A program that writes asked for no read: ROMIO makes it to put back what lies between the pieces.
     """
     is_sieve = np.zeros(len(posix.starts), bool)
     is_write = mpiio.ops == WRITE
@@ -138,7 +138,7 @@ class _Spans(NamedTuple):
 
 
 def _within(requests: _Spans, calls: _Spans) -> Flags:
-    """Whether each request lies within a call of its key; calls of one key do not overlap, but for those of threads."""
+    """Whether each request lies within a call of its key; calls of one key do not overlap, except for those of threads."""
     order = np.lexsort((calls.starts, calls.keys))
     if not len(order):
         return np.zeros(len(requests.keys), bool)

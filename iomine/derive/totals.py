@@ -22,7 +22,7 @@ LOWEST_LAYERS: Final = ("posix_file", "stdio_file", "dfs_file")
 _SECONDS: Final = ("read_seconds", "write_seconds", "meta_seconds")
 _TOO_MANY: Final = 2.0**63
 _SHARED: Final = -1
-# Darshan's times of a shared record bound the time of the slowest rank from both sides; a tenth is near enough to tell it.
+# Darshan's times of a shared record bound the time of the slowest rank from both sides; a tenth is near enough to name that rank.
 _NEAR: Final = 0.9
 _RECORDS: Final = ("posix_file", "mpiio_file", "stdio_file")
 

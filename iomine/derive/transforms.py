@@ -72,7 +72,7 @@ class _Requests(NamedTuple):
         rows = self.rows[self.runs]
         in_row = np.bincount(rows, minlength=row_count)
         middles = np.cumsum(in_row) - in_row + np.maximum(in_row - 1, 0) // 2
-        # A last row without requests has its middle behind all others.
+        # A last row without requests has its middle after all others.
         medians: Integers = np.append(self.lengths[np.lexsort((self.lengths, rows))], 0)[middles]
         return medians
 

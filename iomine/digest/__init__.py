@@ -1,1 +1,1 @@
-"""Views in, letters out: what is worth telling to whom, and how it is said."""
+"""Views in, mails out: which findings are mailed to whom, and in which words."""

@@ -1,6 +1,6 @@
-"""What goes together as one cause, so that nobody is told the same thing in four ways.
+"""Which codes are one cause, so that a mail lists a mistake once.
 
-Of an application's codes the costliest leads; others are told under it where nearly all of their runs are runs of the
+The costliest code of an application leads. Others are listed under it where nearly all of their runs are runs of the
 lead's too, and both may be about the same requests. Codes that are not under it lead causes of their own.
 """
 

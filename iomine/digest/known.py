@@ -1,4 +1,4 @@
-"""What is known of those who may get a letter, gathered for all of them at once."""
+"""What the views have about recipients, queried for all of them at once."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from iomine.views.questions import question
 
 _WHAT: Final = ("recipient", "cluster", "user", "application")
 _GOOD: Final = frozenset({"gone", "reduced"})
-# Over without a mail is no wrong to be told of, and nothing that a mail did.
+# A finding that is over without a mail is no longer wrong, and no mail made it better.
 _OVER: Final = frozenset({"gone", "not told"})
 
 What = tuple[str, str, str, str]
@@ -24,7 +24,7 @@ Whose = Literal["user", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which nights are told to whom.
+    """Which nights are reported to whom.
 
     Attributes:
         whose: whether recipients are users or projects.
@@ -32,7 +32,7 @@ class Scope:
         usual_since: the first night for all others.
         until: the last night.
         only: the only recipient, None for all.
-        without: accounts whose runs are not told of.
+        without: accounts; their runs are not reported.
     """
 
     whose: Whose
@@ -43,11 +43,11 @@ class Scope:
     without: Sequence[str] = ()
 
     def first_night(self, recipient: str) -> date:
-        """The first night that a recipient is told of."""
+        """The first night that is reported to a recipient."""
         return self.since.get(recipient, self.usual_since)
 
     def parameters(self) -> dict[str, object]:
-        """Parameters of the questions about runs, but for what is over."""
+        """Parameters of the questions about runs."""
         return {
             "whose": self.whose,
             "recipients": list(self.since),
@@ -101,7 +101,7 @@ class Better:
         application: what was run.
         codes: what is gone, or fewer; by what it saved.
         is_gone: whether all of them are gone.
-        told_night: the first night on which a mail told of any.
+        mailed_night: the first night on which a mail listed any of them.
         since_night: the first night without, None where they are only fewer.
         saved_core_seconds: what that saved; codes may be about the same requests, so it is the most that one saved.
         run_count: runs since.
@@ -112,7 +112,7 @@ class Better:
     application: str
     codes: tuple[str, ...]
     is_gone: bool
-    told_night: date
+    mailed_night: date
     since_night: date | None
     saved_core_seconds: float
     run_count: int
@@ -211,7 +211,7 @@ def _better_of(what: tuple[str, str, str], by_code: list[list[Row]]) -> Better:
         *what,
         codes=tuple(of_code[0]["code"] for of_code in by_code),
         is_gone=all(row["outcome"] == "gone" for row in rows),
-        told_night=min(map(itemgetter("told_night"), rows)),
+        mailed_night=min(map(itemgetter("told_night"), rows)),
         since_night=max(clear_nights, default=None),
         saved_core_seconds=_saved(by_code[0]),
         run_count=max(row["clear_since_count"] if row["outcome"] == "gone" else row["later_count"] for row in rows),

@@ -1,4 +1,4 @@
-"""Metrics that operators may be told of when they cross a threshold of the site's."""
+"""Metrics that are reported to operators when they cross a threshold of the site's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

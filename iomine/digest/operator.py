@@ -1,4 +1,4 @@
-"""The letter to operators: how sweeps went, and what they should look at."""
+"""The mail to operators: how sweeps went, and what needs attention."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 from iomine.digest.notices import Notice, notices
 from iomine.digest.parts import html_part, text_part
 from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.units import counted, target_name
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
@@ -22,12 +22,12 @@ _TEMPLATE: Final = "operator"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the letter.
+    """A part of the mail.
 
     Attributes:
         title: of the part.
         lines: its sentences.
-        is_alarm: whether it should not be missed.
+        is_alarm: whether it is highlighted.
     """
 
     title: str
@@ -40,7 +40,7 @@ class Trouble:
     """What the post could not do.
 
     Attributes:
-        title: what kind of trouble it is.
+        title: its kind.
         names: of users or accounts, each with a reason that may be empty.
     """
 
@@ -48,10 +48,8 @@ class Trouble:
     names: Sequence[tuple[str, str]]
 
 
-def operator_letter(
-    ask: Ask, first: date, last: date, thresholds: Mapping[str, float], troubles: Sequence[Trouble]
-) -> Letter | None:
-    """The letter, None where nothing was swept and nothing went wrong.
+def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, float], troubles: Sequence[Trouble]) -> Mail | None:
+    """The mail, None where nothing was swept and nothing went wrong.
 
     Args:
         ask: answers queries over the published views.
@@ -68,8 +66,8 @@ def operator_letter(
         *(_listed(ask, each, first, last) for each in _LISTS),
         *map(_troubled, troubles),
     ]
-    told = [section for section in sections if section.lines]
-    if not told:
+    filled = [section for section in sections if section.lines]
+    if not filled:
         return None
     rejected = sum(row["rejected_count"] + row["readings_rejected"] for row in sweeps)
     news = [counted(len(found), "notice")] if found else []
@@ -78,9 +76,9 @@ def operator_letter(
     view = {
         "subject": subject,
         "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
-        "sections": told,
+        "sections": filled,
     }
-    return Letter(
+    return Mail(
         kind="operator",
         recipient=RECIPIENT,
         entries=(),
@@ -99,7 +97,7 @@ def _noticed(found: Sequence[Notice]) -> Section:
         f"and above {_number(each.before)} of the night before: {each.about}."
         for each in found
     )
-    return Section("To be noticed", tuple(lines), is_alarm=True)
+    return Section("Notices", tuple(lines), is_alarm=True)
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""The two parts of a letter: plain text, and HTML whose styles stand in its tags, with nothing from elsewhere."""
+"""The two parts of a mail: plain text, and HTML whose styles stand in its tags, with nothing from elsewhere."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _ROOM: Final = "iomine.digest"
 
 
 def text_part(template: str, view: Mapping[str, Any]) -> str:
-    """The plain part, in lines of 72 columns but for addresses."""
+    """The plain part, in lines of 72 columns except for addresses."""
     text = _plain().get_template(f"{template}.txt.j2").render(view)
     lines = "\n".join(line.replace(HARD_SPACE, " ").rstrip() for line in text.splitlines())
     return re.sub("\n{3,}", "\n\n", lines).strip() + "\n"

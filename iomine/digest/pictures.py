@@ -1,4 +1,4 @@
-"""Small pictures in letters, which say what stands beside them in words too."""
+"""Small pictures in mails, which say what stands beside them in words too."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -12,7 +12,7 @@ NIGHTS_PICTURE: Final = "nights"
 _WIDTH: Final = 560
 _HEIGHT: Final = 56
 _GAP: Final = 2
-# More columns than that could not be told apart.
+# More columns could not be distinguished.
 _MOST_NIGHTS: Final = 120
 # Nothing, a night's column and the ground; seen on a light page and a dark one.
 _PALETTE: Final = np.array([[255, 255, 255], [47, 127, 181], [128, 138, 148]], np.uint8)

@@ -1,4 +1,4 @@
-"""What a letter says, sentence by sentence; both its parts are made of these."""
+"""What a mail says, sentence by sentence; both its parts are made of these."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,19 +27,18 @@ from iomine.triggers.model import Snippet
 from iomine.units import counted, human_seconds
 from iomine.views.answers import Row
 
-# More signs of one cause, users of a project, applications or successes are told by their number.
+# Of more signs of one cause, users of a project, applications or improvements only the number is given.
 MOST_SIGNS: Final = 6
 MOST_LINES: Final = 5
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
     "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
 )
-SLOWED_TITLES: Final = {"user": "What was not your fault", "project": "What others made slow"}
-UNEXPLAINED_TITLE: Final = "What was slow, and nobody knows why"
+SLOWED_TITLE: Final = "Slow runs, not caused by the program"
+UNEXPLAINED_TITLE: Final = "Slow runs without a known cause"
 ABOUT_UNEXPLAINED: Final = (
-    "Ruled out are the servers, which by their own counters were as quick as usual, and the programs, which by Darshan did what "
-    "they did before. The network and the nodes are not looked at. These runs are not counted above; if it goes on, ask the "
-    "operators."
+    "The servers' counters show the usual speed, and Darshan shows that the programs did what they did before. The network and "
+    "the nodes are not checked. These runs are not counted above. If this goes on, ask the operators."
 )
 _PYTHON: Final = "python"
 
@@ -57,14 +56,14 @@ class Links:
     reports: Path
 
     def report(self, log_id: str, code: str) -> str:
-        """Where a finding of a log is told."""
+        """The address of a finding in a log's report."""
         page = f"{quote(log_id, safe='')}.html#{quote(code, safe='')}"
         return f"{self.site.rstrip('/')}/reports/{page}" if self.site else f"{self.reports}/{page}"
 
 
 @dataclass(frozen=True, slots=True)
-class EntryTold:
-    """What a letter says of a cause.
+class EntryText:
+    """What a mail says of a cause.
 
     Attributes:
         key: of its subject, for the post's links.
@@ -98,20 +97,20 @@ def title_of(code: str) -> str:
     return MANUALS[code].title if code in MANUALS else code
 
 
-def entry_told(cause: Cause, application: Application, details: Mapping[str, Row], links: Links, kind: Kind) -> EntryTold:
-    """What a letter says of a cause.
+def entry_text(cause: Cause, application: Application, details: Mapping[str, Row], links: Links, kind: Kind) -> EntryText:
+    """What a mail says of a cause.
 
     Args:
         cause: the cause.
         application: how the runs of the application went.
         details: rows of the costliest runs, by code.
         links: where reports are.
-        kind: of the letter.
+        kind: of the mail.
     """
     lead, row = cause.lead, details[cause.lead.code]
     whose = f"{name(cause.user)}: " if kind == "project" else ""
     snippet = likeliest(lead.code, row)
-    return EntryTold(
+    return EntryText(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
@@ -175,17 +174,17 @@ def likeliest(code: str, row: Row) -> Snippet | None:
     return max(snippets, key=fitness)
 
 
-def better_told(better: Better, mailed: date | None, kind: Kind) -> str:
+def better_text(better: Better, mailed: date | None, kind: Kind) -> str:
     """A sentence of praise.
 
     Args:
         better: what got better.
-        mailed: when a mail told of it, None where none has.
-        kind: of the letter.
+        mailed: when a mail listed it, None where none has.
+        kind: of the mail.
     """
     whose = f"{name(better.user)}: " if kind == "project" else ""
     what = listed([f"“{title_of(code)}”" for code in better.codes[:MOST_SIGNS]])
-    since = f"since {_your_mail(kind)} of {day(mailed)}" if mailed else f"since {day(better.since_night or better.told_night)}"
+    since = f"since {_your_mail(kind)} of {day(mailed)}" if mailed else f"since {day(better.since_night or better.mailed_night)}"
     became = f"{'is' if len(better.codes) == 1 else 'are'} {'gone' if better.is_gone else 'less than before'}"
     saved = f", {core_hours(better.saved_core_seconds)} saved" if better.saved_core_seconds > 0 else ""
     return f"{whose}{name(better.application)}: {what} {became} {since}, in {counted(better.run_count, 'run')}{saved}."
@@ -195,7 +194,7 @@ def _your_mail(kind: Kind) -> str:
     return "our mail to you" if kind == "user" else "our mail"
 
 
-def slowed_told(applications: Sequence[Application], kind: Kind) -> list[str]:
+def slowed_texts(applications: Sequence[Application], kind: Kind) -> list[str]:
     """What others made slow, an application a line; those with most runs first."""
     slowed = [each for each in applications if each.system_count or each.neighbour_count]
     slowed.sort(key=lambda each: -(each.system_count + each.neighbour_count))
@@ -207,15 +206,15 @@ def _slowed_line(each: Application, kind: Kind) -> str:
     whose = f"{name(each.user)}: " if kind == "project" else ""
     by_whom = {"the file system itself": each.system_count, "another user's jobs": each.neighbour_count}
     reasons = [(count, who) for who, count in by_whom.items() if count]
-    told = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
+    by = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
     count = each.system_count + each.neighbour_count
     runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
     longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
-    return f"{whose}{name(each.application)}: {runs}{told}{longer}."
+    return f"{whose}{name(each.application)}: {runs}{by}{longer}."
 
 
-def unexplained_told(applications: Sequence[Application], kind: Kind) -> list[str]:
-    """What was slow though neither servers nor what runs did explains it, an application a line; those with most runs first."""
+def unexplained_texts(applications: Sequence[Application], kind: Kind) -> list[str]:
+    """Slow runs that neither servers nor the runs' own I/O explain, an application a line; those with most runs first."""
     slow = sorted((each for each in applications if each.unexplained_count), key=lambda each: -each.unexplained_count)
     lines = [_unexplained_line(each, kind) for each in slow[:MOST_LINES]]
     return lines + _and_more(len(slow) - len(lines), "application")
@@ -241,7 +240,7 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:
-    """What the picture of nights shows, for those who do not see it."""
+    """The alternative text of the picture of nights."""
     worst = max(costs, key=lambda night: (costs[night], night))
     return f"Core-hours by night, {span(first, last)}: at most {core_hours(costs[worst])}, on {day(worst)}."
 
@@ -254,7 +253,7 @@ def costs_by_night(nights: Sequence[Row]) -> dict[date, float]:
     return costs
 
 
-def users_told(nights: Sequence[Row]) -> list[str]:
+def users_texts(nights: Sequence[Row]) -> list[str]:
     """What findings cost by user, a line each, the largest first."""
     costs: dict[str, float] = {}
     runs: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Words and numbers of letters, the same in both parts.
+"""Words and numbers of mails, the same in both parts.
 
 Names that logs give stand between two private marks until a part is written, which HTML takes as the bounds of a `bdi`
 and plain text leaves out. Nothing in a name can pass for a mark, for a place of the post's, or for more than one line.
@@ -50,8 +50,8 @@ def sentence(templates: Iterable[str], text: str | None) -> str:
         text: the sentence.
     """
     whole = text or ""
-    told = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
-    return name(whole, _MOST_SENTENCE) if told is None else told
+    named = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
+    return name(whole, _MOST_SENTENCE) if named is None else named
 
 
 def finding_of(code: str, text: str | None) -> str:

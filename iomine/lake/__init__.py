@@ -3,7 +3,7 @@
 from iomine.lake.files import LakeFile, ParquetSink, Partition, merge_files, replaced, row_groups, write_file
 from iomine.lake.lake import Lake, LakeWriter
 from iomine.lake.snapshot import Snapshot
-from iomine.lake.warehouse import Warehouse, check_cluster, check_place, faults_told
+from iomine.lake.warehouse import Warehouse, as_warehouse_errors, check_cluster, check_place
 
 __all__ = [
     "Lake",
@@ -13,9 +13,9 @@ __all__ = [
     "Partition",
     "Snapshot",
     "Warehouse",
+    "as_warehouse_errors",
     "check_cluster",
     "check_place",
-    "faults_told",
     "merge_files",
     "replaced",
     "row_groups",

@@ -31,7 +31,7 @@ _HOURS_PER_DAY: Final = 24
 
 
 class Lake:
-    """The Delta tables of a warehouse, for whoever reads them.
+    """The Delta tables of a warehouse, for readers.
 
     Args:
         root: folder that holds a folder for each table; made when the first table is.
@@ -74,7 +74,7 @@ class Lake:
 
 
 class LakeWriter:
-    """The Delta tables of a lake, opened once each by whoever holds the warehouse's lock.
+    """The Delta tables of a lake, opened once each by the holder of the warehouse's lock.
 
     What a sweep that died has left is rolled back first.
 

@@ -49,8 +49,8 @@ def check_place(folder: Path) -> None:
 
 
 @contextmanager
-def faults_told(folder: Path) -> Iterator[None]:
-    """Tells what goes wrong with files in a folder of the warehouse in a sentence.
+def as_warehouse_errors(folder: Path) -> Iterator[None]:
+    """Turns errors of files in a folder of the warehouse into one sentence.
 
     Raises:
         WarehouseError: the disk is full, or files cannot be read or written for another reason.
@@ -64,14 +64,14 @@ def faults_told(folder: Path) -> Iterator[None]:
             raise WarehouseError(
                 f"The disk that holds {folder} is full: free some space and try again, what was published stays."
             ) from error
-        # Errors of the network have no number, or are told by who talks to it.
+        # Errors of the network have no number, or the caller reports them.
         if isinstance(error, DeltaError) or (isinstance(error, OSError) and error.errno is not None):
             raise WarehouseError(f"Files in {folder} cannot be read or written: {_one_line(error)}.") from error
         raise
 
 
 class Warehouse:
-    """Paths under a warehouse's root.
+    """The paths below a warehouse's root.
 
     Args:
         root: the folder; made by the first sweep.
@@ -111,7 +111,7 @@ class Warehouse:
             WarehouseError: it is of another schema version.
         """
         self.create()
-        with faults_told(self.root):
+        with as_warehouse_errors(self.root):
             descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
             try:

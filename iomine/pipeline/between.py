@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from iomine.lake import LakeFile, LakeWriter, Warehouse, faults_told, write_file
+from iomine.lake import LakeFile, LakeWriter, Warehouse, as_warehouse_errors, write_file
 from iomine.schema.registry import arrow_schema
 
 
@@ -20,7 +20,7 @@ def to_be_written(warehouse: Warehouse) -> Iterator[tuple[LakeWriter, Path]]:
         BusyError: a sweep is writing to it.
         WarehouseError: its files cannot be read or written.
     """
-    with faults_told(warehouse.root), warehouse.locked():
+    with as_warehouse_errors(warehouse.root), warehouse.locked():
         warehouse.clear_staging()
         try:
             staging = warehouse.staging / uuid.uuid4().hex

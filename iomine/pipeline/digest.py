@@ -1,6 +1,6 @@
-"""A run of the digest: letters are written out of the published views, and given to the post.
+"""A run of the digest: mails are written out of the published views, and given to the post.
 
-Operators are written to last, since their letter tells what the post could not do for the others.
+The mail to operators is written last, since it lists what the post could not deliver to the others.
 """
 
 from collections import Counter
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from iomine.digest.known import Scope, Whose
-from iomine.digest.letters import MailPolicy, letters
+from iomine.digest.mails import MailPolicy, mails
 from iomine.digest.notices import check_thresholds
-from iomine.digest.operator import RECIPIENT, Trouble, operator_letter
+from iomine.digest.operator import RECIPIENT, Trouble, operator_mail
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
@@ -24,7 +24,7 @@ from iomine.pipeline.site.triggers import site_triggers
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of
 from iomine.post.ledger import Ledger, only_digest
-from iomine.post.model import Entry, Letter, Subject
+from iomine.post.model import Entry, Mail, Subject
 from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
 from iomine.post.settings import Settings
@@ -47,7 +47,7 @@ class Order:
         user: the only user to write to, None for all that are due.
         project: the only account to write about.
         is_operator: whether only operators are written to.
-        since: the first night that is told, None for what is new to each.
+        since: the first night to report, None for what is new to each recipient.
         outbox: the folder that gets the mails instead of a mail server.
         smtp: host and port of a mail server instead of the site's.
         is_dry: whether mails are written to the outbox and nothing is noted.
@@ -64,7 +64,7 @@ class Order:
 
     @property
     def is_for_all(self) -> bool:
-        """Whether whoever is due is written to."""
+        """Whether the run mails everyone."""
         return self.user is None and self.project is None and not self.is_operator
 
 
@@ -73,10 +73,10 @@ class Done:
     """What a run did.
 
     Attributes:
-        last_night: the last night that was told, None where there is none yet.
-        post: what became of letters.
-        quiet: how many findings were not told, by reason.
-        is_shown: whether views show by now what was mailed; else the next digest shows it.
+        last_night: the last night that was reported, None without any night.
+        post: what became of mails.
+        quiet: how many findings were not mailed, by reason.
+        is_shown: whether the views already show these mails; otherwise they do after the next digest.
     """
 
     last_night: date | None
@@ -105,10 +105,10 @@ def _parse(text: str) -> Settings:
 
 
 def digest(order: Order) -> Done:
-    """Writes letters and gives them to the post.
+    """Writes mails and gives them to the post.
 
     Raises:
-        UsageError: a setting is wrong, or it is not said how mails are to leave.
+        UsageError: a setting is wrong, or no transport is given.
         WarehouseError: there is no warehouse, or another digest is being sent.
         OutputError: the outbox cannot be written, or the directory of users not be asked.
     """
@@ -130,10 +130,10 @@ def digest(order: Order) -> Done:
 
 
 def take_mail(root: Path, mail: bytes) -> str:
-    """Does what a mail asks for that one of our links has written, and says what that was.
+    """Does what a reader's mail asks for, which one of our links has written, and returns a sentence about it.
 
     Raises:
-        UsageError: it asks for nothing that can be done.
+        UsageError: the mail has no valid link.
         WarehouseError: the ledger cannot be written.
     """
     signer = signer_of(root / "digest.key")
@@ -143,11 +143,11 @@ def take_mail(root: Path, mail: bytes) -> str:
 
 
 def _until(ask: Ask, order: Order) -> date | None:
-    """The last night that is told, None where there are none."""
+    """The last night to report, None without any night."""
     newest: date | None = ask(question("digest/newest_night"))["night"][0].as_py()
     if newest is None or order.since is not None:
         return newest
-    # More logs of today are to come, and whoever had a mail of it would not be told of them.
+    # More logs of today will come. A reader who got a mail about today would not get them in another one.
     return min(newest, datetime.now(UTC).date() - timedelta(days=1))
 
 
@@ -189,7 +189,7 @@ class _Run:
         ask: answers queries over the published views.
         order: what is to be done.
         office: the post.
-        until: the last night that is told.
+        until: the last night to report.
     """
 
     def __init__(self, ask: Ask, order: Order, office: Office, until: date) -> None:
@@ -202,33 +202,33 @@ class _Run:
         self._until = until
 
     def send(self) -> None:
-        """Writes letters and gives them to the post."""
+        """Writes mails and gives them to the post."""
         order = self._order
         self.post = deliver(self._due(), self._office, leftovers=not order.is_dry)
         if order.is_operator or (order.is_for_all and self._settings.operators):
-            letter = self._to_operators()
-            _add(self.post, deliver([letter] if letter else [], self._office, leftovers=False))
+            mail = self._to_operators()
+            _add(self.post, deliver([mail] if mail else [], self._office, leftovers=False))
 
-    def _due(self) -> Iterator[Letter]:
-        """Letters to users and projects, gathered once the post asks for them: what it has then given up is told anew."""
+    def _due(self) -> Iterator[Mail]:
+        """Mails to users and projects, made when the post asks for them, so that they include what the post has just given up."""
         order = self._order
         if order.is_for_all or order.user is not None:
             yield from self._written("user", order.user)
         if order.project is not None or (order.is_for_all and self._settings.investigators):
             yield from self._written("project", order.project)
 
-    def _written(self, kind: Whose, only: str | None) -> Iterator[Letter]:
+    def _written(self, kind: Whose, only: str | None) -> Iterator[Mail]:
         order, ledger = self._order, self._office.ledger
-        told = ledger.last_nights(kind) if order.since is None else {}
-        since = {recipient: night + timedelta(days=1) for recipient, night in told.items()}
+        mailed = ledger.last_nights(kind) if order.since is None else {}
+        since = {recipient: night + timedelta(days=1) for recipient, night in mailed.items()}
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        yield from letters(self._ask, scope, self._policy(kind), links)
+        yield from mails(self._ask, scope, self._policy(kind), links)
 
     def _policy(self, kind: Whose) -> MailPolicy:
         policy = NotificationPolicy(self._settings, self._office.ledger, self._office.now().date())
-        told = cache(partial(self._office.ledger.told, kind))
+        mailed = cache(partial(self._office.ledger.mailed, kind))
 
         def is_reader(recipient: str) -> bool:
             is_named = kind == "user" or recipient in {self._order.project, *self._settings.investigators}
@@ -239,17 +239,17 @@ class _Run:
             self.quiet.update(reasons)
             return bool(reasons)
 
-        def told_on(recipient: str, subject: Subject) -> date | None:
-            days: Mapping[str, date] = told(recipient)
+        def mailed_on(recipient: str, subject: Subject) -> date | None:
+            days: Mapping[str, date] = mailed(recipient)
             return days.get(subject.key)
 
-        return MailPolicy(is_reader, is_quiet, told_on, partial(policy.is_praised, kind), self._settings.most_entries)
+        return MailPolicy(is_reader, is_quiet, mailed_on, partial(policy.is_praised, kind), self._settings.most_entries)
 
-    def _to_operators(self) -> Letter | None:
+    def _to_operators(self) -> Mail | None:
         last = self._until
-        told = self._office.ledger.last_nights("operator").get(RECIPIENT)
-        first = self._order.since or (last if told is None else told + timedelta(days=1))
-        return operator_letter(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
+        mailed = self._office.ledger.last_nights("operator").get(RECIPIENT)
+        first = self._order.since or (last if mailed is None else mailed + timedelta(days=1))
+        return operator_mail(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
 
 
 def _troubles(post: Summary) -> Sequence[Trouble]:
@@ -259,16 +259,16 @@ def _troubles(post: Summary) -> Sequence[Trouble]:
     return (
         Trouble("Mails end early", named([post.fault] if post.fault else [])),
         Trouble("Users without an address", named(post.unknown)),
-        Trouble("Letters refused", post.refused),
-        Trouble("Letters to be tried again", post.deferred),
-        Trouble("Letters that may have arrived, and are tried again", post.in_doubt),
-        Trouble("Letters that may have arrived, and are held", named(post.held)),
+        Trouble("Mails refused", post.refused),
+        Trouble("Mails to be tried again", post.deferred),
+        Trouble("Mails that may have arrived, and are tried again", post.in_doubt),
+        Trouble("Mails that may have arrived, and are held", named(post.held)),
         Trouble("Faults of the directory of users", named(post.directory_faults)),
     )
 
 
 def _add(post: Summary, other: Summary) -> None:
-    """Adds what became of other letters."""
+    """Adds what became of other mails."""
     post.sent += other.sent
     post.deferred += other.deferred
     post.refused += other.refused

@@ -1,4 +1,4 @@
-"""What could not be worked out of a log: rows of the table `failed_derivation`."""
+"""What could not be derived from a log: rows of the table `failed_derivation`."""
 
 from typing import Final
 
@@ -8,6 +8,6 @@ FAILED: Final = "failed_derivation"
 _ERROR_CHARACTERS: Final = 500
 
 
-def told(error: Exception) -> str:
-    """An error in a line; what stands in it may be of a log's making."""
+def error_line(error: Exception) -> str:
+    """An error in one line. It may quote a log, so control characters are escaped."""
     return shown(" ".join(f"{type(error).__name__}: {error}".split())[:_ERROR_CHARACTERS])

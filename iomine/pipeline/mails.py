@@ -1,4 +1,4 @@
-"""Shows readers of the views what the digest's ledger says: which mails told whom of what, and what was asked for since."""
+"""Publishes the digest's ledger as a view: which mail listed which finding for whom, and what the reader asked for since."""
 
 from collections.abc import Iterable
 from datetime import date, datetime
@@ -17,7 +17,7 @@ from iomine.triggers.model import Trigger
 
 
 def show_mails(warehouse: Warehouse, ledger: Ledger, triggers: Iterable[Trigger]) -> bool:
-    """Commits what the ledger says as the table `mail`, whole, and publishes it.
+    """Commits the whole ledger as the table `mail`, and publishes it.
 
     The ledger stays what counts: whatever is killed here, the next digest shows all of it.
 
@@ -45,21 +45,21 @@ def show_mails(warehouse: Warehouse, ledger: Ledger, triggers: Iterable[Trigger]
 
 
 def mail_file(folder: Path, ledger: Ledger) -> LakeFile:
-    """The table `mail`, as the ledger says it."""
+    """The ledger as the table `mail`."""
     return write_file(folder, "mail", pa.Table.from_pylist(list(map(_row, ledger.mails())), schema=arrow_schema("mail")))
 
 
-def _row(told: dict[str, str | None]) -> dict[str, Any]:
-    sent_at = _moment(told["sent_at"])
+def _row(row: dict[str, str | None]) -> dict[str, Any]:
+    sent_at = _moment(row["sent_at"])
     return {
-        **told,
-        "recipient": None if told["mail_kind"] == "operator" else told["recipient"],
+        **row,
+        "recipient": None if row["mail_kind"] == "operator" else row["recipient"],
         # Nothing is no text.
-        **{name: told[name] or None for name in ("mail_reply", "application")},
-        "composed_at": _moment(told["composed_at"]),
+        **{name: row[name] or None for name in ("mail_reply", "application")},
+        "composed_at": _moment(row["composed_at"]),
         "sent_at": sent_at,
         "told_night": sent_at and sent_at.date(),
-        **{name: _day(told[name]) for name in ("last_night", "answer_night")},
+        **{name: _day(row[name]) for name in ("last_night", "answer_night")},
     }
 
 

@@ -1,10 +1,10 @@
-"""How far a sweep has come, told to whoever asked to be told."""
+"""Reports how far a sweep has come to a listener."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Final
 
-# A stage of its own: there is work, and nobody to do it.
+# A stage of its own: there is work, and no worker to do it.
 WAITING: Final = "waiting for workers…"
 
 Listener = Callable[[str, int, int], None]
@@ -13,11 +13,11 @@ _listener: ContextVar[Listener | None] = ContextVar("progress_listener", default
 
 
 def listen(listener: Listener | None) -> None:
-    """From here on, calls `listener(stage, done, total)` whenever there is news, or nobody; units are the stage's own."""
+    """Calls `listener(stage, done, total)` for every report from now on; None ends that. Units are the stage's own."""
     _listener.set(listener)
 
 
-def tell(stage: str, done: int, total: int) -> None:
-    """Reports that so much of a stage is done."""
+def report(stage: str, done: int, total: int) -> None:
+    """Reports how much of a stage is done."""
     if (listener := _listener.get()) is not None:
         listener(stage, done, total)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from iomine.lake import Partition, Warehouse, faults_told
+from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.report.facts import Place
@@ -50,7 +50,7 @@ def note_due(warehouse: Warehouse, partitions: Iterable[Partition]) -> None:
     """Notes that the reports of logs of these nights may have to be written, besides those noted before."""
     noted = sorted({*due(warehouse), *partitions})
     folder = warehouse.root / _FOLDER
-    with faults_told(warehouse.root):
+    with as_warehouse_errors(warehouse.root):
         folder.mkdir(exist_ok=True)
         beside = folder / f".{_DUE}"
         beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in noted]), encoding="utf-8")
@@ -62,7 +62,7 @@ def due(warehouse: Warehouse) -> list[Partition]:
     note = warehouse.root / _FOLDER / _DUE
     if not note.exists():
         return []
-    with faults_told(warehouse.root):
+    with as_warehouse_errors(warehouse.root):
         return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(note.read_text(encoding="utf-8"))]
 
 
@@ -82,14 +82,14 @@ def report_due(warehouse: Warehouse, workers: Callable[[], Workers]) -> Reported
     faults: list[str] = []
     new = done = 0
     if places:
-        with faults_told(warehouse.root):
+        with as_warehouse_errors(warehouse.root):
             write_shared(folder)
         pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
-        for piece, (of_piece, told) in map_unordered(workers(), report_piece, pieces, warehouse.database, folder):
+        for piece, (of_piece, new_faults) in map_unordered(workers(), report_piece, pieces, warehouse.database, folder):
             new += of_piece
-            faults += told
+            faults += new_faults
             done += len(piece)
-            progress.tell("report", done, len(places))
+            progress.report("report", done, len(places))
     (folder / _DUE).unlink(missing_ok=True)
     return Reported(len(places), new, tuple(faults))
 
@@ -105,7 +105,7 @@ def retire(warehouse: Warehouse, days: int) -> int:
     """
     kept = set(ask(warehouse.database, question("reports/kept"), {"night_count": days})["log_id"].to_pylist())
     gone = set()
-    with faults_told(warehouse.root):
+    with as_warehouse_errors(warehouse.root):
         for path in (warehouse.root / _FOLDER).glob("*.*"):
             log_id = path.name.partition(".")[0]
             if _LOG_ID.fullmatch(log_id) and log_id not in kept:
@@ -120,7 +120,7 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
     Raises:
         WarehouseError: files cannot be read or written.
     """
-    with faults_told(folder), open_catalog(database, _LIMITS) as con:
+    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
         written = list(write_reports(partial(answer, con), places, folder))
     return sum(each.is_new for each in written), [each.fault for each in written if each.fault]
 
@@ -133,9 +133,9 @@ def _places(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[Place
     first, last = (quoted(edge(night for _, night in partitions).isoformat()) for edge in (min, max))
     # Values are quoted; only a range spares DuckDB the files of other nights.
     where = f"night BETWEEN DATE {first} AND DATE {last} AND (cluster, night) IN ({nights})"
-    sql = f"SELECT cluster, night, log_id, true AS is_told FROM findings WHERE {where} UNION ALL "  # noqa: S608
+    sql = f"SELECT cluster, night, log_id, true AS is_finding FROM findings WHERE {where} UNION ALL "  # noqa: S608
     sql += f"SELECT cluster, night, log_id, false FROM core.log WHERE {where}"  # noqa: S608
     there = {path.stem for path in (warehouse.root / _FOLDER).glob("*.html")}
     rows = ask(warehouse.database, sql).to_pylist()
-    shown = (row for row in rows if row["is_told"] or row["log_id"] in there)
+    shown = (row for row in rows if row["is_finding"] or row["log_id"] in there)
     return sorted({Place(row["cluster"], row["night"], row["log_id"]) for row in shown})

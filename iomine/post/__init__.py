@@ -1,1 +1,1 @@
-"""Letters in, mail out: who is who, policy, links, the ledger and the transports."""
+"""Mails in, mail out: who is who, policy, links, the ledger and the transports."""

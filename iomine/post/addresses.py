@@ -20,7 +20,7 @@ def is_address(text: str) -> bool:
 
 
 def domain_of(address: str) -> str:
-    """What stands behind the @."""
+    """The part after the @."""
     return address.rpartition("@")[2]
 
 

@@ -1,8 +1,8 @@
-"""A run of the post: what an earlier run left, and new letters, each carried once and noted in the ledger before and after.
+"""A run of the post sends what an earlier run left, then new mails. The ledger notes each before and after it is sent.
 
-What is promised: every letter on the books arrives at least once, or is told as refused or given up; none arrives twice but one
-that was between our last word and the server's answer when the connection, or this process, broke down. That one is sent
-again with the same bytes and the same Message-ID, or held, as the site sets it.
+Every mail in the ledger arrives at least once, or is listed as refused or given up. A mail can arrive twice only if the
+connection or this process broke between the end of the mail and the server's answer. The site decides whether such a mail is
+sent again, with the same bytes and the same Message-ID, or held.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,11 +16,11 @@ from iomine.post.addresses import is_address
 from iomine.post.directory import Directory, Person, is_user
 from iomine.post.ledger import Ledger, Posted, State, who_of
 from iomine.post.message import Stamp, compose, message_id
-from iomine.post.model import Kind, Letter
+from iomine.post.model import Kind, Mail
 from iomine.post.policy import NotificationPolicy, Reason
 from iomine.post.settings import Settings
 from iomine.post.tokens import Signer
-from iomine.post.transports import Mail, Outcome, Transport
+from iomine.post.transports import Message, Outcome, Transport
 
 _MOST_MISSES: Final = 3
 _STATES: Final[dict[str, State]] = {"sent": "sent", "later": "deferred", "refused": "failed", "doubtful": "sending"}
@@ -32,11 +32,11 @@ class Office:
 
     Attributes:
         settings: of the site.
-        ledger: its ledger, which nobody else sends from meanwhile.
-        directory: who is who.
+        ledger: its ledger, locked by the caller.
+        directory: addresses of users.
         signer: of links.
         transport: takes the mails.
-        now: tells the time, with a time zone.
+        now: returns the current time, with a time zone.
     """
 
     settings: Settings
@@ -49,16 +49,16 @@ class Office:
 
 @dataclass(slots=True)
 class Summary:
-    """What became of letters: each by its recipient, as `user ada` or `project chem042`, with the reason where there is one.
+    """What became of mails, by recipient (`user ada`, `project chem042`), with the reason where there is one.
 
     Attributes:
-        sent: those that a mail server or the outbox has taken.
-        deferred: those that another run tries again.
-        refused: those that nobody gets, because the server refuses them for good or they cannot be mails.
-        held: those that may have arrived, and wait for an answer of the operators.
-        in_doubt: those that may have arrived, and are sent again by another run.
-        unknown: recipients whose address nobody knows.
-        quiet: those that must not be told.
+        sent: a mail server or the outbox accepted them.
+        deferred: another run tries again.
+        refused: not sent again, because the server refuses them for good or no mail can be made of them.
+        held: they may have arrived, and wait for the operators' decision.
+        in_doubt: they may have arrived, and another run sends them again.
+        unknown: recipients without a known address.
+        quiet: recipients who get no mail by the notification policy.
         waiting: mails over the limit of a run; composed anew in the next run.
         directory_faults: what is wrong with the directory, in sentences.
         fault: why the run ended early, empty where it did not.
@@ -77,17 +77,17 @@ class Summary:
 
     @property
     def is_whole(self) -> bool:
-        """Whether whoever was to get a mail got it."""
+        """Whether every recipient got their mail."""
         return not (self.deferred or self.refused or self.held or self.in_doubt or self.unknown or self.fault)
 
 
-def deliver(letters: Iterable[Letter], office: Office, *, leftovers: bool = True) -> Summary:
-    """Carries letters; the caller holds the ledger's lock.
+def deliver(mails: Iterable[Mail], office: Office, *, leftovers: bool = True) -> Summary:
+    """Sends mails; the caller holds the ledger's lock.
 
     Args:
-        letters: new ones, asked for once what an earlier run left has gone.
-        office: with what.
-        leftovers: whether what an earlier run left goes first.
+        mails: new ones; the iterator is first used when the mails of an earlier run have been sent.
+        office: what the run works with.
+        leftovers: whether mails of an earlier run are sent first.
 
     Raises:
         OutputError: the directory cannot be asked.
@@ -97,7 +97,7 @@ def deliver(letters: Iterable[Letter], office: Office, *, leftovers: bool = True
     with closing(office.transport):
         if leftovers:
             run.finish()
-        run.send(letters)
+        run.send(mails)
     return run.summary
 
 
@@ -109,11 +109,11 @@ class _Run:
         self._misses = 0
 
     def finish(self) -> None:
-        """Carries what an earlier run left."""
+        """Sends what an earlier run left."""
         settings, policy = self._office.settings, self._policy()
         for posted in self._office.ledger.unfinished():
             if reason := policy.quiet_recipient(posted.kind, posted.recipient):
-                # Asked for after it was written, and before it left.
+                # The reader opted out after the mail was written and before it was sent.
                 self._mark(posted, "failed", reason)
                 self.summary.quiet.append((posted.who, reason))
             elif posted.state == "sending" and settings.in_doubt == "hold":
@@ -127,52 +127,52 @@ class _Run:
                 self._count += posted.kind != "operator"
                 self._carry(posted)
 
-    def send(self, letters: Iterable[Letter]) -> None:
-        """Carries new letters, to operators first, then the costliest; all come onto the books before the first leaves."""
-        for posted in [each for letter in sorted(letters, key=_dearest_first) for each in self._booked(letter)]:
+    def send(self, mails: Iterable[Mail]) -> None:
+        """Sends new mails, to operators first, then by cost. All are in the ledger before the first is sent."""
+        for posted in [each for mail in sorted(mails, key=_dearest_first) for each in self._booked(mail)]:
             self._carry(posted)
 
-    def _booked(self, letter: Letter) -> Iterator[Posted]:
-        """The letter on the books, for each who gets it; nothing where nobody does, which is noted."""
-        who = who_of(letter.kind, letter.recipient)
-        if not is_user(letter.recipient):
+    def _booked(self, mail: Mail) -> Iterator[Posted]:
+        """The mail as the ledger has it, for each recipient. Recipients who get none are noted in the summary."""
+        who = who_of(mail.kind, mail.recipient)
+        if not is_user(mail.recipient):
             self.summary.unknown.append(who)
-        elif reason := self._policy().quiet_recipient(letter.kind, letter.recipient):
+        elif reason := self._policy().quiet_recipient(mail.kind, mail.recipient):
             self.summary.quiet.append((who, reason))
-        elif people := self._people(letter):
+        elif people := self._people(mail):
             for person in people:
-                yield from self._written(letter, person, who)
+                yield from self._written(mail, person, who)
         else:
             self.summary.unknown.append(who)
 
-    def _people(self, letter: Letter) -> Sequence[Person]:
-        if letter.kind == "operator":
+    def _people(self, mail: Mail) -> Sequence[Person]:
+        if mail.kind == "operator":
             return [Person(address) for address in self._office.settings.operators]
-        named = letter.recipient if letter.kind == "user" else self._office.settings.investigators.get(letter.recipient, "")
-        if is_address(named) and letter.kind == "project":
+        named = mail.recipient if mail.kind == "user" else self._office.settings.investigators.get(mail.recipient, "")
+        if is_address(named) and mail.kind == "project":
             return [Person(named)]
         found = self._office.directory.find(named) if is_user(named) else None
         return [] if found is None else [found]
 
-    def _written(self, letter: Letter, person: Person, who: str) -> Iterator[Posted]:
+    def _written(self, mail: Mail, person: Person, who: str) -> Iterator[Posted]:
         settings, ledger = self._office.settings, self._office.ledger
-        name = message_id(letter, person.address, settings)
+        name = message_id(mail, person.address, settings)
         if ledger.state_of(name) not in {None, "failed"}:
-            self.summary.quiet.append((who, "told before"))
-        elif reason := self._policy().quiet_letter(letter):
+            self.summary.quiet.append((who, "mailed before"))
+        elif reason := self._policy().quiet_mail(mail):
             self.summary.quiet.append((who, reason))
-        elif self._is_full(letter.kind):
+        elif self._is_full(mail.kind):
             self.summary.waiting.append(who)
         else:
-            stamp = Stamp(name, ledger.first_of(letter.kind, letter.recipient), self._office.now())
+            stamp = Stamp(name, ledger.first_of(mail.kind, mail.recipient), self._office.now())
             try:
-                content = compose(letter, person, settings, self._office.signer, stamp)
+                content = compose(mail, person, settings, self._office.signer, stamp)
             except OutputError as error:
                 self.summary.refused.append((who, str(error.args[0])))
                 return
-            posted = Posted(name, letter.kind, letter.recipient, person.address, "pending", content, "", stamp.at)
-            ledger.add(letter, posted)
-            self._count += letter.kind != "operator"
+            posted = Posted(name, mail.kind, mail.recipient, person.address, "pending", content, "", stamp.at)
+            ledger.add(mail, posted)
+            self._count += mail.kind != "operator"
             yield posted
 
     def _carry(self, posted: Posted) -> None:
@@ -180,13 +180,13 @@ class _Run:
             self.summary.deferred.append((posted.who, "not tried"))
             return
         self._mark(posted, "sending", posted.reply)
-        mail = Mail(posted.message_id, self._office.settings.returns_to, posted.address, posted.mail)
+        message = Message(posted.message_id, self._office.settings.returns_to, posted.address, posted.mail)
         try:
-            outcome = self._office.transport.send(mail)
+            outcome = self._office.transport.send(message)
         except OutputError as error:
             outcome = Outcome("later", str(error.args[0]))
             self.summary.fault = outcome.reply
-        # What was in doubt before stays so until a server takes or refuses it.
+        # A mail in doubt stays in doubt until a server accepts or refuses it.
         is_in_doubt = posted.state == "sending" and outcome.end == "later"
         self._mark(posted, "sending" if is_in_doubt else _STATES[outcome.end], outcome.reply)
         self._note(posted.who, outcome)
@@ -206,7 +206,7 @@ class _Run:
             self.summary.fault = outcome.reply
 
     def _policy(self) -> NotificationPolicy:
-        """Notification policy as of now: each letter on the books changes them."""
+        """The notification policy as of now: each mail in the ledger changes it."""
         return NotificationPolicy(self._office.settings, self._office.ledger, self._office.now().date())
 
     def _is_full(self, kind: Kind) -> bool:
@@ -216,6 +216,6 @@ class _Run:
         self._office.ledger.mark(posted.message_id, state, self._office.now(), reply)
 
 
-def _dearest_first(letter: Letter) -> tuple[bool, float, str]:
-    cost = sum(entry.cost_core_seconds or 0 for entry in letter.entries)
-    return letter.kind != "operator", -cost, letter.recipient
+def _dearest_first(mail: Mail) -> tuple[bool, float, str]:
+    cost = sum(entry.cost_core_seconds or 0 for entry in mail.entries)
+    return mail.kind != "operator", -cost, mail.recipient

@@ -20,7 +20,7 @@ _COLUMNS: Final = (2, 3)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who gets mail.
+    """A person who gets mail.
 
     Attributes:
         address: of ASCII signs that need no quotes.
@@ -39,7 +39,7 @@ class Directory(Protocol):
         """What is wrong with it, in sentences."""
 
     def find(self, user: str) -> Person | None:
-        """Somebody by his user name, None where he is unknown.
+        """A person by user name, None where the name is unknown.
 
         Raises:
             OutputError: the directory cannot be asked.
@@ -84,7 +84,7 @@ class TemplateDirectory:
     faults: tuple[str, ...] = ()
 
     def find(self, user: str) -> Person | None:
-        """Somebody by his user name."""
+        """A person by user name."""
         address = self.template.replace("{user}", user)
         # The name must not bring an @ of its own, or half of another address.
         return Person(address) if is_address(f"{user}@x") and is_address(address) else None
@@ -92,7 +92,7 @@ class TemplateDirectory:
 
 @dataclass(frozen=True, slots=True)
 class PasswdDirectory:
-    """Those whom the system knows, by its files, LDAP or whatever else it is told to ask, at the template's address.
+    """Those whom the system knows, by its files, LDAP or what else it is configured to ask, at the template's address.
 
     Args:
         template: with `{user}` in it.
@@ -102,14 +102,14 @@ class PasswdDirectory:
     faults: tuple[str, ...] = ()
 
     def find(self, user: str) -> Person | None:
-        """Somebody by his user name."""
+        """A person by user name."""
         try:
             entry = pwd.getpwnam(user)
         # A name may hold what no system's can.
         except (KeyError, ValueError):
             return None
         found = TemplateDirectory(self.template).find(user)
-        # Some systems find a name in another case; whose mail that would be is not ours to guess.
+        # Some systems find a name in another case, which may be another person.
         if found is None or entry.pw_name != user:
             return None
         return Person(found.address, plain_name(entry.pw_gecos.partition(",")[0].replace("&", user.capitalize())))
@@ -129,7 +129,7 @@ class CsvDirectory:
         try:
             text = file.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"The addresses in {file} cannot be read: name a file of UTF-8 text that can.") from error
+            raise UsageError(f"The addresses in {file} cannot be read: name a readable file of UTF-8 text.") from error
         self._people: dict[str, Person] = {}
         self._faults: list[str] = []
         twice: set[str] = set()
@@ -139,7 +139,7 @@ class CsvDirectory:
             if person is None:
                 self._faults.append(f"Line {number} of {file} {fault}.")
             elif self._people.setdefault(user, person).address != person.address:
-                self._faults.append(f"Line {number} of {file} gives {visible(user)} another address: nobody gets his mails.")
+                self._faults.append(f"Line {number} of {file} gives {visible(user)} another address: they get no mails.")
                 twice.add(user)
         for user in twice:
             del self._people[user]
@@ -150,7 +150,7 @@ class CsvDirectory:
         return tuple(self._faults)
 
     def find(self, user: str) -> Person | None:
-        """Somebody by his user name."""
+        """A person by user name."""
         return self._people.get(user)
 
 
@@ -194,7 +194,7 @@ class LdapDirectory:
     _connection: Any = field(default=None, init=False)
 
     def find(self, user: str) -> Person | None:
-        """Somebody by his user name, None also where several are called so or have several addresses."""
+        """A person by user name, None also where several have that name or there are several addresses."""
         from ldap3.core.exceptions import LDAPException  # noqa: PLC0415  an extra
         from ldap3.utils.conv import escape_filter_chars  # noqa: PLC0415  an extra
 
@@ -204,9 +204,9 @@ class LdapDirectory:
                 self._connection = self.connect()
             self._connection.search(self.settings.base, asked, attributes=[self.settings.address, self.settings.name])
         except (LDAPException, OSError) as error:
-            told = visible(str(error))[:200]
+            reason = visible(str(error))[:200]
             raise OutputError(
-                f"The LDAP server {self.settings.server} cannot be asked ({told}): nothing new was sent."
+                f"The LDAP server {self.settings.server} cannot be asked ({reason}): nothing new was sent."
             ) from error
         found = [each["attributes"] for each in self._connection.response or () if each["type"] == "searchResEntry"]
         addresses = [_texts(entry.get(self.settings.address)) for entry in found]

@@ -1,12 +1,11 @@
-"""The ledger: which letters are on the books and how far each has come, who was told what, and what readers have asked for.
+"""The ledger: the state of every mail, the findings that it lists for whom, and what readers have asked for.
 
-A letter comes onto the books as `pending`, with all of its bytes, before it leaves. It is `sending` while a mail server may
-have it, and ends as `sent` or `failed`; `deferred` waits for another try. So what a crash leaves tells what is to be done:
-`pending` and `deferred` have not arrived, and of `sending` nobody knows. A reader counts as told from when the letter is on the
-books, unless it fails.
+A mail enters the ledger as `pending`, with all of its bytes, before it is sent. It is `sending` while a mail server may
+have it, and ends as `sent` or `failed`; `deferred` waits for another try. After a crash, mails in `pending` and `deferred` have
+not arrived; those in `sending` may have. A finding counts as mailed from when the mail is in the ledger, unless the mail fails.
 
-SQLite keeps it, with a sync for every change: what it has said to be written is there after a power cut. Ledgers of version 1 did
-not say which machine, user and trigger a letter told of, and did not list the signs under an entry.
+SQLite keeps it, with a sync for every change: a committed change survives a power cut. Ledgers of version 1 have no machine, user
+and trigger of a finding, and no signs under an entry.
 """
 
 import fcntl
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from iomine.errors import WarehouseError
-from iomine.post.model import Kind, Letter
+from iomine.post.model import Kind, Mail
 from iomine.post.tokens import Action, Verb
 from iomine.units import visible
 
@@ -41,7 +40,7 @@ CREATE TABLE wish (
 ) STRICT;
 """
 # A part is an entry, a sign under one, or better.
-_TOLD_TABLE: Final = """
+_LISTED_TABLE: Final = """
 CREATE TABLE told (
     message_id TEXT NOT NULL, part TEXT NOT NULL, key TEXT NOT NULL, cluster TEXT, user TEXT, application TEXT NOT NULL,
     code TEXT, title TEXT NOT NULL, PRIMARY KEY (message_id, part, key)
@@ -52,13 +51,13 @@ INSERT INTO told
 SELECT message_id, CASE WHEN is_better THEN 'better' ELSE 'entry' END, key, NULL, NULL, application, NULL, title FROM told_1;
 DROP TABLE told_1;
 """
-# What makes a ledger of today of each older version; 0 is none.
-_MAKE: Final = {0: _TABLES + _TOLD_TABLE, 1: f"ALTER TABLE told RENAME TO told_1; {_TOLD_TABLE} {_TAKE_OVER}"}
-_TOLD: Final = """
+# SQL that migrates each older version to the current one; 0 is an empty file.
+_MAKE: Final = {0: _TABLES + _LISTED_TABLE, 1: f"ALTER TABLE told RENAME TO told_1; {_LISTED_TABLE} {_TAKE_OVER}"}
+_MAILED: Final = """
 SELECT told.key, max(letter.composed_at) FROM told JOIN letter USING (message_id)
 WHERE letter.kind = ? AND letter.recipient = ? AND letter.state <> 'failed' AND told.part = ? GROUP BY told.key
 """
-# Only entries have links; to want no more letters at all answers every one that came before.
+# Only entries have links. `stop` answers every earlier mail.
 _MAILS: Final = """
 SELECT
     letter.message_id, letter.kind AS mail_kind, letter.recipient, letter.state AS mail_state, letter.reply AS mail_reply,
@@ -83,17 +82,17 @@ VALUES (?, ?, ?, ?, 'pending', ?, ?, ?, ?)
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """A letter on the books.
+    """A mail in the ledger.
 
     Attributes:
-        message_id: what it is known by, and what its bytes say, too.
-        kind: of the letter.
-        recipient: of the letter.
-        address: where it goes.
-        state: how far it has come.
-        mail: its bytes.
+        message_id: its id, which is its Message-ID header too.
+        kind: of the mail.
+        recipient: of the mail.
+        address: of the recipient.
+        state: how far its delivery has come.
+        mail: its bytes as sent.
         reply: what the mail server said last.
-        composed_at: when it came onto the books.
+        composed_at: when it entered the ledger.
     """
 
     message_id: str
@@ -107,7 +106,7 @@ class Posted:
 
     @property
     def who(self) -> str:
-        """Who gets it, for people."""
+        """The recipient, for messages."""
         return who_of(self.kind, self.recipient)
 
 
@@ -123,7 +122,7 @@ class Ledger:
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
-        with _faults_told(file):
+        with _as_warehouse_errors(file):
             if file is not None:
                 # Mails are in it: nobody else's business. What SQLite lays beside it has the same mode.
                 os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -140,17 +139,17 @@ class Ledger:
     def copy(self) -> "Ledger":
         """A ledger that says the same and that nobody else sees."""
         twin = Ledger(None)
-        with _faults_told(self._file):
+        with _as_warehouse_errors(self._file):
             self._con.backup(twin._con)
         return twin
 
-    def add(self, letter: Letter, posted: Posted) -> None:
-        """Puts a letter onto the books; one of the same id that failed is forgotten."""
-        night, at = letter.last_night.isoformat(), posted.composed_at.isoformat()
-        told = [
-            *(("entry", entry.subject, entry.title) for entry in letter.entries),
-            *(("sign", replace(entry.subject, code=code), "") for entry in letter.entries for code in entry.signs),
-            *(("better", subject, "") for subject in letter.better),
+    def add(self, mail: Mail, posted: Posted) -> None:
+        """Adds a mail; a failed one of the same id is deleted."""
+        night, at = mail.last_night.isoformat(), posted.composed_at.isoformat()
+        listed = [
+            *(("entry", entry.subject, entry.title) for entry in mail.entries),
+            *(("sign", replace(entry.subject, code=code), "") for entry in mail.entries for code in entry.signs),
+            *(("better", subject, "") for subject in mail.better),
         ]
         with self._change() as con:
             con.execute("DELETE FROM told WHERE message_id = ?", (posted.message_id,))
@@ -159,11 +158,11 @@ class Ledger:
             con.execute(_ADD, row)
             con.executemany(
                 "INSERT OR IGNORE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(posted.message_id, part, subject.key, *astuple(subject), title) for part, subject, title in told],
+                [(posted.message_id, part, subject.key, *astuple(subject), title) for part, subject, title in listed],
             )
 
     def mark(self, message_id: str, state: State, at: datetime, reply: str = "") -> None:
-        """Notes how far a letter has come; what has come to its end needs its bytes no more."""
+        """Notes the state of a mail. The bytes of a mail that is sent or failed are deleted."""
         with self._change() as con:
             con.execute(
                 "UPDATE letter SET state = ?1, changed_at = ?2, reply = ?3, tries = tries + (?1 = 'sending'), "
@@ -172,7 +171,7 @@ class Ledger:
             )
 
     def unfinished(self) -> list[Posted]:
-        """Letters that have not come to their end, the oldest first."""
+        """Mails that are neither sent nor failed, the oldest first."""
         rows = self._rows(
             "SELECT message_id, kind, recipient, address, state, mail, reply, composed_at FROM letter "
             "WHERE state IN ('pending', 'sending', 'deferred') ORDER BY composed_at, rowid"
@@ -180,12 +179,12 @@ class Ledger:
         return [Posted(*row[:-1], composed_at=datetime.fromisoformat(row[-1])) for row in rows]  # type: ignore[misc]
 
     def state_of(self, message_id: str) -> State | None:
-        """How far a letter has come, None where it is not on the books."""
+        """The state of a mail, None where the ledger does not have it."""
         rows = self._rows("SELECT state FROM letter WHERE message_id = ?", message_id)
         return rows[0][0] if rows else None
 
     def first_of(self, kind: Kind, recipient: str) -> str | None:
-        """The id of the first letter of its kind that somebody got, which all later ones answer to."""
+        """The id of the first mail of its kind to a recipient, which all later ones reply to."""
         rows = self._rows(
             "SELECT message_id FROM letter WHERE kind = ? AND recipient = ? AND state <> 'failed' ORDER BY rowid LIMIT 1",
             kind,
@@ -194,22 +193,22 @@ class Ledger:
         return rows[0][0] if rows else None
 
     def last_nights(self, kind: Kind) -> dict[str, date]:
-        """The newest night that each recipient of such letters was told of."""
+        """The newest night that a mail of this kind reported to each recipient."""
         rows = self._rows(
             "SELECT recipient, max(last_night) FROM letter WHERE kind = ? AND state <> 'failed' GROUP BY recipient", kind
         )
         return {recipient: date.fromisoformat(night) for recipient, night in rows}
 
-    def told(self, kind: Kind, recipient: str) -> dict[str, date]:
-        """The day on which somebody was last told of each subject, by its key."""
+    def mailed(self, kind: Kind, recipient: str) -> dict[str, date]:
+        """The day on which a mail last listed each subject for a recipient, by its key."""
         return self._days(kind, recipient, "entry")
 
     def praised(self, kind: Kind, recipient: str) -> dict[str, date]:
-        """The day on which somebody was last told that a subject got better, by its key."""
+        """The day on which a mail last reported to a recipient that a subject got better, by its key."""
         return self._days(kind, recipient, "better")
 
     def title(self, action: Action) -> tuple[str, str] | None:
-        """What a letter said of the subject that somebody's link is about: title and application."""
+        """Title and application that a mail gave for the subject of a link."""
         rows = self._rows(
             "SELECT told.title, told.application FROM told JOIN letter USING (message_id) "
             "WHERE kind = ? AND recipient = ? AND key = ? AND part = 'entry' ORDER BY composed_at DESC LIMIT 1",
@@ -235,17 +234,17 @@ class Ledger:
         return {(verb, key): date.fromisoformat(until) for verb, key, until in rows}
 
     def mails(self) -> list[dict[str, str | None]]:
-        """What each letter told, how far it has come, and what its reader has asked for since: columns of `mail`, as text."""
-        with _faults_told(self._file):
-            told = self._con.execute(_MAILS)
-            names = [name for name, *_ in told.description]
-            return [dict(zip(names, row, strict=True)) for row in told]
+        """What each mail lists, its state, and what its reader asked for since: columns of `mail`, as text."""
+        with _as_warehouse_errors(self._file):
+            rows = self._con.execute(_MAILS)
+            names = [name for name, *_ in rows.description]
+            return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _days(self, kind: Kind, recipient: str, part: Part) -> dict[str, date]:
-        return {key: datetime.fromisoformat(at).date() for key, at in self._rows(_TOLD, kind, recipient, part)}
+        return {key: datetime.fromisoformat(at).date() for key, at in self._rows(_MAILED, kind, recipient, part)}
 
     def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]  # as SQLite gives them
-        with _faults_told(self._file):
+        with _as_warehouse_errors(self._file):
             return self._con.execute(sql, values).fetchall()
 
     def _make(self) -> None:
@@ -257,7 +256,7 @@ class Ledger:
                         con.execute(statement)
                     con.execute(f"PRAGMA user_version = {_VERSION}")
         if self._version() != _VERSION:
-            raise WarehouseError(f"The ledger {self._file} was written by another version of iomine: go on with that one.")
+            raise WarehouseError(f"The ledger {self._file} was written by another version of iomine: use that version.")
 
     def _version(self) -> int:
         version: int = self._con.execute("PRAGMA user_version").fetchone()[0]
@@ -266,7 +265,7 @@ class Ledger:
     @contextmanager
     def _change(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all that is done in it is on the disk when it ends, or nothing."""
-        with _faults_told(self._file):
+        with _as_warehouse_errors(self._file):
             self._con.execute("BEGIN IMMEDIATE")
             try:
                 yield self._con
@@ -278,7 +277,7 @@ class Ledger:
 
 
 def who_of(kind: Kind, recipient: str) -> str:
-    """Who gets a letter, for people."""
+    """The recipient of a mail, for messages."""
     return f"{kind} {visible(recipient)}"
 
 
@@ -292,7 +291,7 @@ def only_digest(folder: Path) -> Iterator[None]:
     Raises:
         WarehouseError: another digest is being sent.
     """
-    with _faults_told(folder):
+    with _as_warehouse_errors(folder):
         descriptor = os.open(folder / "digest.lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
@@ -305,10 +304,10 @@ def only_digest(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _faults_told(place: Path | None) -> Iterator[None]:
+def _as_warehouse_errors(place: Path | None) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): put back a copy that can.") from error
+        raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): restore a copy.") from error
     except OSError as error:
         raise WarehouseError(f"{place} cannot be read or written ({error.strerror}): make room, or ask its owner.") from error

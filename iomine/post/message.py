@@ -1,4 +1,4 @@
-"""A letter as a mail: two parts that say the same, pictures, links that are signed, and headers that cannot be anything else."""
+"""Composes a mail: two parts that say the same, pictures, signed links, and headers that cannot be read as others."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from iomine.errors import OutputError
 from iomine.post.addresses import domain_of, plain_name
 from iomine.post.directory import Person
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.post.settings import Settings
 from iomine.post.tokens import Action, Signer, Verb
 from iomine.units import visible
@@ -27,9 +27,9 @@ _PICTURE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class _Whole(BaseHeader):
-    """A header of addresses in angle brackets, folded between them and nowhere else.
+    """A header of addresses in angle brackets, folded only between them.
 
-    Python would fold an address that is longer than a line by encoding it, and then it is none any more.
+    Python folds an address that is longer than a line by encoding it, and mail programs then do not know it as an address.
     """
 
     max_count = 1
@@ -47,11 +47,11 @@ class _Whole(BaseHeader):
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells a mail from others.
+    """Headers that differ from mail to mail.
 
     Attributes:
         message_id: in angle brackets.
-        first_id: of the first mail of its kind to the same person, which it answers to; None where it is the first.
+        first_id: of the first mail of its kind to the same person, which this one replies to; None for the first.
         at: its date, with a time zone.
     """
 
@@ -70,56 +70,57 @@ def _policy() -> "EmailPolicy[Any]":
 _POLICY: Final = _policy()
 
 
-def message_id(letter: Letter, address: str, settings: Settings) -> str:
-    """The id of a letter, the same for the same letter however often it is composed.
+def message_id(mail: Mail, address: str, settings: Settings) -> str:
+    """The id of a mail, the same however often the mail is composed.
 
-    To users and projects those are letters up to the same night on the same subjects, to operators those of the same night.
+    Mails to users and projects are the same if they end on the same night and list the same subjects; those to operators, if they
+    end on the same night.
     """
-    parts = [letter.kind, letter.recipient, letter.last_night.isoformat()]
-    if letter.kind == "operator":
+    parts = [mail.kind, mail.recipient, mail.last_night.isoformat()]
+    if mail.kind == "operator":
         parts.append(address)
     else:
-        parts += sorted(entry.subject.key for entry in letter.entries)
-        parts += sorted(f"better {subject.key}" for subject in letter.better)
-    told = "".join(f"{len(part)}:{part}" for part in parts)
-    return f"<{sha256(told.encode()).hexdigest()[:32]}@{domain_of(settings.from_address)}>"
+        parts += sorted(entry.subject.key for entry in mail.entries)
+        parts += sorted(f"better {subject.key}" for subject in mail.better)
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return f"<{sha256(text.encode()).hexdigest()[:32]}@{domain_of(settings.from_address)}>"
 
 
-def compose(letter: Letter, person: Person, settings: Settings, signer: Signer, stamp: Stamp) -> bytes:
+def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stamp: Stamp) -> bytes:
     """The mail, with CRLF at the end of lines.
 
     Args:
-        letter: what it says.
-        person: who gets it.
+        mail: its content.
+        person: the recipient.
         settings: of the site.
         signer: of links.
-        stamp: what tells it from other mails.
+        stamp: its id and date.
 
     Raises:
-        OutputError: it is larger than a mail of 100 KB.
+        OutputError: it is larger than 100 KB.
     """
-    mail = EmailMessage(_POLICY)
-    mail["Date"] = stamp.at
-    mail["From"] = Address(plain_name(settings.from_name), addr_spec=settings.from_address)
-    mail["To"] = Address(plain_name(person.name), addr_spec=person.address)
-    mail["Reply-To"] = settings.answers_to
-    mail["Subject"] = _one_line(letter.subject)
-    mail["Message-ID"] = stamp.message_id
+    message = EmailMessage(_POLICY)
+    message["Date"] = stamp.at
+    message["From"] = Address(plain_name(settings.from_name), addr_spec=settings.from_address)
+    message["To"] = Address(plain_name(person.name), addr_spec=person.address)
+    message["Reply-To"] = settings.answers_to
+    message["Subject"] = _one_line(mail.subject)
+    message["Message-ID"] = stamp.message_id
     if stamp.first_id:
-        mail["In-Reply-To"] = stamp.first_id
-        mail["References"] = stamp.first_id
-    # RFC 3834, and what vacation programs and Exchange go by.
-    mail["Auto-Submitted"] = "auto-generated"
-    mail["Precedence"] = "bulk"
-    mail["X-Auto-Response-Suppress"] = "All"
-    mail["List-Id"] = f"<{letter.kind}.digest.iomine.{domain_of(settings.from_address)}>"
-    links = _Links(letter, settings, signer)
-    if letter.kind != "operator":
-        mail["List-Unsubscribe"] = ", ".join(f"<{address}>" for address in links.all_of("stop"))
+        message["In-Reply-To"] = stamp.first_id
+        message["References"] = stamp.first_id
+    # RFC 3834, and the headers that vacation programs and Exchange check.
+    message["Auto-Submitted"] = "auto-generated"
+    message["Precedence"] = "bulk"
+    message["X-Auto-Response-Suppress"] = "All"
+    message["List-Id"] = f"<{mail.kind}.digest.iomine.{domain_of(settings.from_address)}>"
+    links = _Links(mail, settings, signer)
+    if mail.kind != "operator":
+        message["List-Unsubscribe"] = ", ".join(f"<{address}>" for address in links.all_of("stop"))
         if settings.root.startswith("https:"):
-            mail["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    _fill(mail, letter, links)
-    content = mail.as_bytes()
+            message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+    _fill(message, mail, links)
+    content = message.as_bytes()
     if len(content) > MOST_BYTES:
         raise OutputError(f"The mail is {len(content):,} bytes; the limit is {MOST_BYTES:,}: lower most_entries in digest.toml.")
     return content
@@ -130,38 +131,38 @@ def _one_line(subject: str) -> str:
     return visible(" ".join(subject.split())).replace("=?", "= ?")[:_LONGEST_SUBJECT]
 
 
-def _fill(mail: EmailMessage, letter: Letter, links: "_Links") -> None:
-    mail.set_content(links.put_into(letter.text, str))
-    mail.add_alternative(links.put_into(letter.html, escape), subtype="html")
-    html = cast("list[MIMEPart]", mail.get_payload())[1]
-    for name, picture in letter.pictures.items():
+def _fill(message: EmailMessage, mail: Mail, links: "_Links") -> None:
+    message.set_content(links.put_into(mail.text, str))
+    message.add_alternative(links.put_into(mail.html, escape), subtype="html")
+    html = cast("list[MIMEPart]", message.get_payload())[1]
+    for name, picture in mail.pictures.items():
         if not _PICTURE.fullmatch(name):
             raise ValueError(f"{name!r} cannot name a picture")
         html.add_related(picture, "image", "png", cid=f"<{name}>", disposition="inline", filename=f"{name}.png")
 
 
 class _Links:
-    """The links of a letter."""
+    """The links of a mail."""
 
-    def __init__(self, letter: Letter, settings: Settings, signer: Signer) -> None:
-        self._letter = letter
+    def __init__(self, mail: Mail, settings: Settings, signer: Signer) -> None:
+        self._mail = mail
         self._settings = settings
         self._signer = signer
-        self._keys = {entry.subject.key for entry in letter.entries}
+        self._keys = {entry.subject.key for entry in mail.entries}
 
     def put_into(self, text: str, escaped: Callable[[str], str]) -> str:
         """A text with links in their places."""
         return _PLACE.sub(lambda place: escaped(self._in_place(place)), text)
 
     def all_of(self, verb: Verb, key: str = "") -> list[str]:
-        """The links of an action: to the site, where there is one, and one that writes a mail."""
+        """The links of an action: to the site's server, if there is one, and one that opens a mail to send."""
         days = self._settings.snooze_days if verb == "snooze" else 0
-        token = self._signer.token(Action(verb, self._letter.kind, self._letter.recipient, key, days))
+        token = self._signer.token(Action(verb, self._mail.kind, self._mail.recipient, key, days))
         mailto = f"mailto:{quote(self._settings.actions_to, safe='@')}?subject=iomine%20{token}"
         return [f"{self._settings.root}mail/{token}", mailto] if self._settings.root else [mailto]
 
     def _in_place(self, place: re.Match[str]) -> str:
         way, whole, verb, key = place.groups()
         if key is not None and key not in self._keys:
-            raise ValueError(f"a letter has a link about {key}, which it does not tell of")
+            raise ValueError(f"a mail has a link about {key}, which is none of its entries")
         return self.all_of(cast("Verb", verb or whole), key or "")[0 if way == "link" else -1]

@@ -1,7 +1,7 @@
-"""What is handed to the post: letters, whole but for what the post itself adds.
+"""What the post is given: mails, complete except for the links and headers that the post adds.
 
-Links that only the post can make are places in a letter's text and HTML: `{{link:ACTION:KEY}}` with the action
-`acknowledge` or `snooze` and the key of a subject, `{{link:stop}}` for no more letters at all, and each also as
+Links that only the post can make are places in a mail's text and HTML: `{{link:ACTION:KEY}}` with the action
+`acknowledge` or `snooze` and the key of a subject, `{{link:stop}}` for no more mails at all, and each also as
 `{{mailto:…}}`.
 """
 
@@ -16,13 +16,13 @@ Kind = Literal["user", "project", "operator"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """What an entry of a letter is about; told again only when its cooldown is over.
+    """What an entry of a mail is about; it is mailed again only when its cooldown is over.
 
-    All are texts as views give them, never to be shown as they are.
+    All are texts as views give them, and must be escaped before they are shown.
 
     Attributes:
         cluster: the machine.
-        user: whose runs.
+        user: who ran it.
         application: what was run.
         code: of the trigger that leads the entry.
     """
@@ -34,22 +34,22 @@ class Subject:
 
     @property
     def key(self) -> str:
-        """Hex digits that stay the same for the same four."""
-        # Lengths keep parts apart whatever is in them.
-        told = "".join(f"{len(part)}:{part}" for part in (self.cluster, self.user, self.application, self.code))
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        """Hex digits: a hash of the four fields."""
+        # Lengths separate the fields, whatever characters they hold.
+        text = "".join(f"{len(part)}:{part}" for part in (self.cluster, self.user, self.application, self.code))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that a letter tells.
+    """One finding that a mail lists.
 
     Attributes:
         subject: what it is about.
         title: in a few words.
-        cost_core_seconds: what it cost, None where that is not known.
-        last_night: the newest night that it tells of.
-        signs: codes that it tells of too, as signs of the same.
+        cost_core_seconds: its cost, None where that is not known.
+        last_night: its newest night.
+        signs: other codes that it lists, as signs of the same cause.
     """
 
     subject: Subject
@@ -60,20 +60,20 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
-    """One mail to be.
+class Mail:
+    """One mail before it is composed.
 
     Attributes:
-        kind: to a user, to whoever answers for a project, or to operators.
+        kind: to a user, to the lead of a project, or to operators.
         recipient: a user's name, an account, or `operator`.
-        entries: at most five, the costliest first; empty for operators, and where there is only good news.
-        first_night: the first night that it tells of.
+        entries: at most five, the costliest first; empty for operators, and in a mail of good news only.
+        first_night: the first night that it reports.
         last_night: the last.
-        subject: of the mail, one line.
+        subject: its header, one line.
         text: its plain part, with places for links.
-        html: its other part, with places for links.
+        html: its HTML part, with places for links.
         pictures: PNGs by content id, as the HTML names them with `cid:`.
-        better: what it says is gone or less; told once, whatever the cooldown.
+        better: subjects that it reports as gone or less; each is reported once, whatever the cooldown.
     """
 
     kind: Kind

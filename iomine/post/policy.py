@@ -1,7 +1,7 @@
-"""Notification policy: what is not told, and why. A digest that tells the same thing every week is one that nobody reads.
+"""Notification policy: what is not mailed, and why. A digest that repeats itself every week is not read.
 
-What counts, in this order: the site excludes it; the reader wants no such letters at all; he has acknowledged the finding, for
-good; he has put it off; it was told a short while ago; it costs less than is worth a mail. Operators are told everything.
+Reasons, in this order: the site excludes it; the reader opted out of such mails; the reader acknowledged the finding, which holds
+for good; the reader snoozed it; it was mailed a short while ago; it costs too little. Operators are mailed everything.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,22 +11,22 @@ from functools import cache
 from typing import Literal
 
 from iomine.post.ledger import Ledger
-from iomine.post.model import Entry, Kind, Letter, Subject
+from iomine.post.model import Entry, Kind, Mail, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Verb
 
-Reason = Literal["excluded", "opted out", "acknowledged", "snoozed", "cooldown", "too cheap", "told before"]
+Reason = Literal["excluded", "opted out", "acknowledged", "snoozed", "cooldown", "too cheap", "mailed before"]
 _HOUR_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of many findings a letter tells.
+    """Which of many findings a mail lists.
 
     Attributes:
-        entries: those that it tells, the costliest first.
-        quiet: those that it does not, with the reason.
-        more: those that would be told if there were room.
+        entries: those that it lists, the costliest first.
+        quiet: those that the policy leaves out, with the reason.
+        more: those for which the mail has no room.
     """
 
     entries: tuple[Entry, ...]
@@ -36,17 +36,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    told: Mapping[str, date]
+    mailed: Mapping[str, date]
     praised: Mapping[str, date]
     wishes: Mapping[tuple[Verb, str], date]
 
 
 class NotificationPolicy:
-    """What is told on a day.
+    """What may be mailed on a day.
 
     Args:
         settings: of the site.
-        ledger: what has been told and asked for; a change in it that is made later may not count.
+        ledger: what was mailed and asked for. It is read once for each recipient; later changes may be missed.
         today: the date in UTC.
     """
 
@@ -54,10 +54,10 @@ class NotificationPolicy:
         self._settings = settings
         self._today = today
         self._cooldown = timedelta(days=settings.cooldown_days)
-        self._past = cache(lambda kind, who: _Past(ledger.told(kind, who), ledger.praised(kind, who), ledger.wishes(kind, who)))
+        self._past = cache(lambda kind, who: _Past(ledger.mailed(kind, who), ledger.praised(kind, who), ledger.wishes(kind, who)))
 
     def choose(self, kind: Kind, recipient: str, entries: Iterable[Entry]) -> Choice:
-        """What of findings is told."""
+        """Divides findings into those that a mail lists and those that it leaves out."""
         judged = [(entry, self._quiet_entry(kind, recipient, entry)) for entry in entries]
         loud = sorted((entry for entry, reason in judged if reason is None), key=_dearest_first)
         most = self._settings.most_entries
@@ -65,7 +65,7 @@ class NotificationPolicy:
         return Choice(tuple(loud[:most]), quiet, tuple(loud[most:]))
 
     def quiet(self, kind: Kind, recipient: str, subject: Subject) -> Reason | None:
-        """Why somebody is not told of a subject, None where he is."""
+        """Why a subject is not mailed to a recipient, None where it is."""
         excluded = self._settings.exclude
         if kind == "operator":
             return None
@@ -78,10 +78,10 @@ class NotificationPolicy:
             return "acknowledged"
         if self._today < past.wishes.get(("snooze", key), date.min):
             return "snoozed"
-        return "cooldown" if key in past.told and self._today < past.told[key] + self._cooldown else None
+        return "cooldown" if key in past.mailed and self._today < past.mailed[key] + self._cooldown else None
 
     def quiet_recipient(self, kind: Kind, recipient: str) -> Reason | None:
-        """Why somebody gets no such letters at all, None where he does."""
+        """Why a recipient gets no such mails at all, None where they do."""
         if kind == "operator":
             return None
         excluded = {"user": self._settings.exclude.users, "project": self._settings.exclude.accounts}.get(kind, ())
@@ -90,18 +90,18 @@ class NotificationPolicy:
         return "opted out" if ("stop", "") in self._past(kind, recipient).wishes else None
 
     def is_praised(self, kind: Kind, recipient: str, subject: Subject) -> bool:
-        """Whether somebody knows that a subject got better: he was told so, and not of the subject again since."""
+        """Whether a mail has reported to a recipient that a subject got better, and none has listed the subject since."""
         past, key = self._past(kind, recipient), subject.key
-        return key in past.praised and past.told.get(key, date.min) <= past.praised[key]
+        return key in past.praised and past.mailed.get(key, date.min) <= past.praised[key]
 
-    def quiet_letter(self, letter: Letter) -> Reason | None:
-        """Why a letter must not leave, None where it may: nothing in it may be quiet by now."""
-        kind, recipient = letter.kind, letter.recipient
+    def quiet_mail(self, mail: Mail) -> Reason | None:
+        """Why a mail must not be sent, None where it may: the policy must allow each of its entries."""
+        kind, recipient = mail.kind, mail.recipient
         if reason := self.quiet_recipient(kind, recipient):
             return reason
-        if reasons := [reason for entry in letter.entries if (reason := self._quiet_entry(kind, recipient, entry))]:
+        if reasons := [reason for entry in mail.entries if (reason := self._quiet_entry(kind, recipient, entry))]:
             return reasons[0]
-        return "told before" if any(self.is_praised(kind, recipient, subject) for subject in letter.better) else None
+        return "mailed before" if any(self.is_praised(kind, recipient, subject) for subject in mail.better) else None
 
     def _quiet_entry(self, kind: Kind, recipient: str, entry: Entry) -> Reason | None:
         if reason := self.quiet(kind, recipient, entry.subject):

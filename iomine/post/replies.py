@@ -21,7 +21,7 @@ _MOST_TRIED: Final = 10
 
 def described(action: Action, ledger: Ledger) -> str:
     """What an action does, as the rest of a sentence that begins with "From now on,"."""
-    who = {"user": "you get", "project": f"whoever answers for {action.recipient} gets"}.get(action.kind, "operators get")
+    who = {"user": "you get", "project": f"the lead of {action.recipient} gets"}.get(action.kind, "operators get")
     if action.verb == "stop":
         return f"{who} no more digests."
     title, application = ledger.title(action) or ("this finding", "")
@@ -48,7 +48,7 @@ def take(mail: bytes, signer: Signer, ledger: Ledger, today: date) -> str:
     # Programs that answer programs never end (RFC 3834).
     if _is_automatic(headers):
         return "This mail was sent by a program: nothing is done."
-    fault = UsageError("The mail's subject holds no link of a digest: write it with the link in the digest.")
+    fault = UsageError("The mail's subject has no token of a digest: use the link in the digest to write it.")
     for token in list(_tokens(headers))[:_MOST_TRIED]:
         try:
             action = signer.action(token)

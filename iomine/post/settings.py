@@ -71,11 +71,11 @@ class SmtpSettings(SiteSettings):
 
 
 class Exclusions(SiteSettings):
-    """What no digest tells of, by names as the logs and the accounting have them."""
+    """What is left out of digests, by names as the logs and the accounting have them."""
 
     users: Lines = setting((), "Users who get no digest.")
-    accounts: Lines = setting((), "Accounts whose runs are not told of.")
-    applications: Lines = setting((), "Applications that are not told of.")
+    accounts: Lines = setting((), "Accounts whose runs are left out.")
+    applications: Lines = setting((), "Applications that are left out.")
 
 
 class Settings(SiteSettings):
@@ -89,9 +89,9 @@ class Settings(SiteSettings):
     actions_address: Line = setting("", "Address that is piped into `iomine digest --take`; empty: that for answers.")
     site: Line = setting("", "Where `iomine serve` is reached, such as https://iomine.site.org/; empty: links write mails.")
     operators: Lines = setting((), "Addresses that get the nightly summary.")
-    cooldown_days: CountOrZero = setting(14, "Days before the same finding is told again.")
-    snooze_days: Count = setting(30, "Days that a finding is not told when somebody asks for later.")
-    least_core_hours: Amount = setting(1.0, "Core-hours that a finding costs at least, to be told.")
+    cooldown_days: CountOrZero = setting(14, "Days before the same finding is mailed again.")
+    snooze_days: Count = setting(30, "Days that a finding is not mailed after its user chose Remind me later.")
+    least_core_hours: Amount = setting(1.0, "Core-hours that a finding must cost to be mailed.")
     most_entries: Count = setting(5, "Findings in a digest, at most.")
     most_mails: Count = setting(500, "Digests that a run sends, at most; the costliest first, others wait for the next run.")
     give_up_days: Count = setting(5, "Days after which a digest that no server takes is given up.")
@@ -100,9 +100,9 @@ class Settings(SiteSettings):
     )
     directory: DirectorySettings = setting(DirectorySettings(), "Who has which address.")
     smtp: SmtpSettings = setting(SmtpSettings(), "The mail server that takes the mails.")
-    exclude: Exclusions = setting(Exclusions(), "What no digest tells of, by names as the logs and the accounting have them.")
+    exclude: Exclusions = setting(Exclusions(), "What is left out of digests, by names as the logs and the accounting have them.")
     investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
-    notices: Mapping[str, Amount] = setting({}, "Thresholds over which a night's metric is told to operators.")
+    notices: Mapping[str, Amount] = setting({}, "Thresholds above which a night's metric is mailed to operators.")
 
     @model_validator(mode="after")
     def _is_fit(self) -> Self:

@@ -1,7 +1,7 @@
 """Signed links: what a reader may ask for with one click, and for nobody but himself.
 
 A token says what, who and about which subject, and holds for as long as the site keeps its key: a link to stop all mails must
-work in an old mail too. It is a secret between the site and the reader; whoever gets hold of it can do that one thing.
+work in an old mail too. It is a secret between the site and the reader; anyone who has it can do that one thing.
 """
 
 import os
@@ -20,7 +20,7 @@ from iomine.settings import read_secret
 Verb = Literal["acknowledge", "snooze", "stop"]
 _KEY_BYTES: Final = 32
 _LONGEST: Final = 2000
-_UNKNOWN: Final = "This link is none of ours, or not whole: take it from the mail once more, or ask the operators."
+_UNKNOWN: Final = "This link is not valid: copy it from the mail again, or ask the operators."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Action:
 
     Attributes:
         verb: what is to be done.
-        kind: of the letters.
-        recipient: of the letters.
+        kind: of the mails.
+        recipient: of the mails.
         key: of the subject that it is about, empty where it is about all.
         days: for how long, where that matters.
     """

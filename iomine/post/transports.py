@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[^A-Za-z0-9.-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Mail:
+class Message:
     """What is carried.
 
     Attributes:
@@ -57,7 +57,7 @@ class Outcome:
 class Transport(Protocol):
     """Takes mails, one at a time."""
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, message: Message) -> Outcome:
         """Carries a mail.
 
         Raises:
@@ -109,13 +109,13 @@ class Outbox:
         except OSError as error:
             raise self._fault(error) from error
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, message: Message) -> Outcome:
         """Writes a mail."""
-        target = self._folder / f"{_NAME.sub('_', mail.message_id.strip('<>'))}.eml"
+        target = self._folder / f"{_NAME.sub('_', message.message_id.strip('<>'))}.eml"
         beside = target.with_suffix(".part")
         try:
             with beside.open("wb") as opened:
-                opened.write(mail.content)
+                opened.write(message.content)
                 opened.flush()
                 os.fsync(opened.fileno())
             beside.replace(target)
@@ -151,22 +151,22 @@ class Smtp:
         self._context = _context(folder / settings.ca_file if settings.ca_file else None)
         self._server: smtplib.SMTP | None = None
 
-    def send(self, mail: Mail) -> Outcome:
+    def send(self, message: Message) -> Outcome:
         """Hands a mail over; where a connection that was kept turns out to be lost, on a new one."""
         self._pace.wait()
         was_kept = self._server is not None
-        outcome = self._tried(mail)
+        outcome = self._tried(message)
         is_lost = outcome.end == "later" and self._server is None
-        return self._tried(mail) if is_lost and was_kept else outcome
+        return self._tried(message) if is_lost and was_kept else outcome
 
-    def _tried(self, mail: Mail) -> Outcome:
+    def _tried(self, message: Message) -> Outcome:
         try:
             # Its exceptions are OSErrors too.
             server = self._server = self._server or self._connected()
         except OSError as error:
             return Outcome("later", f"{self._name} is not reached: {_line(error)}", is_reached=False)
         try:
-            outcome = self._hand_over(server, mail)
+            outcome = self._hand_over(server, message)
         except OSError as error:
             self.close()
             return Outcome("later", _line(error))
@@ -199,9 +199,7 @@ class Smtp:
             else:
                 server = smtplib.SMTP(*place, timeout=seconds)
         except ssl.SSLError as error:
-            raise OutputError(
-                f"{self._name} does not speak TLS as it must ({_line(error)}): see smtp.tls and smtp.ca_file."
-            ) from error
+            raise OutputError(f"{self._name} failed to set up TLS ({_line(error)}): see smtp.tls and smtp.ca_file.") from error
         try:
             self._introduce(server)
         except BaseException:
@@ -222,25 +220,25 @@ class Smtp:
         except smtplib.SMTPAuthenticationError as error:
             if _is_temporary(error.smtp_code):
                 raise ConnectionError(_line(error)) from error
-            raise OutputError(f"{self._name} does not let {settings.user} in ({_line(error)}): see smtp.user.") from error
+            raise OutputError(f"{self._name} refuses the login of {settings.user} ({_line(error)}): see smtp.user.") from error
         except (smtplib.SMTPNotSupportedError, smtplib.SMTPResponseException, ssl.SSLError) as error:
             if isinstance(error, smtplib.SMTPResponseException) and _is_temporary(error.smtp_code):
                 raise ConnectionError(_line(error)) from error
             raise OutputError(f"{self._name} does not do what smtp.tls and smtp.user ask for ({_line(error)}).") from error
 
-    def _hand_over(self, server: smtplib.SMTP, mail: Mail) -> Outcome:
-        code, reply = server.mail(mail.sender)
+    def _hand_over(self, server: smtplib.SMTP, message: Message) -> Outcome:
+        code, reply = server.mail(message.sender)
         if not _is_fine(code) and not _is_temporary(code):
             # It would be so for every mail.
             self._reset()
-            raise OutputError(f"{self._name} takes no mail from {mail.sender} ({_told(code, reply)}): see from_address.")
+            raise OutputError(f"{self._name} takes no mail from {message.sender} ({_reply_text(code, reply)}): see from_address.")
         if _is_fine(code):
-            code, reply = server.rcpt(mail.address)
+            code, reply = server.rcpt(message.address)
         if _is_fine(code):
             code, reply = server.docmd("data")
             if code == _GOES_ON:
-                return _send_content(server, mail.content)
-        return Outcome("later" if _is_temporary(code) or _is_fine(code) else "refused", _told(code, reply))
+                return _send_content(server, message.content)
+        return Outcome("later" if _is_temporary(code) or _is_fine(code) else "refused", _reply_text(code, reply))
 
     def _reset(self) -> None:
         """Has the server forget what was begun."""
@@ -265,11 +263,11 @@ def _send_content(server: smtplib.SMTP, content: bytes) -> Outcome:
     except OSError as error:
         return Outcome("doubtful", _line(error))
     if _is_fine(code):
-        return Outcome("sent", _told(code, reply))
+        return Outcome("sent", _reply_text(code, reply))
     # What is no reply says nothing about the mail.
     if code < 0 or code == _GOES_ON:
-        return Outcome("doubtful", _told(code, reply))
-    return Outcome("later" if _is_temporary(code) else "refused", _told(code, reply))
+        return Outcome("doubtful", _reply_text(code, reply))
+    return Outcome("later" if _is_temporary(code) else "refused", _reply_text(code, reply))
 
 
 def _is_fine(code: int) -> bool:
@@ -277,11 +275,11 @@ def _is_fine(code: int) -> bool:
 
 
 def _is_temporary(code: int) -> bool:
-    # A reply that makes no sense is none of the mail's fault.
+    # A reply that makes no sense is not caused by the mail.
     return not _is_fine(code) and not 500 <= code < 600  # noqa: PLR2004  RFC 5321
 
 
-def _told(code: int, reply: bytes) -> str:
+def _reply_text(code: int, reply: bytes) -> str:
     return _short(f"{code} {reply.decode('utf-8', 'replace')}")
 
 
@@ -289,7 +287,7 @@ def _line(error: Exception) -> str:
     match error:
         case smtplib.SMTPResponseException():
             reply = error.smtp_error
-            return _told(error.smtp_code, reply if isinstance(reply, bytes) else reply.encode())
+            return _reply_text(error.smtp_code, reply if isinstance(reply, bytes) else reply.encode())
         case OSError() if error.strerror:
             return _short(error.strerror)
         case _:

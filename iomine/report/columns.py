@@ -42,7 +42,7 @@ def page_parquet(rows: pa.Table, names: Names, tick: float) -> bytes:
 
     Args:
         rows: `start_seconds` and `end_seconds`, sound and within the run, and any of the columns that a page knows.
-        names: the page's lists by column of `rows` that they number; a value that is not in its list gets the number behind
+        names: the page's lists by column of `rows` that they number; a value that is not in its list gets the number after
             the last.
         tick: seconds of a tick.
     """

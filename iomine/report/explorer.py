@@ -57,17 +57,17 @@ def data_name(stem: str) -> str:
 
 
 def _blocks(trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> dict[str, str]:
-    """What is told of the trace, and its light tables; of long ones only where they lie."""
-    told = [_told(table, "block", f"{NAME}-{number}") for number, table in enumerate(light)]
-    told += [_told(table, "href", name) for name, table in long.items()]
-    about = json.dumps({**trace.about, "tables": told}, allow_nan=False, separators=(",", ":")).encode()
+    """The description of a trace with its small tables; of long ones, their addresses."""
+    listed = [_listed(table, "block", f"{NAME}-{number}") for number, table in enumerate(light)]
+    listed += [_listed(table, "href", name) for name, table in long.items()]
+    about = json.dumps({**trace.about, "tables": listed}, allow_nan=False, separators=(",", ":")).encode()
     return {
         f"{NAME}-about": _text(packed(about)),
         **{f"{NAME}-{number}": _text(table.parquet) for number, table in enumerate(light)},
     }
 
 
-def _told(table: Table, key: str, place: str) -> dict[str, Any]:
+def _listed(table: Table, key: str, place: str) -> dict[str, Any]:
     return {"by": table.by, "tolerance": table.tolerance, "rows": table.row_count, key: place}
 
 

@@ -16,7 +16,7 @@ from iomine.triggers import MANUALS, TRIGGERS
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
 
-_TOLD: Final = ("high", "warn")
+_FINDING_LEVELS: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
 _HISTORY_DAYS: Final = 90
 # As in the questions under `sql/questions/report`, with the parameters of `which`.
@@ -26,7 +26,14 @@ _WANTED: Final = (
 )
 # What is asked for where nothing is known.
 _JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
-_WEATHER: Final = ("weather_verdict", "weather_rule", "weather_slowdown_ratio", "is_slow_run", "neighbour", "neighbour_ratio")
+_SYSTEM_STATE: Final = (
+    "weather_verdict",
+    "weather_rule",
+    "weather_slowdown_ratio",
+    "is_slow_run",
+    "neighbour",
+    "neighbour_ratio",
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,11 +69,11 @@ class Facts:
     Attributes:
         log: its row of `logs`, with `host_count` where the hosts of its ranks are known.
         job: what accounting knows of its job.
-        findings: verdicts that are worth telling, each with `title`, what it `needs`, and `metrics`; the costliest first.
+        findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
-        weather: whose fault it was.
+        weather: the system state's verdict, from `job_weather`.
         modules: its modules.
         layers: totals by layer.
         sizes: numbers of requests by size, by layer.
@@ -84,7 +91,7 @@ class Facts:
     notes: Rows = field(default_factory=list)
     unknown: Rows = field(default_factory=list)
     not_applicable: Rows = field(default_factory=list)
-    weather: Row = field(default_factory=lambda: dict.fromkeys(_WEATHER))
+    weather: Row = field(default_factory=lambda: dict.fromkeys(_SYSTEM_STATE))
     modules: Rows = field(default_factory=list)
     layers: Rows = field(default_factory=list)
     sizes: Rows = field(default_factory=list)
@@ -127,8 +134,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
     for name in _LISTS:
         for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
-    for log_id, (weather,) in rows(question("report/weather")).items():
-        facts[log_id].weather = weather
+    for log_id, (state,) in rows(question("report/system_state")).items():
+        facts[log_id].weather = state
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs
@@ -182,15 +189,15 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
         of_log.not_applicable = [verdict for verdict in verdicts if verdict["state"] == "not applicable"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
-        of_log.findings = [verdict for verdict in fired if verdict["level"] in _TOLD]
-        of_log.notes = [verdict for verdict in fired if verdict["level"] not in _TOLD]
+        of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
+        of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
         codes |= {verdict["code"] for verdict in of_log.findings}
     metrics = {view: rows(sql) for view, sql in _metric_questions(codes).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
             trigger = TRIGGERS.get(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
-            finding["metrics"] = {name: values[0][name] for name in trigger.told} if trigger and values else {}
+            finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
 
 
 def _words(code: str) -> Row:
@@ -202,7 +209,7 @@ def _words(code: str) -> Row:
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
     for code in sorted(codes & TRIGGERS.keys()):
-        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].told)
+        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].shown)
     # Views and columns are triggers' own names, which their model has checked.
     return {
         view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {_WANTED}"  # noqa: S608

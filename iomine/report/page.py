@@ -100,13 +100,13 @@ def triggers_page() -> str:
 
 def as_json(facts: Facts) -> bytes:
     """All facts but the picture, for programs; the same facts give the same bytes."""
-    told = {
+    content = {
         "iomine": __version__,
         "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
         "grid": facts.grid and tenths(facts.grid),
     }
-    return json.dumps(told, default=_plain, allow_nan=False, separators=(",", ":")).encode()
+    return json.dumps(content, default=_plain, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _plain(value: object) -> str:
@@ -243,7 +243,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "unknown": facts.unknown_by_reason(),
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
-        "weather": facts.weather,
+        "system_state": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "facts": facts,
@@ -251,11 +251,11 @@ def _view(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _not_you(weather: Row) -> str | None:
+def _not_you(state: Row) -> str | None:
     """What to say above findings that are to be held with care, None where they are not."""
-    if weather["weather_verdict"] == "unexplained" and weather["is_slow_run"]:
+    if state["weather_verdict"] == "unexplained" and state["is_slow_run"]:
         return _UNEXPLAINED
-    return _NOT_YOU.get(weather["weather_verdict"])
+    return _NOT_YOU.get(state["weather_verdict"])
 
 
 def charged(findings: Rows, run_core_seconds: float | None) -> Row:

@@ -1,6 +1,6 @@
 """Pictures in pages: SVG as text, and grids as small PNGs within it, both made in less than a millisecond.
 
-Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people tell apart. Text and lines
+Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people see. Text and lines
 take their colours from the style sheet, so that pictures follow the page into the dark.
 """
 
@@ -58,7 +58,7 @@ def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE, 
     Args:
         cells: rows from the top.
         palette: up to 256 colours as red, green and blue.
-        is_clear: whether what lies behind shows through the first colour.
+        is_clear: whether the first colour is transparent.
     """
     height, width = cells.shape
     lines = np.zeros((height, width + 1), np.uint8)
@@ -172,10 +172,10 @@ def tenths(grid: Grid) -> list[dict[str, float]]:
     return [
         {
             "start_seconds": grid.seconds * first / columns,
-            "end_seconds": grid.seconds * behind / columns,
-            "read_bytes": float(grid.read[:, first:behind].sum()),
-            "write_bytes": float(grid.write[:, first:behind].sum()),
+            "end_seconds": grid.seconds * end / columns,
+            "read_bytes": float(grid.read[:, first:end].sum()),
+            "write_bytes": float(grid.write[:, first:end].sum()),
         }
-        for first, behind in pairwise(edges)
-        if behind > first
+        for first, end in pairwise(edges)
+        if end > first
     ]

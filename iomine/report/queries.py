@@ -1,9 +1,9 @@
 """What pages ask the warehouse of levels of detail of a trace, which few traces need.
 
 $1 to $3 are a log's id, night and cluster, and $4 is when a request has to have ended. Its columns depend on
-what a level is told apart by, so the query is put together here; other questions about traces are under `sql/questions/trace`.
+the column that separates levels, so the query is put together here; other questions about traces are under `sql/questions/trace`.
 """
-# ruff: noqa: S608 - put together from the texts in this file; whoever fills a condition in quotes what is in it
+# ruff: noqa: S608 - put together from the texts in this file; callers quote the values of conditions
 
 from typing import Final
 
@@ -44,7 +44,7 @@ def level_sql(by: str, level: int) -> str:
     """The query for a level of detail: of each layer the coarsest that is not coarser, and requests where there is none.
 
     Args:
-        by: what rows are told apart by beside time: `rank`, `ost`, or `offset`, of which there is one level.
+        by: what separates rows beside time: `rank`, `ost`, or `offset`, of which there is one level.
         level: 0 is coarse.
     """
     if by == "offset":

@@ -63,7 +63,7 @@ class Table:
     """Rows of a trace.
 
     Attributes:
-        by: what its rows are told apart by beside time: `rank`, `ost`, or `offset`.
+        by: what separates its rows beside time: `rank`, `ost`, or `offset`.
         tolerance: gaps of as many seconds, or bytes for `offset`, are closed; 0 where each request has a row.
         row_count: how many rows there are.
         parquet: the rows, packed by gzip.

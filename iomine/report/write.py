@@ -83,31 +83,31 @@ def _write_batch(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Wri
     changed: dict[str, tuple[Facts, bytes]] = {}
     for facts in batch:
         log_id = facts.log["log_id"]
-        told = as_json(facts)
-        if _says(folder, log_id, told):
+        content = as_json(facts)
+        if _says(folder, log_id, content):
             yield Written(log_id, folder / f"{log_id}.html", is_new=False)
         else:
-            changed[log_id] = facts, told
+            changed[log_id] = facts, content
     traces = _traces(ask, (facts for facts, _ in changed.values()))
     for log_id, trace in traces:
         yield _write_report(*changed.pop(log_id), trace, folder)
-    for facts, told in changed.values():
-        yield _write_report(facts, told, None, folder)
+    for facts, content in changed.values():
+        yield _write_report(facts, content, None, folder)
 
 
-def _says(folder: Path, log_id: str, told: bytes) -> bool:
+def _says(folder: Path, log_id: str, content: bytes) -> bool:
     """Whether there is a report that says this: written last, the JSON says what the page says."""
     page_file, facts_file = (folder / f"{log_id}.{ending}" for ending in ("html", "json"))
-    return page_file.exists() and facts_file.exists() and facts_file.read_bytes() == told
+    return page_file.exists() and facts_file.exists() and facts_file.read_bytes() == content
 
 
-def _write_report(facts: Facts, told: bytes, trace: Trace | None, folder: Path) -> Written:
+def _write_report(facts: Facts, content: bytes, trace: Trace | None, folder: Path) -> Written:
     log_id = facts.log["log_id"]
     target = folder / f"{log_id}.html"
     for name, data in (beside(trace, log_id) if trace else {}).items():
         _replace(folder / name, data)
     _replace(target, page(facts, trace).encode())
-    _replace(target.with_suffix(".json"), told)
+    _replace(target.with_suffix(".json"), content)
     return Written(log_id, target, is_new=True)
 
 

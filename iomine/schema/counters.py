@@ -173,7 +173,7 @@ COUNTERS: Final[dict[str, Counters]] = {
 
 LUSTRE_COMPONENT: Final = _words("STRIPE_SIZE STRIPE_COUNT STRIPE_PATTERN FLAGS EXT_START EXT_END MIRROR_ID")
 
-# What a word becomes where no pattern below says it: field, kind, sentence, and what it tells of people and places.
+# What a word becomes where no pattern below says it: field, kind, sentence, and its privacy rule.
 _SINGLE: Final[dict[str, tuple[str, Kind, str] | tuple[str, Kind, str, Privacy]]] = {
     "READS": ("read_count", Kind.COUNT, "Read calls."),
     "WRITES": ("write_count", Kind.COUNT, "Write calls."),

@@ -15,7 +15,7 @@ class Table:
         about: one sentence for the data dictionary.
         columns: names of fields, partition keys left out.
         partitioned: by cluster and night; tables about the sweeps themselves are not.
-        grain: the columns that tell one row from another, none where rows may be alike.
+        grain: the columns that identify a row, empty where rows may be equal.
         for_people: people ask for the table as it is, under its own name.
     """
 

@@ -48,7 +48,7 @@ _PORT: Final = "# Port extended counters: Lid {lid} port {port} (CapMask: 0x5300
 
 
 class Switches:
-    """Gathers the traffic of jobs and tells it night by night.
+    """Gathers the traffic of jobs and writes it night by night.
 
     Args:
         out: folder of the facility.
@@ -81,7 +81,7 @@ class Switches:
             self._traffic[0, :, slot] += share * read
             self._traffic[1, :, slot] += share * written
 
-    def tell(self, begin: int) -> None:
+    def write(self, begin: int) -> None:
         """Writes the snapshots of the night that begins then."""
         slots = _DAY_SECONDS // INTERVAL_SECONDS
         bad = np.array([self._bad(begin + (slot + 0.5) * INTERVAL_SECONDS) for slot in range(slots)])

@@ -2,7 +2,7 @@
 
 A request takes a latency and its length over a bandwidth. The bandwidth is that of one rank's stream, or its share of the
 OSTs' bandwidth where many ranks move data together; metadata calls take a latency, or their share of an MDT's rate. All
-of it is stretched by the weather: for each target and minute of a night, how much slower than idle it is, which is the
+of it is stretched by the system state: for each target and minute of a night, how much slower than idle it is, which is the
 load that the night's jobs put on it over what it can bear, times what an incident does to it.
 """
 
@@ -48,7 +48,7 @@ class Layouts(NamedTuple):
         return found
 
 
-class Weather:
+class SystemState:
     """How much slower than idle each target is, and how much of that incidents make.
 
     Args:
@@ -100,9 +100,9 @@ def _mean(values: Floats, layouts: Layouts, files: Integers | int) -> Floats:
     return found
 
 
-def fair_weather(minutes: int) -> Weather:
+def idle_state(minutes: int) -> SystemState:
     """Idle targets."""
-    return Weather(np.ones((1 + MDT_COUNT, minutes)), np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
+    return SystemState(np.ones((1 + MDT_COUNT, minutes)), np.ones((OST_COUNT, minutes)), np.ones((MDT_COUNT, minutes)))
 
 
 def on_osts(

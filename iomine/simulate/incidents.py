@@ -1,4 +1,4 @@
-"""What goes wrong, when, and whom it hits: planned before anything runs, and told in the truth file.
+"""What goes wrong, when, and whom it hits: planned before anything runs, and written into the truth file.
 
 A hot OST and a metadata storm each have a culprit, an application that is run in their time, and make one target slow.
 A regression and advice that is followed change how one application behaves from a date on. A degraded link makes the
@@ -44,7 +44,7 @@ class Incident:
     lineage: str
     effect: str
 
-    def told(self) -> dict[str, Any]:
+    def truth(self) -> dict[str, Any]:
         """As it stands in the truth file."""
         return asdict(self)
 

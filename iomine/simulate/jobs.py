@@ -61,8 +61,8 @@ class Site:
         seed: from which all randomness comes.
         dxt_ratio: share of logs with traces.
         heatmap_ratio: share of logs with heat maps.
-        weather: of the night and the day after.
-        weather_start: seconds since the epoch.
+        state: system state of the night and the day after.
+        state_start: seconds since the epoch.
         degraded: leaf switch, beginning, end and factor of links that are degraded.
     """
 
@@ -70,8 +70,8 @@ class Site:
     seed: int
     dxt_ratio: float
     heatmap_ratio: float
-    weather: fs.Weather
-    weather_start: float
+    state: fs.SystemState
+    state_start: float
     degraded: Sequence[tuple[int, float, float, float]]
 
 
@@ -148,19 +148,19 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
         nprocs,
         nodes,
         slowdowns,
-        start - site.weather_start,
+        start - site.state_start,
         application.mdt,
         f"{folder}/run.{job.job_id}.{step}",
         f"{folder}/{application.lineage}",
     )
-    program = Program(seat, site.weather, rng)
+    program = Program(seat, site.state, rng)
     archetype.act(program, about)
     if rng.random() < _STDOUT_RATIO:
         program.say(int(rng.integers(20, _MOST_LINES)))
     truth = archetype.truth(about)
     slow = np.flatnonzero(slowdowns > 1)
     has_stragglers = 0 < len(slow) < nprocs
-    told = {
+    entry = {
         "user": application.user,
         "application": application.exe,
         "lineage": application.lineage,
@@ -172,7 +172,7 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
         "bursts": {name: program.bursts[op] for op, name in enumerate(OPS)},
         "slow_ranks": slow.tolist(),
     }
-    return program, told
+    return program, entry
 
 
 def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:

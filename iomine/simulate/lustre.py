@@ -2,7 +2,7 @@
 
 Snapshots are those of `lctl get_param obdfilter.*.job_stats mdt.*.job_stats` on Lustre 2.15.2 and later, one file every ten
 minutes. A job's entry on a target holds what the job has done there since the entry was made, and is dropped once the
-job has been still for Lustre's cleanup interval, as long as that between snapshots: none of it goes untold. Series
+job has been still for Lustre's cleanup interval, as long as that between snapshots: none of it is missed. Series
 are CSV as LDMS stores it, a row a minute and target, of counters that never start again.
 """
 
@@ -40,9 +40,9 @@ _NUMBERS_EACH: Final = 5
 
 
 def _entry(counters: Mapping[str, str], rest: Sequence[str]) -> str:
-    told = [f"  {name + ':':<16} {_NUMBERS.replace('UNIT', unit)}" for name, unit in counters.items()]
+    lines = [f"  {name + ':':<16} {_NUMBERS.replace('UNIT', unit)}" for name, unit in counters.items()]
     nothing = _NUMBERS.replace("UNIT", "usecs") % ((0,) * _NUMBERS_EACH)
-    return _HEAD + "".join(told) + "".join(f"  {name + ':':<16} {nothing}" for name in rest)
+    return _HEAD + "".join(lines) + "".join(f"  {name + ':':<16} {nothing}" for name in rest)
 
 
 _OST_ENTRY: Final = _entry(_OST_COUNTERS, _OST_REST)
@@ -50,7 +50,7 @@ _MDT_ENTRY: Final = _entry(_MDT_COUNTERS, _MDT_REST)
 
 
 class Servers:
-    """Gathers the load of jobs and tells it night by night.
+    """Gathers the load of jobs and writes it night by night.
 
     Args:
         out: folder of the facility.
@@ -58,7 +58,7 @@ class Servers:
 
     def __init__(self, out: Path) -> None:
         self._out = out / "lustre"
-        # Job, target, minute and amounts, of jobs whose entries may still be told; MDTs come after OSTs.
+        # Job, target, minute and amounts, of jobs with entries that may still be written; MDTs come after OSTs.
         self._parts: list[Integers] = [np.empty((0, 3 + AMOUNTS), np.int64)]
         self._totals: Integers = np.zeros((TARGETS, AMOUNTS), np.int64)
 
@@ -68,7 +68,7 @@ class Servers:
         job_ids = np.array([done.job.job_id for done in outcome.jobs], np.int64)[load.programs]
         self._parts.append(np.column_stack([job_ids, load.targets, load.minutes, *load.amounts]))
 
-    def tell(self, begin: int) -> None:
+    def write(self, begin: int) -> None:
         """Writes the snapshots and series of the night that begins then; all that happens in it must be added."""
         rows = np.concatenate(self._parts)
         self._write_series(rows, begin)
@@ -112,7 +112,7 @@ def target_name(target: int) -> str:
 
 
 def _snapshots(rows: Integers) -> tuple[Integers, Integers]:
-    """Entries of all snapshots in order, and the slot at whose end each is told.
+    """Entries of all snapshots in order, and the slot at the end of which each is written.
 
     An entry has job, target, first and last minute of I/O, and sums since it was made.
     """
@@ -126,12 +126,12 @@ def _snapshots(rows: Integers) -> tuple[Integers, Integers]:
     starts = np.flatnonzero(is_new)
     sums = np.cumsum(rows[:, 3:], axis=0)
     sums -= (sums[starts] - rows[starts, 3:])[entry]
-    # An entry is told at the end of each slot in which there was I/O; a slot later it is told again or dropped.
+    # An entry is written at the end of each slot with I/O; a slot later it is written again or dropped.
     is_last = np.append((entry[1:] != entry[:-1]) | (slots[1:] != slots[:-1]), True)
-    told = np.column_stack([rows[:, :2], rows[starts[entry], 2], rows[:, 2], sums])[is_last]
+    entries = np.column_stack([rows[:, :2], rows[starts[entry], 2], rows[:, 2], sums])[is_last]
     slots = slots[is_last]
-    order = np.lexsort((told[:, 0], told[:, 1], slots))
-    return slots[order], told[order]
+    order = np.lexsort((entries[:, 0], entries[:, 1], slots))
+    return slots[order], entries[order]
 
 
 def _entries(rows: Integers) -> list[str]:
@@ -143,11 +143,11 @@ def _entries(rows: Integers) -> list[str]:
     ost_pairs = ((reads, read_bytes), (writes, write_bytes), (reads, read_usecs), (writes, write_usecs))
     mdt_pairs = zip(rows[:, 4::2].T, rows[:, 5::2].T, strict=True)
     is_ost = rows[:, 1] < fs.OST_COUNT
-    told = np.empty(len(rows), object)
+    lines = np.empty(len(rows), object)
     for template, chosen, pairs in ((_OST_ENTRY, is_ost, ost_pairs), (_MDT_ENTRY, ~is_ost, mdt_pairs)):
         numbers = [*head, *(number for pair in pairs for number in _counter(*pair))]
-        told[chosen] = [template % row for row in zip(*(column[chosen].tolist() for column in numbers), strict=True)]
-    return told.tolist()
+        lines[chosen] = [template % row for row in zip(*(column[chosen].tolist() for column in numbers), strict=True)]
+    return lines.tolist()
 
 
 def _counter(samples: Integers, total: Integers) -> tuple[npt.NDArray[Any], ...]:

@@ -1,4 +1,4 @@
-"""A program as it runs: archetypes tell it what its ranks do next, and it charges the time and keeps the tapes."""
+"""A program as it runs: archetypes say what its ranks do next, and it charges the time and keeps the tapes."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -32,7 +32,7 @@ class Seat(NamedTuple):
         nprocs: its processes.
         nodes: node of each rank.
         slowdowns: of each rank's path to the file system.
-        start_second: its start, in seconds since the beginning of the weather.
+        start_second: its start, in seconds since the beginning of the system state.
         mdt: MDT of its project's folders.
         folder: folder of its own.
         project: folder that its project shares.
@@ -52,11 +52,11 @@ class Program:
 
     Args:
         seat: where it runs.
-        weather: how slow the file system is meanwhile.
+        state: how slow the file system is meanwhile.
         rng: what makes runs of the same program differ.
     """
 
-    def __init__(self, seat: Seat, weather: fs.Weather, rng: np.random.Generator) -> None:
+    def __init__(self, seat: Seat, state: fs.SystemState, rng: np.random.Generator) -> None:
         self.seat = seat
         self.nprocs = seat.nprocs
         self.rng = rng
@@ -68,7 +68,7 @@ class Program:
         self.bursts = {READ: 0, WRITE: 0}
         self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0}
         self.datasets: dict[int, int] = {}
-        self.weather = weather
+        self.state = state
         self._is_slowed = bool((seat.slowdowns != 1).any())
         self._clock: Floats = np.full(seat.nprocs, 0.05) + rng.random(seat.nprocs) * 0.01
         self._next_ost = int(rng.integers(fs.OST_COUNT))
@@ -265,7 +265,7 @@ class Program:
         if np.size(files) > 1:
             used = min(fs.OST_COUNT, used * rivals)
         rate = min(fs.STREAM_BYTES_PER_SECOND, fs.OST_BYTES_PER_SECOND * used / rivals)
-        slow, lost = self.weather.osts(self.layouts, files, self._minute(ranks[0]))
+        slow, lost = self.state.osts(self.layouts, files, self._minute(ranks[0]))
         seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
         self._lose("hot_ost", lost, seconds, counts)
         self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, counts)
@@ -274,7 +274,7 @@ class Program:
     def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1, *, times: int = 1) -> Floats:
         """How long a rank's calls take, which it makes so many times."""
         rivals = min(len(ranks), self.nprocs)
-        slow, lost = self.weather.mdt(self.seat.mdt, self._minute(ranks[0]))
+        slow, lost = self.state.mdt(self.seat.mdt, self._minute(ranks[0]))
         seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
         self._lose("metadata_storm", lost, seconds, times)
         self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, times)

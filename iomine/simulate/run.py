@@ -1,4 +1,4 @@
-"""The facility as a whole: night after night, jobs run, and logs, servers, switches and scheduler tell of them."""
+"""The facility as a whole: night after night, jobs run, and logs, servers, switches and scheduler record them."""
 
 import datetime as dt
 import json
@@ -24,7 +24,7 @@ from iomine.simulate.people import population
 from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
 
 _JOBS_AT_ONCE: Final = 100
-Tell = Callable[[str, int, int], None]
+Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +73,12 @@ class Summary:
     seconds: float
 
 
-def simulate(settings: Settings, tell: Tell) -> Summary:
+def simulate(settings: Settings, report: Report) -> Summary:
     """Writes a facility.
 
     Args:
         settings: what to simulate.
-        tell: is told of progress as stage, done and total.
+        report: is called with progress: stage, done and total.
 
     Raises:
         UsageError: the settings make no sense, or the folder is not empty.
@@ -97,25 +97,25 @@ def simulate(settings: Settings, tell: Tell) -> Summary:
     jobs_done = 0
     try:
         with ExitStack() as stack:
-            told = _Files(settings, leaves, stack)
+            files = _Files(settings, leaves, stack)
             workers = _Workers(settings, stack)
             for night in range(settings.days):
                 begin = start + night * DAY_SECONDS
                 first, last = (settings.log_count * at // settings.days for at in (night, night + 1))
-                jobs, weather = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
+                jobs, state = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
                 degraded = [(link.target, link.start, link.end, link.factor) for link in links]
-                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, weather, begin, degraded)
+                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, state, begin, degraded)
                 _make_folders(settings.out, begin)
                 for outcome in workers.run(site, jobs):
-                    told.add(outcome.jobs)
+                    files.add(outcome.jobs)
                     servers.add(outcome)
                     switches.add(outcome, begin)
                     archetypes.update(log["archetype"] for done in outcome.jobs for log in done.logs)
                     jobs_done += len(outcome.jobs)
-                    tell("simulate", archetypes.total(), settings.log_count)
-                servers.tell(begin)
-                switches.tell(begin)
-            told.finish(plan)
+                    report("simulate", archetypes.total(), settings.log_count)
+                servers.write(begin)
+                switches.write(begin)
+            files.finish(plan)
     except OSError as error:
         raise OutputError(f"{settings.out} cannot be written to ({error.strerror}): choose another folder.") from error
     kinds = tuple(f"{incident.kind} {incident.lineage}".strip() for incident in plan.incidents)
@@ -124,7 +124,7 @@ def simulate(settings: Settings, tell: Tell) -> Summary:
 
 def _check(settings: Settings) -> None:
     if settings.log_count < 0 or settings.days < 1:
-        raise UsageError("A facility has no fewer than 0 logs and 1 day: ask for more.")
+        raise UsageError("A facility needs at least 0 logs and 1 day.")
     for name, ratio in (("--dxt-ratio", settings.dxt_ratio), ("--heatmap-ratio", settings.heatmap_ratio)):
         if not 0 <= ratio <= 1:
             raise UsageError(f"{name} is a share of logs: give a number from 0 to 1.")
@@ -165,11 +165,11 @@ class _Files:
             self._logs.writelines(json.dumps(log) + "\n" for log in job.logs)
 
     def finish(self, plan: incidents.Plan) -> None:
-        """Tells of incidents."""
+        """Writes the truth about incidents."""
         settings = self._settings
         about = {"cluster": settings.cluster, "seed": settings.seed, "logs": settings.log_count, "days": settings.days}
-        told = about | {"start": settings.start.isoformat(), "incidents": [incident.told() for incident in plan.incidents]}
-        for name, content in (("incidents", told), ("patterns", PATTERNS)):
+        planned = about | {"start": settings.start.isoformat(), "incidents": [incident.truth() for incident in plan.incidents]}
+        for name, content in (("incidents", planned), ("patterns", PATTERNS)):
             (settings.out / "truth" / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
 
 
@@ -185,7 +185,7 @@ class _Workers:
             self._pool = stack.enter_context(ProcessPoolExecutor(count, mp_context=context))
 
     def run(self, site: Site, jobs: Sequence[Job]) -> Iterator[Outcome]:
-        """Jobs in order, some at once; few wait, since each brings the weather along."""
+        """Jobs in order, some at once; few wait, since each carries the system state."""
         chunks = [jobs[first : first + _JOBS_AT_ONCE] for first in range(0, len(jobs), _JOBS_AT_ONCE)]
         if self._pool is None:
             yield from (run_jobs(site, chunk) for chunk in chunks)

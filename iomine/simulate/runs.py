@@ -2,7 +2,7 @@
 
 A run is a number of requests of one rank on one file, equally long, equally far apart in the file and in time. A
 contiguous write of a GiB is one run, a random read one run for each request. All that a log holds follows from runs and
-calls (`records`, `timeline`), and is the same whether requests are told as one run or one by one.
+calls (`records`, `timeline`), and is the same whether requests are given as one run or one by one.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which jobs are run in a night, when and where, and what weather they make for each other."""
+"""Which jobs are run in a night, when and where, and the system state that they make for each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -73,8 +73,8 @@ class Scheduler:
         self.free_at = np.zeros(self.leaves * NODES_PER_LEAF)
         self.rehearsals = _rehearsals(self.plan.applications)
 
-    def night(self, night: int, log_count: int, rng: np.random.Generator) -> tuple[list[Job], fs.Weather]:
-        """Jobs of a night, by their submission, and the weather that they and incidents make."""
+    def night(self, night: int, log_count: int, rng: np.random.Generator) -> tuple[list[Job], fs.SystemState]:
+        """Jobs of a night, by their submission, and the system state that they and incidents make."""
         begin = self.start + night * DAY_SECONDS
         self.load = np.concatenate([self.load[:, _DAY_MINUTES:], np.zeros((1 + fs.MDT_COUNT, _DAY_MINUTES))], axis=1)
         weights = np.cumsum([application.weight for application in self.plan.applications])
@@ -86,7 +86,7 @@ class Scheduler:
             application = culprit_of(self.plan, moment, rng) or self.plan.applications[place]
             first_node = int(rng.integers(len(self.free_at)))
             jobs.append(self._job(application, size, int(moment), begin, first_node))
-        return jobs, self._weather(begin)
+        return jobs, self._state(begin)
 
     def _job(self, application: Application, log_count: int, submit: int, begin: int, first_node: int) -> Job:
         behaviour = application.at(submit)
@@ -109,7 +109,7 @@ class Scheduler:
             room = self.load[row, minute : minute + len(amounts)]
             room += amounts[: len(room)]
 
-    def _weather(self, begin: int) -> fs.Weather:
+    def _state(self, begin: int) -> fs.SystemState:
         capacity = np.array([fs.OST_COUNT * fs.OST_BYTES_PER_SECOND, *[fs.MDT_CALLS_PER_SECOND] * fs.MDT_COUNT]) * fs.MINUTE
         factors = {
             "hot_ost": np.ones((fs.OST_COUNT, 2 * _DAY_MINUTES)),
@@ -121,7 +121,7 @@ class Scheduler:
                     int(np.clip((at - begin) // fs.MINUTE, 0, 2 * _DAY_MINUTES)) for at in (incident.start, incident.end)
                 )
                 targets[incident.target, first:last] *= incident.factor
-        return fs.Weather(np.maximum(1, self.load / capacity[:, None]), *factors.values())
+        return fs.SystemState(np.maximum(1, self.load / capacity[:, None]), *factors.values())
 
 
 def _rehearsals(applications: Sequence[Application]) -> dict[tuple[str, float], Rehearsal]:
@@ -148,7 +148,7 @@ def _rehearsals(applications: Sequence[Application]) -> dict[tuple[str, float], 
 def _rehearsed(application: Application, behaviour: Behaviour) -> Program:
     nprocs = behaviour.parameters["nprocs"]
     seat = Seat(nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, application.mdt, "/scratch/run", "/scratch/project")
-    program = Program(seat, fs.fair_weather(1), np.random.default_rng(0))
+    program = Program(seat, fs.idle_state(1), np.random.default_rng(0))
     ARCHETYPES[behaviour.archetype].act(program, behaviour.parameters)
     return program
 

@@ -81,7 +81,7 @@ def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
     rpc_bytes = np.where(is_gathered, _MOST_RPC_BYTES, np.clip(runs.lengths, _LEAST_RPC_BYTES, _MOST_RPC_BYTES))
     samples = -(-moved // rpc_bytes[run])
     # What clients wait for beyond that, servers do not see.
-    slow = batch.programs[0].weather.of_osts(osts, part.bins[which] + _minute_of_weather(batch, starts, first))
+    slow = batch.programs[0].state.of_osts(osts, part.bins[which] + _minute_of_state(batch, starts, first))
     seconds = (samples * fs.SERVICE_SECONDS + moved / fs.OST_BYTES_PER_SECOND) * slow
     usecs = np.rint(seconds * _MICROSECONDS).astype(np.int64)
     amounts = np.array([column * (runs.ops[run] == op) for op in range(len(OPS)) for column in (moved, samples, usecs)])
@@ -102,13 +102,13 @@ def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:
     samples = counts * (nth + 1) // lasting - counts * nth // lasting
     mdts = np.array([program.seat.mdt for program in batch.programs])[owners[which]]
     minutes = begins[which] + nth
-    slow = batch.programs[0].weather.of_mdts(mdts, minutes + _minute_of_weather(batch, starts, first))
+    slow = batch.programs[0].state.of_mdts(mdts, minutes + _minute_of_state(batch, starts, first))
     usecs = np.rint(samples * _CALL_SECONDS[calls.kinds[which]] * slow * _MICROSECONDS).astype(np.int64)
     amounts = np.array([column * (calls.kinds[which] == call) for call in Call for column in (samples, usecs)])
     return Load(owners[which], fs.OST_COUNT + mdts, minutes, amounts)
 
 
-def _minute_of_weather(batch: Batch, starts: Floats, first: int) -> int:
-    """Minutes from the beginning of the weather, which is the same for all, to the first minute of the load."""
+def _minute_of_state(batch: Batch, starts: Floats, first: int) -> int:
+    """Minutes from the beginning of the system state, which is the same for all, to the first minute of the load."""
     begin = starts[0] - batch.programs[0].seat.start_second
     return first - int(begin // fs.MINUTE)

@@ -27,7 +27,7 @@ _MOST_READS_AT_END: Final = 16
 _HEADERS: Final = frozenset(
     (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
 )
-# What Python's reader ends in, told what no archive should hold.
+# What Python's reader raises for hostile archives.
 _FAULTS: Final = (tarfile.TarError, *BROKEN, ValueError, OverflowError, IndexError, KeyError)
 
 
@@ -117,7 +117,7 @@ def _member(number: int, path: str, header: tarfile.TarInfo, archive: tarfile.Ta
     try:
         modified_at = datetime.fromtimestamp(header.mtime, UTC)
     except (ValueError, OverflowError, OSError):
-        return Unread(path, UnreadableError("Its time of change is none."))
+        return Unread(path, UnreadableError("Its modification time is not valid."))
     file = archive.extractfile(header)
     data = file.read() if file else b""
     if len(data) < header.size:
@@ -142,7 +142,7 @@ class _Header(tarfile.TarInfo):
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             raise tarfile.ReadError(str(error)) from error
         if header.size < 0 or (header.type in _HEADERS and header.size > _LARGEST_HEADER_BYTES):
-            raise tarfile.ReadError(f"a header tells a size of {header.size:,} bytes")
+            raise tarfile.ReadError(f"a header has a size of {header.size:,} bytes")
         return header
 
 

@@ -14,7 +14,7 @@ from iomine.sources.model import Input
 _MOMENT: Final = re.compile(
     r"(?<![0-9A-Za-z])"
     r"(?P<year>20\d\d)(?P<dash>[-_./]?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
-    # Between date and time may be a folder, which tells the server; digits alone need nothing between them.
+    # A folder may stand between date and time, named after the server; digits alone need nothing between them.
     r"(?:[-_./T ]|/[^/]{1,255}/|(?<=\d{8}))"
     r"(?P<hour>\d\d)(?P<colon>[-:_./h]?)(?P<minute>\d\d)(?:(?P=colon)(?P<second>\d\d))?"
     r"(?P<offset>Z|[+-](?:0\d|1[0-4]):?[0-5]\d)?(?!\d)"
@@ -30,31 +30,31 @@ class ReadAt(NamedTuple):
 
     Attributes:
         at: the moment, in UTC.
-        doubt: why it is not to be trusted, empty where it is.
+        doubt: why it is doubtful, empty where it is not.
     """
 
     at: datetime
     doubt: str
 
 
-def read_at(source: Input, told: datetime | None = None, latest: datetime | None = None) -> ReadAt:
+def read_at(source: Input, content_at: datetime | None = None, latest: datetime | None = None) -> ReadAt:
     """When an input was read, for content that does not say so of itself.
 
     Args:
         source: the input; its path counts first.
-        told: what something else in the same input says, which counts where the path says nothing.
-        latest: the latest event that the input tells of; it cannot have been read before that.
+        content_at: what something else in the same input says; used if the path has no time.
+        latest: the latest event in the input; it cannot have been read before that.
 
     Returns:
         The moment; when the file was last changed where neither path nor content says it.
     """
-    at = time_in_path(source) or told
+    at = time_in_path(source) or content_at
     doubt = "" if at else "nothing but the file's time of change says when it was read"
     at = at or source.modified_at
     if latest is None or latest <= at:
         return ReadAt(at, doubt)
     if latest > at + _SLACK:
-        doubt = f"it tells of {latest:%Y-%m-%d %H:%M:%S} UTC, after {at:%Y-%m-%d %H:%M:%S} at which it should have been read"
+        doubt = f"it has an event at {latest:%Y-%m-%d %H:%M:%S} UTC, after it was read at {at:%Y-%m-%d %H:%M:%S}"
     return ReadAt(latest, doubt)
 
 

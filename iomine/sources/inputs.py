@@ -1,4 +1,4 @@
-"""Inputs that are no Darshan logs: opened, unpacked, and read by whoever knows their shape."""
+"""Inputs that are no Darshan logs: opened, unpacked, and given to the parser of their format."""
 
 from datetime import datetime, tzinfo
 from io import BytesIO
@@ -21,8 +21,8 @@ def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo, clus
         path: where it lies.
         data: its bytes as they are.
         modified_at: when it was last changed, in UTC.
-        zone: time zone of times that do not tell theirs.
-        cluster: the machine that it tells of.
+        zone: time zone of times without one.
+        cluster: the machine that it is about.
 
     Raises:
         UnreadableError: it cannot be unpacked, or is too large then.
@@ -39,7 +39,7 @@ def read_input(given: Input) -> tuple[str, Readings]:
     for source in SOURCES:
         if source.knows(given):
             return source.kind, source.read(given)
-    raise UnreadableError("It looks like no statistics or accounting that iomine knows.")
+    raise UnreadableError("Its format is not known as statistics or accounting.")
 
 
 def _unpacked(data: bytes) -> bytes:

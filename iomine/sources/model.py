@@ -21,8 +21,8 @@ class Input:
         path: where it was, which may name the target or the time of reading where the content does not.
         data: its bytes.
         modified_at: when the file was last changed, in UTC.
-        zone: time zone of times that do not tell theirs.
-        cluster: the machine that it tells of, as the sweep names it; empty where nobody named it.
+        zone: time zone of times without one.
+        cluster: the machine that it is about, as the sweep names it; empty where nobody named it.
     """
 
     path: str
@@ -39,12 +39,12 @@ class Readings:
     Attributes:
         tables: rows by table, in the table's Arrow schema and with a last column `night`, the UTC date they belong to.
         doubt: what is not to be trusted or was left out, in a sentence; empty where all is sound.
-        tells_moment: whether the content says when it was read; where not, equal bytes may be readings of several moments.
+        has_moment: whether the content says when it was read; if not, equal bytes may be readings of several moments.
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
     doubt: str = ""
-    tells_moment: bool = True
+    has_moment: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What packs files, told by their first bytes."""
+"""Compression of files, known by their first bytes."""
 
 import bz2
 import gzip

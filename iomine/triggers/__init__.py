@@ -1,4 +1,4 @@
-"""What is worth telling someone: each trigger is one file of data, judged as SQL over all logs at once."""
+"""Triggers decide what is a finding: each is one file of data, judged as SQL over all logs at once."""
 
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Above, Below, Case, Instead, Level, Requests, Setting, Snippet, Threshold, Trigger

@@ -12,7 +12,16 @@ import pyarrow as pa
 from iomine.schema import field, table
 from iomine.sqltext import literal, quoted
 from iomine.triggers.finding import filled_sql
-from iomine.triggers.model import ACTIVITY, DEFAULT_RULESET, TELLING_CORE_SECONDS, TOLD, Above, Level, Threshold, Trigger
+from iomine.triggers.model import (
+    ACTIVITY,
+    DEFAULT_RULESET,
+    FINDING_CORE_SECONDS,
+    FINDING_LEVELS,
+    Above,
+    Level,
+    Threshold,
+    Trigger,
+)
 
 
 def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
@@ -39,7 +48,7 @@ def judge_sql(
         triggers: at least one; their views are looked up in schema `core`, where the lake's features are.
         nights: pairs of cluster and night to judge, None for all there are.
         computed: views that are worked out anew, in schema `feature`.
-        log_ids: the first id to judge, and the first behind it; None for all.
+        log_ids: the first id to judge, and the end (exclusive); None for all.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -65,15 +74,15 @@ def charged_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
 
     Costs may be about the same requests, so of each group of claims only the highest counts among those that have a finding.
     """
-    told = [
+    findings = [
         f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name "  # noqa: S608
-        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view}) WHERE {_is_told_sql(trigger)}"
+        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view}) WHERE {_is_finding_sql(trigger)}"
         for trigger in triggers
-        if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in TOLD
+        if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in FINDING_LEVELS
     ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name FROM judged_log WHERE false"]
     highest = (
         "SELECT cluster, night, log_id, code, claim_core_seconds "  # noqa: S608
-        f"FROM ({' UNION ALL '.join(told)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
+        f"FROM ({' UNION ALL '.join(findings)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
         # Where the I/O time of a log is not known, neither is what part of it they cost.
         "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id) "
         "QUALIFY row_number() OVER "
@@ -93,7 +102,7 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
 
     Args:
         nights: pairs of cluster and night, None for all there are.
-        log_ids: of these nights, the first id to keep, and the first behind it; None for all.
+        log_ids: of these nights, the first id to keep, and the end (exclusive); None for all.
     """
     if nights is None:
         return ""
@@ -143,8 +152,8 @@ def _verdict_sql(trigger: Trigger) -> str:
         f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_threshold_sql(first)} AS bar, "
         f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
         f"CASE WHEN state = 'fired' THEN {_text_sql(trigger, 'finding')} END AS finding, "
-        # What is not told anyone needs no advice, and advice is long.
-        f"CASE WHEN {_is_told_sql(trigger)} THEN {_text_sql(trigger, 'advice')} END AS advice, "
+        # Only findings need advice, and advice is long.
+        f"CASE WHEN {_is_finding_sql(trigger)} THEN {_text_sql(trigger, 'advice')} END AS advice, "
         f"CASE WHEN state = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE AS cost_core_seconds, "
         f"CASE WHEN state = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE AS idle_core_seconds, "
         f"CASE WHEN state = 'unknown' THEN {_reason_sql(trigger)} END AS reason "
@@ -158,7 +167,7 @@ def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
 
 
 def _cost_sql(trigger: Trigger) -> str:
-    """What a finding costs: no more than the log's I/O time, and nothing that can be told where that is not known."""
+    """What a finding costs: no more than the log's I/O time, and NULL where that is not known."""
     return (
         f"CASE WHEN {trigger.cost} > most_seconds THEN most_seconds WHEN most_seconds >= 0 THEN {trigger.cost} END"
         if trigger.cost
@@ -168,25 +177,25 @@ def _cost_sql(trigger: Trigger) -> str:
 
 def _level_sql(trigger: Trigger) -> str:
     level = quoted(trigger.level)
-    if trigger.cost is None or trigger.level not in TOLD:
+    if trigger.cost is None or trigger.level not in FINDING_LEVELS:
         return level
-    is_little = f"{_lost_sql(trigger)} < {TELLING_CORE_SECONDS!r}"
+    is_little = f"{_lost_sql(trigger)} < {FINDING_CORE_SECONDS!r}"
     return f"CASE WHEN state = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
 
 
-def _is_told_sql(trigger: Trigger) -> str:
-    if trigger.ruleset != DEFAULT_RULESET or trigger.level not in TOLD:
+def _is_finding_sql(trigger: Trigger) -> str:
+    if trigger.ruleset != DEFAULT_RULESET or trigger.level not in FINDING_LEVELS:
         return "false"
-    return f"state = 'fired' AND coalesce({_lost_sql(trigger)} >= {TELLING_CORE_SECONDS!r}, true)"
+    return f"state = 'fired' AND coalesce({_lost_sql(trigger)} >= {FINDING_CORE_SECONDS!r}, true)"
 
 
 def _lost_sql(trigger: Trigger) -> str:
-    """What decides whether a finding is told: its cost, and the time in which others stood idle where that is known."""
+    """What makes a fired verdict a finding: its cost, with the time in which others stood idle where that is known."""
     return f"({trigger.cost or 'NULL'} + coalesce({trigger.idle or 'NULL'}, 0))"
 
 
 def _state_sql(trigger: Trigger) -> str:
-    """What was seen suffices to fire, even in a log that lacks something; to be clear, nothing may be missing."""
+    """A trigger may fire on an incomplete log; it is clear only on a complete one."""
     missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.thresholds)
     holds = _all_hold_sql(trigger.all_of)
     if trigger.unless:
@@ -199,7 +208,7 @@ def _state_sql(trigger: Trigger) -> str:
 
 
 def _none_sql(trigger: Trigger, above: Above) -> str:
-    """A column of `log_activity` is NULL where more may be missing; one of the view says nothing of that."""
+    """A column of `log_activity` is NULL where the log is incomplete; one of the view is not."""
     none = f"{above.metric} <= {_threshold_sql(above)}"
     if above.metric in trigger.activity:
         return none
@@ -207,13 +216,13 @@ def _none_sql(trigger: Trigger, above: Above) -> str:
 
 
 def _reason_sql(trigger: Trigger) -> str:
-    """What the log lacks; where it lacks nothing that is known of, the metric that its records do not tell."""
-    untold = " ".join(
-        f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records do not tell {each.metric}: {field(each.metric).about}')}"
+    """What the log lacks; where `log_activity` names nothing, the metric that its records lack."""
+    lacking = " ".join(
+        f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records lack {each.metric}: {field(each.metric).about}')}"
         for each in trigger.thresholds
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")
-    return f"coalesce({', '.join((*trigger.lacks, f'CASE {untold} ELSE {needs} END'))})"
+    return f"coalesce({', '.join((*trigger.lacks, f'CASE {lacking} ELSE {needs} END'))})"
 
 
 def _all_hold_sql(thresholds: Sequence[Threshold]) -> str:

@@ -17,11 +17,11 @@ Language = Literal["c", "fortran", "python", "shell"]
 Op = Literal["read", "write"]
 
 DEFAULT_RULESET: Final = "iomine"
-# The view that tells of each log what it did, and what it lacks; every trigger may ask it beside its own view.
+# The view of what each log did, and what it lacks; every trigger may use it beside its own view.
 ACTIVITY: Final = "log_activity"
-# What a finding must have cost, with the time in which others stood idle, to be told as high or warn; a program's start alone
-# takes as much.
-TELLING_CORE_SECONDS: Final = 1.0
+# What a fired verdict of level high or warn must have cost, with the time in which others stood idle; below that, it becomes
+# info. The start of a program alone takes as much.
+FINDING_CORE_SECONDS: Final = 1.0
 
 # The second form is that of Drishti's codes.
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}|[A-Z]\d{2}")
@@ -37,7 +37,7 @@ class Level(StrEnum):
     OK = "ok"
 
 
-TOLD: Final = (Level.HIGH, Level.WARN)
+FINDING_LEVELS: Final = (Level.HIGH, Level.WARN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Setting:
 
     Attributes:
         name: a field; the view gets its value as the DuckDB variable of that name, which no other view reads, and has it as a
-            column, which tells what a log was judged with.
+            column, which identifies what a log was judged with.
         default: its value where a site sets no other.
         why: where this number comes from, in one sentence.
     """
@@ -185,7 +185,7 @@ class Trigger:
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known.
-        op: which of the program's requests it is about, where it is about reads alone or writes alone; a mail tells findings on
+        op: which of the program's requests it is about, where it is about reads alone or writes alone; a mail lists findings on
             reads apart from those on writes.
         traced: where a trace shows what it is about.
         snippets: programs that do what the advice says.
@@ -243,7 +243,7 @@ class Trigger:
         for column in self.lacks:
             self._require(column in TABLES[ACTIVITY].columns and _is_text(column), f"{column} must be a text of {ACTIVITY}")
         for name in self.traced.named if self.traced else ():
-            self._require(name in self.told, f"{name} must come with its findings, or no trace can show it")
+            self._require(name in self.shown, f"{name} must come with its findings, or no trace can show it")
         for case in self.cases:
             self._require(
                 set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a threshold"
@@ -258,10 +258,10 @@ class Trigger:
     def metrics(self) -> tuple[str, ...]:
         """All columns of the view that the trigger needs, each once."""
         texts = (*self.templates("finding"), *self.templates("advice"))
-        told = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
+        shown = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
         known = self.instead.known if self.instead else None
         others = filter(None, (known, self.cost, self.idle, self.evidence))
-        return tuple(dict.fromkeys((*(each.metric for each in self.thresholds), *told, *others)))
+        return tuple(dict.fromkeys((*(each.metric for each in self.thresholds), *shown, *others)))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -271,11 +271,11 @@ class Trigger:
 
     @property
     def activity(self) -> tuple[str, ...]:
-        """The columns of `log_activity` that tell whether it applies, and what is lacking."""
+        """The columns of `log_activity` that decide whether it applies, and what is lacking."""
         return (*(each.metric for each in self.applies_to if each.metric in TABLES[ACTIVITY].columns), *self.lacks)
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def shown(self) -> tuple[str, ...]:
         """The columns of the view that say why it fired: metrics, and the settings that these were worked out with."""
         return (*self.metrics, *(setting.name for setting in self.settings))
 

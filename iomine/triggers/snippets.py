@@ -150,7 +150,7 @@ hid_t file = H5Fcreate("output.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
 
 FILE_VIEW_C: Final = Snippet(
     "c",
-    "A file view tells MPI-IO of all of a rank's pieces at once: here its columns of a matrix",
+    "A file view gives MPI-IO all of a rank's pieces at once: here its columns of a matrix",
     """\
 MPI_Datatype piece;
 int whole[2] = {rows, columns}, part[2] = {rows, columns / size}, start[2] = {0, rank * (columns / size)};

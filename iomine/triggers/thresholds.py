@@ -66,7 +66,7 @@ def parse_thresholds(text: str, triggers: Mapping[str, Trigger]) -> tuple[SiteTh
 def with_thresholds(triggers: Mapping[str, Trigger], thresholds: Iterable[SiteThreshold]) -> dict[str, Trigger]:
     """The triggers with the thresholds of a site in place of their own; of two thresholds of one name the later counts.
 
-    All else of a trigger stays as it is, its version too: a verdict tells the threshold that it was held to.
+    All else of a trigger stays as it is, its version too: a verdict names the threshold that it was held to.
     """
     found = dict(triggers)
     for threshold in thresholds:

@@ -69,8 +69,8 @@ def build_catalog(
             _set(con, settings or {})
             for name, rows in reference.items():
                 _copy(con, name, rows)
-            told = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
-            _copy(con, "_meta", pa.table({"key": list(told.keys()), "value": list(told.values())}, schema=_texts("key", "value")))
+            meta = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
+            _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
             con.commit()
         _to_disk(beside)
         beside.replace(target)
@@ -85,7 +85,7 @@ def show(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]], *, p
     Args:
         con: to the catalog, which can be written.
         lake: paths of the Parquet files by name of the lake's table, which `check` has passed.
-        parted: of tables with log ids show only rows from the variable `first_log_id` on and before `behind_log_id`, which who
+        parted: of tables with log ids show only rows from the variable `first_log_id` to before `end_log_id`, which who
             asks must set.
     """
     for table, paths in lake.items():
@@ -151,7 +151,7 @@ def check(lake: Mapping[str, Sequence[str]]) -> None:
             raise ValueError(f"The catalog is opened from anywhere, so it needs absolute paths, not {path!r}.")
     for table, paths in lake.items():
         if len({len(path) - path.rindex("/") for path in paths}) > 1:
-            raise ValueError(f"Files of a table are named alike, and those of {table} differ in the length of their names.")
+            raise ValueError(f"The file names of a table must have one length, and those of {table} do not.")
 
 
 def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -196,7 +196,7 @@ def lake_sql(table: Table, paths: Sequence[str], *, parted: bool = False) -> str
     shown = f"SELECT {''.join(_keys_from_path(table, paths))}{names} FROM {source}"  # noqa: S608 - all of it quoted above
     if not parted or "log_id" not in columns:
         return shown
-    return f"{shown} WHERE log_id >= getvariable('first_log_id') AND log_id < getvariable('behind_log_id')"
+    return f"{shown} WHERE log_id >= getvariable('first_log_id') AND log_id < getvariable('end_log_id')"
 
 
 def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
@@ -206,10 +206,10 @@ def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
     same in all rows of a file: it does so with pieces at places that are given and with regular expressions, of which
     the former take a third of the time.
     """
-    behind = len(paths[0]) - paths[0].rindex("/")
+    tail = len(paths[0]) - paths[0].rindex("/")
     for position, key in enumerate(table.partition_keys):
         if key == "night":
-            value = f"filename[{-behind - _NIGHT_LENGTH}:{-behind - 1}]"
+            value = f"filename[{-tail - _NIGHT_LENGTH}:{-tail - 1}]"
         else:
             pattern = f"/{key}=([^/]*)" + "/[^/]*" * (len(table.partition_keys) - position) + "$"
             value = f"url_decode(regexp_extract(filename, {quoted(pattern)}, 1))"
@@ -234,7 +234,7 @@ def _create(con: duckdb.DuckDBPyConnection, view: View, sql: str) -> None:
 
 
 def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
-    """Makes the views that ask for a setting anew, with its value."""
+    """Recreates the views that use a setting, with its value."""
     asked = {f"getvariable({quoted(name)})": value for name, value in settings.items()}
     changed = []
     for view in find_views():

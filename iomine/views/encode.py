@@ -26,7 +26,7 @@ def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) 
     Args:
         answer: the rows.
         file: what to write to.
-        is_for_sheets: put an apostrophe before texts that a spreadsheet would work out, since whoever names a file could
+        is_for_sheets: put an apostrophe before texts that a spreadsheet would evaluate, since anyone who names a file could
             otherwise have it done on the machine of who opens a list of files. Programs want texts as they are.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
@@ -59,7 +59,7 @@ def write_json(answer: pa.Table, file: BinaryIO) -> None:
 
 def write_parquet(answer: pa.Table, file: BinaryIO) -> None:
     """Writes Parquet; the file may be a pipe."""
-    # A pipe cannot tell its position, which the writer asks for.
+    # A pipe has no position, which the writer asks for.
     whole = io.BytesIO()
     pq.write_table(answer, whole)
     file.write(whole.getbuffer())

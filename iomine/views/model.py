@@ -40,7 +40,7 @@ class View:
         name: the view's name, which is the file's or the table's.
         schema: `core`, `main` or `feature`.
         about: one sentence for the data dictionary.
-        grain: the columns that tell one row from another, none where rows may be alike.
+        grain: the columns that identify a row, empty where rows may be equal.
         reads: what the query reads, each with its schema.
         sql: the query, without the header.
         path: the file below `sql/`, or the table, for messages.

@@ -25,7 +25,7 @@ def passing_views(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to views over these files and no others, of which nothing stays afterwards.
 
-    Of tables with log ids it shows only rows from the variable `first_log_id` on and before `behind_log_id`, which who asks must
+    Of tables with log ids it shows only rows from the variable `first_log_id` to before `end_log_id`, which who asks must
     set. It guards nothing: people's queries go to `open_catalog`.
 
     Args:

@@ -82,13 +82,13 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         raise
     except duckdb.CatalogException as error:
         con.close()
-        raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it anew.") from error
+        raise WarehouseError(f"{database} is not a catalog of iomine: run `iomine sweep` to build it again.") from error
     except (duckdb.OutOfMemoryException, duckdb.InterruptException) as error:
         con.close()
         raise _failure(error, limits) from error
     except duckdb.Error as error:
         con.close()
-        raise WarehouseError(f"{database} cannot be opened; run `iomine sweep` to build it anew. {_one_line(error)}") from error
+        raise WarehouseError(f"{database} cannot be opened; run `iomine sweep` to build it again. {_one_line(error)}") from error
     return con
 
 

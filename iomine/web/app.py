@@ -1,6 +1,6 @@
 """The server: addresses in, pages and files out.
 
-It reads, and answers nothing but GET and HEAD, but for links in mails: what they ask for is done by POST, and noted in the post's
+It only reads, and answers only GET and HEAD, except for links in mails: POST does what they ask for, and notes it in the post's
 ledger.
 """
 
@@ -144,12 +144,12 @@ def _mail(request: Request) -> Response:
     """A link in a mail: says what it asks for, and does it by POST, which no program that looks at links sends by itself.
 
     Mail programs that have a button of their own send `List-Unsubscribe=One-Click` (RFC 8058), the page sends nothing: the
-    address says all there is to know, so a body is not looked at.
+    address says all there is to know, so a body is not checked.
     """
     warehouse: Path = request.app.state.warehouse
     action = signer_of(warehouse / "digest.key").action(request.path_params["token"])
     is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
-    # Whoever only looks makes no ledger.
+    # A look at a link makes no ledger.
     with Ledger(file if is_asked or file.exists() else None) as ledger:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())

@@ -30,7 +30,7 @@ _TARGETS: Final = frozenset({"target", "busiest_target"})
 
 
 def kind_of(column: str) -> Kind | None:
-    """What a column holds; of those that are no field, as its name tells."""
+    """What a column holds; where it is no field of the schema, its name decides."""
     if column in FIELDS:
         return FIELDS[column].kind
     return next((kind for ending, kind in _ENDINGS.items() if column.endswith(ending)), None)
@@ -72,8 +72,8 @@ def _cell(column: str, value: object, text: Callable[[object], Markup]) -> Marku
 def _moment(at: dt.date) -> Markup:
     if not isinstance(at, dt.datetime):
         return Markup(f'<time datetime="{at}">{at}</time>')  # noqa: S704  a date
-    told = at.astimezone(dt.UTC).replace(tzinfo=None, microsecond=0)
-    return Markup(f'<time datetime="{told.isoformat()}Z">{told}</time>')  # noqa: S704  a date
+    shown_at = at.astimezone(dt.UTC).replace(tzinfo=None, microsecond=0)
+    return Markup(f'<time datetime="{shown_at.isoformat()}Z">{shown_at}</time>')  # noqa: S704  a date
 
 
 def shown(column: str, value: float) -> str:

@@ -56,8 +56,8 @@ class Guard:
         app = self._app if self._is_known(Headers(scope=scope).getlist("host")) else _TURNED_AWAY
         await app(scope, receive, send_guarded)
 
-    def _is_known(self, told: list[str]) -> bool:
-        match = _HOST.fullmatch(told[0]) if len(told) == 1 else None
+    def _is_known(self, hosts: list[str]) -> bool:
+        match = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
         return match is not None and match[1].lower() in self._hosts
 
 

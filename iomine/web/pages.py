@@ -59,15 +59,15 @@ class Links(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PanelAnswer:
     """A panel with its answer.
 
     Attributes:
-        panel: which.
-        columns: what is shown of each row.
+        panel: the panel.
+        columns: the columns shown.
         rows: the answer.
-        statement: what was asked.
-        fault: why there is no answer, where there is none.
+        statement: the SQL.
+        fault: why there is no answer, empty where there is one.
     """
 
     panel: Panel
@@ -90,16 +90,16 @@ def style_name() -> str:
 
 def dashboard(session: Session, window: Window, links: Links) -> str:
     """The dashboard of a window."""
-    told = {panel.name: _told(session, panel, window) for panel in PANELS}
+    answers = {panel.name: _answer(session, panel, window) for panel in PANELS}
     return _render(
         "dashboard.html.j2",
         links,
         window=window,
-        totals=told.pop("totals"),
-        panels=list(told.values()),
+        totals=answers.pop("totals"),
+        panels=list(answers.values()),
         groups={by: (_BY[by], links.dashboard(window.parameters(by=by))) for by in GROUPS},
         drill=partial(_drill, window, links),
-        chart=partial(_chart, window, told["nights"]),
+        chart=partial(_chart, window, answers["nights"]),
         charts=_CHARTS,
         spark=partial(_spark, window),
     )
@@ -157,13 +157,13 @@ def fault_page(status: int, sentence: str, links: Links) -> str:
     return _render("fault.html.j2", links, status=status, sentence=sentence)
 
 
-def _told(session: Session, panel: Panel, window: Window) -> Told:
+def _answer(session: Session, panel: Panel, window: Window) -> PanelAnswer:
     statement, columns = panel.statement(window), panel.shown(window)
     try:
-        return Told(panel, columns, rows_of(session.answer(statement)), statement)
+        return PanelAnswer(panel, columns, rows_of(session.answer(statement)), statement)
     except LimitError as error:
-        # What one panel takes too much for must not keep people from the others.
-        return Told(panel, columns, (), statement, str(error))
+        # A panel that exceeds the limits must not take the others with it.
+        return PanelAnswer(panel, columns, (), statement, str(error))
 
 
 def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
@@ -175,7 +175,7 @@ def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
     return linked(column.name, value, links.rows(column.drill(row, window)))
 
 
-def _chart(window: Window, nights: Told, name: str, title: str) -> Markup:
+def _chart(window: Window, nights: PanelAnswer, name: str, title: str) -> Markup:
     label = f"{title} by night, {window.since} to {window.until}; the table below has the numbers."
     return bars(window.nights, {row["night"]: row[name] for row in nights.rows}, label, partial(shown, name), _CHARTS[name])
 

@@ -12,7 +12,7 @@ from iomine.web.window import GROUPS, Window
 
 Drill = Callable[[Row, Window], Question]
 
-# Of an account no log tells.
+# Logs have no account.
 _SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
 
 
@@ -40,8 +40,8 @@ class Panel:
     Attributes:
         name: its anchor.
         title: its heading.
-        about: what it tells, in a sentence or two.
-        sql: the query; its slot `{where}` is the window, and `{keys}` is what offenders are told by.
+        about: what it shows, in a sentence or two.
+        sql: the query; its slot `{where}` is the window, and `{keys}` are the columns that identify an offender.
         columns: what is shown of the answer.
         empty: what to say where the answer has no rows.
         form: `tiles`, `nights` or `table`.
@@ -63,7 +63,7 @@ class Panel:
         return Statement(self.sql.format(where=where, keys=keys).strip(), values)
 
     def shown(self, window: Window) -> list[Column]:
-        """Its columns; those that tell offenders apart first."""
+        """Its columns; those that identify an offender come first."""
         keys = [Column(key, _KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
         return [*keys, *self.columns]
 

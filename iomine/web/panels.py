@@ -1,4 +1,4 @@
-"""What the dashboard tells: for each panel a query, how its columns are called, and which rows each number stands for."""
+"""The panels of the dashboard: the query of each, the titles of its columns, and the rows behind each number."""
 # ruff: noqa: S608 - put together from the texts in this file
 
 from typing import Final
@@ -162,7 +162,7 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
     Panel(
         "applications",
         "Applications",
-        "What is run, whoever runs it, by time in I/O.",
+        "Applications of all users, by time in I/O.",
         f"""
 SELECT
     application, count(*) AS log_count, count(DISTINCT uid) AS user_count, sum(io_core_seconds) / 3600 AS io_core_hours,

@@ -151,11 +151,11 @@ def _grain(view: str) -> tuple[str, ...]:
 
 def conditions(filters: Iterable[Filter]) -> tuple[str, tuple[Value, ...]]:
     """Conditions as SQL, and the values of their parameters."""
-    told = list(filters)
+    kept = list(filters)
     parts = [
-        OPERATORS[each.operator].format(column=name_of(each.column), value=f"${number}") for number, each in enumerate(told, 1)
+        OPERATORS[each.operator].format(column=name_of(each.column), value=f"${number}") for number, each in enumerate(kept, 1)
     ]
-    return " AND ".join(parts), tuple(each.value for each in told)
+    return " AND ".join(parts), tuple(each.value for each in kept)
 
 
 def parse(view: str, parameters: Sequence[tuple[str, str]], columns: Mapping[str, str]) -> Question:
@@ -227,7 +227,7 @@ def _filter(column: str, operator: str, text: str, columns: Mapping[str, str]) -
     if operator == "contains" and kind != _TEXT:
         raise UsageError(f"{column} is not text, so it cannot contain anything: take one of eq, ge, le, null.")
     if kind not in _VALUES:
-        raise UsageError(f"{column} is a list, which nothing can be compared with: only null can be asked of it.")
+        raise UsageError(f"{column} is a list and cannot be compared: use null only.")
     return Filter(column, operator, _VALUES[kind](text))
 
 

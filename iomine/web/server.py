@@ -1,4 +1,4 @@
-"""Serves on an address until it is told to end."""
+"""Serves on an address until a signal ends it."""
 
 import socket
 from pathlib import Path
@@ -42,7 +42,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 def is_loopback(listening: socket.socket) -> bool:
-    """Whether nobody on other machines reaches it."""
+    """Whether no other machine can reach it."""
     host = listening.getsockname()[0]
     return bool(host == "::1" or host.startswith("127."))
 

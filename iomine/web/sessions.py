@@ -20,7 +20,7 @@ from iomine.web.question import Question, Statement, UnknownNameError
 
 LIMITS: Final = Limits(seconds=30, memory_bytes=GIB, threads=2)
 SEATS: Final = 4
-# Views for people, and records as the logs have them; what verdicts are worked out from is for nobody else.
+# Views for people, and records as the logs have them; the inputs of verdicts are internal.
 _VIEWS: Final = Statement("SELECT table_name, about FROM view_dictionary WHERE NOT starts_with(table_name, 'feature.')")
 _COLUMNS: Final = Statement("SELECT table_name, column_name, type, unit, about FROM data_dictionary")
 
@@ -37,11 +37,11 @@ class Session:
         limits: for each question.
 
     Attributes:
-        state: what tells this catalog from another that was put in its place.
+        state: identifies the catalog's file; it changes when a sweep replaces the file.
     """
 
     def __init__(self, database: Path, limits: Limits) -> None:
-        # Looked at first: if a sweep swaps meanwhile, the next question opens it anew, and no old one is kept for new.
+        # Looked at first: if a sweep swaps meanwhile, the next query opens it again, and no old file counts as new.
         self.state = state_of(database)
         self._limits = limits
         self._con = open_catalog(database, limits)
@@ -116,7 +116,7 @@ class SessionPool:
             WarehouseError: the catalog cannot be opened.
         """
         if not self._seats.acquire(timeout=self._limits.seconds):
-            raise BusyError("Too many questions are being answered: try again in a minute.")
+            raise BusyError("Too many queries are running: try again in a minute.")
         try:
             session = self._opened()
             try:
@@ -150,11 +150,11 @@ class SessionPool:
 
 
 def state_of(database: Path) -> str:
-    """What tells a catalog from another that was put in its place; empty where there is none."""
+    """Identifies a catalog's file, and changes when a sweep replaces it; empty where there is none."""
     try:
         found = database.stat()
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise WarehouseError(f"{database} cannot be looked at: {error.strerror}.") from error
+        raise WarehouseError(f"{database} cannot be read: {error.strerror}.") from error
     return f"{found.st_ino:x}-{found.st_mtime_ns:x}"

@@ -117,7 +117,7 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
 
 def _check(out: Path) -> None:
     if out.exists() and not (out / _MARK).exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already and holds no site: name a folder that is new or empty.")
+        raise UsageError(f"{out} exists already and is no site: name a folder that is new or empty.")
 
 
 def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:

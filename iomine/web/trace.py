@@ -1,4 +1,4 @@
-"""Requests of a log's trace in a window of time and ranks, for whoever draws them."""
+"""Requests of a log's trace in a window of time and ranks, for the explorer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

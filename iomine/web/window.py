@@ -10,7 +10,7 @@ from iomine.web.question import Filter, Statement, UnknownNameError, date_of
 from iomine.web.sessions import Session
 
 USUAL_NIGHTS: Final = 30
-# More bars than that cannot be told apart.
+# More bars than that cannot be distinguished.
 _MOST_NIGHTS: Final = 800
 _NEWEST: Final = Statement("SELECT cluster, last_night FROM core.newest_night ORDER BY cluster")
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -52,8 +52,13 @@ class Window:
 
     def parameters(self, **changes: str) -> list[tuple[str, str]]:
         """As they stand in an address."""
-        told = {"since": self.since.isoformat(), "until": self.until.isoformat(), "cluster": self.cluster or "", "by": self.by}
-        return [(name, value) for name, value in (told | changes).items() if value]
+        own = {
+            "since": self.since.isoformat(),
+            "until": self.until.isoformat(),
+            "cluster": self.cluster or "",
+            "by": self.by,
+        }
+        return [(name, value) for name, value in (own | changes).items() if value]
 
 
 def window_of(session: Session, parameters: Sequence[tuple[str, str]]) -> Window:

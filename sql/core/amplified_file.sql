@@ -4,7 +4,7 @@
 -- reads = ["main.file_requests", "core.mpiio_posix"]
 -- ---
 WITH beneath AS (
-    -- What is read in order to write is no part of the reads that were asked for; only a trace tells it.
+    -- What is read in order to write is no part of the reads that were asked for; only a trace shows it.
     SELECT
         requests.* REPLACE (GREATEST(moved_bytes::HUGEINT - COALESCE(sieve_read_bytes, 0), 0) AS moved_bytes),
         request_seconds / NULLIF(requests.moved_bytes, 0) AS seconds_per_byte

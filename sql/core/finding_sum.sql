@@ -21,7 +21,7 @@ SELECT
     MIN(night) AS first_night,
     MAX(night) AS last_night,
     TRY_CAST(COALESCE(SUM(finding_count) FILTER (WHERE age BETWEEN 0 AND 6), 0) AS BIGINT) AS recent_finding_count,
-    -- Without logs of a machine of that week nobody can say what there was.
+    -- Without logs of a machine in that week, its findings are not known.
     TRY_CAST(CASE
         WHEN bool_and(preceding_night_count > 0)
             THEN COALESCE(SUM(finding_count) FILTER (WHERE age BETWEEN 7 AND 13), 0)

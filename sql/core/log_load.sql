@@ -20,7 +20,7 @@ run AS (
     FROM core.traffic_slot
     WHERE owner <> ''
 ),
--- An index tells OSTs apart on one file system only. Who uses many OSTs meets with what the file system does as a whole.
+-- An index identifies an OST on one file system only. A log on many OSTs depends on the file system as a whole.
 one AS (
     SELECT cluster, log_id
     FROM run
@@ -60,7 +60,7 @@ met AS (
     JOIN load USING (cluster, filesystem, ost_id, begin_at)
     GROUP BY cluster, filesystem, ost_id, begin_at, who, rate
 ),
--- How many slots of the place have a lower rate; at the same rate, slots stand behind what is asked of them.
+-- How many slots of the place have a lower rate; at the same rate, slots come after the log's own.
 ranked AS (
     SELECT
         *, SUM(is_slot) OVER (place ORDER BY others_rate, is_slot ROWS UNBOUNDED PRECEDING) AS less_count,

@@ -3,7 +3,7 @@
 -- grain = ["log_id", "file_id", "rank"]
 -- reads = ["core.log", "core.mpiio_file"]
 -- ---
--- Collective calls are for files that ranks share; a file that one rank has for itself has nobody to share with.
+-- Collective calls are for files that ranks share; a file of one rank is not shared.
 SELECT
     log_id, file_id, rank, indep_read_count, indep_write_count,
     TRY_CAST(indep_read_count::HUGEINT + coll_read_count + split_read_count AS BIGINT) AS read_count,

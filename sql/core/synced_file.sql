@@ -1,5 +1,5 @@
 -- ---
--- about = "How often a log told the system to write a file's data out (sync), and how much of the write time that was."
+-- about = "How often a log asked the system to write a file's data out (sync), and how much of the write time that was."
 -- grain = ["log_id", "layer", "file_id"]
 -- reads = ["core.posix_file", "core.stdio_file", "core.mpiio_file", "core.file_access"]
 -- ---

@@ -139,7 +139,7 @@ spreading AS (
     JOIN file_time USING (cluster, night, log_id)
     WHERE seconds > 0 AND list_contains(kinds, time_kind)
 ),
--- In order, and in no window, whose sums begin anew wherever rows happen to lie: the last digit is the same each time.
+-- In order, and in no window, whose sums depend on the order of rows: the last digit is the same each time.
 spread_over AS (
     SELECT cluster, night, log_id, cost_name, SUM(kind_seconds ORDER BY kind_seconds) AS all_seconds
     FROM spreading

@@ -7,7 +7,7 @@
 --     "core.weather", "core.darshan_build", "main.traces",
 -- ]
 -- ---
--- A count of 0 makes a question not applicable, so it is 0 only where all modules that would tell were watched and are whole;
+-- A count of 0 makes a question not applicable, so it is 0 only where all modules that would count it were watched and are whole;
 -- where one of them is not, what was not seen is not known. Darshan writes no module where nothing of it was called, and says
 -- nowhere that a module was turned off; that other modules met with it gives it away.
 WITH record AS (
@@ -145,7 +145,7 @@ module AS (
     GROUP BY ALL
 ),
 met AS (
-    -- Layers that were called whatever their own modules say, and the module that tells.
+    -- Layers that were called whatever their own modules say, and the module that shows it.
     SELECT cluster, night, log_id, layer, MIN(met_in) AS met_in
     FROM (
         SELECT cluster, night, log_id, layer, 'a DXT trace of it' AS met_in FROM core.dxt_file
@@ -189,7 +189,7 @@ phases AS (
 served AS (
     SELECT DISTINCT cluster, night, log_id FROM core.weather WHERE phase IS NULL AND evidence = 'job_stats'
 ),
-told AS (
+seen AS (
     SELECT
         log.*, log.nprocs > 0 AS has_processes,
         did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
@@ -199,7 +199,7 @@ told AS (
         COALESCE(build.stat_count, 0) > 0 AS sees_stat,
         CASE
             WHEN module.posix IS NOT NULL THEN module.posix
-            WHEN module.log_id IS NULL THEN 'The log has no modules, so that nothing tells what Darshan watched.'
+            WHEN module.log_id IS NULL THEN 'The log has no modules, so what Darshan watched is not known.'
             WHEN NOT has_posix AND met_posix.met_in IS NOT NULL
                 THEN 'The log has no POSIX module, although it has ' || met_posix.met_in || '.'
             WHEN NOT posix_counted THEN 'The log''s POSIX module does not count all reads and writes.'
@@ -306,12 +306,12 @@ SELECT
     END AS layout_lack,
     CASE
         WHEN COALESCE(moving_count, 0) = 0
-            THEN 'Its records are of all ranks together, and no trace or heat map tells what each rank moved.'
+            THEN 'Its records are of all ranks together, and no trace or heat map shows what each rank moved.'
     END AS rank_lack,
     CASE
         WHEN COALESCE(timed_count, 0) < 4 THEN format('I/O times are known of {} of its {} ranks.', COALESCE(timed_count, 0), nprocs)
     END AS rank_time_lack,
-    CASE WHEN COALESCE(host_count, 0) = 0 THEN 'The log does not tell on which hosts its ranks ran.' END AS host_lack,
+    CASE WHEN COALESCE(host_count, 0) = 0 THEN 'The log does not name the hosts of its ranks.' END AS host_lack,
     CASE
         WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a DXT trace.')
     END AS phase_lack,
@@ -320,4 +320,4 @@ SELECT
             THEN format('Darshan {}counted no stat in any log of this night, so it may see none.', COALESCE(darshan_version || ' ', ''))
     END AS stat_lack,
     CASE WHEN NOT has_statistics THEN 'No job_stats of Lustre servers cover the time of the run.' END AS statistics_lack
-FROM told
+FROM seen

@@ -29,7 +29,7 @@ called_seconds AS (
 asked AS (
     SELECT
         *,
-        -- What ranks have is known but for a tenth of the log; where that is all of one direction, it is not known.
+        -- What ranks have is known except for a tenth of the log; where that is all of one direction, it is not known.
         COALESCE(read_bytes, 0)::HUGEINT + COALESCE(write_bytes, 0) AS moved_bytes,
         row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place,
         SUM(moved_bytes) OVER (PARTITION BY cluster, night, log_id) AS log_bytes
@@ -141,7 +141,7 @@ stragglers AS (
         MAX(slowdown) AS straggler_slowdown_ratio,
         MAX(seconds - median_seconds) FILTER (is_straggler) AS straggler_wait_seconds,
         SUM(seconds - median_seconds) FILTER (is_straggler) AS straggler_core_seconds,
-        -- Whoever took longer than the median rank waited less for the slowest straggler, and stragglers themselves are its cost.
+        -- Ranks that took longer than the median rank waited less for the slowest straggler, and stragglers themselves are its cost.
         SUM(GREATEST(LEAST(slowest_seconds - median_seconds, slowest_seconds - seconds), 0)) FILTER (NOT is_straggler) AS straggler_idle
     FROM (
         SELECT *, MAX(seconds) FILTER (is_straggler) OVER (PARTITION BY cluster, night, log_id, layer) AS slowest_seconds

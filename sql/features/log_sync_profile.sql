@@ -1,5 +1,5 @@
 -- ---
--- about = "How often one log told the system to write data out, after how little, and what that cost."
+-- about = "How often one log asked the system to write data out (sync), after how little, and what that cost."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.unsound_module", "core.file_name", "main.file_requests", "core.synced_file"]
 -- ---

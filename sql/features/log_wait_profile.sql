@@ -46,7 +46,7 @@ unsound AS (
     WHERE module IN ('POSIX', 'MPI-IO')
     GROUP BY ALL
 ),
-told AS (
+waited AS (
     SELECT
         log.*, per_log.* EXCLUDE (cluster, night, log_id),
         COALESCE(per_rank.late_rank_evidence, shared.late_rank_evidence) AS late_rank_evidence,
@@ -59,7 +59,7 @@ told AS (
     LEFT JOIN (SELECT * EXCLUDE (last_seconds), last_seconds AS last_seconds_of_rank FROM per_rank) AS per_rank
         USING (cluster, night, log_id)
     LEFT JOIN shared USING (cluster, night, log_id, file_id)
-    -- Whoever is taken to wait may have been busy in POSIX calls whose records are missing.
+    -- A rank that seems to wait may have been busy in POSIX calls whose records are missing.
     ANTI JOIN (FROM unsound WHERE lacks_posix) USING (cluster, night, log_id)
 )
 SELECT
@@ -71,6 +71,6 @@ SELECT
     CASE WHEN is_one THEN 'rank ' || last_rank WHEN NOT is_one THEN 'ranks by turns' END AS waited_for,
     late_rank_evidence, file_name.path AS late_path
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
-LEFT JOIN told USING (cluster, night, log_id)
+LEFT JOIN waited USING (cluster, night, log_id)
 LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

@@ -4,22 +4,22 @@
 -- reads = ["core.log", "core.weather", "core.run_usual", "feature.log_meta_profile"]
 -- ---
 -- In the spirit of UMAMI (Lockwood et al., PDSW-DISCS 2017), which holds a run against what is usual; here that is asked of the
--- servers' own times, so that a run is not blamed for what it did not do before. Where servers tell no times, it is held
+-- servers' own times, so that a run is not blamed for what it did not do before. Where servers count no times, it is held
 -- against what others usually move. How much of it is the log's own is no clue: a run that is slow for any reason lasts
 -- longer, in which others move more.
-WITH weather AS (
+WITH met AS (
     SELECT *
     FROM core.weather
     WHERE phase IS NULL
 ),
 of_log AS (
     SELECT *
-    FROM weather
+    FROM met
     WHERE evidence = 'job_stats'
 ),
 traffic AS (
     SELECT cluster, night, log_id, load_percentile, own_bytes_ratio, fullest_ratio
-    FROM weather
+    FROM met
     WHERE evidence = 'traffic'
 ),
 ost AS (
@@ -78,16 +78,16 @@ SELECT
             WHEN load_percentile >= 95 THEN 'Others moved more on its OSTs than in 95 % of the time of 30 nights.'
             WHEN fullest_ratio >= 0.9 THEN 'At least one of its OSTs was 90 % full.'
             WHEN load_percentile IS NULL THEN 'It is not known how much others usually move on its OSTs.'
-            WHEN meta_ratio >= 0.5 THEN 'It spent most of its time in metadata calls, and no server told how long it dealt with these.'
+            WHEN meta_ratio >= 0.5 THEN 'It spent most of its time in metadata calls, and no server says how long it took for these.'
             ELSE 'By the servers'' traffic, others moved no more on its OSTs than they often do, and none of these is known to have been full.'
         END
-        WHEN per_log.log_id IS NULL THEN 'No server told how long it dealt with the requests of this job.'
+        WHEN per_log.log_id IS NULL THEN 'No server says how long it took for the requests of this job.'
         WHEN weather_slowdown_ratio IS NULL THEN 'It is not known how much of its time hung on which servers.'
         WHEN weather_slowdown_ratio < 1.75 THEN 'By job_stats, the servers made its I/O less than 1.75 times as long as usual.'
         WHEN own_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was its user''s own.'
         WHEN neighbour_ratio >= 0.5 THEN 'The servers were slow, and at least half of what kept them busy was one other user''s.'
         WHEN own_ratio IS NULL THEN 'The servers were slow, and it is not known what kept them busy.'
-        ELSE 'The servers were slow, and nobody kept them busy for at least half of the time.'
+        ELSE 'The servers were slow, and no single user kept them busy for at least half of the time.'
     END AS server_rule,
     weather_slowdown_ratio, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
     1 - ost_own_ratio AS ost_contention_ratio, 1 - own_ratio AS others_ratio, ost_slowdown_ratio, ost_load_over_mean_ratio,

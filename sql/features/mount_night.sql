@@ -6,7 +6,7 @@
 WITH touched AS (
     SELECT
         *, write_bytes > 0 AS is_written,
-        -- Of objects without offsets, such as those of DAOS, nobody knows how small they are.
+        -- The size of objects without offsets, such as those of DAOS, is not known.
         -- A MiB, whatever a site calls small of a log (small_file_bytes): sums that stay for years must mean one thing.
         write_bytes > 0 AND extent_bytes < 1048576 AS is_small
     FROM main.files

@@ -1,15 +1,15 @@
 -- ---
--- about = "How long one log's I/O took, held against runs of its lineage in nights before, and what it did otherwise than they."
+-- about = "How long one log's I/O took, held against runs of its lineage in nights before, and how it differed from them."
 -- grain = ["log_id"]
 -- reads = ["core.run_shape"]
 -- ---
--- Runs of the same night and of the same job may have met with the same trouble, so they do not tell what is usual.
+-- Runs of the same night and of the same job may have met with the same trouble, so they do not show what is usual.
 WITH run AS (
     SELECT *
     FROM core.run_shape
     WHERE lineage_id IS NOT NULL AND io_core_seconds > 0
 ),
--- Five of a night tell what is usual as well as a thousand do; ids are hashes, so these are any five.
+-- Five of a night show what is usual as well as a thousand do; ids are hashes, so these are any five.
 held AS (
     SELECT *
     FROM run
@@ -44,7 +44,7 @@ pair AS (
         ) < 1.5 AS is_alike
     FROM run
     JOIN held USING (cluster, lineage_id)
-    -- Programs change; what a run of more than 30 nights ago took tells little.
+    -- Programs change; what a run of more than 30 nights ago took says little.
     WHERE held.night BETWEEN run.night - 30 AND run.night - 1 AND (run.job_id = '' OR held.job_id <> run.job_id)
 ),
 per_log AS (
@@ -52,7 +52,7 @@ per_log AS (
         cluster, night, log_id, COUNT(*) AS lineage_run_count, COUNT(*) FILTER (is_alike) AS alike_run_count,
         ANY_VALUE(io_core_seconds) / MEDIAN(held_seconds) AS lineage_ratio,
         ANY_VALUE(io_core_seconds) / MEDIAN(held_seconds) FILTER (is_alike) AS alike_ratio,
-        -- Three runs tell what is usual; where a single one did the same in far less time, what it did is not why.
+        -- Three runs show what is usual; where a single one did the same in far less time, what it did is not why.
         COALESCE(alike_run_count >= 3 OR alike_ratio >= 1.5, false) AS is_held_against_alike,
         [
             {'what': 'bytes read', 'times': MEDIAN(read_bytes_times)},

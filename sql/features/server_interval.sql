@@ -27,7 +27,7 @@ counted AS (
     WHERE counter IS NOT NULL
     GROUP BY ALL
 ),
--- All readings of a target, whoever was counted in them, or nobody.
+-- All readings of a target, with or without owners.
 looked AS (
     SELECT *, LAG(sampled_at) OVER target AS previous_at
     FROM (SELECT DISTINCT cluster, source_kind, target, scope, sampled_at FROM reading)

@@ -38,7 +38,8 @@ usual AS (
     FROM known
     GROUP BY cluster, who, target_kind, operation, size_class
 ),
--- What is always slow for an application is not weather, so nights before tell better than others. Few runs tell nothing.
+-- What is always slow for an application is not the system state, so its own nights before are a better reference than other
+-- users' runs. A few runs are too few.
 usual_of_app AS (
     SELECT
         cluster, judged.night, "user", app, target_kind, operation, size_class, MEDIAN(seconds_per_rpc) AS app_seconds_per_rpc
@@ -72,7 +73,7 @@ SELECT
     to_timestamp(slot * 600) AS begin_at, target, target_kind, owner, job_id, "user",
     TRY_CAST(round(SUM(rpcs)) AS BIGINT) AS rpc_count, TRY_CAST(round(SUM(moved_bytes)) AS BIGINT) AS moved_bytes,
     SUM(seconds) AS service_seconds,
-    -- Requests of a kind and size that nobody else sends are taken to be as slow as the rest.
+    -- Requests of a kind and size that no other user sends are taken to be as slow as the rest.
     SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(seconds) FILTER (usual_seconds IS NOT NULL), 0)) AS usual_service_seconds,
     night, cluster
 FROM parted

@@ -69,7 +69,7 @@ per_place AS (
         cluster, night, owner, "user", filesystem, ost_id, slot, SUM(bytes) AS bytes, MAX(seconds) AS seconds
     FROM per_operation
     GROUP BY cluster, night, owner, "user", filesystem, ost_id, slot, source_kind
-    -- Several sources may tell of the same OST.
+    -- Several sources may have the same OST.
     QUALIFY row_number() OVER (PARTITION BY cluster, night, owner, filesystem, ost_id, slot ORDER BY source_kind) = 1
 ),
 placed AS (

@@ -104,7 +104,7 @@ FROM measured
 LEFT JOIN quantiles USING (cluster, target_kind)
 LEFT JOIN shares USING (cluster, night, log_id, layer, phase, target_kind)
 UNION ALL BY NAME
--- Where no server told how long it dealt with a log's requests, there still is what others had them move meanwhile.
+-- Where no server says how long it took for a log's requests, what it moved for others meanwhile still counts.
 SELECT
     log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, own_bytes_ratio, load_percentile, fullest_ratio,
     night, cluster

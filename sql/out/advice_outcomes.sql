@@ -1,5 +1,5 @@
 -- ---
--- about = "What became of findings since a mail first told of them: gone, reduced, still there or worse in later runs of the lineage, or not told."
+-- about = "What became of findings since a mail first listed them: gone, reduced, still there or worse in later runs of the lineage, or not told."
 -- grain = ["cluster", "lineage_id", "code"]
 -- reads = ["main.findings", "main.logs", "main.mails", "main.verdicts"]
 -- ---
@@ -10,8 +10,8 @@ WITH found AS (
     WHERE lineage_id IS NOT NULL
     GROUP BY ALL
 ),
--- A mail is about an application, and tells of those of its lineages in which the finding was there by then.
-told AS (
+-- A mail is about an application, and so about those of its lineages in which the finding was there by then.
+mailed AS (
     SELECT
         found.cluster, found.lineage_id, found.code, found."user", found.uid, found.application, MIN(mail.told_night) AS told_night
     FROM found
@@ -32,7 +32,7 @@ run AS (
         -- Not the sum over ranks, which rises when many do at once what one did for all before.
         slowest_rank_io_seconds / amount AS slowest_rank_pace, run_seconds / amount AS run_pace,
         row_number() OVER (PARTITION BY cluster, lineage_id, code ORDER BY night, start_at, log_id) AS number
-    FROM told
+    FROM mailed
     JOIN (
         SELECT
             cluster, night, log_id, lineage_id, start_at, run_seconds, slowest_rank_io_seconds,
@@ -73,7 +73,7 @@ judged AS (
         CASE
             WHEN told_night IS NULL THEN 'not told'
             WHEN later_count < 3 THEN 'unknown'
-            -- A slower rank that delays nobody is no harm: the run as a whole may be faster all the same.
+            -- A slower rank that delays no other rank does no harm: the run as a whole may still be faster.
             WHEN is_over AND COALESCE(slowest_rank_pace_ratio, run_pace_ratio) >= 1.5 AND COALESCE(run_pace_ratio > 0.9, true)
             THEN 'worse'
             WHEN is_over THEN 'gone'
@@ -101,5 +101,5 @@ SELECT
     END AS saved_core_seconds,
     cluster
 FROM judged
-JOIN (SELECT cluster, lineage_id, code, "user", uid, application FROM told) USING (cluster, lineage_id, code)
+JOIN (SELECT cluster, lineage_id, code, "user", uid, application FROM mailed) USING (cluster, lineage_id, code)
 ORDER BY saved_core_seconds DESC NULLS LAST, lineage_id, code

@@ -1,5 +1,5 @@
 -- ---
--- about = "What is run: applications, whoever runs them, those with most I/O time first."
+-- about = "Applications of all users, those with most I/O time first."
 -- grain = ["application"]
 -- reads = ["main.logs"]
 -- ---

@@ -11,7 +11,7 @@ WITH per_target AS (
     FROM core.server_interval
     WHERE scope = 'target'
     GROUP BY cluster, night, target, target_kind, source_kind
-    -- Several sources may tell of the same target.
+    -- Several sources may have the same target.
     QUALIFY row_number() OVER (PARTITION BY cluster, night, target ORDER BY source_kind) = 1
 ),
 full_targets AS (

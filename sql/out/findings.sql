@@ -1,5 +1,5 @@
 -- ---
--- about = "What is worth telling: the fired high and warn verdicts of the default ruleset, with what to change and what it cost."
+-- about = "Findings: the fired high and warn verdicts of the default ruleset, with what to change and what it cost."
 -- grain = ["log_id", "code"]
 -- reads = ["core.verdict", "core.log"]
 -- ---

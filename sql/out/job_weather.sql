@@ -1,10 +1,10 @@
 -- ---
--- about = "Whose fault it is where a log's I/O was slow, with its numbers and the rule; where nobody's is shown, what was ruled out."
+-- about = "Why a log's I/O was slow: application, system or neighbour, with numbers and the rule; without evidence, what was ruled out."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.log_weather_profile", "main.findings"]
 -- ---
--- What is left over is nobody's fault that is known: the application is named on evidence of its own only.
-WITH told AS (
+-- Without evidence there is no verdict against anyone: the application is named on evidence of its own only.
+WITH priced AS (
     SELECT
         cluster, night, log_id, SUM(charged_core_seconds) AS finding_core_seconds,
         arg_max(code, charged_core_seconds ORDER BY code) AS costliest_code
@@ -26,7 +26,7 @@ known AS (
         END AS beside_lineage
     FROM core.log AS log
     JOIN core.log_weather_profile AS profile USING (cluster, night, log_id)
-    LEFT JOIN told USING (cluster, night, log_id)
+    LEFT JOIN priced USING (cluster, night, log_id)
 ),
 judged AS (
     SELECT
@@ -51,18 +51,18 @@ SELECT
         ELSE 'unexplained'
     END AS weather_verdict,
     CASE reason
-        WHEN 'otherwise' THEN format('{}, and it did otherwise than they: {}.', beside_lineage, differences)
+        WHEN 'otherwise' THEN format('{}, and it differed from them: {}.', beside_lineage, differences)
         WHEN 'findings' THEN format(
             '{}, and its findings cost {:.0f} % of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
         )
         WHEN 'no lineage' THEN format('{} {}', server_rule, beside_lineage)
         WHEN 'not slow' THEN format('{} {}, so there is nothing to explain.', server_rule, beside_lineage)
         WHEN 'slow' THEN format(
-            '{}. Ruled out are the servers and the program. {} By Darshan, {}. What network and nodes did is not looked at.',
+            '{}. Neither the servers nor the program explain it. {} By Darshan, {}. Network and nodes are not checked.',
             beside_lineage, server_rule, CASE
                 WHEN did_more_ratio IS NULL THEN 'it moved as much in as many requests, on as many ranks, files and OSTs'
-                WHEN differences = '' THEN 'it did on the whole what they did'
-                ELSE format('what it did otherwise does not explain that: {}', differences)
+                WHEN differences = '' THEN 'it did much the same as they did'
+                ELSE format('its differences do not explain that: {}', differences)
             END
         )
         ELSE server_rule

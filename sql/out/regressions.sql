@@ -5,7 +5,7 @@
 -- ---
 -- Whether there is a step is tested by ranks (Pettitt, Applied Statistics 28, 1979), whatever the distribution. That test's place leans
 -- towards the middle, so the step lies where the runs before are nearer to the median before, and those since to the median since.
--- Its size is told by medians.
+-- Its size is the ratio of medians.
 WITH run AS (
     SELECT
         cluster, night, log_id, lineage_id, start_at, io_core_seconds AS seconds, slowest_rank_io_seconds AS slowest_seconds,
@@ -14,7 +14,7 @@ WITH run AS (
         seconds / work AS pace, slowest_seconds / work AS slowest_pace
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
-    -- Of fewer runs, neither three before and three since a step nor five of one side leave much to be told from chance.
+    -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance.
     QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= COALESCE(getvariable('regression_run_count'), 8)
 ),
 ranked AS (

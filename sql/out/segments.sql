@@ -1,5 +1,5 @@
 -- ---
--- about = "Traced reads and writes, with the OST on which each begins where the file's layout tells."
+-- about = "Traced reads and writes, with the OST on which each begins where the file's layout has it."
 -- grain = []
 -- reads = ["core.segment", "core.lustre_component"]
 -- ---

@@ -1,6 +1,6 @@
 """A history that is as long as is wanted: one night's files, linked under the names of many nights.
 
-Rows of different nights are alike but for the night, which is all that tells them apart: a log is known by its cluster,
+Rows of different nights are alike except for the night, which is their only difference: a log is known by its cluster,
 night and id wherever views join. A year so takes the place of a night on the disk, and after a first run lies in memory.
 """
 

@@ -66,7 +66,7 @@ def _copy(con: duckdb.DuckDBPyConnection, file: LakeFile, folder: Path) -> None:
     schema = arrow_schema(file.table)
     # The lake keeps the rows of a night by log id.
     rows = con.sql(
-        f"SELECT copy_id AS log_id, told.* EXCLUDE (log_id) FROM read_parquet('{file.path}') AS told "
+        f"SELECT copy_id AS log_id, copied.* EXCLUDE (log_id) FROM read_parquet('{file.path}') AS copied "
         f"JOIN copy USING (log_id) ORDER BY copy_id"
     ).to_arrow_table()
     write_file(folder, file.table, _typed(rows.select(schema.names), schema), CLUSTER, NIGHT)

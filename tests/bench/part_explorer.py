@@ -115,7 +115,7 @@ class Shown:
         ready: what of it has `data-ready` once it has drawn.
         redraws: gives the milliseconds of its redrawings.
         is_webgl: whether it draws with WebGL.
-        made_cpu_seconds: what it took to make it, where that is told.
+        made_cpu_seconds: what it took to make it, where that is known.
         first_seconds: of each round, until the picture stood.
         redraw_seconds: of each redrawing.
     """

@@ -23,14 +23,14 @@ _MOST_SLOWDOWN: Final = 2
 
 def measured(options: Options) -> list[Result]:
     """Seconds of an answer to one of four readers, in the middle of all of them."""
-    told = kept(options, f"load-{_LOGS}", lambda: _measure(options))
+    times = kept(options, f"load-{_LOGS}", lambda: _measure(options))
     return [
         Result(
-            what=f"an answer to one of {_READERS} readers while {_LOGS:,} logs are swept ({told['answers']:,} answers)",
-            ours=told["during"], peer=told["alone"], beside="without a sweep", ratio=told["during"] / told["alone"],
+            what=f"an answer to one of {_READERS} readers while {_LOGS:,} logs are swept ({times['answers']:,} answers)",
+            ours=times["during"], peer=times["alone"], beside="without a sweep", ratio=times["during"] / times["alone"],
             most=_MOST_SLOWDOWN,
         ),
-        Result(what="  of them neither as before the sweep nor as after it", ours=told["strange"], unit="answers", most=0),
+        Result(what="  of them neither as before the sweep nor as after it", ours=times["strange"], unit="answers", most=0),
     ]  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def _measure(options: Options) -> dict[str, Any]:
         during = answers(warehouse, Path(folder) / "stop-during", lambda: _sweep(second, warehouse))
         ends = [_counts(of_reader[n]) for of_reader in during for n in (0, -1)]
         strange = [each for of_reader in during for each in of_reader if _counts(each) not in ends]
-        seconds = [statistics.median(each["seconds"] for reader in told for each in reader) for told in (alone, during)]
+        seconds = [statistics.median(each["seconds"] for reader in reported for each in reader) for reported in (alone, during)]
         return {"alone": seconds[0], "during": seconds[1], "answers": sum(map(len, during)), "strange": len(strange)}
 
 
@@ -55,10 +55,10 @@ def answers(warehouse: Path, stop: Path, work: Callable[[], object]) -> list[lis
         work()
     finally:
         stop.touch()
-    told = [reader.communicate()[0] for reader in readers]
+    reported = [reader.communicate()[0] for reader in readers]
     if any(reader.returncode for reader in readers):
         raise RuntimeError("A reader failed.")
-    return [[json.loads(line) for line in lines.splitlines()] for lines in told]
+    return [[json.loads(line) for line in lines.splitlines()] for lines in reported]
 
 
 def _counts(answer: dict[str, Any]) -> dict[str, Any]:

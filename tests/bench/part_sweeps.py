@@ -168,11 +168,11 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
             start_new_session=True,
         )
         memory, cpu_seconds = _watched(sweep.pid)
-        told, _ = sweep.communicate()
+        reported, _ = sweep.communicate()
         seconds = time.perf_counter() - start
         if sweep.returncode:
             raise RuntimeError(f"The sweep of {logs:,} logs ended with {sweep.returncode}.")
-        summary = json.loads(told)
+        summary = json.loads(reported)
         published = ask(warehouse / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
         accounted = summary["ingested"] + summary["known"] + summary["rejected"]
         files = [path.stat().st_size for path in (warehouse / "lake").rglob("*.parquet")]

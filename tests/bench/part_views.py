@@ -163,19 +163,19 @@ def _profile(con: Any, sql: str, parameters: Parameters | None = None) -> Profil
     stop = threading.Timer(_MOST_SECONDS, con.interrupt)
     stop.start()
     try:
-        told = json.loads(con.execute(f"EXPLAIN (ANALYZE, FORMAT json) {sql}", parameters).fetchall()[0][1])
+        reported = json.loads(con.execute(f"EXPLAIN (ANALYZE, FORMAT json) {sql}", parameters).fetchall()[0][1])
     except duckdb.InterruptException:
         return Profile(_MOST_SECONDS, 0, {})
     finally:
         stop.cancel()
     reads: dict[str, set[str]] = {}
-    for scan in _scans(told["operator"]):
+    for scan in _scans(reported["operator"]):
         # .../lake/TABLE/cluster=.../night=.../part.parquet
         table = scan["Filename(s)"].split("/cluster=")[0].rpartition("/")[2]
         projected = scan.get("Projections", [])
         columns = {projected} if isinstance(projected, str) else set(projected)
         reads.setdefault(table, set()).update(columns - {"filename"} or {"log_id"})
-    return Profile(told["query"]["total_time"], told["query"]["total_rows_scanned"], reads)
+    return Profile(reported["query"]["total_time"], reported["query"]["total_rows_scanned"], reads)
 
 
 def _scans(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

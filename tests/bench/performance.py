@@ -81,9 +81,9 @@ def main() -> int:
     options = Options(**chosen)
     options.cache.mkdir(parents=True, exist_ok=True)
     found = {name: _measured(name, options) for name in names}
-    for name, told in found.items():
-        sys.stdout.write("\n".join([PARTS[name].title, "", *lines([HEAD, *(row.cells for row in told["results"])]), "", ""]))
-    missed = [row.what.strip() for told in found.values() for row in told["results"] if row.is_met is False]
+    for name, reported in found.items():
+        sys.stdout.write("\n".join([PARTS[name].title, "", *lines([HEAD, *(row.cells for row in reported["results"])]), "", ""]))
+    missed = [row.what.strip() for reported in found.values() for row in reported["results"] if row.is_met is False]
     sys.stdout.write("".join(f"MISSED: {what}\n" for what in missed))
     if arguments.write:
         PAGE.write_text(page(machine(), found, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
@@ -124,8 +124,8 @@ def _measured(name: str, options: Options) -> dict[str, Any]:
         at = datetime.now(UTC).isoformat(timespec="minutes")
         return {"results": rows, "at": at, "seconds": time.perf_counter() - start, "load": os.getloadavg()[0]}
 
-    told: dict[str, Any] = kept(options, "-".join([name, *(str(getattr(options, size)) for size in part.sizes)]), measure)
-    return told | {"results": [Result(**row) for row in told["results"]]}
+    reported: dict[str, Any] = kept(options, "-".join([name, *(str(getattr(options, size)) for size in part.sizes)]), measure)
+    return reported | {"results": [Result(**row) for row in reported["results"]]}
 
 
 def machine() -> dict[str, str]:
@@ -148,27 +148,27 @@ def machine() -> dict[str, str]:
     )
 
 
-def page(told_machine: Mapping[str, str], parts: Mapping[str, Mapping[str, Any]], before: str = "") -> str:
+def page(machine_text: Mapping[str, str], parts: Mapping[str, Mapping[str, Any]], before: str = "") -> str:
     """The text of docs/performance.md.
 
     Args:
-        told_machine: from `machine`.
+        machine_text: from `machine`.
         parts: of each part that was measured its `results`, when (`at`), for how long (`seconds`), and the machine's load then.
         before: the page as it was, out of which come parts that were not.
     """
-    told = dict(section.split("\n", 1) for section in before.split("\n## ")[1:])
-    about = [f"- {what}: {value}" for what, value in told_machine.items()]
+    kept = dict(section.split("\n", 1) for section in before.split("\n## ")[1:])
+    about = [f"- {what}: {value}" for what, value in machine_text.items()]
     sections = [
         line
         for name, part in PARTS.items()
-        for line in (_section(part, parts[name]) if name in parts else [f"## {part.title}", *told[part.title].splitlines(), ""])
+        for line in (_section(part, parts[name]) if name in parts else [f"## {part.title}", *kept[part.title].splitlines(), ""])
     ]
     return "\n".join(["# Performance", "", MADE, "", _INTRO, "", *about, "", *sections])
 
 
-def _section(part: Part, told: Mapping[str, Any]) -> list[str]:
-    when = f"Measured {told['at']} in {human_seconds(told['seconds'])}; load at its end {told['load']:.1f}."
-    rows: Sequence[Result] = told["results"]
+def _section(part: Part, reported: Mapping[str, Any]) -> list[str]:
+    when = f"Measured {reported['at']} in {human_seconds(reported['seconds'])}; load at its end {reported['load']:.1f}."
+    rows: Sequence[Result] = reported["results"]
     table = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
     return [f"## {part.title}", "", when, "", *("| " + " | ".join(cells) + " |" for cells in table), ""]
 

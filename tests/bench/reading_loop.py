@@ -20,7 +20,7 @@ SELECT
 
 
 def main() -> None:
-    """Reads until told to stop."""
+    """Reads until stopped."""
     database, stop = map(Path, sys.argv[1:])
     while not stop.exists():
         start = time.perf_counter()

@@ -36,7 +36,7 @@ def within(host: str, *command: str) -> list[str]:
 
 
 def cut(host: str) -> None:
-    """Pulls the cable: nothing that the host sends arrives, and nobody is told."""
+    """Pulls the cable: nothing that the host sends arrives, and nothing reports it."""
     _ip("-n", _PREFIX + host, "link", "set", "eth0", "down")
 
 

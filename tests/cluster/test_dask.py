@@ -154,13 +154,13 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_in_a_sentence(facility, logs, u
     try:
         assert wait_for(lambda: list((warehouse / "staging").rglob("*.parquet")), 120)
         facility.scheduler.kill()
-        said, told = process.communicate(timeout=120)
+        said, reported = process.communicate(timeout=120)
     finally:
         process.kill()
 
     assert (1, "") == (process.returncode, said)
-    assert LOST == told.splitlines()[-1]
-    assert "Traceback" not in told
+    assert LOST == reported.splitlines()[-1]
+    assert "Traceback" not in reported
     assert {} == state(warehouse)
     facility.start()
     run(Settings((logs,), warehouse, scheduler=facility.address))
@@ -168,7 +168,7 @@ def test_a_scheduler_that_is_lost_ends_the_sweep_in_a_sentence(facility, logs, u
 
 
 def die_of(numbers: list[int], deadly: int) -> list[int]:
-    """Does its work, but for one number."""
+    """Does its work, except for one number."""
     if deadly in numbers:
         os._exit(1)
     return numbers

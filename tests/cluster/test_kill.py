@@ -171,12 +171,12 @@ def test_ctrl_c_ends_a_sweep_in_a_line(shared_data, tmp_path, seen):
 
     assert wait_for(is_there, 60)
     os.killpg(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, reported = process.communicate(timeout=60)
 
     assert 130 == process.returncode
-    # Without a terminal, progress is told at the end, a line for each stage.
-    assert "Interrupted." == told.splitlines()[-1]
-    assert "Traceback" not in told
+    # Without a terminal, progress is reported at the end, a line for each stage.
+    assert "Interrupted." == reported.splitlines()[-1]
+    assert "Traceback" not in reported
     assert wait_for(lambda: not alive(pids), 10), alive(pids)
     assert not list((tmp_path / "warehouse" / "staging").glob("*"))
 

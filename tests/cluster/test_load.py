@@ -30,8 +30,8 @@ def test_four_readers_see_whole_nights(shared_data: Path, tmp_path: Path) -> Non
         time.sleep(5)
 
     sweep("codes")
-    told = answers(warehouse, tmp_path / "stop", work)
-    counts = [[tuple(answer.values())[:-1] for answer in of_reader] for of_reader in told]
+    reported = answers(warehouse, tmp_path / "stop", work)
+    counts = [[tuple(answer.values())[:-1] for answer in of_reader] for of_reader in reported]
     for of_reader in counts:
         steps = [later for earlier, later in pairwise(of_reader) if earlier != later]
         assert 1 == len(steps)

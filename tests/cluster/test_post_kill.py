@@ -19,7 +19,7 @@ SCRIPT = f"""
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
-from post_office import letter, office
+from post_office import mail_to, office
 from iomine.errors import IomineError
 from iomine.post.transports import Pace, Smtp
 from iomine.post.deliver import deliver
@@ -30,7 +30,7 @@ root, port, users = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 try:
     with only_digest(root), Ledger(root / "digest.sqlite") as ledger:
         smtp = SmtpSettings(host="127.0.0.1", port=port, timeout_seconds=10)
-        print(len(deliver(map(letter, users), office(ledger, Smtp(smtp, root, Pace(0)))).sent))
+        print(len(deliver(map(mail_to, users), office(ledger, Smtp(smtp, root, Pace(0)))).sent))
 except IomineError as error:
     sys.exit(str(error))
 """
@@ -50,7 +50,7 @@ def started(script: Path, root: Path, settings: SmtpSettings, users: list[str] =
 
 
 def states(root: Path) -> dict[str, str]:
-    """State of each letter by its id, as the ledger has them on the disk."""
+    """State of each mail by its id, as the ledger has them on the disk."""
     if not (root / "digest.sqlite").exists():
         return {}
     # A transaction that was cut short is rolled back by whoever opens the ledger next, as the next digest would.
@@ -97,8 +97,8 @@ class Killer:
 def test_twenty_kills(script, tmp_path):
     """Killed at twenty moments of all kinds, and then let run to its end, a digest has reached all 200 users.
 
-    Nobody has got it twice but for those whose letter was in flight at a kill, which is one at the most at each of them, and
-    what they got twice is the same mail. The moments: while letters come onto the books; at the sender's and the reader's
+    Nobody has got it twice except for those whose mail was in flight at a kill, which is one at the most at each of them, and
+    what they got twice is the same mail. The moments: while mails come onto the books; at the sender's and the reader's
     name; when the server has all of the mail and not kept it; when it has kept it and not said so; and shortly after.
     """
     chance = random.Random(20261121)
@@ -128,16 +128,16 @@ def test_twenty_kills(script, tmp_path):
             assert seen[-1]["sending"] <= 1
         sent_before = len(handler.mails)
         last = started(script, tmp_path, settings)
-        told, fault = last.communicate(timeout=60)
+        reported, fault = last.communicate(timeout=60)
 
     assert (0, "") == (last.returncode, fault)
     got = Counter(mail.message_id for mail in handler.mails)
-    assert len(handler.mails) - sent_before == int(told) > 0
+    assert len(handler.mails) - sent_before == int(reported) > 0
     assert {"sent"} == set(states(tmp_path).values())
     assert set(USERS) == {address.partition("@")[0] for address in handler.addresses()}
     assert len(USERS) == len(got)
     assert all(count - 1 <= in_flight[name] for name, count in got.items())
-    # The kills have hit what they were aimed at: books that were not full, letters in flight, and mails that went twice.
+    # The kills have hit what they were aimed at: books that were not full, mails in flight, and mails that went twice.
     assert any(0 < counts.total() < len(USERS) for counts in seen)
     assert sum(counts["sending"] for counts in seen) >= 10
     assert max(got.values()) > 1
@@ -154,8 +154,8 @@ def test_two_digests_at_once(script, tmp_path):
         assert is_sending.wait(30)
         second = started(script, tmp_path, settings, few)
         _, fault = second.communicate(timeout=30)
-        told, _ = first.communicate(timeout=60)
+        reported, _ = first.communicate(timeout=60)
         third, _ = started(script, tmp_path, settings, few).communicate(timeout=30)
     assert (1, f"Another digest is being sent from {tmp_path}: wait until it has ended.\n") == (second.returncode, fault)
-    assert ("60", "0") == (told.strip(), third.strip())
+    assert ("60", "0") == (reported.strip(), third.strip())
     assert few == sorted(address.partition("@")[0] for address in handler.addresses())

@@ -2,7 +2,7 @@
 
 import postfix
 import pytest
-from post_office import NIGHT, PNG, entry, letter, office, parsed
+from post_office import NIGHT, PNG, entry, mail_to, office, parsed
 
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
@@ -14,15 +14,15 @@ USERS = [f"u{number:02}" for number in range(50)]
 
 
 def test_digests_arrive_in_maildirs(tmp_path):
-    """Over TLS each known user gets his digest, whole, and once; whom the server does not know is listed as refused.
+    """Over TLS each known user gets their digest, whole, and once; users unknown to the server are listed as refused.
 
     What the ledger says was sent is what lies in the maildirs, and a second run adds nothing.
     """
-    letters = [letter(user, text=f"Größe: 3 µs\n.\n..\nFrom {user}\n") for user in [*USERS, "stranger"]]
-    large = letter("u00", entry("u00", "X"), html=f"<p>{'x' * 60_000}</p>")
+    mails = [mail_to(user, text=f"Größe: 3 µs\n.\n..\nFrom {user}\n") for user in [*USERS, "stranger"]]
+    large = mail_to("u00", entry("u00", "X"), html=f"<p>{'x' * 60_000}</p>")
     with postfix.postfix(USERS) as server, Ledger(tmp_path / "digest.sqlite") as ledger:
-        first = deliver([*letters, large], office(ledger, Smtp(server.smtp, tmp_path, Pace(0))))
-        second = deliver(letters[:-1], office(ledger, Smtp(server.smtp, tmp_path, Pace(0))))
+        first = deliver([*mails, large], office(ledger, Smtp(server.smtp, tmp_path, Pace(0))))
+        second = deliver(mails[:-1], office(ledger, Smtp(server.smtp, tmp_path, Pace(0))))
         assert server.wait_until_idle()
         boxes = {user: [parsed(mail) for mail in server.mails(user)] for user in USERS}
 

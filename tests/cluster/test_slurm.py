@@ -54,7 +54,7 @@ def as_read(warehouse: Path) -> State:
 
 
 def test_a_sweep_on_slurm_says_the_same_as_one_here(slurm, site, shared_data, tmp_path, monkeypatch):
-    """The command with one option more gives the same rows, tells that it waits for jobs, and leaves none behind."""
+    """The command with one option more gives the same rows, reports that it waits for jobs, and leaves none behind."""
     logs = (shared_data / "darshan" / "codes", shared_data / "darshan" / "ecpam21")
     there = sweep(*logs, "--warehouse", site)
     judge_by_one(monkeypatch)
@@ -100,12 +100,12 @@ def test_jobs_that_end_midway_cost_nothing(slurm, site, one_trigger, shared_data
     assert [] == strays(site)
 
 
-def test_jobs_that_never_start_are_told(slurm, site, one_trigger, shared_data):
+def test_jobs_that_never_start_are_reported(slurm, site, one_trigger, shared_data):
     """While all nodes are drained the queue takes jobs and runs none: the sweep waits as long as the site says, and goes."""
     with (site / "slurm.toml").open("a") as settings:
         settings.write("wait_seconds = 3\n")
-    told = set()
-    progress.listen(lambda stage, done, _total: told.add((stage, done)))
+    reported = set()
+    progress.listen(lambda stage, done, _total: reported.add((stage, done)))
     slurm.ask("scontrol", "update", "nodename=ALL", "state=drain", "reason=test")
     try:
         with pytest.raises(NoWorkersError, match=r"^There was no worker for 3\.0 s: see what keeps them, and sweep again; "):
@@ -114,11 +114,11 @@ def test_jobs_that_never_start_are_told(slurm, site, one_trigger, shared_data):
         progress.listen(None)
         slurm.ask("scontrol", "update", "nodename=ALL", "state=resume")
 
-    assert {(progress.WAITING, 0)} == told
+    assert {(progress.WAITING, 0)} == reported
 
 
 def test_settings_that_slurm_refuses_are_misuse(site, shared_data):
-    """Told in one sentence before anything is begun, with what Slurm says."""
+    """Reported in one sentence before anything is begun, with what Slurm says."""
     (site / "slurm.toml").write_text('partition = "nonesuch"\n')
     refused = sweep(shared_data / "darshan" / "codes", "--warehouse", site)
 

@@ -1,4 +1,4 @@
-"""What a real Slurm says of real jobs: all of its forms tell the same, and what was asked of it."""
+"""What a real Slurm says of real jobs: all of its forms say the same, and what was asked of it."""
 
 import subprocess
 from collections.abc import Iterator
@@ -20,13 +20,13 @@ FORMS = {
     "on one line": ("scontrol", "-o", "show", "job"),
     "json": ("squeue", "--json", "--states=all"),
 }
-# Every name that can be told apart in each form.
+# Every name that each form can read.
 NAMES = ("two nodes|a=b", "red \x1b[31m \xff ü", "several\nJobId=99 JobName=lines", "x" * 200)
 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """A Slurm whose jobs have run, but for one that runs and one that waits."""
+    """A Slurm whose jobs have run, except for one that runs and one that waits."""
     with real.running() as running:
         for name in NAMES:
             submit(running, "--nodes=2", f"--job-name={name}", "--time=10", "--comment=x JobState=FAILED", wrap="true")
@@ -47,23 +47,23 @@ def submit(slurm: Slurm, *options: str, wrap: str) -> None:
 
 
 def rows(slurm: Slurm, form: str) -> dict[str, dict[str, object]]:
-    """Jobs as a form tells them, by number."""
-    told = subprocess.run(FORMS[form], env=slurm.environment, check=True, capture_output=True).stdout
-    source = Input(form, told, datetime.now(UTC))
+    """Jobs as a form lists them, by number."""
+    reported = subprocess.run(FORMS[form], env=slurm.environment, check=True, capture_output=True).stdout
+    source = Input(form, reported, datetime.now(UTC))
     (known,) = [each for each in SOURCES if each.knows(source)]
     readings = known.read(source)
     assert "" == readings.doubt
     return {row["job_id"]: row for row in readings.tables["job"].to_pylist()}
 
 
-def test_every_form_tells_the_same(slurm):
-    """scontrol, in detail and on one line, and JSON give equal rows, but for how long the job that runs has run."""
-    told = {form: rows(slurm, form) for form in FORMS}
-    for jobs in told.values():
+def test_every_form_says_the_same(slurm):
+    """scontrol, in detail and on one line, and JSON give equal rows, except for how long the job that runs has run."""
+    reported = {form: rows(slurm, form) for form in FORMS}
+    for jobs in reported.values():
         for row in jobs.values():
             row.pop("run_seconds") if row["job_state"] == "RUNNING" else None
-    for jobs in told.values():
-        assert told["scontrol"] == jobs
+    for jobs in reported.values():
+        assert reported["scontrol"] == jobs
 
 
 def test_jobs_are_as_they_were_asked_for(slurm):

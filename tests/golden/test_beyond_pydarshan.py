@@ -22,7 +22,7 @@ _REASONS = {
     "header-missing": "The file does not begin with a Darshan version: it is not a finished Darshan log.",
 }
 _DAMAGED_BEYOND_READING = {
-    "s124": "Who ran what and when cannot be read from the job record: the file ends 11 bytes before the region does.",
+    "s124": "The job record cannot be read: the file ends 11 bytes before the region does.",
     "s125": "The file is empty: the run ended before Darshan wrote its log.",
     "s127": "The file does not begin with a Darshan version: it is not a finished Darshan log.",
 }
@@ -90,7 +90,7 @@ def test_unreadable_logs_say_why(row: Row) -> None:
 
 @pytest.mark.parametrize("row", each(darshan_rows(), lambda row: "bad-header" in row["tags"]))
 def test_older_job_layout_under_a_newer_version(row: Row) -> None:
-    """A log of a development version, with an older job record than its version says, is read, and told to be doubtful."""
+    """A log of a development version, with an older job record than its version says, is read, and marked as doubtful."""
     log = read_log(log_of(row))
     file_name_job_id = row["file"].rpartition("_id")[2].split("-")[0]
     assert (file_name_job_id, 4, _OLD_JOB_LAYOUT) == (log.job.job_id, log.job.nprocs, log.doubt)
@@ -151,7 +151,7 @@ def test_logs_damaged_beyond_reading(row: Row) -> None:
 
 @pytest.mark.parametrize("row", each(workloads(), lambda row: _number(row) in _DAMAGED_IN_PART))
 def test_logs_damaged_in_part(row: Row) -> None:
-    """A log that was killed, is incomplete or damaged tells the state of each module and keeps the records that are sure."""
+    """A log that was killed, is incomplete or damaged gives the state of each module and keeps the records that are sure."""
     log = read_log(log_of(row))
     assert _DAMAGED_IN_PART[_number(row)] == {module.region.module: (module.state, module.record_count) for module in log.modules}
     assert all((module.state == "read") == (module.reason == "") for module in log.modules)

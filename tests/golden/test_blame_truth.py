@@ -1,4 +1,4 @@
-"""What twenty facilities' logs are told, as docs/blame_truth.md shows it."""
+"""Verdicts on the logs of twenty facilities, as docs/blame_truth.md shows them."""
 
 import pytest
 from blame_truth import KINDS, LINK, PAGE, VERDICTS, counts_of_page
@@ -6,7 +6,7 @@ from blame_truth import KINDS, LINK, PAGE, VERDICTS, counts_of_page
 pytestmark = pytest.mark.proof
 
 
-def test_no_victim_of_the_link_is_told_that_its_application_is_why():
+def test_no_victim_of_the_link_is_blamed_on_its_application():
     """Of the logs that the degraded link made slow none gets `application`, and most get `unexplained`."""
     counted, _ = counts_of_page(PAGE.read_text())
     link = {verdict: counted[-1, LINK, verdict] for verdict in VERDICTS}

@@ -41,7 +41,7 @@ def finished(shared_data: Path, printed: Codes) -> str:
 
 
 def test_every_log_fires_what_drishti_printed(database: Path, shared_data: Path, printed: Codes, finished: str) -> None:
-    """For each log the set of fired codes is Drishti's, but for the exceptions listed here."""
+    """For each log the set of fired codes is Drishti's, except for the exceptions listed here."""
     rows = ask(
         database,
         "SELECT path, list(code) FILTER (WHERE state = 'fired' AND ruleset = 'drishti') AS codes "
@@ -58,22 +58,22 @@ def test_exceptions_stay_few() -> None:
 
 
 def test_drishti_is_for_comparison_only(database: Path) -> None:
-    """Nobody is told what only ruleset `drishti` finds."""
+    """What only ruleset `drishti` finds is no finding."""
     got = ask(database, "SELECT DISTINCT ruleset FROM findings JOIN verdicts USING (cluster, night, log_id, code)")
     assert ["iomine"] == got["ruleset"].to_pylist()
 
 
 def test_sums_of_costs_agree(database: Path) -> None:
-    """What findings cost is one sum for each real log, wherever it is told, and never more than the I/O time or the run."""
+    """What findings cost is one sum for each real log, wherever it is shown, and never more than the I/O time or the run."""
     assert [] == disagreements(database)
 
 
 def test_hosts_in_the_log_count_once_their_word_is_taken(database: Path, finished: str) -> None:
     """With the threshold of the evidence lowered, the checks on aggregators speak of every log whose hosts and hint are known."""
     lowered = [_believing_the_log(TRIGGERS[code]) for code in ("M08", "M09", "M10")]
-    told = f"SEMI JOIN (FROM logs WHERE path IN ({finished})) USING (cluster, night, log_id)"
-    codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) {told} WHERE state = 'fired'")["code"].to_pylist()
-    known = ask(database, f"SELECT count(*) AS known FROM core.drishti_aggregators {told} WHERE aggregator_order IS NOT NULL")
+    reported = f"SEMI JOIN (FROM logs WHERE path IN ({finished})) USING (cluster, night, log_id)"
+    codes = ask(database, f"SELECT code FROM ({judge_sql(lowered)}) {reported} WHERE state = 'fired'")["code"].to_pylist()
+    known = ask(database, f"SELECT count(*) AS known FROM core.drishti_aggregators {reported} WHERE aggregator_order IS NOT NULL")
     assert {"M08": 5, "M09": 17, "M10": 2} == Counter(codes)
     assert [len(codes)] == known["known"].to_pylist()
 

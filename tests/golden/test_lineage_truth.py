@@ -1,4 +1,4 @@
-"""Runs of the same are told to be, and so is what changed in them: of simulated facilities and of real logs."""
+"""Lineages are found, and what changed in them: of simulated facilities and of real logs."""
 
 import re
 from pathlib import Path
@@ -33,16 +33,16 @@ def test_changes_in_a_facility_are_found(seed: int) -> None:
     (got,) = found([seed])
     assert [row for row in rows_of_page() if row.seed == seed] == [got]
     assert (1, 1) == (got.regressions, got.steps)
-    assert (got.told, got.told) == (got.followed, got.gone)
+    assert (got.reported, got.reported) == (got.followed, got.gone)
 
 
 def test_the_page_adds_up() -> None:
     """What the page says of all facilities follows from its table, and is at least nine of ten."""
     found_, text = rows_of_page(), PAGE.read_text()
-    regressions, steps, told, followed, gone = (
-        sum(getattr(row, name) for row in found_) for name in ("regressions", "steps", "told", "followed", "gone")
+    regressions, steps, reported, followed, gone = (
+        sum(getattr(row, name) for row in found_) for name in ("regressions", "steps", "reported", "followed", "gone")
     )
-    for part, whole in ((regressions, len(found_)), (regressions, steps), (followed, told), (followed, gone)):
+    for part, whole in ((regressions, len(found_)), (regressions, steps), (followed, reported), (followed, gone)):
         assert f"{part / whole:.2f} ({part} of {whole})" in text
         assert part >= 0.9 * whole
 

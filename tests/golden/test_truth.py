@@ -41,15 +41,15 @@ def test_verdicts_are_right(question: Question, verdicts: dict[str, Judged]) -> 
     assert (ours.precision >= 0.95, ours.recall >= 0.95) == (True, True), (ours.wrong, ours.missed)
 
 
-def test_both_of_two_faults_are_found_and_told(pairs: tuple[Path, Pairs], verdicts: dict[str, Judged]) -> None:
+def test_both_of_two_faults_are_found_and_reported(pairs: tuple[Path, Pairs], verdicts: dict[str, Judged]) -> None:
     """One fault does not hide another: of at least ten programs with two faults each, both are findings."""
     expected = {name: {fault.code for fault in pair} for name, pair in pairs[1].items()}
-    assert expected == {name: verdicts[name].told & codes for name, codes in expected.items()}
+    assert expected == {name: verdicts[name].reported & codes for name, codes in expected.items()}
     assert len(expected) >= 10
 
 
 def test_sums_of_costs_agree(verdicts: dict[str, Judged], warehouse: Path) -> None:
-    """What findings cost is one sum for each log, wherever it is told, and never more than the I/O time or the run."""
+    """What findings cost is one sum for each log, wherever it is shown, and never more than the I/O time or the run."""
     assert [] == disagreements(warehouse / "iomine.duckdb")
 
 

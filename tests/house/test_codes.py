@@ -45,7 +45,7 @@ def test_what_is_known_to_be_true_asks_for_triggers_that_there_are():
 
 
 def test_pages_name_triggers_that_there_are():
-    """Pages written by hand tell of no trigger that is gone."""
+    """Pages written by hand name no trigger that is gone."""
     pages = [
         REPO / "README.md",
         *(REPO / "docs").glob("*.md"),

@@ -21,7 +21,7 @@ TESTS = {
     "A trigger": (
         "test_trigger_form.py::test_trigger_judges_its_cases[POSIX-142]",
         "test_trigger_form.py::test_cases_leave_nothing_out[POSIX-142]",
-        "test_trigger_form.py::test_finding_tells_the_logs_numbers_and_how_to_mend_it[POSIX-142]",
+        "test_trigger_form.py::test_finding_has_the_logs_numbers_and_how_to_mend_it[POSIX-142]",
         "test_trigger_form.py::test_every_module_under_rules_is_a_trigger",
         "test_codes.py::test_no_room_lists_codes_by_hand",
         "test_cli_docs.py::test_every_command_and_trigger_has_its_place",
@@ -136,7 +136,7 @@ def test_new_command_runs(tree: Path):
 
 
 def test_examples_keep_to_the_style(tree: Path):
-    """What the page tells people to write passes the lint."""
+    """What the page asks people to write passes the lint."""
     modules = [name for files in EXAMPLES.values() for name, _, _ in files if name.endswith(".py")]
     _ran(tree, "-m", "ruff", "check", "--no-cache", *modules)
     _ran(tree, "-m", "ruff", "format", "--no-cache", "--check", *modules)

@@ -70,6 +70,6 @@ def test_views_that_the_page_on_asking_names_are_there():
 
 @pytest.mark.parametrize("page", [DOCS / "scale.md", *sorted((DOCS / "decisions").glob("*.md"))], ids=lambda page: page.stem)
 def test_figures_that_no_program_writes_are_dated(page: Path):
-    """A page written by hand that tells seconds, bytes or shares says when these were measured."""
+    """A page written by hand with seconds, bytes or shares says when these were measured."""
     text = page.read_text(encoding="utf-8")
     assert not _MEASURED.search(text) or re.search(r"[Mm]easured on 20\d\d-\d\d-\d\d", text)

@@ -54,8 +54,8 @@ def test_a_page_made_of_results_is_read_back():
 
 def test_parts_that_are_not_measured_stay_as_they_were() -> None:
     """A page may be written anew part by part; without a part measured it is what it was."""
-    told = dict.fromkeys(performance.MACHINE, "known")
-    before = performance.page(told, _PARTS)
-    assert before == performance.page(told, {}, before)
+    reported = dict.fromkeys(performance.MACHINE, "known")
+    before = performance.page(reported, _PARTS)
+    assert before == performance.page(reported, {}, before)
     changed = {"judge": _PARTS["judge"] | {"at": "2027-01-01T00:00"}}
-    assert performance.page(told, _PARTS | changed) == performance.page(told, changed, before)
+    assert performance.page(reported, _PARTS | changed) == performance.page(reported, changed, before)

@@ -52,16 +52,16 @@ def test_queries_give_the_answers_that_the_readme_shows(warehouse, command):
     assert example(command) == answer.stdout.rstrip()
 
 
-def test_the_demo_tells_its_costliest_finding_in_full(warehouse):
+def test_the_demo_shows_its_costliest_finding_in_full(warehouse):
     """The query of `make demo` answers with the code, the text and the advice of the finding that costs most."""
     root, _ = warehouse
     query = (REPO / "docs" / "demo_finding.sql").read_text(encoding="utf-8").replace("'simulated'", "'default'")
     costliest = "SELECT code, finding, advice FROM findings ORDER BY cost_core_seconds DESC LIMIT 1"
     ask = ["sql", "-", "--format", "json", "--warehouse", str(root)]
-    told, (finding,) = (
+    reported, (finding,) = (
         json.loads(CliRunner().invoke(build_app(), ask, input=asked, prog_name="iomine").stdout) for asked in (query, costliest)
     )
-    heading, empty, *lines = [row["costliest"] for row in told]
+    heading, empty, *lines = [row["costliest"] for row in reported]
     middle = lines.index("")
     assert finding == {"code": heading.split(":")[0], "finding": "".join(lines[:middle]), "advice": "".join(lines[middle + 1 :])}
     assert "" == empty

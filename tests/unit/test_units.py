@@ -18,7 +18,7 @@ from iomine.units import GIB, KIB, MIB, bytes_of, human_bytes, human_seconds
     ],
 )
 def test_bytes(count: int, text: str) -> None:
-    """A count of bytes is told in the largest binary unit that leaves at least one of it, EiB being the last."""
+    """A count of bytes is written in the largest binary unit that leaves at least one of it, EiB being the last."""
     assert text == human_bytes(count)
 
 
@@ -37,7 +37,7 @@ def test_bytes(count: int, text: str) -> None:
     ],
 )
 def test_bytes_as_people_write_them(text: str, expected: int) -> None:
-    """Units of thousands and of 1,024 are told apart; a letter alone is of the latter kind."""
+    """Units of thousands differ from units of 1,024; one character alone means the latter."""
     assert expected == bytes_of(text)
 
 
@@ -64,5 +64,5 @@ def test_what_is_no_number_of_bytes(text: str) -> None:
     ],
 )
 def test_seconds(seconds: float, text: str) -> None:
-    """A duration is told in its two largest units, the smaller one cut, never rounded up to a whole larger one."""
+    """A duration is written in its two largest units, the smaller one cut, never rounded up to a whole larger one."""
     assert text == human_seconds(seconds)

@@ -75,7 +75,7 @@ def completer_of(database: Path, commands: Iterable[str] = ()) -> SqlCompleter:
 
 
 def _sources(text: str, views: Iterable[str]) -> dict[str, str]:
-    """The views that a statement reads, by the names that it gives them, both of which are found in small letters."""
+    """The views that a statement reads, by the names that it gives them, both in lower case."""
     known = {view.casefold(): view for view in views}
     found = {}
     for view, alias in _SOURCE.findall(text):

@@ -17,16 +17,16 @@ _NOBODY_LISTENS = 141
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with every failure told in one sentence.
+    """The command, with one sentence for every failure.
 
-    `IOMINE_DEBUG=1` in the environment lets failures that nobody foresaw through with their traceback.
+    `IOMINE_DEBUG=1` in the environment shows unexpected failures with their traceback.
     """
 
     @functools.wraps(command)
     def run(*args: object, **options: object) -> None:
         try:
             command(*args, **options)
-            # What is still buffered could fail to be written only once nobody looks any more.
+            # Buffered output could otherwise fail after the command has reported success.
             sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise
@@ -43,7 +43,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             if os.environ.get("IOMINE_DEBUG"):
                 raise
             what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
-            say(f"iomine failed in a way it did not foresee ({what}); set IOMINE_DEBUG=1 to see where.")
+            say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.")
             raise typer.Exit(1) from error
 
     return run

@@ -28,7 +28,7 @@ def lay_out(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequ
 
 
 def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> None:
-    """The same on a terminal: as many columns as fit; what had to go is told on stderr."""
+    """The same on a terminal: as many columns as fit; stderr lists the columns that did not."""
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
     whole = _widths(heads, rows)
@@ -45,7 +45,7 @@ def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequenc
     console.print(table)
     left_out = heads[len(widths) :]
     if left_out:
-        say(f"Not shown for want of width: {', '.join(left_out)}. Ask for fewer columns, or use --format csv.")
+        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. Ask for fewer columns, or use --format csv.")
     if any(width < full for width, full in zip(widths, whole, strict=False)):
         say("Values that end in … are cut: --format csv has them whole.")
 

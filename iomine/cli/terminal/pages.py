@@ -46,7 +46,7 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     log = facts.log
     yield _title(f"{log['app'] or 'unnamed program'}  {log['log_id']}")
     yield _pairs(_head(log, facts.job))
-    yield from _weather(facts.weather)
+    yield from _system_state(facts.weather)
     yield from _findings(facts.findings, log)
     yield from _notes(facts.notes)
     yield from _not_assessed(facts)
@@ -69,7 +69,7 @@ def job_page(jobs: Sequence[Row], logs: Sequence[Row]) -> Iterator[RenderableTyp
         yield _pairs(_job_head(job))
     if not jobs:
         yield _title(f"job {logs[0]['job_id']}")
-        yield _indented("No accounting that was swept tells of it.")
+        yield _indented("No swept accounting has this job.")
     yield from _section(_counted(len(logs), "log"), _LOGS, logs)
     yield _indented(f"iomine show {logs[0]['log_id']} shows the first of them." if logs else "No log of it was swept.")
 
@@ -97,18 +97,16 @@ def _job_head(job: Row) -> Iterator[tuple[str, str]]:
     yield "moved", f"read {_bytes(job['read_bytes'])}, written {_bytes(job['write_bytes'])}"
 
 
-def _weather(weather: Row) -> Iterator[RenderableType]:
-    yield _heading("Weather")
-    if weather["weather_verdict"] is None:
+def _system_state(state: Row) -> Iterator[RenderableType]:
+    yield _heading("System state")
+    if state["weather_verdict"] is None:
         yield _indented("unknown: no statistics of servers were swept for this night.")
         return
-    yield _indented(f"{weather['weather_verdict']}: {weather['weather_rule']}")
-    if weather["weather_slowdown_ratio"] is not None:
-        yield _indented(f"Servers made its I/O {weather['weather_slowdown_ratio']:.2f} times as long as usual.")
-    if weather["weather_verdict"] == "neighbour":
-        yield _indented(
-            f"The neighbour is {_short(weather['neighbour'])}, with {_ratio(weather['neighbour_ratio'])} of the load."
-        )
+    yield _indented(f"{state['weather_verdict']}: {state['weather_rule']}")
+    if state["weather_slowdown_ratio"] is not None:
+        yield _indented(f"Servers made its I/O {state['weather_slowdown_ratio']:.2f} times as long as usual.")
+    if state["weather_verdict"] == "neighbour":
+        yield _indented(f"The neighbour is {_short(state['neighbour'])}, with {_ratio(state['neighbour_ratio'])} of the load.")
 
 
 def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
@@ -170,7 +168,7 @@ Cells = tuple[str, Literal["left", "right", "fold"], list[str]]
 
 
 def _blocks(columns: Sequence[Cells], available: int) -> Iterator[list[Cells]]:
-    """Columns that fit side by side, whole: those that do not stand below, each time behind the first."""
+    """Blocks of columns that fit side by side: those that do not fit stand below, each block after the first column."""
     first, *others = columns
     block = [first]
     for column in others:

@@ -11,7 +11,7 @@ from iomine.pipeline import progress
 
 @contextmanager
 def progress_shown() -> Iterator[None]:
-    """Draws every stage that tells of its progress meanwhile."""
+    """Draws the progress of every stage for as long as the context lasts."""
     columns = (TextColumn("{task.description:<19}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     drawing = Progress(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
@@ -20,7 +20,7 @@ def progress_shown() -> Iterator[None]:
 
         def show(stage: str, done: int, total: int) -> None:
             if not tasks:
-                # Begun without a task, it would leave an empty line before the sentence that tells what failed.
+                # Without a task, the display would print an empty line before the sentence about a failure.
                 stack.enter_context(drawing)
             if stage == progress.WAITING and stage not in tasks and not drawing.console.is_terminal:
                 # A file gets the drawing only when all is over.

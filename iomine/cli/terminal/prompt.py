@@ -94,7 +94,7 @@ class Prompt:
 
     def _command(self, name: str) -> Callable[[str], None]:
         if name not in self.commands:
-            raise UsageError(f"There is no {name}: {did_you_mean(name, self.commands) or '.help says what there is.'}")
+            raise UsageError(f"There is no {name}: {did_you_mean(name, self.commands) or '.help lists the commands.'}")
         return self.commands[name]
 
     def _tables(self, _rest: str) -> None:

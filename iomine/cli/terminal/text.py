@@ -13,5 +13,5 @@ def width() -> int:
 
 
 def say(message: str) -> None:
-    """Tell people something: a line on stderr."""
+    """Print a line for people on stderr."""
     typer.echo(visible(message), err=True)

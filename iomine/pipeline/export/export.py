@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from iomine import __version__
 from iomine.errors import UsageError
-from iomine.lake import LakeFile, ParquetSink, Warehouse, check_cluster, check_place, faults_told, row_groups
+from iomine.lake import LakeFile, ParquetSink, Warehouse, as_warehouse_errors, check_cluster, check_place, row_groups
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.export.pseudonyms import Pseudonyms
@@ -30,7 +30,7 @@ from iomine.views.query import open_catalog
 _README: Final = """\
 A copy of a warehouse of iomine: views in iomine.duckdb over the Parquet files in lake/. Keep both together.
 
-The views name the files from this folder, so that it can be moved. Start a DuckDB client (1.4 or newer) here, or tell it:
+The views name the files from this folder, so that it can be moved. Start a DuckDB client (1.4 or newer) here, or set its path:
 
     SET file_search_path = '/where/this/folder/is';
 
@@ -106,14 +106,14 @@ def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudony
         warehouse: what to copy.
         out: a folder that is not there yet.
         choice: which rows.
-        pseudonyms: for what tells of people and places, None to leave it as it is.
+        pseudonyms: replace what identifies people and places, None to leave it as it is.
 
     Raises:
         UsageError: the folder is there, or there is nothing to copy.
         WarehouseError: there is no warehouse, or files cannot be read or written.
     """
     open_catalog(warehouse.database).close()
-    with faults_told(warehouse.root):
+    with as_warehouse_errors(warehouse.root):
         files = [file for file in warehouse.lake.snapshot().files if choice.takes(file)]
     if not any(file.night for file in files):
         raise UsageError(f"{warehouse.root} has no such nights: ask for others with --since or --cluster.")
@@ -134,12 +134,12 @@ def _appearing(out: Path) -> Iterator[Path]:
     out = out.absolute()
     check_place(out)
     if "," in str(out):
-        raise UsageError(f"{out} has a comma in it, which DuckDB's search path takes for its end: give another folder.")
+        raise UsageError(f"{out} contains a comma, which DuckDB's search path does not take: give another folder.")
     if out.exists():
-        raise UsageError(f"{out} is there already: name a folder that is not.")
+        raise UsageError(f"{out} exists already: name a new folder.")
     folder = out.with_name(f".{out.name}-{uuid.uuid4().hex}")
     try:
-        with faults_told(out):
+        with as_warehouse_errors(out):
             folder.mkdir(parents=True)
             yield folder
             folder.rename(out)
@@ -150,7 +150,7 @@ def _appearing(out: Path) -> Iterator[Path]:
 def _copies(files: list[LakeFile], root: Path, choice: Choice, pseudonyms: Pseudonyms | None) -> Iterator[LakeFile]:
     for done, file in enumerate(files, start=1):
         yield _copy(file, root, choice, pseudonyms)
-        progress.tell("export", done, len(files))
+        progress.report("export", done, len(files))
 
 
 def _copy(file: LakeFile, root: Path, choice: Choice, pseudonyms: Pseudonyms | None) -> LakeFile:

@@ -1,4 +1,4 @@
-"""Keyed pseudonyms: what an anonymised export has in place of names, numbers and sentences that tell of people and places.
+"""Keyed pseudonyms: what an anonymised export has in place of names, numbers and sentences that identify people and places.
 
 A pseudonym is an HMAC-SHA256 under a key that the site keeps: the same name has the same one wherever it stands, another
 key gives others, and without the key no list of names helps. What a column holds stands with its field
@@ -31,7 +31,7 @@ _SIGNS: Final = bytes.maketrans(b"0123456789abcdef", b"bcdfghjkmnpqrstz")
 _LENGTH: Final = 20
 _REMEMBERED: Final = 1 << 16
 # Kinds that may name something, so that somebody has to decide of each such field.
-_TELLING: Final = frozenset({Kind.TEXT, Kind.LABEL, Kind.TEXTS, Kind.ID})
+_IDENTIFYING: Final = frozenset({Kind.TEXT, Kind.LABEL, Kind.TEXTS, Kind.ID})
 
 # Folders at the root that every machine has; what stands below them is anybody's.
 _ROOTS: Final = frozenset(
@@ -107,7 +107,7 @@ class Pseudonyms:
 
     @property
     def key_id(self) -> str:
-        """What tells exports under one key from those under others."""
+        """Identifies the key of an export, and differs for every other key."""
         return self._named("key", "id")
 
     def rows(self, rows: pa.Table) -> pa.Table:
@@ -118,8 +118,8 @@ class Pseudonyms:
 
     def _column(self, name: str, column: pa.ChunkedArray, codes: pa.ChunkedArray | None) -> Any:  # noqa: ANN401
         entry = field(name)
-        if entry.privacy is None and entry.kind in _TELLING:
-            raise ValueError(f"nobody has decided what {name} may tell")
+        if entry.privacy is None and entry.kind in _IDENTIFYING:
+            raise ValueError(f"the field {name} needs a privacy rule")
         if entry.privacy in {None, Privacy.OPEN}:
             return column
         if entry.privacy is Privacy.SENTENCE and codes is not None:
@@ -138,9 +138,9 @@ class Pseudonyms:
 
     def _sentences(self, name: str, column: pa.ChunkedArray, codes: pa.ChunkedArray) -> Any:  # noqa: ANN401
         """Findings or advice, names in them replaced; what no longer is as its trigger says it is replaced whole."""
-        texts, is_told = column.combine_chunks(), column.combine_chunks().is_valid()
-        told = zip(codes.combine_chunks().filter(is_told).to_pylist(), texts.filter(is_told).to_pylist(), strict=True)
-        return pc.replace_with_mask(texts, is_told, pa.array([self._filled(name, *each) for each in told], texts.type))
+        texts, is_known = column.combine_chunks(), column.combine_chunks().is_valid()
+        found = zip(codes.combine_chunks().filter(is_known).to_pylist(), texts.filter(is_known).to_pylist(), strict=True)
+        return pc.replace_with_mask(texts, is_known, pa.array([self._filled(name, *each) for each in found], texts.type))
 
     def _filled(self, name: str, code: str, text: str) -> str:
         if code not in TRIGGERS:

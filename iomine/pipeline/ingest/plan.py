@@ -28,13 +28,13 @@ class NewLog:
     night: dt.date
 
 
-def cut(items: Iterable[tuple[T, int]], workers: int, behind_bytes: int = 0) -> list[tuple[list[T], int]]:
+def cut(items: Iterable[tuple[T, int]], workers: int, later_bytes: int = 0) -> list[tuple[list[T], int]]:
     """Cuts a sequence of sized items into pieces that get ever smaller, so that workers end at about the same time.
 
     Args:
         items: each with its size in bytes.
         workers: how many are to share the pieces.
-        behind_bytes: size of what they will have to do after these.
+        later_bytes: size of what the workers do after these.
 
     Returns:
         Pieces and their sizes.
@@ -47,7 +47,7 @@ def cut(items: Iterable[tuple[T, int]], workers: int, behind_bytes: int = 0) -> 
     for item, size in sized:
         piece.append(item)
         total += size
-        if total >= bytes_per_batch(left + behind_bytes, workers):
+        if total >= bytes_per_batch(left + later_bytes, workers):
             pieces.append((piece, total))
             left -= total
             piece, total = [], 0
@@ -64,10 +64,10 @@ def batches(cluster: str, logs: Sequence[NewLog], workers: int) -> list[Batch]:
 
     Within a night a batch is a range of log ids, so that files laid end to end are sorted by them.
     """
-    behind = sum(log.identity.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
+    later = sum(log.identity.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
     found = []
     for night, group in groupby(sorted(logs, key=lambda log: (log.night, log.identity.log_id)), key=lambda log: log.night):
         sized = [((log.path, log.identity.log_id), log.identity.size_bytes) for log in group]
-        behind -= sum(size + _LOG_OVERHEAD_BYTES for _, size in sized)
-        found += [Batch(cluster, night, tuple(of_batch), size) for of_batch, size in cut(sized, workers, behind)]
+        later -= sum(size + _LOG_OVERHEAD_BYTES for _, size in sized)
+        found += [Batch(cluster, night, tuple(of_batch), size) for of_batch, size in cut(sized, workers, later)]
     return sorted(found, key=lambda batch: -batch.size_bytes)

@@ -34,7 +34,7 @@ ENVIRONMENT: Final = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
-    # Memory that was needed once is kept for what comes next: asking the system for it anew takes a tenth of the time for
+    # Memory that was needed once is kept for what comes next: asking the system for it again takes a tenth of the time for
     # small logs, and half of it for long traces.
     "MALLOC_MMAP_THRESHOLD_": _KEPT_BYTES,
     "MALLOC_TRIM_THRESHOLD_": _KEPT_BYTES,
@@ -165,7 +165,7 @@ class Reader:
             self._child.wait()
             for pipe in (self._child.stdin, self._child.stdout, self._stderr):
                 if pipe is not None:
-                    # What a child that is gone was not told any more is lost with it.
+                    # The pipe to a child that has ended is broken; its unsent requests are lost with it.
                     with suppress(BrokenPipeError):
                         pipe.close()
             self._child = None

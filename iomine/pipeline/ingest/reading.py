@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from iomine.errors import UnreadableError, WarehouseError
-from iomine.lake import faults_told
+from iomine.lake import as_warehouse_errors
 from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
 from iomine.sources.darshan import Columns, Log, read_log
@@ -28,7 +28,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
     refused: list[tuple[str, str, bool]] = []
     staging = Path(request["staging"])
     try:
-        with faults_told(staging), ExitStack() as stack:
+        with as_warehouse_errors(staging), ExitStack() as stack:
             sinks = RowSinks(staging, request["cluster"], date.fromisoformat(request["night"]), stack)
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
@@ -63,7 +63,7 @@ def _rows(path: str, log_id: str, limit: str) -> dict[str, Iterable[Columns]]:
 
 
 def _read(path: str, log_id: str, *, leave_traces: str = "") -> Log:
-    """Reads a log and keeps what libdarshan-util printed about it, which is its only way to tell."""
+    """Reads a log and keeps what libdarshan-util printed about it, which is its only report of errors."""
     printed_before = os.fstat(_STDERR).st_size
     log = read_log(path, leave_traces=leave_traces)
     if log.log_id != log_id:

@@ -48,7 +48,7 @@ from iomine.derive.phases import Layers
 from iomine.derive.trace import Integers, Trace
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
-from iomine.pipeline.failures import FAILED, told
+from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
 from iomine.sources.darshan import Columns, Doubted, Log, assembled, row_count, size_bytes, sound
 
@@ -107,7 +107,7 @@ class RowSinks:
                     yield from self._assembled(table, own)
                 return
             (log_id,) = of_logs
-            self._pending.setdefault(FAILED, []).append((log_id, {"derivation": [table], "error": [told(error)]}))
+            self._pending.setdefault(FAILED, []).append((log_id, {"derivation": [table], "error": [error_line(error)]}))
             self._pending_rows[FAILED] += 1
 
     def finish(self) -> None:
@@ -222,7 +222,7 @@ def _failure_noted(derivation: str, failures: list[tuple[str, str]]) -> Iterator
         # The log is read again without its traces.
         raise
     except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
-        failures.append((derivation, told(error)))
+        failures.append((derivation, error_line(error)))
 
 
 def _header(given: Given, path: str) -> Columns:

@@ -1,4 +1,4 @@
-"""Server statistics and accounting in a sweep: told from known ones, and read into staged files."""
+"""Server statistics and accounting in a sweep: new ones are identified, and read into staged files."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from iomine import __version__
 from iomine.errors import UnreadableError
-from iomine.lake import LakeFile, ParquetSink, faults_told
+from iomine.lake import LakeFile, ParquetSink, as_warehouse_errors
 from iomine.lake.files import new_file_path
 from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.reader import CHANGED, Refused
@@ -91,8 +91,8 @@ class InputBatch:
     """Inputs that are read together.
 
     Attributes:
-        cluster: the machine that they tell of.
-        zone: name of the time zone of times that do not tell theirs.
+        cluster: the machine that they are from.
+        zone: name of the time zone of times without one.
         inputs: the inputs.
     """
 
@@ -131,7 +131,7 @@ def hash_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:
 
     Args:
         paths: the files.
-        zone: name of the time zone of times in paths that do not tell theirs.
+        zone: name of the time zone of times in paths without one.
     """
     return [_hash(path, ZoneInfo(zone)) for path in paths]
 
@@ -168,7 +168,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
         WarehouseError: the staged files cannot be written.
     """
     rows, refused = [], []
-    with faults_told(staging), ExitStack() as stack:
+    with as_warehouse_errors(staging), ExitStack() as stack:
         sinks = _NightSinks(staging, batch.cluster, stack)
         for each, data in _opened(batch.inputs):
             try:
@@ -180,7 +180,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
             except MemoryError:
                 refused.append((each, UnreadableError(_TOO_MUCH, False)))
             except _AT_FAULT as error:
-                refused.append((each, UnreadableError(f"It makes no sense to its reader ({type(error).__name__}: {error}).")))
+                refused.append((each, UnreadableError(f"Its reader failed ({type(error).__name__}: {error}).")))
             else:
                 sinks.write(parts)
                 rows.append(_row(each, batch.cluster, kind, readings))
@@ -266,7 +266,7 @@ def _row(each: NewInput, cluster: str, kind: str, readings: Readings) -> dict[st
     return {
         "path": shown(each.path),
         **each.key._asdict(),
-        "sampled_at": None if readings.tells_moment else each.key.sampled_at,
+        "sampled_at": None if readings.has_moment else each.key.sampled_at,
         "cluster": cluster,
         "source_kind": kind,
         "size_bytes": each.size_bytes,

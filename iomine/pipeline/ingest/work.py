@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import UnreadableError, WarehouseError
-from iomine.lake import LakeFile, faults_told, merge_files
+from iomine.lake import LakeFile, as_warehouse_errors, merge_files
 from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Reader, Refused
 from iomine.pipeline.ingest.statistics import InputBatch, InputsResult
 from iomine.pipeline.workers.cluster import Smaller
@@ -70,7 +70,7 @@ def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[L
         WarehouseError: files cannot be read or written.
     """
     _check_shared(staging)
-    with faults_told(staging):
+    with as_warehouse_errors(staging):
         return [_merged(files, staging) for files in partitions]
 
 

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import LimitError, UsageError
-from iomine.lake import LakeFile, ParquetSink, Partition, faults_told, replaced, row_groups, write_file
+from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.failures import FAILED, told
+from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
-from iomine.pipeline.judging.weather import READINGS, interval_files, run_files, slot_files, weather_files
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
@@ -47,8 +47,8 @@ def judge(
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
-    A log that no statement can deal with costs itself: it is found by halving, its rows are withdrawn but for that of the table
-    `log`, since every query that met them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
+    A log on which every statement fails is found by halving. Its rows are withdrawn except that of the table `log`, since every
+    query over them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
         lake: the files of all tables before the sweep.
@@ -101,10 +101,10 @@ def _without_culprits(
     there = replaced(lake, files)
     for partition in {partition_of[log_id] for log_id in culprits}:
         rows = {log_id: why for log_id, why in culprits.items() if partition_of[log_id] == partition}
-        told = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
+        failed = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
         old = [pq.read_table(file.path) for file in there if (file.table, file.partition) == (FAILED, partition)]
         schema = arrow_schema(FAILED)
-        failures = pa.concat_tables([table.select(schema.names).cast(schema) for table in (*old, told)])
+        failures = pa.concat_tables([table.select(schema.names).cast(schema) for table in (*old, failed)])
         files = replaced(files, [write_file(staging, FAILED, failures, *partition)])
     before = {file.path for file in merged}
     return [file for file in files if file.path not in before]
@@ -125,7 +125,7 @@ def _culprits(
         attempt(files)
     except _UNANSWERED as error:
         if len(suspects) == 1:
-            return {suspects[0]: told(error)}
+            return {suspects[0]: error_line(error)}
     else:
         return {}
     middle = len(suspects) // 2
@@ -172,8 +172,8 @@ def _judge(
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
-    weather = [*weather_files(staging, there, touched), *run_files(staging, there, touched)]
-    there = replaced(there, weather)
+    states = [*system_state_files(staging, there, touched), *run_files(staging, there, touched)]
+    there = replaced(there, states)
     late = outdated(there, merged)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= late - {file.partition for file in there if file.table == "verdict"}
@@ -186,7 +186,7 @@ def _judge(
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *weather, *of_nights, *judged, *sums], findings
+    return [*intervals, *slots, *states, *of_nights, *judged, *sums], findings
 
 
 def _judged(
@@ -208,7 +208,7 @@ def _judged(
         judged += new
         findings += count
         done += span.logs
-        progress.tell("judge", done, sum(each.logs for each in found))
+        progress.report("judge", done, sum(each.logs for each in found))
     return judged, findings
 
 
@@ -227,7 +227,7 @@ def judge_span(
         WarehouseError: files cannot be read or written.
     """
     span, files = work
-    with faults_told(staging), judging_views(files, judges, threads) as views:
+    with as_warehouse_errors(staging), judging_views(files, judges, threads) as views:
         worked_out = work_out(staging, span, views, judges)
         verdicts, findings = verdict_files(staging, span, views, judges)
     return [*worked_out, *verdicts], findings
@@ -276,7 +276,7 @@ def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequenc
     views.hold_shared(_asked(judges), span, made=names)
     of_logs = [written(staging, name, [span], partial(_rows, view=name, views=views), "log_id") for name in names]
     judged_by = list(chain.from_iterable(of_logs))
-    # What costs claim follows from the features.
+    # Claims of costs are computed from the features.
     views.add(judged_by)
     claims = written(staging, _CLAIMS, [span], partial(_rows, view=_CLAIMS, views=views), "log_id", "claim_group")
     views.add(claims)
@@ -298,6 +298,6 @@ def verdict_files(staging: Path, span: Span, views: UncommittedViews, judges: Se
         judges: the triggers.
     """
     judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
-    told = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
-    findings = pc.sum(pc.and_(told, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
+    are_findings = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
+    findings = pc.sum(pc.and_(are_findings, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
     return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.errors import UsageError
-from iomine.lake import LakeFile, Snapshot, Warehouse, faults_told, replaced
+from iomine.lake import LakeFile, Snapshot, Warehouse, as_warehouse_errors, replaced
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judging.judge import VERDICT_ORDER
@@ -68,14 +68,14 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     """
     judges = _judges(triggers, ruleset)
     _check(warehouse)
-    with faults_told(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
+    with as_warehouse_errors(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
         database = Path(folder) / "compare.duckdb"
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
         snapshot = warehouse.lake.snapshot()
         build_views(snapshot, database)
         answers = [
             ask(database, _changes_sql(judges, ruleset, span, _stale(database, judges, span)), variables=settings(judges))
-            for span in _told("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
+            for span in _with_progress("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
         ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
     changes = sums.rename_columns([*_WHOSE, *_CHANGES])
@@ -87,7 +87,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> Outcome:
     """Judges all logs, commits the verdicts and publishes them; readers see all of them or none.
 
-    Reports that say anything else now are written by the next sweep.
+    The next sweep writes the reports that changed.
 
     Args:
         warehouse: where the logs lie.
@@ -114,7 +114,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
             kept = ask(database, _kept_sql(ruleset, span))
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
 
-        files = written(staging, "verdict", _told("judge", found), verdicts, *VERDICT_ORDER)
+        files = written(staging, "verdict", _with_progress("judge", found), verdicts, *VERDICT_ORDER)
         nights = {partition for span in found for partition in span.partitions}
         if files:
             note_due(warehouse, nights)
@@ -136,14 +136,14 @@ def _check(warehouse: Warehouse) -> None:
     open_catalog(warehouse.database).close()
 
 
-def _told(stage: str, found: list[Span]) -> Iterator[Span]:
+def _with_progress(stage: str, found: list[Span]) -> Iterator[Span]:
     """The spans, with word of how many of their logs are done."""
     total = sum(span.logs for span in found)
     done = 0
     for span in found:
         yield span
         done += span.logs
-        progress.tell(stage, done, total)
+        progress.report(stage, done, total)
 
 
 def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:

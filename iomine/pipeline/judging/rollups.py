@@ -1,6 +1,6 @@
 """Sums of nights, which stay when the logs leave that they are made of; `docs/decisions/rollups.md` argues which, and when.
 
-As long as a night's logs are there its sums are made anew from all of them. Once they have left, sums of logs that come late
+As long as a night's logs are there its sums are recomputed from all of them. Once they have left, sums of logs that come late
 are laid beside the old ones.
 """
 
@@ -35,7 +35,7 @@ def roll_up(
 
     Args:
         staging: the folder to write to.
-        there: the files of all tables as they will be, but for the sums.
+        there: the files of all tables as they will be, except for the sums.
         nights: clusters and nights to sum up.
         views: which sums.
     """
@@ -74,7 +74,7 @@ def _beside(staging: Path, old: LakeFile | None, new: LakeFile) -> LakeFile:
 
 
 def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partition]:
-    """Nights with logs whose sums are missing, or lack the accounts that new accounting tells; of the clusters of new files.
+    """Nights with logs whose sums are missing, or lack the accounts that new accounting has; of the clusters of new files.
 
     Args:
         there: the files of all tables as they will be.
@@ -82,9 +82,9 @@ def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partitio
     """
     clusters = {file.cluster for file in new}
     logged = {file.partition for file in there if file.table == "log" and file.partition and file.cluster in clusters}
-    told = {partition for file in new if file.table == "job" for partition in _run_in(file)}
+    run_in = {partition for file in new if file.table == "job" for partition in _run_in(file)}
     summed = [{file.partition for file in there if file.table == view} for view in ROLL_UPS]
-    return {partition for partition in logged if partition in told or any(partition not in nights for nights in summed)}
+    return {partition for partition in logged if partition in run_in or any(partition not in nights for nights in summed)}
 
 
 def _run_in(file: LakeFile) -> set[Partition]:

@@ -35,7 +35,7 @@ class Span:
         cluster: partition key.
         nights: partition keys.
         logs: how many; of a part of a night, about.
-        log_ids: the first id of the part, and the first behind it; None for all.
+        log_ids: the first id of the part, and its end (exclusive); None for all.
     """
 
     cluster: str
@@ -50,7 +50,7 @@ class Span:
 
     @property
     def edges(self) -> tuple[str, str]:
-        """The first id of a log, and the first behind them, also where all are meant."""
+        """The first id of a log, and the end of ids (exclusive), also for all logs."""
         return self.log_ids or ("", _BEYOND_ALL)
 
     @property

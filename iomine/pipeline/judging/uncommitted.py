@@ -42,8 +42,8 @@ class UncommittedViews:
 
     def _keep_to(self, span: Span) -> None:
         # DuckDB adds up all files of a night before it looks at whose they are, so it is shown the rows of the span only.
-        first, behind = span.edges
-        set_variables(self._con, {"first_log_id": first, "behind_log_id": behind})
+        first, end = span.edges
+        set_variables(self._con, {"first_log_id": first, "end_log_id": end})
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def expired(days: Mapping[str, int], files: Iterable[LakeFile], cluster: str, to
 
 
 def days_of_reports(days: Mapping[str, int]) -> int | None:
-    """For how many days reports are kept: not longer than what they tell; None for ever."""
+    """For how many days reports are kept: not longer than the rows that they show; None for ever."""
     return min((days[name] for name in (REPORT, "verdict", "log") if name in days), default=None)
 
 

@@ -13,7 +13,7 @@ class ViewSettings(SiteSettings):
 
     whose: ClassVar[str] = "view"
     regression_run_count: Count = setting(
-        8, "Runs of a lineage from which on regressions are looked for: fewer cannot be told from chance."
+        8, "Runs of a lineage from which on regressions are looked for: with fewer, a change may be chance."
     )
     regression_side_run_count: Count = setting(3, "Runs on each side of a step, at least: a median of two is their mean.")
     regression_chance_ratio: Amount = setting(

@@ -1,4 +1,4 @@
-"""Time zones of clusters whose accounting and statistics do not tell theirs."""
+"""Time zones of clusters whose accounting and statistics do not name theirs."""
 
 from collections.abc import Mapping
 from functools import partial

@@ -78,7 +78,7 @@ def _row(sweep: Sweep, staged: Staged) -> dict[str, object]:
 
 
 def _rejects(before: Snapshot, staged: Staged) -> Iterator[Reject]:
-    """Rejects of earlier sweeps, but for what this sweep has looked at again, and its own."""
+    """Rejects of earlier sweeps, except for what this sweep has looked at again, and its own."""
     found = staged.identified.found
     looked_at = {shown(candidate.path) for candidate in (*found.logs, *found.statistics)}
     # Members of archives lie below them, as files do below folders that are candidates only where they cannot be opened.

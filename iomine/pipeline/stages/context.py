@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from iomine import __version__
 from iomine.errors import LostLogsError, WorkersError
-from iomine.lake import LakeFile, LakeWriter, Warehouse, check_cluster, faults_told
+from iomine.lake import LakeFile, LakeWriter, Warehouse, as_warehouse_errors, check_cluster
 from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.site.retention import expired, site_retention
@@ -77,7 +77,7 @@ class Sweep:
         pool: its workers.
         triggers: what to judge by.
         days: for how many days rows are kept, by table.
-        zone: name of the time zone of readings that do not tell theirs.
+        zone: name of the time zone of readings without one.
     """
 
     settings: Settings
@@ -111,7 +111,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     slurm = site_of(warehouse.root) if settings.slurm else None
     site_views(warehouse)
     staging = warehouse.staging / sweep_id
-    with faults_told(warehouse.root), warehouse.locked():
+    with as_warehouse_errors(warehouse.root), warehouse.locked():
         warehouse.clear_staging()
         try:
             # A worker that does not find it there has another file system before it.

@@ -1,4 +1,4 @@
-"""Tells new inputs from known ones, and from what is none."""
+"""Separates new inputs from known ones, and from files that are no inputs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -142,7 +142,7 @@ def _looked_at(
     for piece, answers in map_unordered(sweep.pool.workers(), look, paths, *given):
         yield from ((by_path[path], answer) for path, answer in zip(piece, answers, strict=True))
         done += len(piece)
-        progress.tell(stage, done, len(readable))
+        progress.report(stage, done, len(readable))
 
 
 def _known_ids(snapshot: Snapshot, asked: set[str]) -> set[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from iomine.lake import LakeFile, replaced
 from iomine.pipeline.judging import judge as judging
-from iomine.pipeline.judging.weather import READINGS
+from iomine.pipeline.judging.system_state import READINGS
 from iomine.pipeline.stages.context import Sweep
 from iomine.pipeline.stages.merge import Merged
 

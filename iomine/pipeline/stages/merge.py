@@ -50,7 +50,7 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
     for piece, files in map_unordered(sweep.pool.workers(), merge_all, pieces, sweep.staging):
         merged += files
         done += len(piece)
-        progress.tell("merge", done, len(merges))
+        progress.report("merge", done, len(merges))
     return Merged(staged, tuple(merged))
 
 

@@ -78,8 +78,8 @@ class _Read:
 
     def reject(self, path: str, fault: Refused | UnreadableError, sha256: str, size_bytes: int) -> None:
         """Adds an input that could not be read."""
-        told = rejected(path, "read", fault.reason, is_final=fault.is_final, size_bytes=size_bytes, sha256=sha256)
-        self.rejects.append(told)
+        row = rejected(path, "read", fault.reason, is_final=fault.is_final, size_bytes=size_bytes, sha256=sha256)
+        self.rejects.append(row)
 
 
 def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
@@ -96,7 +96,7 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
             log = identity_of[refused.path]
             so_far.reject(refused.path, refused, log.sha256, log.size_bytes)
         done += len(batch.logs)
-        progress.tell("read", done, len(new))
+        progress.report("read", done, len(new))
 
 
 def _read_statistics(sweep: Sweep, new: Sequence[NewInput], so_far: _Read) -> int:
@@ -123,4 +123,4 @@ def _read_each(sweep: Sweep, inputs: Sequence[NewInput], so_far: _Read, done: in
         for each, error in result.refused:
             so_far.reject(each.path, error, each.key.sha256, each.size_bytes)
         done += len(batch.inputs)
-        progress.tell("read statistics", done, total)
+        progress.report("read statistics", done, total)

@@ -37,7 +37,7 @@ _ANSWER_SECONDS: Final = 10.0
 _LOOK_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 600.0
 
-# Pages of a scheduler or worker ask nobody who they are. Without them the port stays, and has nothing to show.
+# Pages of a scheduler or worker have no login. Without them the port stays, and has nothing to show.
 NO_PAGES: Final[dict[str, object]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
 
 LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
@@ -53,7 +53,7 @@ class Workers:
 
     Attributes:
         client: hands work to them.
-        most_threads: how many threads they may come to have, 0 where nobody knows.
+        most_threads: how many threads they may come to have, 0 where that is not known.
         patience_seconds: how long to wait while there is not one of them.
     """
 
@@ -110,7 +110,7 @@ async def _kind_of(address: str) -> str:
 
 
 def hush() -> None:
-    """Keeps Dask from telling what goes wrong: it is told here, and in a sentence."""
+    """Silences Dask's messages about failures: this module reports each in one sentence."""
     # To be said each time, since Prefect sets every logger back; the client's has a level of its own.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -136,7 +136,7 @@ def standing_workers(scheduler: str) -> Iterator[Workers]:
 def own_workers(count: int | None = None) -> Iterator[Workers]:
     """Workers on this machine, for as long as the context lasts.
 
-    Whoever can talk to a Dask scheduler or worker can run programs as its owner, and every user of the machine reaches its
+    Anyone who can connect to a Dask scheduler or worker can run programs as its owner, and every user of the machine reaches its
     loopback: so these speak TLS only, with a key that is made for them and lies in the memory of their processes alone.
 
     Args:
@@ -161,7 +161,7 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
             scheduler_kwargs={"dashboard": False},
             dashboard_address="127.0.0.1:0",
             worker_dashboard_address="127.0.0.1:0",
-            # What a task raises comes back to the client, who tells it.
+            # An error in a task comes back to the client, which reports it.
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
@@ -268,7 +268,7 @@ def _mapped(
     running: dict[Future, Item] = {}
     done: SimpleQueue[Future] = SimpleQueue()
     while True:
-        with _loss_told(workers):
+        with _as_lost_scheduler(workers):
             # More at once where workers have come, none until some are done where they have gone.
             for item in islice(waiting, max(0, _IN_FLIGHT_PER_THREAD * workers.capacity() - len(running))):
                 future = workers.client.submit(function, item, *arguments, pure=False, retries=2)
@@ -295,7 +295,7 @@ def _result(future: Future) -> object:
 
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
-    """The next that is done; while there are no workers to do it, that is told, and not for ever waited for."""
+    """The next result. Without workers it reports that it waits, and gives up after a time."""
     give_up_at = None
     while True:
         try:
@@ -303,20 +303,20 @@ def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
         except Empty:
             future = None
         if future is None and not workers.thread_count():
-            progress.tell(progress.WAITING, 0, 1)
+            progress.report(progress.WAITING, 0, 1)
             give_up_at = give_up_at or time.monotonic() + workers.patience_seconds
             if time.monotonic() >= give_up_at:
                 raise NoWorkersError(_NOBODY.format(time=human_seconds(workers.patience_seconds)))
         elif give_up_at:
-            progress.tell(progress.WAITING, 1, 1)
+            progress.report(progress.WAITING, 1, 1)
             give_up_at = None
         if future is not None:
             return future
 
 
 @contextmanager
-def _loss_told(workers: Workers) -> Iterator[None]:
-    """Tells in a sentence that the scheduler is gone, which shows in many ways."""
+def _as_lost_scheduler(workers: Workers) -> Iterator[None]:
+    """Turns the many errors of a lost scheduler into one sentence."""
     try:
         yield
     except IomineError:

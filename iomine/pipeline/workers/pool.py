@@ -32,7 +32,7 @@ class WorkerPool:
         self._stack.__exit__(kind, error, trace)
 
     def workers(self) -> Workers:
-        """The workers, started at the first call, and anew where their scheduler was lost.
+        """The workers, started at the first call, and again if their scheduler was lost.
 
         Raises:
             UsageError: there are none to be had.

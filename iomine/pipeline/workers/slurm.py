@@ -1,7 +1,7 @@
 """Workers as Slurm jobs: what a site sets for them, and how they are asked for.
 
 The scheduler lives in the sweep's own process; each job is one worker with a thread for each of its cores. Jobs come and
-go with the work. Whoever can reach a Dask scheduler can run programs through it, so this one speaks TLS only, with
+go with the work. Anyone who can reach a Dask scheduler can run programs through it, so this one speaks TLS only, with
 certificates that last as long as the sweep.
 """
 
@@ -102,7 +102,7 @@ def check(site: SlurmSite) -> None:
     if find_spec("dask_jobqueue") is None:
         raise UsageError("The package dask-jobqueue is missing: pip install 'iomine[slurm]'.")
     if shutil.which("sbatch") is None:
-        raise UsageError("There is no sbatch here: sweep on a host that hands in jobs to Slurm, or leave --slurm out.")
+        raise UsageError("There is no sbatch here: sweep on a host that can submit jobs to Slurm, or leave --slurm out.")
     there = [name for _, name in socket.if_nameindex()]
     if (interface := site.scheduler_interface or site.interface) and interface not in there:
         raise UsageError(f"This host has no network interface {interface}: it has {', '.join(there)}.")

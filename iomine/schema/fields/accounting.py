@@ -6,7 +6,7 @@ ACCOUNTING = {
     **defined(
         Kind.TEXT,
         Privacy.TERM,
-        exit_code="Exit code and signal, as the scheduler tells them.",
+        exit_code="Exit code and signal, as the scheduler has them.",
         step="Step of a job: batch, extern, or its number.",
     ),
     **defined(

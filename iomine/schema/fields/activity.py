@@ -5,7 +5,7 @@ from iomine.schema.fields.kinds import Kind, Privacy, defined
 ACTIVITY = {
     **defined(
         Kind.COUNT,
-        process_count="Processes of the run; NULL where its header does not tell them.",
+        process_count="Processes of the run; NULL where its header does not have it.",
         data_read_count="Reads of files through POSIX, stdio and DFS; NULL if none was seen but some may be missing.",
         data_write_count="Writes to files through POSIX, stdio and DFS; NULL if none was seen but some may be missing.",
         posix_read_count="Reads through POSIX; NULL if none was seen but some may be missing.",

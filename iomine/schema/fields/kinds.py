@@ -1,4 +1,4 @@
-"""What a column is: its kind, which fixes the Arrow type and the unit, and what it may tell of people and places."""
+"""What a column is: its kind, which fixes the Arrow type and the unit, and whether it identifies people and places."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -44,7 +44,7 @@ class Kind(_Kind, Enum):
 
 
 class Privacy(Enum):
-    """What a column may tell of people and places, and so what an anonymised export makes of it."""
+    """Whether a column identifies people and places, and so what an anonymised export makes of it."""
 
     # Words of this program, of Darshan, or of servers, which no user chooses: they stay.
     OPEN = auto()
@@ -60,17 +60,17 @@ class Privacy(Enum):
     COMMAND = auto()
     # MPI-IO hints and the like: `name=value;name=value`.
     HINTS = auto()
-    # Ids of jobs as text, and names in their place: views tell them apart by their digits.
+    # Ids of jobs as text, and names in their place: views identify them by their digits.
     JOB = auto()
-    # Storage targets: views tell file system and index from `scratch-OST001a`.
+    # Storage targets: views read file system and index from `scratch-OST001a`.
     TARGET = auto()
     # Sentences of this program, with names filled in.
     SENTENCE = auto()
-    # Digests of files in hex: whoever has the file finds it by them.
+    # Digests of files in hex: anyone who has the file can find it by them.
     DIGEST = auto()
     # Numbers that name something.
     NUMBER = auto()
-    # Darshan's record ids, which are hashes of paths, so that whoever guesses a path can check it.
+    # Darshan's record ids, which are hashes of paths, so anyone who guesses a path can check it.
     FILE_ID = auto()
 
 
@@ -82,7 +82,7 @@ class Field:
         name: the word, the same in every table and view.
         kind: Arrow type and unit.
         about: one sentence for the data dictionary.
-        privacy: what it may tell of people and places; None for measures, which tell nothing.
+        privacy: whether it identifies people and places; None for measures, which do not.
     """
 
     name: str

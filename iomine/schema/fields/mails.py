@@ -6,15 +6,15 @@ MAILS = {
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        mail_kind="To whom a mail of the digest is: to a user, to whoever answers for a project, or to operators.",
+        mail_kind="Recipient of a mail of the digest: user, project (its lead), or operator.",
         mail_state=(
             "How far a mail has come: pending, sending (a server may have it), deferred (to be tried again), sent, or failed "
             "for good."
         ),
         mail_part=(
-            "How a mail tells of a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
+            "How a mail lists a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
         ),
-        answer="What the reader asked for since: acknowledge (told no more), snooze (told later), or stop (no mails at all).",
+        answer="What the reader asked for since: acknowledge (never mail it again), snooze (mail it later), or stop (no mails).",
     ),
     **defined(
         Kind.TEXT,
@@ -30,7 +30,7 @@ MAILS = {
     ),
     **defined(
         Kind.DATE,
-        told_night="UTC date on which a mail that told of a finding went out, of an outcome the first one; empty where none did.",
+        told_night="UTC date on which a mail that lists a finding was sent, of an outcome the first one; empty where none was.",
         answer_night="UTC date on which the reader asked for it.",
     ),
 }

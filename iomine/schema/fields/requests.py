@@ -10,8 +10,8 @@ REQUESTS = {
         asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
         again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
         sync_interval_bytes="Bytes written for each sync, of files with 16 MiB or less for each.",
-        reread_bytes="Bytes that were read again: by the same rank where a trace tells, otherwise by any.",
-        rewritten_bytes="Bytes that were written again: by the same rank where a trace tells, otherwise by any.",
+        reread_bytes="Bytes that were read again: by the same rank where a trace shows it, otherwise by any.",
+        rewritten_bytes="Bytes that were written again: by the same rank where a trace shows it, otherwise by any.",
     ),
     **defined(
         Kind.COUNT,
@@ -169,7 +169,7 @@ DRISHTI = {
         node_evidence="What the number of nodes is known from: 2 the scheduler's accounting, 1 the hosts that the log names.",
         aggregators_differ="1 where the hint cb_nodes is not the number of nodes, 0 where it is.",
         aggregator_order=(
-            "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 behind it."
+            "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 after it."
         ),
     ),
 }

@@ -9,7 +9,7 @@ SERVERS = {
         source_kind="Kind of the input: job_stats, stats, brw_stats, sacct, and so on.",
         target_kind="Kind of the target: ost, mdt, or client.",
         scope="Whom a counter counts for: target, job or client.",
-        counter="Name of a counter, as the server has it; NULL where a target was read and nobody had counted anything.",
+        counter="Name of a counter, as the server has it; NULL where a target was read and no counter had a value.",
         counter_unit="Unit of a counter, as the server has it: reqs, bytes, usecs, pages, regs.",
         histogram="What a histogram counts, as its heading says.",
         operation="What a server did: read, write, open, getattr, and so on, as Lustre's counters are called.",
@@ -46,8 +46,8 @@ SERVERS = {
         counted_since_at="Since when they count, where the server says so.",
         last_io_at="When the owner last did I/O on the target.",
         begin_at="Start of the interval.",
-        first_at="Earliest time that the input tells of.",
-        last_at="Latest time that the input tells of.",
+        first_at="Earliest time in the input.",
+        last_at="Latest time in the input.",
     ),
     **defined(
         Kind.COUNT,
@@ -124,7 +124,7 @@ WEATHER = {
             "either, unclear where data is missing."
         ),
         server_verdict=(
-            "What servers tell of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
+            "What servers show of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
             "neighbour, or unclear."
         ),
         slowest_kind="Kind of target that cost the log most time beyond what is usual: ost or mdt.",
@@ -139,7 +139,7 @@ WEATHER = {
         Kind.TEXT,
         Privacy.OPEN,
         weather_rule="Rule by which the verdict was given, in words, with what was ruled out and by which data.",
-        server_rule="What servers tell of slow I/O, in a sentence.",
+        server_rule="What servers show of slow I/O, in a sentence.",
         differences="What the log did otherwise than half of the runs that it is held against, and by how much.",
     ),
     **defined(

@@ -1,4 +1,4 @@
-"""What traces tell: stretches, overlaps, phases, periods."""
+"""What traces show: stretches, overlaps, phases, periods."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -107,7 +107,7 @@ DERIVED = {
         is_comparable="True where a slow rank or file cannot pass for a slow OST: it served several, or ones that others served.",
         is_slow=(
             "True where the OST was over 3 times as slow as the median OST, out of line with the others, and made each rank wait "
-            "over 5 seconds; empty where it cannot be told."
+            "over 5 seconds; empty where that is not known."
         ),
     ),
     **defined(
@@ -174,7 +174,7 @@ PHASES = {
         Privacy.OPEN,
         slow_ost_evidence="What the slow OST's times are known from: records of files on one OST, or trace.",
         phase_evidence="What phases are known from: trace or heatmap.",
-        period_method="What the period is told by: starts (of phases), or spectrum (of the bytes moved in each moment).",
+        period_method="How the period was found: starts (of phases), or spectrum (of the bytes moved in each moment).",
         ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
     ),
     **defined(
@@ -201,7 +201,7 @@ PHASES = {
         bursts_per_rank="Bursts of a rank, by the gaps of its own requests: of each direction the (lower) median over ranks.",
         phase_straggler_count="Phases in which a rank was a straggler.",
         ost_count="OSTs that got bytes.",
-        slow_ost_count="OSTs that were slow, empty where that cannot be told of nine tenths of the bytes.",
+        slow_ost_count="OSTs that were slow, empty where the OST of nine tenths of the bytes is not known.",
         compared_ost_count="OSTs that were compared with each other in one direction, the most of any.",
         known_ost_count="OSTs of the file system, at least: as its records say, or up to the highest index in layouts.",
         read_bursts_per_rank="Bursts in which a rank reads, by the gaps of its own requests: the (lower) median over ranks.",

@@ -120,8 +120,8 @@ LINEAGES = {
         Privacy.OPEN,
         regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
         outcome=(
-            "What became of a finding that a mail told of: gone, reduced, still there, worse where it is gone but I/O takes "
-            "longer for its bytes, or unknown where later runs are too few; not told where no mail did."
+            "What became of a finding that a mail listed: gone, reduced, still there, worse where it is gone but I/O takes "
+            "longer for its bytes, or unknown where later runs are too few; not told where no mail listed it."
         ),
     ),
     **defined(
@@ -132,11 +132,11 @@ LINEAGES = {
     **defined(
         Kind.COUNT,
         lineage_count="Number of lineages.",
-        before_count="Runs that could be assessed up to the night on which a mail told of the finding; all where none did.",
+        before_count="Runs that could be assessed up to the night on which a mail listed the finding; all where none did.",
         before_fired_count="Of these, runs in which the trigger fired.",
         later_count="Runs that could be assessed after that night.",
         later_fired_count="Of these, runs in which the trigger fired.",
-        clear_since_count="Runs that are clear since the trigger last fired, after that night; all where no mail told of it.",
+        clear_since_count="Runs that are clear since the trigger last fired, after that night; all where no mail listed it.",
     ),
     **defined(
         Kind.RATIO,
@@ -148,7 +148,7 @@ LINEAGES = {
     ),
     **defined(
         Kind.FLAG,
-        is_over="True where the trigger is clear since it last fired, in too many runs for chance, whether it was told or not.",
+        is_over="True where the trigger is clear since it last fired, in too many runs for chance, with or without a mail.",
         is_regression=(
             "True where the runs themselves are slower, as far as is known; false where others or the system are why; empty "
             "where it is unexplained."
@@ -169,7 +169,7 @@ LINEAGES = {
         lost_core_seconds="I/O time of a run beyond what is usual for its bytes; of a step, the median over its runs.",
         all_lost_core_seconds="I/O time of all these runs beyond what is usual for their bytes.",
         before_core_seconds=(
-            "Mean of what the finding cost a run up to the night on which a mail told of it, with the time in which others stood "
+            "Mean of what the finding cost a run up to the night on which a mail listed it, with the time in which others stood "
             "idle; where clear, nothing."
         ),
         later_core_seconds="The same of runs after that night.",

@@ -107,7 +107,7 @@ OST_IO = Table(
 )
 OST_PACE = Table(
     "ost_pace",
-    "How fast an OST served a log in one direction, as far as records of files on one OST or a trace tell the OST of requests.",
+    "How fast an OST served a log in one direction, as far as records of files on one OST or a trace name the OST of requests.",
     (
         *("log_id", "layer", "ost_id", "op", "evidence", "request_count", "moved_bytes", "request_seconds", "rank_count"),
         *("file_count", "is_comparable", "typical_seconds_per_byte", "typical_seconds_per_request"),

@@ -67,7 +67,7 @@ LOG_WAIT_PROFILE = Table(
 )
 LOG_SYNC_PROFILE = Table(
     "log_sync_profile",
-    "How often one log told the system to write data out, after how little, and what that cost.",
+    "How often one log asked the system to write data out (sync), after how little, and what that cost.",
     (
         *("log_id", "is_complete", "sync_count", "synced_write_count", "sync_ratio", "sync_interval_bytes", "sync_core_seconds"),
         *("sync_seconds_ratio", "sync_evidence", "sync_path"),

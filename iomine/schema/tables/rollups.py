@@ -1,6 +1,6 @@
 """Roll-ups: sums of a night that stay when its logs leave, and the ids by which those logs are still known.
 
-A row is a part of a sum: late logs add rows, so whoever asks adds up.
+A row is a part of a sum: late logs add rows, so queries add them up.
 """
 
 from iomine.schema.table import Table

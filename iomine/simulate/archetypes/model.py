@@ -43,7 +43,7 @@ class Truth(NamedTuple):
 
     Attributes:
         patterns: names of the patterns that it shows.
-        open_questions: patterns of which nothing is claimed, because they lie near what is worth telling.
+        open_questions: patterns of which nothing is claimed, because they lie near a threshold.
     """
 
     patterns: frozenset[str]

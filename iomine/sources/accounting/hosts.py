@@ -103,8 +103,8 @@ class Unfolding:
         """Names of each job's nodes, NULL where they are not known.
 
         Args:
-            node_lists: folded; empty where a job has no nodes, NULL where its nodes are not told.
-            node_counts: how many nodes each job has; 0 is as good as NULL.
+            node_lists: folded; empty where a job has no nodes, NULL where its nodes are not known.
+            node_counts: how many nodes each job has; 0 counts as NULL.
 
         Returns:
             The names, and by row what is wrong with a list.
@@ -120,12 +120,14 @@ class Unfolding:
         taken = set(at[is_taken].tolist())
         names = pa.array([_unfolded(each) if index in taken else None for index, each in enumerate(lists)], _NAMES)
         hosts = names.take(pa.array(at, mask=~is_taken))
-        told = pc.list_value_length(hosts).fill_null(-1).to_numpy()
-        is_other = (told > 0) & (told != counts) & node_counts.is_valid().to_numpy(zero_copy_only=False)
-        doubts = dict.fromkeys([*misread, *_rows(is_taken & (told < 0))], "the node list is not understood")
-        doubts |= dict.fromkeys(_rows(fits & ~is_taken), "the file names more nodes than can be told")
+        named_counts = pc.list_value_length(hosts).fill_null(-1).to_numpy()
+        is_other = (named_counts > 0) & (named_counts != counts) & node_counts.is_valid().to_numpy(zero_copy_only=False)
+        doubts = dict.fromkeys([*misread, *_rows(is_taken & (named_counts < 0))], "the node list is not understood")
+        doubts |= dict.fromkeys(_rows(fits & ~is_taken), "the file names more nodes than the limit")
         doubts |= {row: f"the node list names {sizes[row]:,} nodes, more than {most[row]:,}" for row in _rows(sizes > most)}
-        return hosts, doubts | {row: f"the node list names {told[row]:,} nodes, of {counts[row]:,}" for row in _rows(is_other)}
+        return hosts, doubts | {
+            row: f"the node list names {named_counts[row]:,} nodes, of {counts[row]:,}" for row in _rows(is_other)
+        }
 
 
 def _unfolded(nodes: Names | None) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""Jobs and steps of one input: columns of texts become tables, and what is doubtful is told."""
+"""Jobs and steps of one input: columns of texts become tables, and doubts are listed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
@@ -17,7 +17,7 @@ from iomine.sources.accounting.lines import LeftOut
 from iomine.sources.accounting.times import to_utc
 from iomine.sources.model import Input, Readings
 
-# Texts of a column, an array or a list with one for each row; NULL where nothing is told. Besides the table's own columns,
+# Texts of a column, an array or a list with one for each row; NULL where the record has nothing. Besides the table's own columns,
 # there may be one `tres`.
 Columns = Mapping[str, Any]
 Record = TypeVar("Record")
@@ -30,7 +30,7 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
     Kind.COUNT: words.count,
     Kind.SECONDS: words.seconds,
 }
-# What such jobs are told to start or end at is an estimate.
+# Start and end of such jobs are estimates.
 _NOT_STARTED: Final = pa.array(["PENDING"])
 _NOT_ENDED: Final = pa.array(["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "SIGNALING"])
 _MICROSECONDS: Final = 1e6
@@ -70,7 +70,7 @@ class Ledger:
         table = batch.table()
         dated = pc.is_valid(table["night"])
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
-            self.left_out.add(int(numbers[row]), "it tells no time")
+            self.left_out.add(int(numbers[row]), "it has no time")
         self._tables["job"].append(table.filter(dated))
 
     def add_steps(self, numbers: Sequence[int], columns: Columns) -> None:
@@ -81,7 +81,7 @@ class Ledger:
         self._step_numbers += map(int, numbers)
 
     def add_each(self, records: Iterable[tuple[int, Record]], row_of: RowOf[Record], *, are_steps: bool = False) -> None:
-        """Adds what records tell, some at a time.
+        """Adds records, some at a time.
 
         Args:
             records: with their numbers.
@@ -117,10 +117,10 @@ class Ledger:
             tables["job_step"] = self._with_nights_of_jobs(tables["job_step"], tables.get("job"))
         found = {name: table.unify_dictionaries() for name, table in tables.items() if table.num_rows}
         if self.left_out.count and not found:
-            raise UnreadableError(f"No job can be read here: {self.left_out.told()}")
+            raise UnreadableError(f"No job can be read here: {self.left_out.text()}")
         doubtful = self._doubtful_step_count
         steps = f"Understood in part, {doubtful:,} in all: steps." if doubtful else ""
-        return Readings(found, " ".join(filter(None, (self.left_out.told(), steps))))
+        return Readings(found, " ".join(filter(None, (self.left_out.text(), steps))))
 
     def _with_nights_of_jobs(self, steps: pa.Table, jobs: pa.Table | None) -> pa.Table:
         if jobs is not None:
@@ -128,7 +128,7 @@ class Ledger:
             steps = steps.set_column(steps.num_columns - 1, "night", pc.coalesce(of_jobs, steps["night"]))
         dated = pc.is_valid(steps["night"])
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
-            self.left_out.add(self._step_numbers[row], "neither it nor its job tells a time")
+            self.left_out.add(self._step_numbers[row], "neither it nor its job has a time")
         return steps.filter(dated)
 
 
@@ -156,7 +156,7 @@ class _Batch:
         self._date()
 
     def __getitem__(self, column: str) -> pa.Array:
-        """A column, NULL where nothing is told of it."""
+        """A column, NULL where the record has nothing."""
         return self.columns.get(column, pa.nulls(self._row_count, self._type(column)))
 
     def _type(self, column: str) -> pa.DataType:
@@ -164,7 +164,7 @@ class _Batch:
         return type_.value_type if pa.types.is_dictionary(type_) else type_
 
     def doubt(self, rows: Iterable[int], doubts: Iterable[str]) -> None:
-        """Tells what is doubtful of rows."""
+        """Adds doubts about rows."""
         for row, doubt in zip(rows, doubts, strict=False):
             self.doubts.setdefault(row, []).append(doubt)
 
@@ -191,7 +191,7 @@ class _Batch:
         return times.moments
 
     def _divide(self, texts: pa.Array) -> None:
-        """What was allocated goes before what other columns tell of nodes, cores and GPUs."""
+        """Allocated resources take precedence over other columns about nodes, cores and GPUs."""
         values, indices, misread = words.read_each(texts, words.tres)
         self.doubt(misread, repeat("tres is not understood"))
         for column in words.Tres._fields:
@@ -217,8 +217,8 @@ class _Batch:
         """The rows, in the table's schema and with their nights."""
         self.columns["node_list"] = words.names(self["node_list"])
         doubts: list[str | None] = [None] * self._row_count
-        for row, told in self.doubts.items():
-            doubts[row] = "; ".join(told)
+        for row, texts in self.doubts.items():
+            doubts[row] = "; ".join(texts)
         self.columns["doubt"] = pa.array(doubts, _TEXT)
         schema = self._schema.append(pa.field("night", self._type("night")))
         columns = [self[each.name] for each in schema]

@@ -9,7 +9,7 @@ from iomine.units import KIB, MIB
 # A shape is known from the first lines; lines are read some at a time, so that a year of jobs is never text all at once.
 _HEAD_BYTES: Final = 64 * KIB
 _BATCH_BYTES: Final = 8 * MIB
-_MOST_TOLD: Final = 5
+_MOST_LISTED: Final = 5
 
 
 def text_of(data: bytes) -> str:
@@ -38,7 +38,7 @@ def numbered(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 class LeftOut:
-    """Counts what is not read, and tells the first few by number.
+    """Counts what is not read, and lists the first few by number.
 
     Args:
         noun: what is counted, singular.
@@ -56,13 +56,13 @@ class LeftOut:
 
     def add(self, number: int, reason: str) -> None:
         """One more is left out."""
-        if self.count < _MOST_TOLD:
+        if self.count < _MOST_LISTED:
             self._first.append(f"{self._noun} {number} ({reason})")
         self.count += 1
 
-    def told(self) -> str:
-        """In sentences, empty where nothing was left out."""
-        more = [f"{self.count - _MOST_TOLD:,} more"] if self.count > _MOST_TOLD else []
+    def text(self) -> str:
+        """What was left out in sentences, empty where nothing was."""
+        more = [f"{self.count - _MOST_LISTED:,} more"] if self.count > _MOST_LISTED else []
         damaged = f"Left out, {self.count:,} in all: {', '.join(self._first + more)}." if self.count else ""
-        others = f"Passed over, {self.other_count:,} in all: records of other kinds than that of a job's end."
+        others = f"Skipped, {self.other_count:,} in all: records that are not of a job's end."
         return " ".join(filter(None, (damaged, others if self.other_count else "")))

@@ -42,12 +42,12 @@ def _job(line: str) -> Mapping[str, str | None] | None:
     if not line.startswith('"JOB_FINISH"'):
         return None
     if line.count('"') % 2:
-        raise ValueError("it is not whole")
+        raise ValueError("it is incomplete")
     fields = [plain or quoted.replace('""', '"') for quoted, plain in _FIELD.findall(line)]
     _, after = _counted(fields[_ASKED_HOSTS:])
     hosts, rest = _counted(after)
     if not _ID.fullmatch(fields[_JOB_ID]) or len(rest) <= _NAME:
-        raise ValueError("it is not whole")
+        raise ValueError("it is incomplete")
     status, name, project, exit_status, index, exit_info = (rest[at] if at < len(rest) else None for at in _AFTER_HOSTS)
     job_id = fields[_JOB_ID]
     return {
@@ -72,7 +72,7 @@ def _job(line: str) -> Mapping[str, str | None] | None:
 def _counted(fields: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """A list that its length stands before, and what comes after it."""
     if not fields or not _LENGTH.fullmatch(fields[0]) or (end := int(fields[0]) + 1) > len(fields):
-        raise ValueError("it is not whole")
+        raise ValueError("it is incomplete")
     return fields[1:end], fields[end:]
 
 

@@ -1,8 +1,8 @@
 """What `sacct -P` and `sacct -p` print: a line for each job and step, with a header that names the columns.
 
 Open XDMoD collects the same without a header, in an order of its own. Values are not quoted, so a job's name may hold the
-delimiter; the columns to its left and right, which cannot, tell where it ends. Where several columns may hold it, how the
-others look tells which one does, or what lies between them is not told.
+delimiter; the columns to its left and right, which cannot, show where it ends. Where several columns may hold it, the format of
+the others decides which one does; otherwise the columns between them are NULL.
 """
 
 import re
@@ -20,8 +20,8 @@ from iomine.sources.accounting.ledger import Ledger
 from iomine.sources.accounting.lines import batches, head_of
 from iomine.sources.model import Input, Readings, Source
 
-# Columns of sacct that tell what a column of ours does; the first that is there is read.
-_TOLD_BY: Final[Mapping[str, Sequence[str]]] = {
+# Columns of sacct that a column of ours is read from; the first that is there counts.
+_SOURCES: Final[Mapping[str, Sequence[str]]] = {
     "shown_job_id": ("jobid", "jobidraw"),
     "job_name": ("jobname",),
     "user": ("user",),
@@ -82,7 +82,7 @@ class _Layout:
     """How lines fall into columns.
 
     Attributes:
-        names: sacct's names of the columns, in small letters; a delimiter at the end makes one without a name.
+        names: sacct's names of the columns, in lower case; a delimiter at the end makes one without a name.
         delimiter: what stands between them.
     """
 
@@ -101,8 +101,8 @@ class _Layout:
     def cells(self, line: str) -> Sequence[str | None] | None:
         """Cells of a line that holds more delimiters than the header, None where it does not, or none may.
 
-        Where only one column may hold them, or holding them leaves each other column looking as it should, that is the one.
-        Otherwise what lies between those that may is not told: it is None.
+        The delimiters belong to the only column that may hold them, or to the one with which all others have their format.
+        Otherwise the cells of the columns between those that may hold them are None.
         """
         ways = {at: cells for at in self.free if (cells := self._held_by(at, line))}
         if len(ways) > 1:
@@ -129,7 +129,7 @@ class _Cells:
     Attributes:
         rows: index of each line that has cells, in order.
         unfit: indices of the others.
-        untold: indices of those of whose cells some cannot be told.
+        unread: indices of lines with cells that are None.
     """
 
     def __init__(self, layout: _Layout, lines: Sequence[str]) -> None:
@@ -143,7 +143,7 @@ class _Cells:
         mended = {row: layout.cells(lines[row]) for row in np.flatnonzero(~is_whole).tolist()}
         self._mended = [cells for cells in mended.values() if cells is not None]
         self.unfit = [row for row, cells in mended.items() if cells is None]
-        self.untold = [row for row, cells in mended.items() if cells is not None and None in cells]
+        self.unread = [row for row, cells in mended.items() if cells is not None and None in cells]
         rows = np.append(np.flatnonzero(is_whole), [row for row, cells in mended.items() if cells is not None]).astype(np.int64)
         self._order = np.argsort(rows)
         self.rows = rows[self._order]
@@ -158,7 +158,7 @@ class _Cells:
 
     def columns(self) -> dict[str, pa.Array]:
         """The cells by our names of the columns, without the number of the job."""
-        there = {ours: next((name for name in names if name in self._layout.names), None) for ours, names in _TOLD_BY.items()}
+        there = {ours: next((name for name in names if name in self._layout.names), None) for ours, names in _SOURCES.items()}
         found = {ours: self[name] for ours, name in there.items() if name}
         if there["limit_seconds"] == "timelimitraw":
             found["limit_seconds"] = pc.replace_substring_regex(found["limit_seconds"], r"^(\d+)$", r"\1:00")
@@ -166,7 +166,7 @@ class _Cells:
 
 
 def _header(head: str) -> _Layout | None:
-    """The layout that a first line tells, None where it is no header of sacct's."""
+    """The layout that a first line gives, None where it is no header of sacct's."""
     line = head.lstrip().partition("\n")[0].rstrip(" \r")
     match = _HEADER.match(line)
     delimiter = match["delimiter"] if match else "|"
@@ -214,7 +214,7 @@ def _add(ledger: Ledger, layout: _Layout, first: int, lines: Sequence[str]) -> N
     is_job = pc.equal(columns["step"], "").fill_null(fill_value=False).to_numpy(zero_copy_only=False)
     if is_job.any():
         rows, jobs = cells.rows[is_job], _chosen(columns, is_job)
-        ledger.add_jobs(first + rows, jobs | {"doubt": _doubts(jobs["job_id"], np.isin(rows, cells.untold))})
+        ledger.add_jobs(first + rows, jobs | {"doubt": _doubts(jobs["job_id"], np.isin(rows, cells.unread))})
     if (is_step := is_known & ~is_job).any():
         ledger.add_steps(first + cells.rows[is_step], _chosen(columns, is_step))
 
@@ -223,10 +223,10 @@ def _chosen(columns: Mapping[str, pa.Array], mask: npt.NDArray[np.bool_]) -> dic
     return {name: column.filter(pa.array(mask)) for name, column in columns.items()}
 
 
-def _doubts(job_ids: pa.Array, is_untold: npt.NDArray[np.bool_]) -> pa.Array:
-    of_id = "the number that logs carry is not told, for want of JobIDRaw"
-    of_line = "its line has more columns than the header, and it cannot be told which"
-    return pc.if_else(pa.array(is_untold), of_line, pc.if_else(pc.match_substring_regex(job_ids, "[_+]"), of_id, ""))
+def _doubts(job_ids: pa.Array, is_unread: npt.NDArray[np.bool_]) -> pa.Array:
+    of_id = "without JobIDRaw, the job id that logs have is not known"
+    of_line = "its line has more columns than the header, and it is not known which is too many"
+    return pc.if_else(pa.array(is_unread), of_line, pc.if_else(pc.match_substring_regex(job_ids, "[_+]"), of_id, ""))
 
 
 SACCT: Final = Source("sacct", _knows, _read)

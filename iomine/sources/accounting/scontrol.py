@@ -1,8 +1,8 @@
 """What `scontrol show job` prints, on many lines or with `-o` on one, and what jobcomp/filetxt keeps: `Key=Value`.
 
-Values are not quoted, and names may hold blanks, line feeds and what looks like a key. A name goes on until the key that
-Slurm writes next. Where that is told more than once, a name may have forged it: what is told twice and not alike is then
-not told. Other texts that users make up come after all that is read here, so the first of two is the true one.
+Values are not quoted, and names may hold blanks, line feeds and what looks like a key. A name ends at the key that Slurm
+writes next. If that key occurs more than once, the name may have forged it, and keys with two different values are NULL.
+Other texts from users come after all that is read here, so the first of two is the true one.
 """
 
 import re
@@ -17,14 +17,14 @@ from iomine.sources.model import Input, Readings, Source
 _BEGINNING: Final = re.compile(r"^[ \t]*JobId=[1-9]\d{0,18}(?:[ \t]|$)", re.MULTILINE | re.ASCII)
 _KEY: Final = re.compile(r"(?:^|\s)([A-Za-z][\w/:.]*)=", re.ASCII)
 _NAME: Final = re.compile(r"\s(JobName|Name)=")
-# What comes behind a name, if it can be on a line of its own, and otherwise; the last of the keys is always there.
+# The keys that follow a name, first if they are on a line of their own; the last of the keys is always there.
 _AFTER: Final = {
     "JobName": (r"\n\s*(?:HetJobIdSet|UserId)=", r"\s(?:HetJobIdSet|UserId)="),
     "Name": (r"\sJobState=",),
 }
 _ALWAYS_AFTER: Final = {"JobName": "UserId", "Name": "JobState"}
-_TELLS_USER: Final = re.compile(r"(?:^|\s)UserId=")
-# On a line of its own, what stands behind these is the user's up to the end.
+_HAS_USER: Final = re.compile(r"(?:^|\s)UserId=")
+# On a line of its own, the rest of the line after these keys is the user's text.
 _FREE: Final = re.compile(r"\s*(?:Command|WorkDir|StdErr|StdIn|StdOut|Comment|AdminComment|SystemComment|Extra)=")
 _USER: Final = re.compile(r"(.*)\((\d{1,10})\)", re.ASCII | re.DOTALL)
 _PENDING: Final = "PENDING"
@@ -45,7 +45,7 @@ def _blocks(data: bytes) -> Iterator[tuple[int, Sequence[str]]]:
     number, block, may_end = 1, list[str](), False
     for first, lines in batches(data):
         for here, line in enumerate(lines, first):
-            # A name may go on with what looks like another job, but not once its user is told.
+            # A name may go on with what looks like another job, but not after the user's key.
             if block and may_end and _BEGINNING.match(line):
                 yield number, block
                 block = []
@@ -53,42 +53,42 @@ def _blocks(data: bytes) -> Iterator[tuple[int, Sequence[str]]]:
                 number, may_end = here, not _BEGINNING.match(line)
             if line.strip():
                 block.append(line)
-            may_end = may_end or not line.strip() or _TELLS_USER.search(line) is not None
+            may_end = may_end or not line.strip() or _HAS_USER.search(line) is not None
     if block:
         yield number, block
 
 
 def _job(block: Sequence[str]) -> Mapping[str, str | None]:
     if not _BEGINNING.match(block[0]):
-        raise ValueError("it is no part of a job")
-    told, doubt = _told("\n".join(block))
-    user = _USER.fullmatch(told.get("UserId") or "")
+        raise ValueError("it does not begin with JobId")
+    values, doubt = _values("\n".join(block))
+    user = _USER.fullmatch(values.get("UserId") or "")
     return {
-        "job_id": told["JobId"],
-        "shown_job_id": _shown(told),
-        "job_name": told.get("JobName", told.get("Name")),
+        "job_id": values["JobId"],
+        "shown_job_id": _shown(values),
+        "job_name": values.get("JobName", values.get("Name")),
         "user": user and user[1],
         "uid": user and user[2],
-        "account": told.get("Account"),
-        "partition": told.get("Partition"),
-        "qos": told.get("QOS"),
-        "job_state": told.get("JobState"),
-        "exit_code": told.get("ExitCode"),
-        "submit_at": told.get("SubmitTime"),
-        "start_at": told.get("StartTime"),
-        "end_at": told.get("EndTime"),
-        "run_seconds": told.get("RunTime"),
+        "account": values.get("Account"),
+        "partition": values.get("Partition"),
+        "qos": values.get("QOS"),
+        "job_state": values.get("JobState"),
+        "exit_code": values.get("ExitCode"),
+        "submit_at": values.get("SubmitTime"),
+        "start_at": values.get("StartTime"),
+        "end_at": values.get("EndTime"),
+        "run_seconds": values.get("RunTime"),
         # Without colons, as jobcomp/filetxt writes it, it is in minutes.
-        "limit_seconds": minutes(told.get("TimeLimit") or ""),
-        "node_count": _node_count(told.get("NumNodes", told.get("NodeCnt")) or ""),
-        "core_count": told.get("NumCPUs", told.get("ProcCnt")),
-        "tres": _allocated(told),
-        "node_list": told.get("NodeList"),
+        "limit_seconds": minutes(values.get("TimeLimit") or ""),
+        "node_count": _node_count(values.get("NumNodes", values.get("NodeCnt")) or ""),
+        "core_count": values.get("NumCPUs", values.get("ProcCnt")),
+        "tres": _allocated(values),
+        "node_list": values.get("NodeList"),
         "doubt": doubt,
     }
 
 
-def _told(text: str) -> tuple[Mapping[str, str | None], str]:
+def _values(text: str) -> tuple[Mapping[str, str | None], str]:
     """Values by key, and what is doubtful of them."""
     named = _NAME.search(text)
     key = named[1] if named else "JobName"
@@ -96,11 +96,11 @@ def _told(text: str) -> tuple[Mapping[str, str | None], str]:
     after = next((found for pattern in _AFTER[key] if (found := re.search(pattern, name))), None)
     pairs = list(_pairs(name[after.start() :])) if after else []
     is_forged = sum(each == _ALWAYS_AFTER[key] for each, _ in pairs) > 1
-    told: dict[str, str | None] = {}
+    values: dict[str, str | None] = {}
     for each, value in pairs:
-        told[each] = None if is_forged and told.get(each, value) != value else told.get(each, value)
-    doubt = "its name may hold keys, and what is told twice and not alike is not told" if is_forged else ""
-    return told | {key: name[: after.start()] if after else name} | dict(_pairs(ids)), doubt
+        values[each] = None if is_forged and values.get(each, value) != value else values.get(each, value)
+    doubt = "its name may hold keys, and keys with two different values are left out" if is_forged else ""
+    return values | {key: name[: after.start()] if after else name} | dict(_pairs(ids)), doubt
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
@@ -116,18 +116,18 @@ def _node_count(text: str) -> str | None:
     return least if most in ("", least) else None
 
 
-def _allocated(told: Mapping[str, str | None]) -> str | None:
+def _allocated(values: Mapping[str, str | None]) -> str | None:
     """Before Slurm 23.02, resources are those that are allocated, but of a pending job those that are asked for."""
-    old = None if told.get("JobState") == _PENDING else told.get("TRES", told.get("Tres"))
-    return told.get("AllocTRES", old)
+    old = None if values.get("JobState") == _PENDING else values.get("TRES", values.get("Tres"))
+    return values.get("AllocTRES", old)
 
 
-def _shown(told: Mapping[str, str | None]) -> str | None:
-    array, tasks = told.get("ArrayJobId"), told.get("ArrayTaskId") or ""
+def _shown(values: Mapping[str, str | None]) -> str | None:
+    array, tasks = values.get("ArrayJobId"), values.get("ArrayTaskId") or ""
     if array:
         return f"{array}_{tasks}" if tasks.isdecimal() else f"{array}_[{tasks}]"
-    leader = told.get("HetJobId", told.get("PackJobId"))
-    return f"{leader}+{told.get('HetJobOffset', told.get('PackJobOffset')) or 0}" if leader else told["JobId"]
+    leader = values.get("HetJobId", values.get("PackJobId"))
+    return f"{leader}+{values.get('HetJobOffset', values.get('PackJobOffset')) or 0}" if leader else values["JobId"]
 
 
 SCONTROL: Final = Source("scontrol", _knows, _read)

@@ -1,4 +1,4 @@
-"""What lies beside accounting and is none: known by its shape, and refused with what it is."""
+"""Files that lie beside accounting but are not accounting: known by their form, and refused with a name for what they are."""
 
 import re
 from typing import Final
@@ -10,8 +10,8 @@ from iomine.sources.model import Input, Readings, Source
 _ADDRESS: Final = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})"
 # By the first line that is no comment.
 _LINES: Final = {
-    r"NodeName=\S": "nodes as scontrol show node or slurm.conf tells them",
-    r"(?:SwitchName|BlockName)=\S": "the network as topology.conf tells it",
+    r"NodeName=\S": "nodes as in scontrol show node or slurm.conf",
+    r"(?:SwitchName|BlockName)=\S": "the network as in topology.conf",
     r"cpu=\d+,slot=\d+,cage=\d+,": "the places of a Cray's processors (xtdb2proc)",
     rf"{_ADDRESS}[ \t]+[A-Za-z][\w.-]*(?:[ \t]|$)": "names of hosts and their addresses",
     r'\{"\d+(?:\.\w+)?"\s*:\s*\{"jobidraw"': "pytokio's copy of one job rather than what sacct prints",

@@ -108,8 +108,8 @@ def _at(value: Any, path: str) -> Any:  # noqa: ANN401  whatever JSON holds
 
 
 def _one(value: Any, *paths: str) -> str | None:  # noqa: ANN401  whatever JSON holds
-    """The first of some places that tells anything, as text."""
-    return next((told for path in paths if (told := _text(_at(value, path))) is not None), None)
+    """The first of some places that has a value, as text."""
+    return next((text for path in paths if (text := _text(_at(value, path))) is not None), None)
 
 
 def _text(value: Any) -> str | None:  # noqa: ANN401  whatever JSON holds

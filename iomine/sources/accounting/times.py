@@ -34,7 +34,7 @@ def to_utc(texts: pa.Array, zone: tzinfo) -> Times:
 
     Args:
         texts: times as schedulers write them.
-        zone: the zone of those that tell none.
+        zone: the zone of those without one.
     """
     moments, indices, misread = read_each(texts, moment)
     local = pa.array([None if each is None or each.tzinfo else each for each in moments], _LOCAL_TIME).take(indices)

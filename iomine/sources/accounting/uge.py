@@ -36,31 +36,31 @@ def _read(source: Input) -> Readings:
 def _job(line: str) -> Mapping[str, str | None] | None:
     if not _SHAPE.match(line):
         raise ValueError("it is no accounting record")
-    told = dict(zip(_FIELDS, line.split(":"), strict=False))
-    if len(told) <= _FIELDS.index("category"):
-        raise ValueError(f"it has {len(told)} fields")
-    if told.get("pe_taskid", _NONE) != _NONE:
+    fields = dict(zip(_FIELDS, line.split(":"), strict=False))
+    if len(fields) <= _FIELDS.index("category"):
+        raise ValueError(f"it has {len(fields)} fields")
+    if fields.get("pe_taskid", _NONE) != _NONE:
         return None
-    is_alone = told["granted_pe"] == _NONE or told["slots"] == "1"
-    task, limit = told["task_number"], _LIMIT.search(told["category"])
-    is_fine = told["failed"] == told["exit_status"] == "0"
+    is_alone = fields["granted_pe"] == _NONE or fields["slots"] == "1"
+    task, limit = fields["task_number"], _LIMIT.search(fields["category"])
+    is_fine = fields["failed"] == fields["exit_status"] == "0"
     return {
-        "job_id": told["number"],
-        "shown_job_id": told["number"] if task == "0" else f"{told['number']}.{task}",
-        "job_name": told["name"],
-        "user": told["owner"],
-        "account": told["account"] if told["project"] == _NONE else told["project"],
-        "partition": told["queue"],
+        "job_id": fields["number"],
+        "shown_job_id": fields["number"] if task == "0" else f"{fields['number']}.{task}",
+        "job_name": fields["name"],
+        "user": fields["owner"],
+        "account": fields["account"] if fields["project"] == _NONE else fields["project"],
+        "partition": fields["queue"],
         "job_state": "COMPLETED" if is_fine else "FAILED",
-        "exit_code": told["exit_status"],
-        "submit_at": _in_seconds(told["submitted"]),
-        "start_at": _in_seconds(told["started"]),
-        "end_at": _in_seconds(told["ended"]),
-        "run_seconds": told["wallclock"],
+        "exit_code": fields["exit_status"],
+        "submit_at": _in_seconds(fields["submitted"]),
+        "start_at": _in_seconds(fields["started"]),
+        "end_at": _in_seconds(fields["ended"]),
+        "run_seconds": fields["wallclock"],
         "limit_seconds": limit and limit[1],
         "node_count": "1" if is_alone else None,
-        "core_count": told["slots"],
-        "node_list": told["host"] if is_alone else None,
+        "core_count": fields["slots"],
+        "node_list": fields["host"] if is_alone else None,
     }
 
 

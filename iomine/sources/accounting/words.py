@@ -31,7 +31,7 @@ def read_each(texts: pa.Array, read: Callable[[str], Any]) -> tuple[list[Any], p
     """Reads each text of a column once.
 
     Args:
-        texts: NULL where nothing is told.
+        texts: NULL where the record has nothing.
         read: reads one text.
 
     Returns:
@@ -104,7 +104,7 @@ def minutes(text: str) -> str:
 
 
 def moment(text: str) -> datetime | None:
-    """A moment: without a zone where the text tells none, in UTC where it is told in seconds since 1970."""
+    """A moment: without a zone where the text has none, in UTC where it is in seconds since 1970."""
     if text in _NO_TIME:
         return None
     if _SINCE_EPOCH.fullmatch(text):
@@ -125,12 +125,12 @@ class Tres(NamedTuple):
 def tres(text: str) -> Tres:
     """Nodes, cores and GPUs of Slurm's `billing=12,cpu=12,gres/gpu:a100=2,gres/gpu=2,node=1`.
 
-    GPUs of a type are among those without one, and only count where the latter are not told. An allocation that names no
+    GPUs of a type are among those without one, and only count where the latter are missing. An allocation that names no
     GPUs has none.
     """
     if text in _NOTHING:
         return Tres()
-    told = dict(entry.partition("=")[::2] for entry in text.split(","))
-    typed = [count(amount) or 0 for name, amount in told.items() if name.startswith("gres/gpu:")]
-    gpus = told.get("gres/gpu")
-    return Tres(count(told.get("node", "")), count(told.get("cpu", "")), sum(typed) if gpus is None else count(gpus))
+    amounts = dict(entry.partition("=")[::2] for entry in text.split(","))
+    typed = [count(amount) or 0 for name, amount in amounts.items() if name.startswith("gres/gpu:")]
+    gpus = amounts.get("gres/gpu")
+    return Tres(count(amounts.get("node", "")), count(amounts.get("cpu", "")), sum(typed) if gpus is None else count(gpus))

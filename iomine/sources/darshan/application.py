@@ -62,7 +62,7 @@ _WRAPPERS: Final = _starters("""
     deepspeed | -H --hostfile -i --include -e --exclude --master_addr --launcher
     horovodrun | -H --hosts -hostfile --hostfile
 """)
-# Modules of Python that run a script which is named behind them.
+# Modules of Python that run the script named after them.
 _RUNNERS: Final = frozenset(
     "torch.distributed.run torch.distributed.launch mpi4py mpi4py.run mpi4py.futures cProfile profile pdb trace scalene "
     "memory_profiler line_profiler accelerate.commands.launch deepspeed.launcher.runner".split()
@@ -122,7 +122,7 @@ def application_of(command: str) -> str:
         name, *words = words
         program = _base(name)
         if (words and (known := f"{program} {words[0]}") in _WRAPPERS) or (known := program) in _WRAPPERS:
-            words = _behind(words[known.count(" ") :], _WRAPPERS[known])
+            words = _after(words[known.count(" ") :], _WRAPPERS[known])
         elif program in _INTERPRETERS:
             name, words = _script(program, words)
         else:
@@ -143,8 +143,8 @@ def _folded(name: str) -> str:
     return name
 
 
-def _behind(words: list[str], starter: _Starter) -> list[str]:
-    """What is left behind a starter's own words."""
+def _after(words: list[str], starter: _Starter) -> list[str]:
+    """What follows a starter's own words."""
     place = 0
     while place < len(words):
         word = words[place]
@@ -168,7 +168,7 @@ def _script(program: str, words: list[str]) -> tuple[str, list[str]]:
             found = _IMPORT.search(" ".join(rest))
             return (found["module"] if found else program), []
         if word in _MODULE and rest:
-            return rest[0], _behind(rest[1:], _Starter({}, 0)) if rest[0] in _RUNNERS else []
+            return rest[0], _after(rest[1:], _Starter({}, 0)) if rest[0] in _RUNNERS else []
         place += 1 + _INTERPRETERS[program].options.get(word, 0)
     left = words[place:]
     return _script(program, left[2:]) if left[:2] == ["CMD", "BATCH"] else (program, left)

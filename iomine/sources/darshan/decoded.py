@@ -54,7 +54,7 @@ class Records(Mapping[str, pa.Array]):
     """Columns of records of equal width, made when they are asked for: those of many logs cost hardly more than one's.
 
     Attributes:
-        table: the table whose schema tells which fields are floats, whose bits are read as such.
+        table: the table; by its schema, fields that are floats are read as such.
         names: fields of the leading words.
         matrix: one record a row, one 64-bit word a column.
     """

@@ -96,14 +96,14 @@ def read_job(container: Container) -> Job:
     """The job record of a log.
 
     Raises:
-        UnreadableError: the record is damaged, or does not tell when the run was.
+        UnreadableError: the record is damaged, or lacks the time of the run.
     """
     inflated = container.inflate_job()
     data = inflated.data
     has_nanoseconds = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
     doubts = []
     if inflated.damage:
-        raise UnreadableError(f"Who ran what and when cannot be read from the job record: {inflated.damage}.")
+        raise UnreadableError(f"The job record cannot be read: {inflated.damage}.")
     if has_nanoseconds and data[40:].startswith(b"lib_ver="):
         has_nanoseconds = False
         doubts.append("the job record has the layout of formats before 3.41, though the log claims 3.41")

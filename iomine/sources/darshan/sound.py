@@ -28,7 +28,7 @@ _SLACK_RATIO: Final = 1.01
 _SLACK_SECONDS: Final = 1.0
 # A million processes for eleven days: more than any run, whatever its header says.
 _MOST_CORE_SECONDS: Final = 1e12
-# Below zero by less than a clock can tell a time is none, which is for those who read it to say.
+# A time below zero by less than a clock's resolution is read as it is; views decide about it.
 _ROUNDING_SECONDS: Final = 1e-6
 
 _OF_LOG: Final = ("posix_file", "mpiio_file", "stdio_file", "dfs_file")
@@ -56,13 +56,13 @@ class Doubted:
 
     def __str__(self) -> str:
         """A sentence for people, empty where there are none."""
-        told = (f"{', '.join(names)} ({reason})" for reason, names in self.reasons.items())
-        return f"counted as unknown: {', '.join(told)}" if self.reasons else ""
+        parts = (f"{', '.join(names)} ({reason})" for reason, names in self.reasons.items())
+        return f"counted as unknown: {', '.join(parts)}" if self.reasons else ""
 
     def withheld(self, sums: Mapping[str, object]) -> dict[str, object]:
         """Sums over a log's records, None where a counter in doubt is part of them."""
         doubted = {column for table, column in self.columns if table in _OF_LOG}
-        # What counts neither bytes nor calls tells of time.
+        # What counts neither bytes nor calls is a time.
         return {name: None if _PARTS.get(name, _TIMES) & doubted else value for name, value in sums.items()}
 
 

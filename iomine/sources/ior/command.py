@@ -15,7 +15,7 @@ class Asked(NamedTuple):
     """What was asked for.
 
     Attributes:
-        ops: write and read, or one of them; None where the command line does not tell.
+        ops: write and read, or one of them; None where the command line does not say.
         is_collective: NULL likewise, as are the others.
         segments: number of segments.
         block: bytes.
@@ -41,7 +41,7 @@ def asked(command: str | None) -> Asked:
         return Asked()
     last = {name: values[-1] for name, values in options.items()}
     ops = {"write": "w", "read": "r"}
-    chosen = frozenset(op for op, letter in ops.items() if letter in last)
+    chosen = frozenset(op for op, option in ops.items() if option in last)
     try:
         segments = integer(last.get("s", "1"))
     except ValueError:

@@ -59,8 +59,8 @@ def readings(source: Input, rows: list[dict[str, Any]], left_out: LeftOut, *doub
         UnreadableError: there are no rows.
     """
     if not rows:
-        raise UnreadableError(f"No run of IOR can be read here: {left_out.told()}")
-    return Readings(table_of(source, rows), joined(left_out.told().removesuffix("."), *doubts), has_moment)
+        raise UnreadableError(f"No run of IOR can be read here: {left_out.text()}")
+    return Readings(table_of(source, rows), joined(left_out.text().removesuffix("."), *doubts), has_moment)
 
 
 def _shown(path: str) -> str:

@@ -31,7 +31,7 @@ _SEPARATOR: Final = re.compile("[:=]")
 _STARTED: Final = re.compile(r"Test (\d{1,9}) started")
 _CLIENTS: Final = re.compile(r"(\d{1,9}) \((\d{1,9}) per node\)")
 _SEGMENTS: Final = re.compile(r"\w+ \((\d{1,18}) segments?\)")
-# Where much is printed, the place in IOR's source stands behind.
+# With more output, the place in the source of IOR follows.
 _BYTES: Final = re.compile(
     r"WARNING: (Expected aggregate file size|Using actual aggregate bytes moved) {1,40}= {0,40}(\d{1,18})\.?(?:,? \(.*)?$"
 )

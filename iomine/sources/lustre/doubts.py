@@ -9,5 +9,5 @@ def doubt(found: Mapping[str, int | bool]) -> str:
     Args:
         found: how often each was found, or whether it was where it does not count.
     """
-    told = (what if count is True else f"{what}: {count:,}" for what, count in found.items() if count)
-    return "; ".join(filter(None, told))
+    parts = (what if count is True else f"{what}: {count:,}" for what, count in found.items() if count)
+    return "; ".join(filter(None, parts))

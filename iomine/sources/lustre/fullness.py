@@ -1,4 +1,4 @@
-"""`lfs df`: how full targets are, once or many times, each time behind a line `BEGIN <seconds since the epoch>`.
+"""`lfs df`: how full targets are, once or many times, each time after a line `BEGIN <seconds since the epoch>`.
 
 UUID                   1K-blocks        Used   Available Use% Mounted on
 scratch-OST0001_UUID 90767651352 64867282280 24942697308  72% /scratch[OST:1]
@@ -42,11 +42,11 @@ def read_fullness(source: Input) -> Readings:
     """Reads what `lfs df` printed.
 
     Raises:
-        UnreadableError: it was told to print something other than blocks, or no target of it can be read.
+        UnreadableError: the command printed something other than blocks, or no target can be read.
     """
     heading = _HEADING.search(source.data)
     if heading is None or heading[1] != _BLOCKS:
-        raise UnreadableError("it is lfs df with an option that rounds or leaves out sizes; run lfs df without any")
+        raise UnreadableError("lfs df rounds or leaves out sizes with this option; run lfs df without options")
     text = Text(source.data)
     text.skip(b" \t\r\nUf", _BETWEEN)
     begins = text.find(b"B", _BEGIN)
@@ -56,13 +56,13 @@ def read_fullness(source: Input) -> Readings:
         "lines left out, which are not as lfs df writes them": int(np.count_nonzero(~text.is_known)),
     }
     if not len(found.at):
-        raise UnreadableError(f"it tells the size of no target; {doubt(doubts) or 'it is empty'}")
+        raise UnreadableError(f"it has the size of no target; {doubt(doubts) or 'it is empty'}")
     clock = read_at(source)
     index = last_before(found.at, begins.at, np.zeros(len(text), np.int32))
     moments = np.append(np.asarray(numbers(begins.words["seconds"], pa.int64())) * _SECOND, microseconds(clock.at))
     doubts[clock.doubt] = bool((index < 0).any())
     columns = {"sampled_at": times(moments[index])} | _columns(found.words)
-    return Readings({FULLNESS: table_of(FULLNESS, columns)}, doubt(doubts), tells_moment=bool((index >= 0).all()))
+    return Readings({FULLNESS: table_of(FULLNESS, columns)}, doubt(doubts), has_moment=bool((index >= 0).all()))
 
 
 def _columns(words: Any) -> dict[str, Any]:  # noqa: ANN401

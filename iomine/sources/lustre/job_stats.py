@@ -1,6 +1,6 @@
 """`job_stats` of OSTs and MDTs: what each job did on a target since its entry there was made.
 
-It looks like YAML and is none: until 2.14 a number of eight digits stands right behind its colon (`max:16777216`), ids are
+It looks like YAML and is not: until 2.14 a number of eight digits directly follows its colon (`max:16777216`), ids are
 bare text, and 2.15.0 does not indent times. An entry is a line with the job's id, lines with times, and a line for each
 operation:
 
@@ -24,7 +24,7 @@ from iomine.sources.lustre.parameters import JOB_STATS
 from iomine.sources.lustre.parts import Parts
 from iomine.sources.lustre.tables import COUNTER, HISTOGRAM, LIMITS, about, buckets, counted, labels, table_of
 
-# Ten blanks fill the column; those behind are the id's own.
+# Ten blanks fill the column; those after are the id's own.
 _ENTRY: Final = r"^- job_id: {0,10}(?P<id>[^\n]*?)\r?\n?$"
 _TIME: Final = rf"^ *(?P<what>snapshot|start)_time *: *{TIME}"
 _NOTHING: Final = r"^ +[A-Za-z0-9_]+: +\{ samples: +0,"
@@ -46,7 +46,7 @@ class Jobs(NamedTuple):
         owner: for each the id of the job, as text.
         since: for each since when it counts, in UTC.
         last_io: for each when the job last did I/O on the target, in UTC.
-        boot_count: entries of jobs whose times are since the server's boot, so that they tell no moment.
+        boot_count: entries of jobs with times since the server's boot, which have no date.
         entered: for each entry of a job, whether anything was counted or not, the number of its parameter.
     """
 
@@ -66,7 +66,7 @@ def find_jobs(text: Text, parts: Parts) -> Jobs:
     text.skip(b" ", _NOTHING, where)
     counters = text.find(b" ", _COUNTER, where, LIMITS)
     entry = last_before(counters.at, entries.at, parts.of)
-    # What is told before any job is nobody's.
+    # Counters before the first job belong to no job.
     text.is_known[counters.at[entry < 0]] = False
     counters, entry = counters.where(entry >= 0), entry[entry >= 0]
     since, last_io, boot_count = _times(text.find(b" se", _TIME, where), entries.at, parts)
@@ -76,16 +76,16 @@ def find_jobs(text: Text, parts: Parts) -> Jobs:
 
 
 def _times(found: Found, entries: Positions, parts: Parts) -> tuple[Any, Any, int]:
-    """Since when entries count and when there was last I/O, and how many tell times since the server's boot."""
-    told = []
+    """Since when entries count and when there was last I/O, and how many have times since the server's boot."""
+    pairs = []
     is_boot = np.zeros(len(entries), np.bool_)
     for lines in (times_of(found, b"start"), times_of(found, b"snapshot")):
         entry = last_before(lines.at, entries, parts.of)
-        moment, is_told = np.zeros(len(entries), np.int64), np.zeros(len(entries), np.bool_)
-        moment[entry[entry >= 0]], is_told[entry[entry >= 0]] = lines.moment[entry >= 0], True
+        moment, is_known = np.zeros(len(entries), np.int64), np.zeros(len(entries), np.bool_)
+        moment[entry[entry >= 0]], is_known[entry[entry >= 0]] = lines.moment[entry >= 0], True
         is_boot[entry[(entry >= 0) & ~lines.is_epoch]] = True
-        told.append((moment, is_told))
-    since, last_io = (times(moment, is_told & ~is_boot) for moment, is_told in told)
+        pairs.append((moment, is_known))
+    since, last_io = (times(moment, is_known & ~is_boot) for moment, is_known in pairs)
     return since, last_io, int(np.count_nonzero(is_boot))
 
 
@@ -127,17 +127,17 @@ def read_idle(text: Text, parts: Parts, jobs: Jobs, sampled_at: int) -> pa.Table
         jobs: what was found.
         sampled_at: when it was read, in microseconds since the epoch.
     """
-    is_told = np.array([entry.leaf == JOB_STATS for entry in parts.parameters], np.bool_)
-    is_told[np.setdiff1d(np.arange(len(is_told)), parts.headed)] = False
-    is_told[parts.of[~text.is_known]] = False
-    is_told[jobs.entered] = False
-    idle = np.flatnonzero(is_told).astype(np.int32)
+    is_idle = np.array([entry.leaf == JOB_STATS for entry in parts.parameters], np.bool_)
+    is_idle[np.setdiff1d(np.arange(len(is_idle)), parts.headed)] = False
+    is_idle[parts.of[~text.is_known]] = False
+    is_idle[jobs.entered] = False
+    idle = np.flatnonzero(is_idle).astype(np.int32)
     columns = about(parts.parameters, idle) | {"sampled_at": times(np.full(len(idle), sampled_at))}
     return table_of(COUNTER, columns | {"owner": pa.nulls(len(idle), pa.string())})
 
 
 def _histograms(columns: Mapping[str, Any], hist: Any) -> tuple[pa.Table, int]:  # noqa: ANN401
-    """Buckets behind counters, those of reads and of writes each in the column of their name."""
+    """Buckets after counters, those of reads and of writes each in the column of their name."""
     has_some = np.flatnonzero(pc.not_equal(hist, pa.scalar(b"", hist.type)))
     pieces = pc.split_pattern_regex(hist.take(has_some), ", *")
     got = pc.extract_regex(pieces.flatten(), _BUCKET)

@@ -107,13 +107,13 @@ def _at_most(words: Any, limit: int) -> Any:  # noqa: ANN401
 
 def numbers(words: Any, type_: pa.DataType) -> Any:  # noqa: ANN401
     """Digits as numbers, NULL where there are none."""
-    told = pc.if_else(pc.equal(words, pa.scalar(b"", words.type)), pa.scalar(None, words.type), words)
-    return told.cast(pa.large_string()).cast(type_)
+    known = pc.if_else(pc.equal(words, pa.scalar(b"", words.type)), pa.scalar(None, words.type), words)
+    return known.cast(pa.large_string()).cast(type_)
 
 
-def times(microseconds: Positions, is_told: Mask | None = None) -> Any:  # noqa: ANN401
-    """Microseconds since the epoch as times, NULL where they are not told."""
-    return pa.array(microseconds, mask=None if is_told is None else ~is_told).cast(_TIME)
+def times(microseconds: Positions, is_known: Mask | None = None) -> Any:  # noqa: ANN401
+    """Microseconds since the epoch as times, NULL where they are not known."""
+    return pa.array(microseconds, mask=None if is_known is None else ~is_known).cast(_TIME)
 
 
 def microseconds(at: datetime) -> int:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from iomine.sources.lustre.lines import LETTERS, Found, Mask, Positions, Text, last_before, numbers, times
 
 TIME: Final = r"(?P<seconds>[0-9]{1,10})(?:\.(?P<fraction>[0-9]{1,9})(?: +\(?secs\.(?P<unit>[un])secs\)?)?)?\s*$"
-# Where a parameter has little to say, its first line stands right behind its name.
+# The first line of a short parameter directly follows its name.
 _LINE: Final = rf"^(?:[^\s=]+=)?(?P<what>snapshot|start)_time:? +{TIME}"
 # No server has been up for thirty years, and none with Lustre's counters kept time before the year 2000.
 _FIRST_EPOCH: Final = 946_684_800
@@ -24,7 +24,7 @@ _NANOSECONDS: Final = 1_000
 
 
 class Times(NamedTuple):
-    """Lines of one kind that tell times.
+    """Lines of one kind with times.
 
     Attributes:
         at: numbers of the lines.
@@ -59,8 +59,8 @@ class Moments(NamedTuple):
 
     def read_at(self, at: Positions, part: npt.NDArray[np.int32]) -> Any:  # noqa: ANN401
         """For each line when it was read."""
-        moment, is_told = self.snapshots.before(at, part)
-        return times(np.where(is_told, moment, self.otherwise))
+        moment, is_known = self.snapshots.before(at, part)
+        return times(np.where(is_known, moment, self.otherwise))
 
 
 def find_moments(text: Text, where: Mask) -> Moments:
@@ -70,11 +70,11 @@ def find_moments(text: Text, where: Mask) -> Moments:
 
 
 def times_of(found: Found, what: bytes) -> Times:
-    """Those of some lines that tell one thing.
+    """Those of some lines that have one time.
 
     Args:
         found: lines with a group `what` and those of `TIME`.
-        what: what is to be told: snapshot or start.
+        what: which time: snapshot or start.
     """
     words = found.words["what"]
     found = found.where(np.asarray(pc.equal(words, pa.scalar(what, words.type))))

@@ -1,4 +1,4 @@
-"""What a parameter of Lustre is about: whose counters it holds, and of which target, told by its name or by a path."""
+"""What a parameter of Lustre is about: which counters it holds, and of which target, by its name or its path."""
 
 import re
 from typing import Final, NamedTuple
@@ -8,7 +8,7 @@ COUNTERS: Final = ("stats", "md_stats")
 HISTOGRAMS: Final = ("brw_stats", "rpc_stats")
 KEPT: Final = (JOB_STATS, *COUNTERS, *HISTOGRAMS)
 
-# Kinds of targets by the type of device; those of the object storage below targets are told by the target's name.
+# Kinds of targets by the type of device; those of the object storage below targets are known by the target's name.
 _DEVICES: Final = {"obdfilter": "ost", "mdt": "mdt", "mds": "mdt", "osc": "client", "mdc": "client", "llite": "client"}
 _NAME: Final = re.compile(r"(?P<type>[a-z][a-z0-9-]*)\.(?P<device>[^.]+)\.(?:exports\.(?P<client>.+)\.)?(?P<leaf>[a-z_]+)")
 _STORAGE: Final = "osd-"
@@ -24,7 +24,7 @@ class Parameter(NamedTuple):
     """What a parameter is about.
 
     Attributes:
-        name: its name, as `lctl` has it; empty where only the path tells of it.
+        name: its name, as `lctl` has it; empty where only the path has it.
         leaf: the last part of its name, such as `job_stats`.
         source_kind: kind of the input: the leaf, or for clients `exports`, `osc`, `mdc` or `llite`.
         target: name of the target or of a client's device, empty where it is not known.
@@ -62,7 +62,7 @@ def parameter(name: str) -> Parameter | None:
 
 
 def parameter_of_path(path: str, leaf: str) -> Parameter | None:
-    """The parameter that a file is a copy of, told by its path as far as that is plain; None where it is none that is kept.
+    """The parameter that a file is a copy of, by its path; None where the path does not say, or it is not kept.
 
     Args:
         path: where it was; in a copy of /proc or /sys, and below a folder named as a type of device, its parts are those of

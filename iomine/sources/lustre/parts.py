@@ -49,7 +49,7 @@ class Parts:
         return np.array([entry.leaf in leaves for entry in self.parameters], np.bool_)[self.of]
 
     def without_repeats(self, times: Times) -> "Parts":
-        """The same, with each parameter only as it was told last, where it was told more than once at a time.
+        """The same, with the last value of each parameter that occurs more than once at a time.
 
         Args:
             times: when the parameters say they were read.
@@ -75,7 +75,7 @@ def split(text: Text, source: Input) -> Parts:
     found = text.find(LETTERS, _NAME)
     if len(found.at) > _MOST_PARAMETERS:
         raise UnreadableError(f"it names {len(found.at):,} parameters, more than servers have; give it those of one")
-    # What stands behind a name on its line is still to be read.
+    # The rest of the line after a name is still to be read.
     text.is_known[found.at[np.asarray(pc.greater(pc.binary_length(found.words["value"]), 0))]] = False
     is_head = np.zeros(len(text), np.int32)
     is_head[found.at] = 1
@@ -91,9 +91,9 @@ def split(text: Text, source: Input) -> Parts:
 
 def _unnamed(source: Input, *, is_joined: bool) -> Parameter | None:
     leaf = leaf_of(source.data)
-    told = parameter_of_path(source.path, leaf) if leaf else None
+    named = parameter_of_path(source.path, leaf) if leaf else None
     # A path names one target, and `job_stats` of several may be joined.
-    return told._replace(target="", target_kind="") if told and is_joined else told
+    return named._replace(target="", target_kind="") if named and is_joined else named
 
 
 def _called(name: str) -> str:

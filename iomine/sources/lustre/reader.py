@@ -38,7 +38,7 @@ def read_parameters(source: Input) -> Readings:
         left_out = _left_out(parts.left_out) or "no parameters"
         raise UnreadableError(f"it holds nothing that iomine keeps, which is {', '.join(KEPT)}, but {left_out}")
     moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)))
-    told, parts = parts, parts.without_repeats(moments.snapshots)
+    listed, parts = parts, parts.without_repeats(moments.snapshots)
     jobs = find_jobs(text, parts)
     snapshots = moments.snapshots.moment[moments.snapshots.is_epoch]
     clock = read_at(source, pc.max(times(snapshots)).as_py(), pc.max(jobs.last_io).as_py())
@@ -53,17 +53,16 @@ def read_parameters(source: Input) -> Readings:
     if strange_count and not tables:
         raise UnreadableError(f"it holds nothing to keep, but {strange_count:,} lines that are not as Lustre writes them")
     doubts = {
-        "times since the server's boot, which tell no moment": jobs.boot_count
-        + int(np.count_nonzero(~moments.snapshots.is_epoch)),
+        "times since the server's boot, which have no date": jobs.boot_count + int(np.count_nonzero(~moments.snapshots.is_epoch)),
         "rows of a target that neither content nor path names": _count(tables, "target", label([""])[0]),
         "buckets left out, which are of neither reads nor writes or not as Lustre writes them": lost_count + single_count,
         "lines left out, which are not as Lustre writes them or hold numbers that no counter holds": strange_count,
-        "parameters told more than once": sum(map(operator.ne, told.parameters, parts.parameters)),
+        "parameters that occur more than once": sum(map(operator.ne, listed.parameters, parts.parameters)),
         clock.doubt: bool(_count(tables, "sampled_at", pa.scalar(clock.at))),
         "the last line does not end, so that its last number may be cut": is_cut(source.data),
-        f"left out are {_left_out(told.left_out)}": bool(told.left_out),
+        f"left out are {_left_out(listed.left_out)}": bool(listed.left_out),
     }
-    return Readings(tables, doubt(doubts), tells_moment=bool(len(snapshots)))
+    return Readings(tables, doubt(doubts), has_moment=bool(len(snapshots)))
 
 
 def _joined(parted: Mapping[str, list[pa.Table]]) -> dict[str, pa.Table]:
@@ -76,6 +75,6 @@ def _count(tables: Mapping[str, pa.Table], column: str, value: pa.Scalar) -> int
 
 
 def _left_out(names: Counter[str]) -> str:
-    told = [f"{count:,} {name}" for name, count in names.most_common(_MOST_NAMES)]
-    more = len(names) - len(told)
-    return ", ".join(told + ([f"and {more:,} more kinds"] if more else []))
+    listed = [f"{count:,} {name}" for name, count in names.most_common(_MOST_NAMES)]
+    more = len(names) - len(listed)
+    return ", ".join(listed + ([f"and {more:,} more kinds"] if more else []))

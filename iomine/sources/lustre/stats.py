@@ -3,7 +3,7 @@
     snapshot_time             1709306082.170995043 secs.nsecs
     read_bytes                71482249 samples [bytes] 4096 1048576 58370831220736 5356592093840015360
 
-Least, most, sum and sum of squares are told of some counters only, as each version has it.
+Only some counters have least, most, sum and sum of squares; which ones depends on the version.
 """
 
 import re

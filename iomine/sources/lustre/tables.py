@@ -1,4 +1,4 @@
-"""Columns as tables of the schema: types, what is not told, and the night."""
+"""Columns as tables of the schema: types, missing values, and the night."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -19,7 +19,7 @@ FULLNESS: Final = "target_fullness"
 # A counter is unsigned; how often it counted is kept in a signed number.
 LIMITS: Final = {"samples": 2**63 - 1} | dict.fromkeys(("least", "most", "amount", "squares"), 2**64 - 1)
 
-_SCALES: Final = {b"": 1} | {letter.encode(): 1024 ** (power + 1) for power, letter in enumerate("KMGTPE")}
+_SCALES: Final = {b"": 1} | {unit.encode(): 1024 ** (power + 1) for power, unit in enumerate("KMGTPE")}
 # Sums are kept in floats: what differs by less is equal.
 _ROUNDING: Final = 1e-9
 
@@ -62,8 +62,8 @@ def about(parameters: Sequence[Parameter], part: npt.NDArray[np.int32]) -> dict[
         part: for each row the number of its parameter.
     """
     columns = ("source_kind", "target", "target_kind", "scope")
-    told = {name: label(getattr(entry, name) for entry in parameters).take(part) for name in columns}
-    return told | {"owner": pa.array([entry.owner for entry in parameters], pa.string()).take(part)}
+    named = {name: label(getattr(entry, name) for entry in parameters).take(part) for name in columns}
+    return named | {"owner": pa.array([entry.owner for entry in parameters], pa.string()).take(part)}
 
 
 def label(texts: Iterable[str]) -> Any:  # noqa: ANN401
@@ -84,7 +84,7 @@ def labels(words: Any, meaning: Callable[[bytes], str] = bytes.decode) -> Any:  
 
 
 def buckets(words: Any, scales: Any) -> Any:  # noqa: ANN401
-    """Numbers of buckets: digits, and for what power of 1024 a letter behind them stands."""
+    """Numbers of buckets: digits, and the power of 1024 that the unit after them stands for."""
     encoded = scales.dictionary_encode()
     powers = np.array([_SCALES[scale] for scale in encoded.dictionary.to_pylist()], np.float64)
     return pc.multiply(numbers(words, pa.float64()), powers[encoded.indices.to_numpy()])

@@ -44,19 +44,19 @@ def _read(given: Input) -> Readings:
     disks = [document for document in documents if document.get("collectd_type") == _DISK]
     samples = [sample for sample in map(_sample, disks) if sample]
     bad, others = len(disks) - len(samples), len(documents) - len(disks)
-    told = (
-        counted(bad, "documents of disks do not tell host, disk, time and rates"),
+    doubts = (
+        counted(bad, "documents of disks lack host, disk, time or rates"),
         counted(others, "documents that are not of disks' bytes were left out"),
     )
     if not samples:
-        return Readings({}, joined(*told))
+        return Readings({}, joined(*doubts))
     at = instants(np.array([sample.at.timestamp() for sample in samples]))
     targets = pa.array([sample.target for sample in samples]).dictionary_encode()
     order = np.argsort(at, kind="stable")
     steps = steps_of(at[order], targets.indices.to_numpy()[order])
     usual = usual_step(steps)
     if not usual:
-        raise UnreadableError("No disk has two samples, so that rates have no interval.")
+        raise UnreadableError("No disk has two samples, so its rates have no interval.")
     columns: dict[str, Column] = {
         "begin_at": at - usual,
         "interval_seconds": usual / SECOND,
@@ -69,7 +69,7 @@ def _read(given: Input) -> Readings:
     tables = [
         rows(RATE, len(at), columns | {"counter": counter, "rate": rates[:, i]}) for i, counter in enumerate(_COUNTERS.values())
     ]
-    return Readings({RATE: pa.concat_tables(tables)}, joined(time_doubt(steps), *told))
+    return Readings({RATE: pa.concat_tables(tables)}, joined(time_doubt(steps), *doubts))
 
 
 def _parsed(data: bytes) -> object:
@@ -93,7 +93,7 @@ def _documents(pages: object) -> Iterator[dict[str, Any]]:
 
 
 def _sample(document: dict[str, Any]) -> _Sample | None:
-    """The sample of a disk, None where the document does not tell one."""
+    """The sample of a disk, None where the document has none."""
     host, disk = document.get("hostname", document.get("host")), document.get("plugin_instance")
     try:
         at = datetime.fromisoformat(document["@timestamp"])

@@ -49,7 +49,7 @@ def _read(given: Input) -> Readings:
     steps = np.diff(day.at)
     usual = usual_step(steps)
     if not usual:
-        raise UnreadableError("The file has no two steps in time, so that its rates have no interval.")
+        raise UnreadableError("The file has fewer than two time steps, so its rates have no interval.")
     begin, interval = day.at[1:] - usual, usual / SECOND
     tables = [
         rate_rows(KIND, begin, interval, grid.rates[:, 1:].T, target=grid.names, counter=counter, unit="bytes")
@@ -66,7 +66,7 @@ def _day(data: bytes) -> _Day:
     with opened(data) as file:
         steps = file.dataset(_STEPS)
         if steps is None or steps.ndim != 1:
-            raise UnreadableError("The file does not tell its steps in time.")
+            raise UnreadableError("The file has no time steps.")
         at = instants(values(steps))
         osts = {}
         for path, counter in _OSTS.items():
@@ -89,7 +89,7 @@ def _grid(file: Hdf5, dataset: h5py.Dataset, attribute: str, steps: int) -> _Gri
 def _mark(osts: dict[str, _Grid], marks: Integers) -> None:
     for _, rates in osts.values():
         if marks.shape != rates.shape:
-            raise UnreadableError("The marks of what is missing do not lie over the rates.")
+            raise UnreadableError("The marks of missing values and the rates differ in shape.")
         rates[marks != 0] = np.nan
 
 

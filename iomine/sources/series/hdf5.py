@@ -80,7 +80,7 @@ class Hdf5:
             UnreadableError: they are not there, or not as many as the axis is long.
         """
         if attribute not in dataset.attrs:
-            raise UnreadableError(f"{dataset.name} has no attribute {attribute}, so that nobody knows what its numbers are of.")
+            raise UnreadableError(f"{dataset.name} has no attribute {attribute}, so the meaning of its numbers is not known.")
         raw = dataset.attrs.get_id(attribute)
         # Texts of any width may all be one and the same of a gigabyte.
         if raw.dtype.kind != "S" or raw.shape != (count,) or count * raw.dtype.itemsize > self._size_bytes:
@@ -98,7 +98,9 @@ def _check(path: str, node: Any) -> None:  # noqa: ANN401  h5py is not typed
     pipeline = node.id.get_create_plist()
     filters = [pipeline.get_filter(index)[0] for index in range(pipeline.get_nfilters())]
     if len(set(filters)) < len(filters) or not _FILTERS.issuperset(filters):
-        raise UnreadableError(f"{path} is packed in a way that is not read: gzip, shuffle and fletcher32 are, once each.")
+        raise UnreadableError(
+            f"{path} has filters that are not supported: only gzip, shuffle and fletcher32 are read, each once."
+        )
     if node.chunks:
         sizes = [node.id.get_chunk_info(index).size for index in range(node.id.get_num_chunks())]
         if max(sizes, default=0) > _MOST_STORED_CHUNK_BYTES:

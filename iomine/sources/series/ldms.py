@@ -1,6 +1,6 @@
 """CSV of LDMS's `store_csv`: counters of Lustre's servers and clients, sampled every so many seconds.
 
-Schemas may follow one another, each behind its own header. Times are seconds since the epoch, or milliseconds and the
+Schemas may follow one another, each after its own header. Times are seconds since the epoch, or milliseconds and the
 microseconds beyond them (`time_format=1`). A client's counters have its device as target and its host as owner.
 """
 
@@ -17,7 +17,7 @@ import pyarrow.csv as pacsv
 from iomine.errors import UnreadableError
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import complete_lines, counted, joined
-from iomine.sources.series.ldms_schema import Schema, Told, schema_of
+from iomine.sources.series.ldms_schema import Columns, Schema, schema_of
 from iomine.sources.series.rows import COUNTER, Column, Integers, rows, whole
 from iomine.sources.series.times import SECOND, instants, steps_of, time_doubt
 
@@ -29,7 +29,7 @@ _HOST: Final = "ProducerName"
 _LAST_IO: Final = "snapshot_time"
 _MILLISECONDS: Final = 1000
 _MOST_HEADERS: Final = 1000
-_MOST_NAMES_TOLD: Final = 12
+_MOST_NAMES: Final = 12
 _LABEL: Final = pa.dictionary(pa.int32(), pa.string())
 # Before this the server's clock was not set, or counts from when it booted.
 _OLDEST_SECONDS: Final = 1_000_000_000
@@ -57,7 +57,7 @@ def _read(given: Input) -> Readings:
     for header, body in _sections(lines).items():
         names = _names(header)
         schema = schema_of(names)
-        if not schema.told:
+        if not schema.counters:
             heap.schemas_left_out += 1
             heap.rows_left_out += body.count(b"\n")
         else:
@@ -107,18 +107,18 @@ def _add(heap: _Heap, names: Sequence[str], schema: Schema, body: bytes) -> None
     heap.bad_rows += bad_rows
     at = _instants(table)
     heap.steps.append(steps_of(at, _series(table, _labels(schema))))
-    heap.tables += [_rows(told, schema, table, at) for told in schema.told]
+    heap.tables += [_rows(counter, schema, table, at) for counter in schema.counters]
 
 
 def _owner(schema: Schema) -> str | None:
-    """Column of whom the counters count for, None where it is the whole target."""
+    """Column of the owner of the counters, None where they are of the whole target."""
     if schema.is_of_jobs:
         return _JOB
-    return _HOST if schema.told[0].target_kind == "client" else None
+    return _HOST if schema.counters[0].target_kind == "client" else None
 
 
 def _labels(schema: Schema) -> list[str]:
-    """Columns whose texts tell series apart."""
+    """Columns of text that identify a series."""
     return list(dict.fromkeys(name for name in (schema.target or _HOST, _owner(schema)) if name))
 
 
@@ -132,7 +132,7 @@ def _parsed(names: Sequence[str], schema: Schema, body: bytes) -> tuple[pa.Table
         return "skip"
 
     times = [name for name in _TIMES if name in names] + ([_LAST_IO] if schema.is_of_jobs else [])
-    numbers = dict.fromkeys(column for told in schema.told for column in told.columns)
+    numbers = dict.fromkeys(column for counter in schema.counters for column in counter.columns)
     types = dict.fromkeys(_labels(schema), _LABEL) | dict.fromkeys([*times, *numbers], pa.float64())
     try:
         table = pacsv.read_csv(
@@ -161,16 +161,16 @@ def _series(table: pa.Table, names: Sequence[str]) -> Integers:
     return series
 
 
-def _rows(told: Told, schema: Schema, table: pa.Table, at: Integers) -> pa.Table:
+def _rows(counter: Columns, schema: Schema, table: pa.Table, at: Integers) -> pa.Table:
     columns: dict[str, Column] = {
         "sampled_at": at,
         "source_kind": KIND,
-        "target": told.target or table[schema.target].combine_chunks(),
-        "target_kind": told.target_kind,
-        "counter": told.counter,
-        "counter_unit": told.unit,
+        "target": counter.target or table[schema.target].combine_chunks(),
+        "target_kind": counter.target_kind,
+        "counter": counter.counter,
+        "counter_unit": counter.unit,
     }
-    return rows(COUNTER, len(table), columns | _whom(schema, table) | _amounts(told, table))
+    return rows(COUNTER, len(table), columns | _whom(schema, table) | _amounts(counter, table))
 
 
 def _whom(schema: Schema, table: pa.Table) -> dict[str, Column]:
@@ -184,19 +184,19 @@ def _whom(schema: Schema, table: pa.Table) -> dict[str, Column]:
     return {"scope": "job", "owner": table[owner].combine_chunks(), "last_io_at": pa.array(instants(known), mask=known == 0)}
 
 
-def _amounts(told: Told, table: pa.Table) -> dict[str, Column]:
+def _amounts(counter: Columns, table: pa.Table) -> dict[str, Column]:
     found: dict[str, Column] = {}
-    if told.samples:
-        found["sample_count"] = whole(table[told.samples].to_numpy())
-    if told.amount:
-        found["amount"] = table[told.amount].to_numpy()
+    if counter.samples:
+        found["sample_count"] = whole(table[counter.samples].to_numpy())
+    if counter.amount:
+        found["amount"] = table[counter.amount].to_numpy()
     return found
 
 
 def _doubts(heap: _Heap) -> list[str]:
     columns = list(heap.columns_left_out)
-    more = len(columns) - _MOST_NAMES_TOLD
-    named = ", ".join(columns[:_MOST_NAMES_TOLD]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(columns) - _MOST_NAMES
+    named = ", ".join(columns[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
     return [
         time_doubt(np.concatenate(heap.steps)) if heap.steps else "",
         counted(heap.bad_rows, "rows were left out, as they do not have their header's columns"),

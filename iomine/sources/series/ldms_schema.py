@@ -1,9 +1,9 @@
-"""Columns of LDMS's Lustre schemas: which counter of which target each one tells of.
+"""Columns of LDMS's Lustre schemas: which counter of which target each one holds.
 
 The samplers `lustre_ost`, `lustre_mdt` and `lustre_client` (and the first two for jobs) have a row a target, with the target
 in a column and an operation's count under its name, its sum under that name with `.sum`, or with `_sum` for jobs. The
 older `lustre2_oss`, `lustre2_mds` and `lustre2_client` have a row a host, with the target in the column's name and a sum
-where Lustre has one, otherwise a count. Which of both it is they do not tell: only bytes are known to be sums.
+where Lustre has one, otherwise a count. Names do not say which of both it is: only bytes are known to be sums.
 """
 
 import re
@@ -34,8 +34,8 @@ _WIDE_KINDS: Final = {"ost": "ost", "llite": "client", "osc": "client"}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A counter, and the columns that tell it.
+class Columns:
+    """A counter, and the columns that hold it.
 
     Attributes:
         counter: its name, as `job_stats` has it.
@@ -65,14 +65,14 @@ class Schema:
 
     Attributes:
         target: column of the target, None where the columns' names have it.
-        is_of_jobs: whether rows are of jobs, whose ids stand in `job_id`.
-        told: the counters; none where the schema has nothing to do with Lustre.
-        left_out: columns that are no counters, or counters that cannot be told.
+        is_of_jobs: whether rows are of jobs, with their ids in `job_id`.
+        counters: empty where the schema has nothing to do with Lustre.
+        left_out: columns that are no counters, or unknown ones.
     """
 
     target: str | None
     is_of_jobs: bool
-    told: Sequence[Told]
+    counters: Sequence[Columns]
     left_out: Sequence[str]
 
 
@@ -80,18 +80,18 @@ def schema_of(names: Sequence[str]) -> Schema:
     """The meaning of columns, by their names."""
     target = next((name for name in _TARGETS if name in names), None)
     numbers = [name for name in names if name not in _ABOUT and name != target]
-    told = _tall(numbers, _TARGETS[target]) if target else _wide(numbers)
-    used = {column for counter in told for column in counter.columns}
+    counters = _tall(numbers, _TARGETS[target]) if target else _wide(numbers)
+    used = {column for counter in counters for column in counter.columns}
     # Clients have the job that runs there in `job_id`, servers the one that a row is of.
     is_of_jobs = target in ("ost", "mdt") and {"job_id", "snapshot_time"}.issubset(names)
-    return Schema(target, is_of_jobs, told, [name for name in numbers if name not in used])
+    return Schema(target, is_of_jobs, counters, [name for name in numbers if name not in used])
 
 
-def _tall(names: Sequence[str], kind: str) -> list[Told]:
+def _tall(names: Sequence[str], kind: str) -> list[Columns]:
     columns = {_split(name): name for name in reversed(names)}
     # Where bytes have no count of their own, it is that of the operation.
     return [
-        Told(
+        Columns(
             counter=operation,
             unit=_unit(operation, (operation, _AMOUNT) in columns),
             samples=columns.get((operation, _SAMPLES)) or columns.get((operation.removesuffix("_bytes"), _SAMPLES)),
@@ -105,7 +105,7 @@ def _tall(names: Sequence[str], kind: str) -> list[Told]:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """The operation that a column is of, and what it tells of it."""
+    """The operation of a column, and what the column holds of it."""
     if name in _BYTES:
         return name, _AMOUNT
     for ending, what in _ENDINGS.items():
@@ -120,6 +120,6 @@ def _unit(operation: str, has_amount: bool) -> str:
     return "reqs" if not has_amount else "pages" if operation in _PAGES else "usecs"
 
 
-def _wide(names: Sequence[str]) -> list[Told]:
+def _wide(names: Sequence[str]) -> list[Columns]:
     found = [(name, match) for name in names if (match := _WIDE.fullmatch(name)) and match["counter"] in _BYTES]
-    return [Told(match["counter"], "bytes", None, name, match["target"], _WIDE_KINDS[match["kind"]]) for name, match in found]
+    return [Columns(match["counter"], "bytes", None, name, match["target"], _WIDE_KINDS[match["kind"]]) for name, match in found]

@@ -85,7 +85,7 @@ def _names(found: Mapping[Any, Any]) -> _Names:
 
 def _times(texts: Mapping[Any, Any], zone: tzinfo) -> _Times:
     moments = {id_: moment for id_, text in texts.items() if isinstance(id_, int) and (moment := _moment(text))}
-    # Ids are given in the order of time, which tells the first from the second round of an hour that comes twice.
+    # Ids are given in the order of time, which separates the two rounds of an hour that comes twice.
     ids = sorted(moments)
     return _Times(utc_instants((moments[id_] for id_ in ids), zone), {id_: place for place, id_ in enumerate(ids)})
 
@@ -114,11 +114,11 @@ def _number(value: object) -> float:
 
 
 def _doubt(table: str, samples: _Samples, at: Integers) -> str:
-    # A series is what has the same ids but for the time.
+    # A series is what has the same ids except for the time.
     _, series = np.unique(samples.ids[:, 1:], axis=0, return_inverse=True)
     odd = time_doubt(steps_of(at[samples.ids[:, 0]], series.ravel()))
-    told = joined(odd, counted(samples.left_out, "rows were left out, as their ids stand for nothing"))
-    return f"{table}: {told}" if told else ""
+    doubt = joined(odd, counted(samples.left_out, "rows were left out, as their ids are not defined"))
+    return f"{table}: {doubt}" if doubt else ""
 
 
 def _ost_rows(samples: _Samples, at: Integers, names: list[str]) -> list[pa.Table]:
@@ -145,8 +145,8 @@ def _mdt_rows(samples: _Samples, at: Integers, names: list[str], operations: lis
 
 
 def _common(samples: _Samples, at: Integers, names: list[str], kind: str) -> dict[str, Column]:
-    told = {"source_kind": KIND, "target_kind": kind, "scope": "target", "owner": ""}
-    return {"sampled_at": at[samples.ids[:, 0]], "target": labels(samples.ids[:, 1], names), **told}
+    doubt = {"source_kind": KIND, "target_kind": kind, "scope": "target", "owner": ""}
+    return {"sampled_at": at[samples.ids[:, 0]], "target": labels(samples.ids[:, 1], names), **doubt}
 
 
 SOURCE: Final = Source(KIND, _knows, _read)

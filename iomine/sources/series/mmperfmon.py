@@ -26,7 +26,7 @@ _LEGEND: Final = re.compile(r"\s*(\d{1,9}):\s+(\S+)\s*")
 _HEAD: Final = re.compile(r"\s*Row\s+Timestamp\s")
 _ROW: Final = re.compile(r"\s*\d+\s+(\d{4}-\d\d-\d\d-\d\d:\d\d:\d\d)\s+(.*)")
 _TIME: Final = "%Y-%m-%d-%H:%M:%S"
-# Some values have their unit behind them.
+# Some values have their unit after them.
 _VALUE: Final = re.compile(r"\S+(?: [kMGTP]?B\b)?")
 _NULL: Final = "null"
 _COUNTERS: Final = {"gpfs_fs_bytes_read": "read_bytes", "gpfs_fs_bytes_written": "write_bytes"}
@@ -73,7 +73,7 @@ def _read(given: Input) -> Readings:
     blocks = [block for query in queries for block in _blocks(query.splitlines())]
     wanted = [block for block in blocks if any(block.series)]
     if not wanted:
-        means = " Bytes of NSDs are means over samples whose number is not told." if _MEANS in lines else ""
+        means = " Bytes of NSDs are means over an unknown number of samples." if _MEANS in lines else ""
         raise UnreadableError(f"The query has no {' or '.join(_COUNTERS)}.{means}")
     tables, doubts = zip(*(_rows(block, given.zone) for block in wanted), strict=True)
     bad = counted(sum(block.bad_rows for block in blocks), "rows were left out, as they do not have a time and all values")
@@ -102,7 +102,7 @@ def _series(entry: str, metric: str) -> tuple[str, str] | None:
     """Target and counter of a column, None where it is not read."""
     *key, name = entry.split("|")
     if name != metric:
-        raise UnreadableError(f"The legend does not tell what the column {metric} is of.")
+        raise UnreadableError(f"The legend does not explain the column {metric}.")
     if metric not in _COUNTERS:
         return None
     match key:
@@ -117,7 +117,7 @@ def _rows(block: _Block, zone: tzinfo) -> tuple[pa.Table, str]:
     steps = np.diff(begin)
     usual = usual_step(steps) / SECOND
     if not usual:
-        raise UnreadableError("There are no two rows in time, so that nobody knows how wide the buckets are.")
+        raise UnreadableError("It has fewer than two rows with a time, so the width of the buckets is not known.")
     wanted = [(place, *series) for place, series in enumerate(block.series) if series]
     places, targets, counters = zip(*wanted, strict=True)
     moved = np.array([[_number(cells[place]) for place in places] for cells in block.cells])

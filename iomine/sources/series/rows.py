@@ -70,7 +70,7 @@ def rate_rows(
         target: target of each column, or of all; None where it is not known.
         counter: counter of each column, or of all.
         unit: what the counters count.
-        of: kind of the targets, None where their names are to tell it.
+        of: kind of the targets, None to take it from their names.
     """
     intervals, series = rates.shape
     kinds = None if of or target is None or isinstance(target, str) else [target_kind(name) for name in target]

@@ -35,7 +35,7 @@ class Database:
         if table not in self.tables:
             return
         if any(hidden for *_, hidden in self._connection.execute(f"PRAGMA table_xinfo({table})")):
-            raise UnreadableError(f"{table} has columns that are worked out, which may take for ever.")
+            raise UnreadableError(f"{table} has generated columns, which may take for ever.")
         cursor = self._connection.execute(f"SELECT {', '.join(columns)} FROM {table}")  # noqa: S608  both are the caller's own
         count = 0
         while batch := cursor.fetchmany(_BATCH):

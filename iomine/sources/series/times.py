@@ -68,5 +68,5 @@ def time_doubt(steps: Integers) -> str:
         "backwards": np.count_nonzero(steps < 0),
         f"longer than the usual {usual / SECOND:g} s, up to {steps.max(initial=0) / SECOND:g} s": longer,
     }
-    told = ", ".join(f"{count:,} {what}" for what, count in odd.items() if count)
-    return f"of {len(steps):,} steps in time {told}" if told else ""
+    listed = ", ".join(f"{count:,} {what}" for what, count in odd.items() if count)
+    return f"of {len(steps):,} steps in time {listed}" if listed else ""

@@ -1,7 +1,7 @@
 """TOKIO's HDF5 files: rates by file system, each group of data sets with its own time stamps.
 
 Time is the first axis, space the second; a rate is that of the interval which begins at its time stamp. Data sets are
-known by their names in pytokio's schema; the unit tells whether a number is of a second or of the interval, as sets
+known by their names in pytokio's schema; the unit says whether a number is of a second or of the interval, as sets
 called `readbytes` hold either. A zero with a minus sign is pytokio's mark of what is not known.
 """
 
@@ -76,7 +76,7 @@ def _grid(file: Hdf5, path: str) -> _Grid:
 def _rows(grid: _Grid) -> pa.Table:
     usual = usual_step(np.diff(grid.at)) / SECOND
     if not usual:
-        raise UnreadableError(f"{grid.path} has no two time stamps, so that its rates have no interval.")
+        raise UnreadableError(f"{grid.path} has fewer than two time stamps, so its rates have no interval.")
     is_known = ~((grid.numbers == 0) & np.signbit(grid.numbers))
     rates = np.where(is_known, grid.numbers, np.nan)
     if not grid.is_per_second:

@@ -4,7 +4,7 @@
 -- reads = ["main.findings"]
 -- parameters = []
 -- ---
-WITH told AS (
+WITH priced AS (
     SELECT cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds) AS cost_core_seconds
     FROM main.findings
     GROUP BY cluster, night, log_id
@@ -15,6 +15,6 @@ SELECT
     coalesce(sum(finding_count), 0)::BIGINT AS finding_count,
     sum(cost_core_seconds) AS cost_core_seconds
 FROM run
-LEFT JOIN told USING (cluster, night, log_id)
+LEFT JOIN priced USING (cluster, night, log_id)
 GROUP BY is_after
 ORDER BY is_after

@@ -2,7 +2,7 @@
 -- about = "Findings of certain runs in words, and these runs."
 -- parts = []
 -- reads = ["main.findings", "main.logs", "core.module"]
--- # Findings are told by clusters, nights, log_ids and codes that go together; the other nights are the first and the last of them.
+-- # Findings are given as clusters, nights, log_ids and codes that go together; the other nights are the first and the last of them.
 -- parameters = ["clusters", "nights", "log_ids", "codes", "first_night", "last_night"]
 -- ---
 WITH wanted AS (
@@ -11,10 +11,10 @@ WITH wanted AS (
         unnest($codes::VARCHAR[]) AS code
 )
 SELECT
-    told.cluster, told.log_id, told.code, told.finding, told.advice, told.evidence, told.cost_core_seconds,
+    found.cluster, found.log_id, found.code, found.finding, found.advice, found.evidence, found.cost_core_seconds,
     log.night, log.job_id, log.app, log.exe, log.nprocs, log.run_seconds, has_hdf5
 FROM wanted
-JOIN (SELECT * FROM main.findings WHERE night BETWEEN $first_night::DATE AND $last_night::DATE) AS told USING (cluster, night, log_id, code)
+JOIN (SELECT * FROM main.findings WHERE night BETWEEN $first_night::DATE AND $last_night::DATE) AS found USING (cluster, night, log_id, code)
 JOIN (SELECT * FROM main.logs WHERE night BETWEEN $first_night::DATE AND $last_night::DATE) AS log USING (cluster, night, log_id)
 LEFT JOIN (
     SELECT cluster, night, log_id, bool_or(module IN ('H5F', 'H5D')) AS has_hdf5

@@ -1,5 +1,5 @@
 -- ---
--- about = "What came of the advice on each finding of a lineage that a mail told of."
+-- about = "What came of the advice on each finding of a lineage that a mail listed."
 -- parts = []
 -- reads = ["main.advice_outcomes"]
 -- parameters = []

@@ -1,5 +1,5 @@
 -- ---
--- about = "A run that a recipient is told of: from the recipient's own first night, or the usual one, to the last night."
+-- about = "A run that is reported to a recipient: from the recipient's own first night, or the usual one, to the last night."
 -- parts = []
 -- reads = ["core.job", "main.logs", "main.job_weather"]
 -- # whose: 'user' or 'project'. recipients and since_nights go together; earliest_night is the first of all first nights.
@@ -9,7 +9,7 @@
 -- ]
 -- ---
 WITH asked AS (SELECT unnest($recipients::VARCHAR[]) AS recipient, unnest($since_nights::DATE[]) AS since_night),
--- A job comes once for each file of accounting that tells of it.
+-- A job occurs once for each file of accounting that has it.
 account_of_job AS (
     SELECT cluster, job_id, arg_max(account, night ORDER BY account) AS account
     FROM core.job

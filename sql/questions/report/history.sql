@@ -20,7 +20,7 @@ run AS (
     SEMI JOIN wanted USING (lineage_id)
     WHERE cluster = $cluster AND night BETWEEN $first_history_night AND $last_history_night
 ),
-told AS (
+counted AS (
     SELECT log_id, count(*) AS finding_count
     FROM main.findings
     WHERE cluster = $cluster AND night BETWEEN $first_history_night AND $last_history_night
@@ -31,7 +31,7 @@ numbered AS (
         * REPLACE (coalesce(finding_count, 0) AS finding_count),
         row_number() OVER (PARTITION BY lineage_id ORDER BY start_at, log_id) AS place
     FROM run
-    LEFT JOIN told USING (log_id)
+    LEFT JOIN counted USING (log_id)
 ),
 shown AS (
     SELECT log_id AS of_log_id, lineage_id, unnest(range(place - 11, place + 1)) AS place

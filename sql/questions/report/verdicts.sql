@@ -1,5 +1,5 @@
 -- ---
--- about = "Verdicts but for clear ones, the costliest first."
+-- about = "Verdicts except clear ones, the costliest first."
 -- parts = []
 -- reads = ["core.verdict"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]

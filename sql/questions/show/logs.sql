@@ -13,5 +13,5 @@ LEFT JOIN (
     FROM main.findings
     WHERE job_id = $job_id AND cluster = $cluster
     GROUP BY ALL
-) AS told USING (night, log_id)
+) AS counted USING (night, log_id)
 ORDER BY start_at, log_id

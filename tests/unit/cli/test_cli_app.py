@@ -54,7 +54,7 @@ def test_help_waits_for_nothing_heavy() -> None:
     assert HEAVY & set(asked.stderr.split()) == set()
 
 
-def test_version_is_told(iomine) -> None:
+def test_version_is_printed(iomine) -> None:
     """`--version` names the version and does nothing else."""
     assert iomine("--version").stdout == f"iomine {__version__}\n"
 
@@ -67,7 +67,7 @@ def test_misuse_ends_with_2(iomine, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "status", "told"),
+    ("failure", "status", "reported"),
     [
         (None, 0, ""),
         (IomineError("Make room."), 1, "Make room.\n"),
@@ -77,17 +77,17 @@ def test_misuse_ends_with_2(iomine, arguments: list[str]) -> None:
         (typer.Exit(3), 3, ""),
     ],
 )
-def test_failures_are_one_sentence_and_a_status(failure: BaseException | None, status: int, told: str) -> None:
-    """A failure that was foreseen is told in one line on stderr, without a traceback."""
+def test_failures_are_one_sentence_and_a_status(failure: BaseException | None, status: int, reported: str) -> None:
+    """A failure that was foreseen is reported in one line on stderr, without a traceback."""
     answer = _ending(failure)
-    assert (answer.exit_code, answer.stderr, answer.stdout) == (status, told, "")
+    assert (answer.exit_code, answer.stderr, answer.stdout) == (status, reported, "")
 
 
 def test_unforeseen_failure_says_how_to_see_more() -> None:
     """A failure that nobody foresaw is one line as well, which says how to get the traceback."""
     answer = _ending(ZeroDivisionError("division by zero"))
-    told = "iomine failed in a way it did not foresee (ZeroDivisionError: division by zero); set IOMINE_DEBUG=1 to see where.\n"
-    assert (answer.exit_code, answer.stderr) == (1, told)
+    reported = "iomine failed unexpectedly (ZeroDivisionError: division by zero); set IOMINE_DEBUG=1 to see where.\n"
+    assert (answer.exit_code, answer.stderr) == (1, reported)
 
 
 def test_debugging_shows_where() -> None:
@@ -114,10 +114,10 @@ def test_interrupted_query_is_one_short_line(warehouse: Path) -> None:
         time.sleep(2)
         asked.send_signal(signal.SIGINT)
         try:
-            told = asked.communicate(timeout=60)[1]
+            reported = asked.communicate(timeout=60)[1]
         finally:
             asked.kill()
-    assert (asked.returncode, told) == (130, "Interrupted.\n")
+    assert (asked.returncode, reported) == (130, "Interrupted.\n")
 
 
 def test_reader_that_leaves_ends_the_command_quietly(warehouse: Path) -> None:
@@ -128,5 +128,5 @@ def test_reader_that_leaves_ends_the_command_quietly(warehouse: Path) -> None:
     ) as asked:
         assert asked.stdout.readline() == b"number\n"
         asked.stdout.close()
-        told = asked.stderr.read()
-    assert (asked.returncode, told) == (141, b"")
+        reported = asked.stderr.read()
+    assert (asked.returncode, reported) == (141, b"")

@@ -16,11 +16,11 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_preview_tells_what_became_of_letters(iomine, facility: Path, tmp_path: Path):
+def test_preview_shows_what_became_of_mails(iomine, facility: Path, tmp_path: Path):
     """It says how many were written and to whom, on stderr whose address nobody knows, and ends with 3 for these."""
     answer = iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--dry-run", "--since", FIRST.isoformat())
     assert 3 == answer.exit_code
-    assert answer.stdout.startswith("2 written, 7 to nobody known, up to the night of 2024-04-12\n  written to user ")
+    assert answer.stdout.startswith("2 written, 7 without an address, up to the night of 2024-04-12\n  written to user ")
     assert "no address is known" in answer.stderr
     assert 2 == len(list(tmp_path.glob("*.eml")))
 
@@ -40,8 +40,8 @@ def test_summary_can_be_read_by_programs(iomine, facility: Path, tmp_path: Path)
         "ada",
         "--json",
     )
-    told = json.loads(answer.stdout)
-    assert (0, ["user ada"], "2024-04-12") == (answer.exit_code, told["sent"], told["last_night"])
+    reported = json.loads(answer.stdout)
+    assert (0, ["user ada"], "2024-04-12") == (answer.exit_code, reported["sent"], reported["last_night"])
 
 
 def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path, tmp_path: Path):
@@ -51,27 +51,27 @@ def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ((), "Mails have no destination: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
         (("--smtp", "mail"), "--smtp mail is not HOST:PORT: write it as mail.site.org:25."),
         (("--smtp", ":25"), "--smtp :25 is not HOST:PORT: write it as mail.site.org:25."),
         (("--smtp", "mail:0"), "--smtp mail:0 is not HOST:PORT: write it as mail.site.org:25."),
-        (("--user", "ada", "--operator"), "--user, --project and --operator each name who is written to: give one of them."),
+        (("--user", "ada", "--operator"), "--user, --project and --operator select different recipients: give one of them."),
         (("--dry-run",), "A dry run writes mails to a folder: name it with --outbox."),
     ],
 )
-def test_misuse_is_told_in_a_sentence(iomine, warehouse: Path, arguments: tuple[str, ...], told: str):
+def test_misuse_is_reported_in_a_sentence(iomine, warehouse: Path, arguments: tuple[str, ...], reported: str):
     """What is missing or contradicts itself is one sentence, and exit status 2."""
     answer = iomine("digest", "--warehouse", warehouse, *arguments)
-    assert (2, f"{told}\n") == (answer.exit_code, answer.stderr)
+    assert (2, f"{reported}\n") == (answer.exit_code, answer.stderr)
 
 
-def test_a_mail_that_asks_for_nothing_is_told_so(iomine, facility: Path, tmp_path: Path):
+def test_a_mail_that_asks_for_nothing_is_refused_with_a_reason(iomine, facility: Path, tmp_path: Path):
     """What is piped in without a link of ours ends in a sentence, whatever bytes it has."""
     iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--since", FIRST.isoformat())
     answer = iomine("digest", "--warehouse", facility, "--take", stdin=b"Subject: hello\xff\r\n\r\n{{link:stop}}")
-    assert (2, "The mail's subject holds no link of a digest: write it with the link in the digest.\n") == (
+    assert (2, "The mail's subject has no token of a digest: use the link in the digest to write it.\n") == (
         answer.exit_code,
         answer.stderr,
     )

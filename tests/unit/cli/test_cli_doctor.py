@@ -52,7 +52,7 @@ def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     """What could not be worked out of logs is counted, with a log to report it with."""
     failed = [{"log_id": log_id, "derivation": name} for log_id, name in [("a2", "phase"), ("a2", "period"), ("a1", "verdict")]]
     answer = iomine("doctor", "--warehouse", warehouse_of(failed_derivation=failed))
-    expected = "3 derivations of 2 logs failed, of a1 for one: `iomine status` tells which; report it with such a log"
+    expected = "3 derivations of 2 logs failed, of a1 for one: `iomine status` lists them; report it with such a log"
     assert answer.exit_code == 0
     assert expected in _lines(answer, "warn")
 
@@ -74,7 +74,7 @@ def test_warehouse_that_is_a_file_fails(iomine, tmp_path: Path) -> None:
 
 
 def test_someone_elses_warehouse_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who may only read can ask questions, and is told that sweeping is for the owner."""
+    """Who may only read can ask questions; a message says that only the owner may sweep."""
     monkeypatch.setattr(os, "access", lambda _path, mode: not mode & os.W_OK)
     answer = iomine("doctor", "--warehouse", warehouse)
     assert answer.exit_code == 0
@@ -94,7 +94,7 @@ def test_file_system_without_locks_fails(iomine, warehouse: Path, monkeypatch: p
 
 
 def test_full_disk_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Little room is told before a sweep ends in the middle."""
+    """Little room is reported before a sweep ends in the middle."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: shutil._ntuple_diskusage(10, 9, 1))
     assert "only 1 B free: make room until 10.0 GiB are" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
 
@@ -118,7 +118,7 @@ def test_library_out_of_bounds_fails(iomine, warehouse: Path, monkeypatch: pytes
 def test_libdarshan_that_does_not_load_fails(
     iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch, ended, expected: str
 ) -> None:
-    """A C library that is missing, or ends its process, is told without ending the doctor's."""
+    """A C library that is missing, or ends its process, is reported without ending the doctor's."""
     monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: ended)
     (fault,) = _lines(iomine("doctor", "--warehouse", warehouse), "fail")
     assert f"libdarshan-util does not load ({expected})" in fault
@@ -137,17 +137,17 @@ def test_look_that_fails_hides_no_other(iomine, warehouse: Path, monkeypatch: py
 
 
 def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse: Path) -> None:
-    """One that is none is told with the nearest; a warehouse without the file has nothing to say of Slurm."""
+    """An unknown one is reported with the nearest; a warehouse without the file has nothing to say of Slurm."""
     assert "Slurm" not in iomine("doctor", "--warehouse", warehouse).stdout
 
     (warehouse / "slurm.toml").write_text("corse = 4\n")
     answer = iomine("doctor", "--warehouse", warehouse)
-    told = f"{warehouse}/slurm.toml: There is no Slurm setting corse: did you mean cores?"
-    assert (1, [told]) == (answer.exit_code, _lines(answer, "fail"))
+    reported = f"{warehouse}/slurm.toml: There is no Slurm setting corse: did you mean cores?"
+    assert (1, [reported]) == (answer.exit_code, _lines(answer, "fail"))
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "message"),
     [
         (
             "thresholds.toml",
@@ -166,11 +166,11 @@ def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse
         ),
     ],
 )
-def test_settings_are_looked_at(iomine, warehouse: Path, file: str, text: str, told: str) -> None:
+def test_settings_are_looked_at(iomine, warehouse: Path, file: str, text: str, message: str) -> None:
     """Each file of the site is read as commands read it; a fault is reported with the file and the nearest right name."""
     (warehouse / file).write_text(text)
     answer = iomine("doctor", "--warehouse", warehouse)
-    assert (1, [f"{warehouse / file}: {told}"]) == (answer.exit_code, _lines(answer, "fail"))
+    assert (1, [f"{warehouse / file}: {message}"]) == (answer.exit_code, _lines(answer, "fail"))
     (warehouse / file).write_text("")
     assert f"the settings in {file} can be used" in _lines(iomine("doctor", "--warehouse", warehouse), "ok")
 

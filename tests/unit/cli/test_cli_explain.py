@@ -10,7 +10,7 @@ from iomine.triggers import MANUALS, TRIGGERS
 
 
 @pytest.mark.parametrize("code", TRIGGERS)
-def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
+def test_page_shows_all_of_a_trigger(iomine, code: str) -> None:
     """A manual page has the title, the reasons, thresholds and settings, the advice, its programs, the sources and every case."""
     page = MANUALS[code]
     trigger = page.trigger
@@ -18,16 +18,16 @@ def test_page_tells_all_of_a_trigger(iomine, code: str) -> None:
     shown = " ".join(answer.stdout.split())
     # A page that is about no log has the names of metrics where a finding has their values.
     finding, advice = (re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, trigger.advice))
-    told = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
-    told += [f"`{each.metric}` {each.side} {each.value:,.12g}:" for each in trigger.thresholds]
-    told += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
-    told += [each.why for each in trigger.thresholds + trigger.settings] + [
+    reported = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
+    reported += [f"`{each.metric}` {each.side} {each.value:,.12g}:" for each in trigger.thresholds]
+    reported += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
+    reported += [each.why for each in trigger.thresholds + trigger.settings] + [
         f"{case.state}: {case.name}" for case in trigger.cases
     ]
-    told += [text for snippet in trigger.snippets for text in (snippet.title, snippet.code)]
-    told += [f"`{metric}`" for metric in (trigger.evidence, trigger.cost) if metric]
+    reported += [text for snippet in trigger.snippets for text in (snippet.title, snippet.code)]
+    reported += [f"`{metric}`" for metric in (trigger.evidence, trigger.cost) if metric]
     assert answer.exit_code == 0
-    assert [text for text in told if " ".join(text.split()) not in shown] == []
+    assert [text for text in reported if " ".join(text.split()) not in shown] == []
 
 
 def test_programs_are_shown_as_they_are(iomine) -> None:
@@ -73,7 +73,7 @@ def test_page_says_the_thresholds_of_the_site(iomine, tmp_path: Path) -> None:
     assert 2 == shown.count("the site's")
 
 
-def test_bars_that_are_none_are_told(iomine, tmp_path: Path) -> None:
+def test_bars_that_are_none_are_reported(iomine, tmp_path: Path) -> None:
     """A page with thresholds that no sweep would judge by is not shown."""
     (tmp_path / "thresholds.toml").write_text("[POSIX-101]\nsmall = 1\n", encoding="utf-8")
     answer = iomine("explain", "POSIX-101", "--warehouse", tmp_path)
@@ -81,7 +81,7 @@ def test_bars_that_are_none_are_told(iomine, tmp_path: Path) -> None:
     assert "thresholds.toml" in answer.stderr
 
 
-def test_codes_are_found_in_small_letters(iomine) -> None:
+def test_codes_are_found_in_lower_case(iomine) -> None:
     """Nobody needs the shift key."""
     assert iomine("explain", "POSIX-101").stdout == iomine("explain", "posix-101").stdout
 

@@ -142,7 +142,7 @@ def test_wide_answer_is_cut_to_the_terminal(terminal) -> None:
     write(pa.table({name: ["x" * 15] for name in ("one", "two", "three", "four")}), Format.TABLE)
     shown = capsys.readouterr()
     assert max(len(line) for line in Text.from_ansi(shown.out).plain.splitlines()) <= 40
-    assert shown.err == "Not shown for want of width: three, four. Ask for fewer columns, or use --format csv.\n"
+    assert shown.err == "Not shown, the terminal is too narrow: three, four. Ask for fewer columns, or use --format csv.\n"
 
 
 def test_columns_that_just_fit_are_all_shown(terminal) -> None:

@@ -70,10 +70,10 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return warehouse.root
 
 
-def _close(warehouse: Warehouse, lake: LakeWriter, sweep_id: str, **told: int) -> None:
+def _close(warehouse: Warehouse, lake: LakeWriter, sweep_id: str, **reported: int) -> None:
     """Commits the row of a sweep, and publishes it."""
     versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
-    sweep = [{"sweep_id": sweep_id, "table_versions": json.dumps(versions), **told}]
+    sweep = [{"sweep_id": sweep_id, "table_versions": json.dumps(versions), **reported}]
     lake.commit("sweep", [_staged(warehouse, "sweep", sweep)], sweep_id)
     publish(warehouse)
 
@@ -140,7 +140,7 @@ def test_comparison_shows_what_would_change_and_whose(iomine, again: Path) -> No
     assert [("P06", "ann", "solver", 0, 2, 0), ("P06", "bob", "mesher", 0, 1, 0)] == changes(answer)
 
 
-def test_comparison_tells_ways_of_changing_apart(iomine, again: Path) -> None:
+def test_comparison_separates_ways_of_changing(iomine, again: Path) -> None:
     """Under a lower threshold a clear log is now fired; what was stored as unknown and is now clear is another change."""
     answer = iomine(
         "judge",
@@ -208,10 +208,12 @@ def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
         f"Sweeps judge by {again}/thresholds.toml: put the thresholds there that are to stay." == answer.stderr.splitlines()[-1]
     )
 
-    told = iomine("sql", "SELECT log_id, state, bar FROM verdicts WHERE code = 'P06'", "--format", "json", "--warehouse", again)
+    reported = iomine(
+        "sql", "SELECT log_id, state, bar FROM verdicts WHERE code = 'P06'", "--format", "json", "--warehouse", again
+    )
     clear, unknown = dict.fromkeys(["a1", "a2", "b1", "b2"], "clear"), {"c1": "unknown"}
-    assert clear | unknown | {"a3": "fired"} == {row["log_id"]: row["state"] for row in json.loads(told.stdout)}
-    assert {0.3} == {row["bar"] for row in json.loads(told.stdout)}
+    assert clear | unknown | {"a3": "fired"} == {row["log_id"]: row["state"] for row in json.loads(reported.stdout)}
+    assert {0.3} == {row["bar"] for row in json.loads(reported.stdout)}
     assert sweeps == rows(again, "SELECT * FROM sweeps")
     assert not (again / "staging").exists()
 
@@ -308,7 +310,7 @@ def test_misuse_is_one_sentence(iomine, judged: Path, arguments: list[str], sent
     ],
 )
 def test_wrong_thresholds_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, content: bytes, sentence: str) -> None:
-    """The sentence names the file; a sweep tells it before it begins, on the command line and in a flow."""
+    """The sentence names the file; a sweep reports it before it begins, on the command line and in a flow."""
     (tmp_path / "thresholds.toml").write_bytes(content)
     answer = iomine("sweep", tmp_path, "--warehouse", tmp_path)
     assert (2, f"{tmp_path}/thresholds.toml: {sentence}\n") == (answer.exit_code, answer.stderr)
@@ -319,7 +321,7 @@ def test_wrong_thresholds_of_the_site_stop_sweeps_too(iomine, tmp_path: Path, co
 
 @pytest.mark.sample
 def test_bars_that_are_no_text_are_refused(iomine, again: Path, tmp_path: Path) -> None:
-    """A file in another encoding is told as such."""
+    """A file in another encoding is reported as such."""
     (tmp_path / "b.toml").write_bytes(b"# \xff")
     answer = iomine("judge", "--thresholds", tmp_path / "b.toml", "--warehouse", again)
     assert (2, f"The thresholds in {tmp_path}/b.toml are not UTF-8 text: save the file as such.\n") == (
@@ -339,7 +341,7 @@ def test_judging_waits_for_nobody(iomine, again: Path) -> None:
 
 @pytest.mark.sample
 @pytest.mark.parametrize("arguments", [[], ["--compare"]])
-def test_warehouse_that_is_not_there_is_told(iomine, tmp_path: Path, arguments: list[str]) -> None:
+def test_warehouse_that_is_not_there_is_reported(iomine, tmp_path: Path, arguments: list[str]) -> None:
     """In the words of the other commands, and without making one."""
     answer = iomine("judge", *arguments, "--warehouse", tmp_path / "nowhere")
     sentence = f"There is no warehouse at {tmp_path}/nowhere: run `iomine sweep` first, or name another with --warehouse.\n"
@@ -390,8 +392,8 @@ def test_old_names_are_read(iomine, again: Path, tmp_path: Path) -> None:
     assert 1 == sum(row[4] for row in changes(iomine(*compared, "--bars", tmp_path / "own.toml")))
     (again / "thresholds.toml").write_text("")
     answer = iomine(*compared)
-    told = f"{again} has thresholds.toml and bars.toml: put all thresholds in thresholds.toml, delete bars.toml.\n"
-    assert (2, told) == (answer.exit_code, answer.stderr)
+    message = f"{again} has thresholds.toml and bars.toml: put all thresholds in thresholds.toml, delete bars.toml.\n"
+    assert (2, message) == (answer.exit_code, answer.stderr)
 
 
 def test_sweep_judges_its_nights_by_the_thresholds_of_the_site(again: Path) -> None:

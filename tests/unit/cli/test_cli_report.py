@@ -40,6 +40,6 @@ def test_standalone_page_needs_no_other_file(iomine, warehouse_of, tmp_path: Pat
     ],
 )
 def test_misuse_is_one_sentence(arguments: tuple[str, ...], said: str, iomine, warehouse_of) -> None:
-    """What cannot be reported is told with what to do, and the command ends with 2."""
+    """What cannot be reported is an error that says what to do, and the command ends with 2."""
     answer = iomine("report", *arguments, "--warehouse", warehouse_of(log=LOGS))
     assert (2, True) == (answer.exit_code, said in answer.stderr)

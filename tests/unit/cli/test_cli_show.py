@@ -104,14 +104,14 @@ def _facts(iomine, warehouse: Path, *arguments: object) -> dict[str, Any]:
     return json.loads(_page(iomine, warehouse, *arguments, "--json"))
 
 
-def test_page_tells_all_of_a_log(iomine, warehouse: Path) -> None:
-    """Who, what, when, where, how much; findings by cost; what is not known and why; weather, layers, phases, files, OSTs."""
+def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
+    """Who, what, when, where, how much; findings by cost; what is unknown and why; system state, layers, phases, files, OSTs."""
     page = " ".join(_page(iomine, warehouse, "abcd000000000001").split())
-    told = (
+    reported = (
         "solver abcd000000000001 who ann, account phys what /opt/solver --fast job 4711, run, COMPLETED",
         "when 2024-04-18 01:00 to 2024-04-18 02:00 UTC, 1 h 00 min where blue ranks 4, 2.0 node-hours on 2 nodes",
         "I/O 25.0% of the run, 1.0 core-h moved read 1.0 MiB, written 1.0 GiB Darshan 3.4.4",
-        "Weather system: Slow. Servers made its I/O 2.50 times as long as usual.",
+        "System state system: Slow. Servers made its I/O 2.50 times as long as usual.",
         "2 findings, the costliest first POSIX-301",
         "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",
         "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",
@@ -123,7 +123,7 @@ def test_page_tells_all_of_a_log(iomine, warehouse: Path) -> None:
         "no layout ? ? 1.0 MiB 0 B",
         "beef000000000003 2024-04-01 00:00 1 h 00 min 25.0% 1.0 GiB 0 abcd000000000001 2024-04-18 01:00",
     )
-    assert [text for text in told if text not in page] == []
+    assert [text for text in reported if text not in page] == []
 
 
 def test_log_without_anything_has_a_page(iomine, warehouse_of) -> None:
@@ -154,7 +154,7 @@ def test_log_is_found_by_what_people_have(iomine, warehouse: Path, name: str) ->
 
 
 def test_log_is_found_by_its_file(iomine, warehouse_of, tmp_path: Path) -> None:
-    """A file is known by its bytes, wherever it lies now; one that was not swept is told so."""
+    """A file is known by its bytes, wherever it lies now; for one that was not swept, a message says so."""
     known, new = tmp_path / "moved.darshan", tmp_path / "4711"
     known.write_bytes(b"some log")
     new.write_bytes(b"another")
@@ -170,24 +170,24 @@ def test_log_is_found_by_its_file(iomine, warehouse_of, tmp_path: Path) -> None:
 def test_job_is_shown_with_its_logs(iomine, warehouse: Path, name: str) -> None:
     """A job's page has what the scheduler says, and its logs in the order of time."""
     page = " ".join(_page(iomine, warehouse, name).split())
-    told = (
+    reported = (
         "job 4711_3 run who ann, account phys state COMPLETED",
         "where blue, 2 nodes node-hours 4.0",
         "2 logs",
         "abcd000000000001 solver 4",
     )
-    assert [text for text in told if text not in page] == []
+    assert [text for text in reported if text not in page] == []
     assert ["abcd000000000001", "abcd000000000002"] == [row["log_id"] for row in _facts(iomine, warehouse, name)["logs"]]
 
 
-def test_job_that_no_accounting_tells_of_has_its_logs(iomine, warehouse: Path) -> None:
+def test_job_without_accounting_has_its_logs(iomine, warehouse: Path) -> None:
     """Logs know their job's id, and that is enough for a page."""
     page = _page(iomine, warehouse, "4700")
-    assert "job 4700\n  No accounting that was swept tells of it.\n\n1 log\n" in page
+    assert "job 4700\n  No swept accounting has this job.\n\n1 log\n" in page
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reported"),
     [
         ("abcd", "abcd may be log abcd000000000001 on blue or log abcd000000000002 on blue: give more of it.\n"),
         ("4712", "There is no log or job 4712: near it are 4711.\n"),
@@ -196,14 +196,14 @@ def test_job_that_no_accounting_tells_of_has_its_logs(iomine, warehouse: Path) -
         ("", None),
     ],
 )
-def test_what_is_not_there_is_told_with_what_is_near(iomine, warehouse: Path, name: str, told: str | None) -> None:
-    """An id that means nothing, or several logs, is misuse, told in one sentence."""
+def test_what_is_not_there_is_reported_with_what_is_near(iomine, warehouse: Path, name: str, reported: str | None) -> None:
+    """An id that means nothing, or several logs, is misuse, reported in one sentence."""
     answer = iomine("show", name, "--warehouse", warehouse)
     assert (2, "", 1) == (answer.exit_code, answer.stdout, answer.stderr.count("\n"))
-    assert told in {None, answer.stderr}
+    assert reported in {None, answer.stderr}
 
 
-def test_cluster_tells_alike_apart(iomine, warehouse_of) -> None:
+def test_cluster_separates_logs_of_one_job_id(iomine, warehouse_of) -> None:
     """One job id on two machines is asked back, and answered with --cluster."""
     warehouse = warehouse_of(log=[_log("a" * 16), _log("b" * 16, cluster="red")])
     answer = iomine("show", "4711", "--warehouse", warehouse)
@@ -264,7 +264,7 @@ def test_no_number_is_cut(columns: list[tuple[str, str, str]], wide: int):
     cells = [(head, side, [value]) for head, side, value in columns]
     with mock.patch.object(pages, "width", return_value=wide), io.StringIO() as out, redirect_stdout(out):
         pages.draw(pages._section("x", [(head, lambda _, v=value: v[0], side) for head, side, value in cells], [{}]))
-        told = out.getvalue()
-    words = told.split()
+        reported = out.getvalue()
+    words = reported.split()
     assert all(value in words for _, _, value in columns)
-    assert all(len(line) <= wide for line in told.splitlines())
+    assert all(len(line) <= wide for line in reported.splitlines())

@@ -9,7 +9,7 @@ Run = Callable[..., Result]
 
 
 def test_a_facility_is_summed_up(iomine: Run, tmp_path: Path) -> None:
-    """The summary counts logs by archetype and names incidents, on stdout; the next step is told on stderr."""
+    """The summary counts logs by archetype and names incidents, on stdout; the next step is printed on stderr."""
     answer = iomine("simulate", tmp_path / "out", "--logs", "12", "--days", "1", "--workers", "1", "--start", "2026-03-01")
     assert 0 == answer.exit_code
     first, *others = answer.stdout.splitlines()

@@ -58,13 +58,13 @@ def test_query_that_is_none_is_misuse(iomine, warehouse: Path, query: str | byte
 
 @pytest.mark.parametrize("query", ["SELEC 1", "SELECT * FROM no_such_view", "COPY logs TO 'x.csv'", "DROP VIEW logs"])
 def test_query_that_makes_no_sense_is_misuse(iomine, warehouse: Path, query: str) -> None:
-    """What the database cannot answer, or must not do, is told in one line and ends with status 2."""
+    """What the database cannot answer, or must not do, is reported in one line and ends with status 2."""
     answer = iomine("sql", query, "--warehouse", warehouse)
     assert (answer.exit_code, answer.stdout, answer.stderr.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.parametrize(
-    ("limit", "told"),
+    ("limit", "reported"),
     [
         (["--timeout", "0.3"], "The query was stopped after 0.3 s: ask for fewer nights, or give it longer with --timeout.\n"),
         (
@@ -73,10 +73,10 @@ def test_query_that_makes_no_sense_is_misuse(iomine, warehouse: Path, query: str
         ),
     ],
 )
-def test_query_keeps_to_its_limits(iomine, warehouse: Path, limit: list[str], told: str) -> None:
+def test_query_keeps_to_its_limits(iomine, warehouse: Path, limit: list[str], reported: str) -> None:
     """A query that takes too long, or too much memory, ends with status 1 and one sentence that says what to do."""
     answer = iomine("sql", "SELECT md5(i::VARCHAR) FROM range(100000000) AS t(i)", *limit, "--warehouse", warehouse)
-    assert (1, "", told) == (answer.exit_code, answer.stdout, answer.stderr)
+    assert (1, "", reported) == (answer.exit_code, answer.stdout, answer.stderr)
 
 
 def test_query_may_be_given_all_the_time_it_takes(iomine, warehouse: Path) -> None:
@@ -136,7 +136,7 @@ def test_statement_may_have_several_lines(warehouse: Path, keyboard: PipeInput, 
 
 
 def test_prompt_keeps_to_its_limits(warehouse: Path, keyboard: PipeInput, capsys) -> None:
-    """A statement that takes too long is told so, and the next is answered."""
+    """A statement that takes too long ends with a message, and the next is answered."""
     keyboard.send_text("SELECT count(*) FROM range(100000000000);\rSELECT 1 AS one;\r.exit\r")
     converse(warehouse / "iomine.duckdb", Format.CSV, Limits(seconds=0.3))
     shown = capsys.readouterr()
@@ -167,31 +167,31 @@ def test_prompt_explains_a_view(warehouse: Path, keyboard: PipeInput, capsys, vi
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "reported"),
     [
         (".schema lugs", "There is no view lugs: did you mean logs?\n"),
         (".schema ?", "There is no view ?: .tables lists them.\n"),
         (".schema", "Name a view: .schema logs\n"),
         (".table", "There is no .table: did you mean .tables?\n"),
         (".quit now", "There is no .quit: did you mean .exit?\n"),
-        (".? now", "There is no .?: .help says what there is.\n"),
+        (".? now", "There is no .?: .help lists the commands.\n"),
     ],
 )
-def test_prompt_helps_with_mistakes(warehouse: Path, keyboard: PipeInput, capsys, line: str, told: str) -> None:
+def test_prompt_helps_with_mistakes(warehouse: Path, keyboard: PipeInput, capsys, line: str, reported: str) -> None:
     """What is not there gets the nearest that is, or the way to find it."""
-    assert ("", told) == _typed(warehouse, keyboard, capsys, line)
+    assert ("", reported) == _typed(warehouse, keyboard, capsys, line)
 
 
-def test_prompt_tells_all_of_its_commands(warehouse: Path, keyboard: PipeInput, capsys) -> None:
+def test_prompt_shows_all_of_its_commands(warehouse: Path, keyboard: PipeInput, capsys) -> None:
     """`.help` leaves no command out."""
-    _, told = _typed(warehouse, keyboard, capsys, ".help")
+    _, reported = _typed(warehouse, keyboard, capsys, ".help")
     commands = Prompt(warehouse, Format.CSV, NO_LIMITS).commands
-    assert [command for command in commands if f"\n{command} " not in told] == []
+    assert [command for command in commands if f"\n{command} " not in reported] == []
 
 
-def _offered(warehouse: Path, typed: str, behind: str = "") -> list[str]:
+def _offered(warehouse: Path, typed: str, after: str = "") -> list[str]:
     completer = completer_of(warehouse / "iomine.duckdb", [".tables", ".schema"])
-    return [offer.text for offer in completer.get_completions(Document(typed + behind, len(typed)), CompleteEvent())]
+    return [offer.text for offer in completer.get_completions(Document(typed + after, len(typed)), CompleteEvent())]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_prompt_completes_what_may_stand_there(warehouse: Path, typed: str, expe
     assert expected == _offered(warehouse, typed)
 
 
-def test_prompt_looks_behind_the_cursor(warehouse: Path) -> None:
+def test_prompt_reads_text_after_the_cursor(warehouse: Path) -> None:
     """Columns are those of the views in a FROM that stands after them."""
     assert ["trigger_version"] == _offered(warehouse, "SELECT trigger_", " FROM verdicts")
 

@@ -81,7 +81,7 @@ def test_status_of_nothing(iomine, warehouse: Path) -> None:
     ] == []
 
 
-def test_status_tells_what_is_kept_for_a_time(iomine, swept: Path) -> None:
+def test_status_shows_what_is_kept_for_a_time(iomine, swept: Path) -> None:
     """Where the site has set days, there is the first night of each such table, counted back from the newest."""
     assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["kept"] == []
     (swept / "retention.toml").write_text("[days]\nsegment = 2\nmount = 0\n")

@@ -48,7 +48,7 @@ def test_a_missing_path_is_misuse(iomine, warehouse, logs):
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "x y"])
 def test_a_cluster_has_a_name_that_can_be_a_folders(iomine, warehouse, logs, name):
-    """Anything else is misuse, told before any work."""
+    """Anything else is misuse, reported before any work."""
     result = iomine("sweep", logs, "--warehouse", warehouse, "--cluster", name)
 
     assert 2 == result.exit_code
@@ -142,7 +142,7 @@ def closed(logs: Path) -> Iterator[Callable[[Path], None]]:
         path.chmod(0o755)
 
 
-def test_a_folder_that_is_closed_is_told(ordinary, warehouse, logs, closed):
+def test_a_folder_that_is_closed_is_reported(ordinary, warehouse, logs, closed):
     """A path that was given and cannot be opened ends the command."""
     closed(logs)
     result = command(logs, "--warehouse", warehouse, before=ordinary)
@@ -151,7 +151,7 @@ def test_a_folder_that_is_closed_is_told(ordinary, warehouse, logs, closed):
     assert f"{logs} cannot be opened: ask its owner for permission to read it." == sentence(result)
 
 
-def test_a_path_behind_a_closed_folder_is_told(ordinary, warehouse, logs, closed):
+def test_a_path_below_a_closed_folder_is_reported(ordinary, warehouse, logs, closed):
     """Whether it exists cannot be known; the sentence says so."""
     (logs / "in").mkdir()
     closed(logs)
@@ -161,7 +161,7 @@ def test_a_path_behind_a_closed_folder_is_told(ordinary, warehouse, logs, closed
     assert f"{logs}/in cannot be looked at: Permission denied." == sentence(result)
 
 
-def test_a_warehouse_that_cannot_be_written_to_is_told(ordinary, warehouse, logs):
+def test_a_warehouse_that_cannot_be_written_to_is_reported(ordinary, warehouse, logs):
     """Another user's warehouse is refused before any work."""
     warehouse.mkdir(mode=0o555)
     result = command(logs, "--warehouse", warehouse, before=ordinary)
@@ -181,8 +181,8 @@ def test_what_is_closed_further_down_is_rejected(ordinary, warehouse, logs, clos
     result = command(logs, "--warehouse", warehouse, "--json", before=ordinary)
 
     assert 3 == result.returncode, result.stderr
-    told = json.loads(result.stdout)
-    assert [3, 1, 0, 2] == [told[key] for key in ("found", "ingested", "known", "rejected")]
+    reported = json.loads(result.stdout)
+    assert [3, 1, 0, 2] == [reported[key] for key in ("found", "ingested", "known", "rejected")]
     expected = [
         {"path": str(logs / "file.darshan"), "stage": "identify", "reason": "The file cannot be read: Permission denied."},
         {"path": str(logs / "folder"), "stage": "find", "reason": "The folder cannot be opened: Permission denied."},
@@ -207,7 +207,7 @@ def small_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 
 
 @pytest.mark.proof
-def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
+def test_a_full_disk_is_reported_and_harms_nothing(small_disk, shared_data):
     """The sentence names the disk; what was published stays as it was, and with more room the next sweep does all the work."""
     logs = shared_data / "darshan"
     warehouse = small_disk("9m") / "warehouse"
@@ -216,9 +216,9 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
     result = command(logs / "codes", logs / "darshan-logs", "--warehouse", warehouse, "--workers", 1)
 
     assert 1 == result.returncode
-    *bars, told = result.stderr.splitlines()
-    assert told.startswith(f"The disk that holds {warehouse}")
-    assert told.endswith(" is full: free some space and try again, what was published stays.")
+    *bars, reported = result.stderr.splitlines()
+    assert reported.startswith(f"The disk that holds {warehouse}")
+    assert reported.endswith(" is full: free some space and try again, what was published stays.")
     assert all("━" in line for line in bars)
     assert before == state(warehouse)
 
@@ -230,17 +230,17 @@ def test_a_full_disk_is_told_and_harms_nothing(small_disk, shared_data):
 def test_no_real_log_is_lost(real_sweep, shared_data):
     """Found is ingested and known and rejected, as files of the folder and rows of the warehouse; rejects make the status 3."""
     warehouse, result = real_sweep
-    told = json.loads(result.stdout)
+    reported = json.loads(result.stdout)
     files = [path for path in (shared_data / "darshan").rglob("*") if ".darshan" in path.name or path.suffix == ".gz"]
 
     assert 3 == result.returncode, result.stderr
-    assert [381, 362, 0, 19] == [told[key] for key in ("found", "ingested", "known", "rejected")]
-    assert len(files) == told["found"]
+    assert [381, 362, 0, 19] == [reported[key] for key in ("found", "ingested", "known", "rejected")]
+    assert len(files) == reported["found"]
     assert [362] == column(warehouse, "SELECT count(*) FROM logs WHERE cluster = 'open'")
     reasons = rows(warehouse, "SELECT reason, count(*) AS n FROM rejects GROUP BY reason")
-    assert {row["reason"]: row["n"] for row in reasons} == told["reasons"]
-    assert 19 == sum(told["reasons"].values())
-    assert all(len(reason) > 20 and reason.endswith(".") for reason in told["reasons"])
+    assert {row["reason"]: row["n"] for row in reasons} == reported["reasons"]
+    assert 19 == sum(reported["reasons"].values())
+    assert all(len(reason) > 20 and reason.endswith(".") for reason in reported["reasons"])
 
 
 def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
@@ -255,7 +255,7 @@ def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
 
 
 @pytest.mark.proof
-def test_a_folder_without_logs_is_told_and_no_failure(warehouse, logs):
+def test_a_folder_without_logs_is_reported_and_no_failure(warehouse, logs):
     """Status 0, zeros on stdout, and a sentence that says what logs are called."""
     (logs / "notes.txt").touch()
     result = command(logs, "--warehouse", warehouse)

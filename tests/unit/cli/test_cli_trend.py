@@ -117,8 +117,8 @@ def _changes(iomine, nights: Path, *arguments: object) -> set[tuple[object, ...]
     return {tuple(row[name] for name in shown if name in row) for row in _json(iomine, *asked)}
 
 
-def test_changes_are_told_by_kind(iomine, nights: Path) -> None:
-    """New, gone, more, less; who did not run, and what cannot be assessed any more, is not told as gone."""
+def test_changes_are_reported_by_kind(iomine, nights: Path) -> None:
+    """New, gone, more, less; who did not run, and what cannot be assessed any more, is not reported as gone."""
     there = {
         ("more", "ann", "solver", "POSIX-101", 10.0, 15.0),
         ("new", "ann", "solver", "POSIX-301", None, 5.0),
@@ -184,7 +184,7 @@ def test_nights_stand_above_their_changes(iomine, nights: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "reported"),
     [
         ("yesterday", "2024-05-04", "yesterday is not a night: write 2026-11-01, or 2026-11-01..2026-11-07 for a range.\n"),
         ("2024-05-04..2024-05-01", "2024-05-05", "2024-05-04..2024-05-01 ends before it begins: write 2024-05-01..2024-05-04.\n"),
@@ -194,10 +194,10 @@ def test_nights_stand_above_their_changes(iomine, nights: Path) -> None:
          "There are no logs of 2023-01-01 to 2023-02-01: the nearest that has some is 2024-05-01.\n"),
     ],
 )  # fmt: skip
-def test_nights_that_are_none_are_misuse(iomine, nights: Path, before: str, after: str, told: str) -> None:
-    """What cannot be compared is told in one sentence, with what could be."""
+def test_nights_that_are_none_are_misuse(iomine, nights: Path, before: str, after: str, reported: str) -> None:
+    """What cannot be compared is reported in one sentence, with what could be."""
     answer = iomine("compare", before, after, "--warehouse", nights)
-    assert (2, "", told) == (answer.exit_code, answer.stdout, answer.stderr)
+    assert (2, "", reported) == (answer.exit_code, answer.stdout, answer.stderr)
 
 
 @pytest.mark.parametrize("by", ["finding", "user", "app"])

@@ -13,7 +13,7 @@ SERVE = (sys.executable, "-c", "from iomine.cli import main; main()", "serve")
 
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
-def test_server_says_where_it_is_and_ends_when_told(warehouse: Path, sent: signal.Signals, status: int) -> None:
+def test_server_says_where_it_is_and_ends_on_a_signal(warehouse: Path, sent: signal.Signals, status: int) -> None:
     """Its address is all there is on stdout; Ctrl-C is how it is meant to end, and leaves nothing behind."""
     with subprocess.Popen(
         [*SERVE, "--port", "0", "--warehouse", str(warehouse)],
@@ -34,7 +34,7 @@ def test_server_says_where_it_is_and_ends_when_told(warehouse: Path, sent: signa
     assert status == server.returncode
 
 
-def test_port_that_is_taken_is_told(iomine, warehouse: Path) -> None:
+def test_port_that_is_taken_is_reported(iomine, warehouse: Path) -> None:
     """Another server on the port is no traceback."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -44,15 +44,15 @@ def test_port_that_is_taken_is_told(iomine, warehouse: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["no such host", "256.0.0.1", "x" * 300, ""])
-def test_address_that_is_none_is_told(iomine, warehouse: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A host that cannot be listened on is told in a line; an empty one is not taken for all."""
+def test_address_that_is_none_is_reported(iomine, warehouse: Path, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that cannot be listened on is reported in a line; an empty one is not taken for all."""
     monkeypatch.setattr("iomine.web.server.serve", lambda *_: None)
     answer = iomine("serve", "--host", host, "--port", "0", "--warehouse", warehouse)
     assert (2, 1) == (answer.exit_code, len(answer.stderr.splitlines()))
 
 
 def test_other_machines_reach_it_only_with_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever listens on all addresses is told what that means."""
+    """A message says what listening on all addresses means."""
     monkeypatch.setattr("iomine.web.server.serve", lambda *_: None)
     assert "" == iomine("serve", "--port", "0", "--warehouse", warehouse).stderr
     assert "can read everything" in iomine("serve", "--host", "0.0.0.0", "--port", "0", "--warehouse", warehouse).stderr  # noqa: S104
@@ -60,12 +60,12 @@ def test_other_machines_reach_it_only_with_a_warning(iomine, warehouse: Path, mo
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("site", "out")])
 def test_without_a_warehouse_a_sentence_says_so(iomine, tmp_path: Path, command: tuple[str, ...]) -> None:
-    """There is nothing to tell of before the first sweep."""
+    """There is nothing to show before the first sweep."""
     answer = iomine(*command, "--warehouse", tmp_path / "none")
     assert (1, True) == (answer.exit_code, answer.stderr.startswith("There is no warehouse at"))
 
 
-def test_memory_that_is_none_is_told(iomine, warehouse: Path) -> None:
+def test_memory_that_is_none_is_reported(iomine, warehouse: Path) -> None:
     """Limits are checked before the server starts."""
     answer = iomine("serve", "--memory", "lots", "--warehouse", warehouse)
     assert (2, True) == (answer.exit_code, answer.stderr.startswith("--memory: 'lots' is no number of bytes"))
@@ -81,16 +81,16 @@ def test_site_of_an_empty_warehouse_says_that_there_is_nothing(iomine, warehouse
     assert answer.stdout.startswith(f"{tmp_path / 'out' / 'index.html'}: ")
 
 
-def test_site_of_an_unknown_machine_is_told(iomine, warehouse: Path, tmp_path: Path) -> None:
+def test_site_of_an_unknown_machine_is_reported(iomine, warehouse: Path, tmp_path: Path) -> None:
     """A name that no machine has is no empty site."""
     answer = iomine("site", tmp_path / "out", "--cluster", "nope", "--warehouse", warehouse)
     assert (2, "No logs are from a machine 'nope': there are none yet.\n") == (answer.exit_code, answer.stderr)
     assert not (tmp_path / "out").exists()
 
 
-def test_folder_with_other_files_is_told(iomine, warehouse: Path, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_reported(iomine, warehouse: Path, tmp_path: Path) -> None:
     """A site never writes over what is not one."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "file").touch()
     answer = iomine("site", tmp_path / "mine", "--warehouse", warehouse)
-    assert (2, True) == (answer.exit_code, "holds no site" in answer.stderr)
+    assert (2, True) == (answer.exit_code, "is no site" in answer.stderr)

@@ -75,12 +75,12 @@ def test_offender_is_summed_up(iomine, busy: Path) -> None:
 
 
 def test_all_nights_answer_as_the_view_does(iomine, busy: Path) -> None:
-    """Without a date the command says what the view worst_offenders says, but for what that has of the last nights."""
-    told = _named(iomine, busy)
-    columns = ", ".join(f'"{name}"' for name in told[0])
+    """Without a date the command says what the view worst_offenders says, except for what that has of the last nights."""
+    reported = _named(iomine, busy)
+    columns = ", ".join(f'"{name}"' for name in reported[0])
     dated = "REPLACE (first_night::TEXT AS first_night, last_night::TEXT AS last_night)"
     view = ask(busy / "iomine.duckdb", f"SELECT * {dated} FROM (SELECT {columns} FROM worst_offenders)")
-    assert view.to_pylist() == told
+    assert view.to_pylist() == reported
 
 
 def test_since_leaves_earlier_nights_out(iomine, busy: Path) -> None:

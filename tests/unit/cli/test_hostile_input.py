@@ -53,13 +53,13 @@ CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2
 Hostile = dict[str, str]
 
 
-def told(data: bytes) -> str:
+def reported(data: bytes) -> str:
     """What a text of a log is read as: bytes that are no UTF-8 become escapes."""
     return data.decode("utf-8", "backslashreplace")
 
 
 def posix_records() -> bytes:
-    """Records that make triggers tell their paths: many small reads that are slow, of all ranks."""
+    """Records that make triggers name their paths: many small reads that are slow, of all ranks."""
     records = CounterRecords("POSIX", len(PATHS))
     values = {"file_id": list(PATHS), "rank": [-1] * len(PATHS), "open_count": 9000, "read_count": 5000, "read_bytes": 500_000}
     values |= {"read_size_0_100_count": 5000, "max_read_offset_bytes": 99, "read_seconds": 500.0, "meta_seconds": 900.0}
@@ -71,7 +71,7 @@ def posix_records() -> bytes:
 def a_log() -> bytes:
     """A valid log whose every text is hostile."""
     names = b"".join(name("<", id_, path) for id_, path in PATHS.items())
-    mounts = (("/scratch", "lustre"), (f"/{told(NASTY)}", f"ext4{told(NASTY)}".replace("\t", " ")))
+    mounts = (("/scratch", "lustre"), (f"/{reported(NASTY)}", f"ext4{reported(NASTY)}".replace("\t", " ")))
     metadata = b"lib_ver=" + NASTY[:200] + b"\nh=cb_nodes=" + NASTY[:100].replace(b"\n", b"") + b"\n" + NASTY[:300] + b"=1\n"
     segments = [Segment(offset, 10, offset / 100, offset / 100 + 1) for offset in range(50)]
     traces = b"".join(dxt_record("<", reads=segments, id_=id_, rank=id_ % 4, host=NASTY[:63]) for id_ in PATHS)
@@ -135,17 +135,17 @@ def iomine(*arguments: str | Path) -> bytes:
     return answer.stdout_bytes
 
 
-def test_hostile_inputs_are_read_to_the_letter(site: Path):
+def test_hostile_inputs_are_read_exactly(site: Path):
     """The sweep keeps every text as it is: what is no UTF-8 as escapes, all else unchanged."""
     (log,) = rows(site, "SELECT exe, app, user, uid FROM logs")
-    assert told(EXE) == log["exe"]
+    assert reported(EXE) == log["exe"]
     assert 666_777 == log["uid"]
-    assert told(os.fsencode(USER)) == log["user"]
-    assert sorted(map(told, PATHS.values())) == sorted(column(site, "SELECT path FROM core.file_name"))
+    assert reported(os.fsencode(USER)) == log["user"]
+    assert sorted(map(reported, PATHS.values())) == sorted(column(site, "SELECT path FROM core.file_name"))
     assert [JOB_NAME.strip()] == [text.strip() for text in column(site, "SELECT job_name FROM jobs")]
     assert [OWNER] == column(site, "SELECT DISTINCT owner FROM lustre_jobs")
-    assert {told(NASTY[:63])} == set(column(site, "SELECT DISTINCT host FROM core.dxt_file"))
-    assert any(told(path) in finding for path in PATHS.values() for finding in column(site, "SELECT finding FROM findings"))
+    assert {reported(NASTY[:63])} == set(column(site, "SELECT DISTINCT host FROM core.dxt_file"))
+    assert any(reported(path) in finding for path in PATHS.values() for finding in column(site, "SELECT finding FROM findings"))
     assert [1] == column(site, "SELECT count(*) FROM rejects")
 
 
@@ -205,7 +205,7 @@ def test_commands_cannot_be_steered(site: Path, terminal, arguments: tuple[str, 
 
 
 def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: Path):
-    """What is shown of a log, and where its report lies, is told in visible signs."""
+    """What is shown of a log, and where its report lies, is printed in visible characters."""
     (log_id,) = column(site, "SELECT log_id FROM logs")
     for arguments in (("show", log_id), ("show", log_id, "--json"), ("report", log_id, "--out", tmp_path / "reports")):
         shown = terminal(*arguments, "--warehouse", site)
@@ -270,10 +270,10 @@ def test_an_anonymised_export_holds_none_of_it(site: Path, tmp_path: Path):
     assert everything.isascii()
 
 
-def test_sweeps_tell_reasons_without_steering(site: Path, tmp_path: Path, capsys):
+def test_sweeps_print_reasons_without_control_characters(site: Path, tmp_path: Path, capsys):
     """The summary of a sweep shows reasons, which may quote what was read, in visible signs."""
-    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=False)
-    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {told(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=True)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {reported(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=False)
+    _show(Summary("x", 1, 0, 0, 1, Counts(), {f"It says {reported(NASTY)}.": 1}, (), 0, 1.0, 0, ()), site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)
 
 

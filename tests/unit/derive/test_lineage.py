@@ -1,4 +1,4 @@
-"""What tells the runs of one lineage from those of others."""
+"""What separates the runs of one lineage from those of others."""
 
 import pyarrow as pa
 from hypothesis import given
@@ -55,7 +55,7 @@ def test_scales_are_powers_of_four(nprocs: int) -> None:
 
 
 def test_ids_stay_what_they_are() -> None:
-    """An id is what it was in nights before, told apart by each part of its key; a doubtful number of processes has one too."""
+    """An id is what it was in nights before, different for each part of its key; a doubtful number of processes has one too."""
     assert "d5c700a1ffd988b8" == lineage_id(1000, "ior", 4, "writes")
     others = [(1001, "ior", 4, "writes"), (1000, "io", 4, "writes"), (1000, "ior", 16, "writes"), (1000, "ior", 4, "reads")]
     assert 6 == len({lineage_id(*key) for key in [(1000, "ior", 4, "writes"), (1000, 'i"or', -5, "writes"), *others]})

@@ -32,8 +32,8 @@ def answers(layouts: Layouts, segments: Rows = (), records: Rows = (), nprocs: i
 def record(file_id: int, rank: int, op: str, amounts: Sequence[float], furthest: int | None = None) -> dict[str, Any]:
     """A record of a file in one direction: bytes, requests and seconds, and the offset of its last byte."""
     last = amounts[0] - 1 if furthest is None else furthest
-    told = {f"{op}_{word}": amount for word, amount in zip(_WORDS, amounts, strict=True)}
-    return {"file_id": file_id, "rank": rank, f"max_{op}_offset_bytes": last, **told}
+    reported = {f"{op}_{word}": amount for word, amount in zip(_WORDS, amounts, strict=True)}
+    return {"file_id": file_id, "rank": rank, f"max_{op}_offset_bytes": last, **reported}
 
 
 def _places(layouts: Layouts, file_id: int, begin: int, end: int) -> set[Any]:
@@ -44,22 +44,22 @@ def _streams_by_hand(layouts: Layouts, segments: Rows, records: Rows, nprocs: in
     """OST, direction, evidence, file, rank and amounts, each request and each byte looked at."""
     lowest = 0 if nprocs == 1 else -1
     traced = {row["file_id"] for row in segments}
-    found, told = [], set()
+    found, reported = [], set()
     for op in ("read", "write"):
         for file_id in {row["file_id"] for row in records}:
             own = [row for row in records if row["file_id"] == file_id]
             end = max(row.get(f"max_{op}_offset_bytes", 0) + 1 for row in own)
             places = _places(layouts, file_id, 0, end) if end > 0 else set()
-            # The counters tell nothing but 0 where they are left out of a made-up record.
+            # The counters have nothing but 0 where they are left out of a made-up record.
             is_parted = any(row["rank"] < 0 for row in own) and file_id in traced
             if len(places) != 1 or not isinstance(next(iter(places)), int) or is_parted:
                 continue
-            told.add((file_id, op))
+            reported.add((file_id, op))
             for row in own:
                 amounts = tuple(row.get(f"{op}_{word}", 0) for word in _WORDS)
                 found.append((*places, op, "records", file_id, max(row["rank"], lowest), *amounts))
     for row in segments:
-        if (row["file_id"], row["op"]) in told:
+        if (row["file_id"], row["op"]) in reported:
             continue
         offset, length = row["offset_bytes"], row["length_bytes"]
         places = _places(layouts, row["file_id"], offset, offset + max(length, 1)) if offset >= 0 else {""}
@@ -143,7 +143,7 @@ _RECORDS = st.lists(
 @settings(deadline=None)
 @given(_LAYOUTS, _SEGMENTS, _RECORDS, st.sampled_from([1, 2, _NPROCS]), st.sampled_from([1, 7, 1 << 20]))
 def test_pace_equals_request_by_request(layouts: Layouts, segments: Rows, records: Rows, nprocs: int, most: int) -> None:
-    """What tells the OST of every request alone is counted, on that OST, however many requests are looked at at once."""
+    """Only requests with a known OST are counted, on that OST, however many requests are looked at at once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(osts, "_MOST_RANGES", most)
         patch.setattr(osts, "_MOST_PARTS", most)
@@ -154,12 +154,12 @@ def test_pace_equals_request_by_request(layouts: Layouts, segments: Rows, record
     assert expected == {row["rank"]: (row["ost_id"], row["request_seconds"]) for row in of_ranks}
 
 
-def test_striped_files_without_a_trace_tell_nothing() -> None:
+def test_striped_files_without_a_trace_show_nothing() -> None:
     """Where nobody knows which OST took the time, no OST gets any of it."""
     assert ([], []) == answers({1: [_whole([1, 2])]}, (), [record(1, 0, "write", (40, 4, 1.0))])
 
 
-def test_requests_to_several_osts_tell_nothing() -> None:
+def test_requests_to_several_osts_show_nothing() -> None:
     """A request that touches two OSTs is left out; one beside it is not."""
     pace, _ = answers({1: [_whole([1, 2])]}, [segment(0, 8), segment(8, 4, seconds=2.0)], [record(1, -1, "write", (12, 2, 3.0))])
     assert [(1, 1, 4, 2.0)] == [

@@ -175,7 +175,7 @@ def test_requests_without_offsets() -> None:
         assert [5, 0, 5, 5, 5, 2, 2, 2] == [read[name] for name in NEEDING_OFFSETS]
 
 
-def test_files_too_far_apart_to_tell() -> None:
+def test_files_too_far_apart() -> None:
     """Files that add up to more than 64 bits hold have no overlaps that are known, and what was moved is."""
     rows = [
         {"file_id": file_id, "op": "read", "offset_bytes": offset, "length_bytes": 7}
@@ -232,7 +232,7 @@ def test_stale_mirrors_do_not_serve() -> None:
     assert [1, None] == [row["straddle_count"] for row in rows]
 
 
-def test_layout_that_starts_behind() -> None:
+def test_layout_that_starts_after_the_requests() -> None:
     """A layout with a hole before its first component is taken from there for what lies before it."""
     rows = [{"file_id": file_id, "op": "write", "offset_bytes": 3, "length_bytes": 2} for file_id in (1, 2)]
     layouts = [{"file_id": file_id, "stripe_bytes": size, "extent_start_bytes": 2**61} for file_id, size in ((1, 4), (2, 100))]

@@ -202,7 +202,7 @@ def test_nothing_is_lost(rows: Rows) -> None:
 
 
 def test_patterns() -> None:
-    """Each pattern is told by its requests."""
+    """Each pattern is known by its requests."""
     assert [("single", 1)] == patterns((7, 5))
     assert [("consecutive", 4)] == patterns((7, 5), (12, 1), (13, 9), (22, 1))
     assert [("sequential", 4)] == patterns((7, 5), (13, 5), (30, 5), (90, 5))
@@ -228,8 +228,8 @@ def test_many_short_blocks() -> None:
         assert expected == len(patterns(*blocks))
 
 
-def test_stride_is_told() -> None:
-    """A strided run tells length and stride; that of blocks goes from block to block."""
+def test_stride_is_found() -> None:
+    """A strided run has length and stride; that of blocks goes from block to block."""
     (row,) = runs(requests_of([(100 * block + 10 * part, 10) for block in range(5) for part in range(3)]))
     assert ("strided", 0, 10, 100, 15, 10, 150) == tuple(
         row[name]

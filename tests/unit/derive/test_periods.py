@@ -17,7 +17,7 @@ from iomine.derive.trace import Tables
 from iomine.errors import UnreadableError
 from iomine.sources.darshan import read_log
 
-# Phases are told to be regular from here on.
+# Phases count as regular from here on.
 _REGULAR = 0.85
 
 
@@ -101,8 +101,8 @@ def test_a_trace_of_mpiio_alone() -> None:
     assert [("write", "trace", 3.0)] == [(row["op"], row["evidence"], row["period_seconds"]) for row in _rows(tables)]
 
 
-def test_heat_maps_tell_the_period_between_bins() -> None:
-    """Bursts every 4.5 bins start at 4 or 5 bins' distance; the spectrum tells the same period more finely, and is told."""
+def test_heat_maps_resolve_the_period_between_bins() -> None:
+    """Bursts every 4.5 bins start at 4 or 5 bins' distance; the spectrum has the same period more finely, and is reported."""
     bins = np.histogram(np.arange(12) * 4.5 + 0.1, np.arange(52))[0].tolist()
     (row,) = _rows(_mapped(bins, 2.0))
     assert ("spectrum", 12) == (row["period_method"], row["io_phase_count"])
@@ -110,7 +110,7 @@ def test_heat_maps_tell_the_period_between_bins() -> None:
 
 
 def test_bursts_without_gaps_have_a_period() -> None:
-    """Bytes that swell and fade and never cease are one phase; the spectrum tells their period."""
+    """Bytes that swell and fade and never cease are one phase; the spectrum has their period."""
     swell = [100 + round(90 * math.sin(2 * math.pi * at / 10)) for at in range(100)]
     (row,) = _rows(_mapped(swell, 0.1))
     assert ("spectrum", 1) == (row["period_method"], row["io_phase_count"])

@@ -62,7 +62,7 @@ def test_phases_equal_brute_force(sets: list[Intervals], chance: random.Random) 
     """Each set of intervals is parted as by a loop over its sorted gaps, whatever others there are and in whatever order."""
     for intervals in sets:
         steps = _steps(intervals)
-        # Two steps that are equal but for rounding may be taken for each other.
+        # Two steps that are equal except for rounding may be taken for each other.
         assume(len(steps) < 2 or steps[0] > steps[1] * (1 + 1e-9))
     expected = [(at, number) for at, intervals in enumerate(sets) for number in _by_hand(intervals)]
     rows = [(at, *interval) for at, intervals in enumerate(sets) for interval in intervals]
@@ -173,7 +173,7 @@ def _read(start: float, seconds: float, **other: Any) -> dict[str, Any]:
     return _write(start, seconds, op="read", **other)
 
 
-def _told(requests: list[dict[str, Any]], layer: str = "all", **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _reported(requests: list[dict[str, Any]], layer: str = "all", **tables: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Phases of a layer, by the traces of requests and by records."""
     by_layer = [[row for row in requests if row["layer"] == name] for name in ("posix", "mpiio")]
     made = {"segment": [columns("segment", rows) for rows in by_layer if rows]}
@@ -185,9 +185,9 @@ def _shown(rows: list[dict[str, Any]]) -> list[tuple[str, float, float]]:
     return [(row["op"], row["start_seconds"], row["end_seconds"]) for row in rows]
 
 
-def test_the_last_dump_and_the_reads_behind_it_are_two_phases() -> None:
+def test_the_last_dump_and_the_reads_after_it_are_two_phases() -> None:
     """Phases are of one direction, each with its own start and end, and numbered in the order of their starts."""
-    rows = _told([*(_write(float(at), 0.25) for at in range(3)), _read(2.25, 0.5)])
+    rows = _reported([*(_write(float(at), 0.25) for at in range(3)), _read(2.25, 0.5)])
     assert [("write", 0.0, 0.25), ("write", 1.0, 1.25), ("write", 2.0, 2.25), ("read", 2.25, 2.75)] == _shown(rows)
     assert [1, 2, 3, 4] == [row["phase"] for row in rows]
     assert [(_MIB, 0)] * 3 + [(0, _MIB)] == [(row["write_bytes"], row["read_bytes"]) for row in rows]
@@ -196,14 +196,14 @@ def test_the_last_dump_and_the_reads_behind_it_are_two_phases() -> None:
 def test_reads_between_dumps_do_not_join_them() -> None:
     """Where a log reads all the time, its checkpoints are phases all the same."""
     reads = [_read(at / 2, 0.5, rank=1) for at in range(40)]
-    rows = _told([*reads, *(_write(at * 5.0, 0.5) for at in range(4))])
+    rows = _reported([*reads, *(_write(at * 5.0, 0.5) for at in range(4))])
     assert [("read", 0.0, 20.0), *(("write", at * 5.0, at * 5.0 + 0.5) for at in range(4))] == sorted(_shown(rows))
 
 
 def test_copying_is_one_phase_of_reads_and_one_of_writes() -> None:
     """A program that reads and writes in turn, some milliseconds each, pauses neither here nor there."""
     turns = [_read(at / 64, 1 / 128) for at in range(50)] + [_write(at / 64 + 1 / 128, 1 / 128) for at in range(50)]
-    assert [("read", 0.0, 49 / 64 + 1 / 128), ("write", 1 / 128, 50 / 64)] == _shown(_told(turns))
+    assert [("read", 0.0, 49 / 64 + 1 / 128), ("write", 1 / 128, 50 / 64)] == _shown(_reported(turns))
 
 
 def _sieved(**other: Any) -> list[dict[str, Any]]:
@@ -216,26 +216,26 @@ def _sieved(**other: Any) -> list[dict[str, Any]]:
 def test_what_is_read_in_order_to_write_is_no_read() -> None:
     """The direction is that which was asked for; what MPI-IO read beneath a write is a column of the phase of writes."""
     for layer in ("posix", "all"):
-        rows = _told(_sieved(), layer)
+        rows = _reported(_sieved(), layer)
         assert [("write", 0.0, 0.5), ("write", 1.0, 1.5), ("read", 1.5, 2.0)] == _shown(rows)
         assert [3 * _MIB, 3 * _MIB, 0] == [row["sieve_read_bytes"] for row in rows]
         assert [0, 0, _MIB] == [row["read_bytes"] for row in rows]
         assert [0, 0, 1] == [row["read_count"] for row in rows]
 
 
-def test_counters_tell_what_was_read_in_order_to_write() -> None:
+def test_counters_show_what_was_read_in_order_to_write() -> None:
     """Without a trace of MPI-IO: nothing was asked for of a file that MPI-IO only wrote; otherwise it is not known."""
     requests = [row for row in _sieved(file_id=1) if row["layer"] == "posix"]
-    (only_written,) = {row["op"] for row in _told(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1}])}
+    (only_written,) = {row["op"] for row in _reported(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1}])}
     assert "write" == only_written
-    rows = _told(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1, "read_bytes": 1}])
+    rows = _reported(requests, mpiio_file=[{"file_id": 1, "write_bytes": 1, "read_bytes": 1}])
     assert {"read", "write"} == {row["op"] for row in rows}
     assert {None} == {row["sieve_read_bytes"] for row in rows}
 
 
 def test_requests_that_move_nothing() -> None:
     """Where no request moved anything there is a phase all the same, and no rank that took part."""
-    (row,) = _told([_write(0.0, 1.0, length_bytes=0)])
+    (row,) = _reported([_write(0.0, 1.0, length_bytes=0)])
     assert (0, 0, None, None) == (row["write_bytes"], row["rank_count"], row["slowest_rank"], row["straggler_count"])
 
 
@@ -255,9 +255,9 @@ def test_opens_and_closes_are_no_pause() -> None:
     """Whoever opens a file anew for each write does not pause meanwhile, as long as its opens may take."""
     requests = [_write(at * 0.5, 0.125, file_id=1) for at in range(8)]
     record = {"file_id": 1, "open_count": 8, "close_start_seconds": 0.125, "open_end_seconds": 3.5, "close_end_seconds": 4.0}
-    opening = _told(requests, posix_file=[record | {"meta_seconds": 8 * 0.25}])
+    opening = _reported(requests, posix_file=[record | {"meta_seconds": 8 * 0.25}])
     assert [("write", 0.0, 3.625)] == _shown(opening)
-    computing = _told(requests, posix_file=[record | {"meta_seconds": 8 * 0.0625}])
+    computing = _reported(requests, posix_file=[record | {"meta_seconds": 8 * 0.0625}])
     assert 8 == len(computing)
 
 
@@ -265,14 +265,14 @@ def test_opens_lie_between_the_first_close_and_the_last_open() -> None:
     """A file that was opened twice was opened again where its record says, be other pauses longer."""
     requests = [*(_write(float(at), 0.25, file_id=1) for at in range(3)), _read(2.5, 0.25, file_id=1)]
     record = {"file_id": 1, "open_count": 2, "close_start_seconds": 2.25, "open_end_seconds": 2.5, "meta_seconds": 2.0}
-    assert 4 == len(_told(requests, posix_file=[record]))
+    assert 4 == len(_reported(requests, posix_file=[record]))
 
 
 def test_a_few_bytes_at_close_are_no_phase() -> None:
     """A header that is written at close, long after the data, makes no phase; the same bytes within a phase belong to it."""
     requests = [_write(0.0, 1.0), _write(9.0, 0.001, length_bytes=512)]
-    assert [("write", 0.0, 1.0)] == _shown(_told(requests))
-    assert [("write", 0.0, 1.001)] == _shown(_told([requests[0], _write(1.0, 0.001, length_bytes=512)]))
+    assert [("write", 0.0, 1.0)] == _shown(_reported(requests))
+    assert [("write", 0.0, 1.001)] == _shown(_reported([requests[0], _write(1.0, 0.001, length_bytes=512)]))
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_a_few_bytes_at_close_are_no_phase() -> None:
 )
 def test_bursts_of_a_rank(begins: list[list[float]], phase_count: int, bursts: int) -> None:
     """Gaps of each rank by itself part its bursts; the union over ranks closes gaps, or opens them."""
-    rows = _told([_write(start, 1.0, rank=rank) for rank, starts in enumerate(begins) for start in starts])
+    rows = _reported([_write(start, 1.0, rank=rank) for rank, starts in enumerate(begins) for start in starts])
     assert phase_count == len(rows)
     assert {bursts} == {row["bursts_per_rank"] for row in rows}
 
@@ -302,6 +302,6 @@ def test_hostile_records(times: list[float], opens: int, requests: list[tuple[in
     """Whatever records claim of opens, phases are there, in order, and hold all bytes."""
     names = ("meta_seconds", "open_start_seconds", "open_end_seconds", "close_start_seconds")
     record = {"file_id": 1, "open_count": opens} | dict(zip(names, times, strict=True))
-    rows = _told([_write(float(at), 0.5, file_id=1, rank=rank) for at, rank in requests], posix_file=[record])
+    rows = _reported([_write(float(at), 0.5, file_id=1, rank=rank) for at, rank in requests], posix_file=[record])
     assert len(requests) * _MIB == sum(row["write_bytes"] for row in rows)
     assert all(before["end_seconds"] < after["start_seconds"] for before, after in itertools.pairwise(rows))

@@ -130,14 +130,14 @@ def part_by_hand(program: Program, layer: str, left_out: set[int]) -> Part:
         key = layer, request.file_id
         amounts = request.amounts()
         is_shared = key in program.shared and program.nprocs > 1
-        is_untold = is_shared and not (key in program.traced and key not in program.cut)
+        is_unread = is_shared and not (key in program.traced and key not in program.cut)
         if request.file_id in left_out:
-            rest_is_known &= not (is_untold and request.length_bytes)
+            rest_is_known &= not (is_unread and request.length_bytes)
             continue
         if is_shared:
             part.missing["meta_seconds"] += amounts.pop("meta_seconds")
-            part.evidence = max(part.evidence, 0 if is_untold else 1)
-        add(part.missing if is_untold else part.known.setdefault(request.rank, dict.fromkeys(MEASURES, 0)), amounts)
+            part.evidence = max(part.evidence, 0 if is_unread else 1)
+        add(part.missing if is_unread else part.known.setdefault(request.rank, dict.fromkeys(MEASURES, 0)), amounts)
     if any(part.missing[name] for name in BYTES) and rest_is_known and layer in program.heat:
         part.evidence = 2
         for request in wanted:

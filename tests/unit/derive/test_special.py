@@ -33,13 +33,13 @@ def _special(path: str, **record: Any) -> list[tuple[str, str]]:
         ("socket:[4711]", "socket"),
     ],
 )
-def test_names_that_tell(path: str, kind: str) -> None:
+def test_names_that_say_it(path: str, kind: str) -> None:
     """Streams, devices, what the kernel shows, and pipes and sockets without a path are known by name."""
     assert [(kind, "name")] == _special(path)
 
 
 @pytest.mark.parametrize("path", ["/scratch/dev/null", "/device/a", "/procs/1", "/scratch/pipe:[1]", "<STDOUT>.txt", "", "/dev"])
-def test_names_that_do_not_tell(path: str) -> None:
+def test_names_that_say_nothing(path: str) -> None:
     """A file on storage whose name only looks like that is none."""
     assert [] == _special(path)
 

@@ -59,7 +59,7 @@ def test_no_period(moved: list[float]) -> None:
 
 
 def test_bursts_on_and_between_bins() -> None:
-    """Where a period is no whole number of bins it is told between them, and is no multiple of itself."""
+    """Where a period is no whole number of bins it is found between them, and is no multiple of itself."""
     for period in (2.15, 5.3, 7.5, 33.3):
         starts = np.arange(20) * period
         moved = np.histogram(np.concatenate([starts + part for part in np.linspace(0, 1, 21)]), np.arange(starts[-1] + 3))[0]

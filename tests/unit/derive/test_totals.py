@@ -165,7 +165,7 @@ def test_times_equal_brute_force(program: Program, run_seconds: float | None) ->
     assert (expected < sum(own.values()) + sum(shared.values())) == got.is_overlapping
     by_rank = {rank: own[rank] + shared[rank] for rank in own}
     if got.slowest_rank is not None and run_seconds is None:
-        # What is told is no more than the slowest rank took, at least nine tenths of it, and told of a rank that is as slow.
+        # The result is no more than the slowest rank took, at least nine tenths of it, and names a rank that is as slow.
         assert 0.9 * max(by_rank.values()) <= got.slowest_rank_io_seconds <= by_rank[got.slowest_rank]
 
 
@@ -203,6 +203,6 @@ def test_times_that_are_no_numbers(odd: float) -> None:
 
 
 def test_time_in_special_files_is_apart() -> None:
-    """What special files took is told of itself, and is no I/O."""
+    """What special files took is counted by itself, and is no I/O."""
     got = times({}, {"posix_file": [columns("posix_file", [{"meta_seconds": 11218.0}])]}, 1, 1469.0)
     assert (11218.0, 0.0, False) == (got.special_core_seconds, got.io_core_seconds, got.is_overlapping)

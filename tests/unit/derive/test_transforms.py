@@ -239,7 +239,7 @@ def test_transformation(transformation: str | None, mpiio: Rows, posix: Rows, re
     ],
 )
 def test_collective_calls_that_stayed_independent(expected: tuple[bool | None, bool | None, int | None], records: Rows) -> None:
-    """Counters tell how many calls were collective; those beyond the others that ranks carried out themselves stayed so."""
+    """Counters say how many calls were collective; those beyond the others that ranks carried out themselves stayed so."""
     row = one(COLLECTIVE, COLLECTIVE, records)
     assert expected == (row["is_collective"], row["stayed_independent"], row["stayed_independent_count"])
 
@@ -317,7 +317,7 @@ def test_requests_that_are_done_later() -> None:
 
 
 def test_traces_without_offsets() -> None:
-    """Where MPI-IO's trace does not say where requests lie, time and length tell what they became."""
+    """Where MPI-IO's trace does not say where requests lie, time and length show what they became."""
     assert "unchanged" == one([row | {"offset_bytes": -1} for row in EACH], EACH)["transformation"]
 
 
@@ -377,7 +377,7 @@ def known(row: Row) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("row", each(workloads(), lambda row: row["truth"].get("aggregator_ranks") is not None))
 def test_aggregators_of_known_workloads(row: Row) -> None:
-    """Aggregators are the ranks that MPI-IO was told to use, as many as the hint says, and their requests are larger."""
+    """Aggregators are the ranks that MPI-IO was asked to use, as many as the hint says, and their requests are larger."""
     for found in known(row):
         assert "collective_buffering" == found["transformation"]
         assert row["truth"]["aggregator_ranks"] == found["aggregator_ranks"]

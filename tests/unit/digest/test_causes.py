@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from iomine.digest.causes import NEARLY_ALL, Sign, causes_of
 from iomine.triggers import TRIGGERS
-from iomine.triggers.model import TOLD
+from iomine.triggers.model import FINDING_LEVELS
 
 NIGHT = date(2024, 4, 18)
-CODES = sorted(code for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in TOLD)
+CODES = sorted(code for code, each in TRIGGERS.items() if each.ruleset == "iomine" and each.level in FINDING_LEVELS)
 
 
 def sign(code: str, cost: float | None = 1.0, runs: int = 10) -> Sign:
@@ -24,7 +24,7 @@ def grouped(signs: list[Sign], together: dict[tuple[str, str], int] | None = Non
 
 
 def test_codes_of_the_same_runs_are_one_cause():
-    """Small writes that are not collective are told once, the costliest first."""
+    """Small writes that are not collective are listed once, the costliest first."""
     assert [["MPIIO-102", "POSIX-102"]] == grouped([sign("POSIX-102", 5), sign("MPIIO-102", 7)])
 
 
@@ -60,7 +60,7 @@ def test_who_could_lead_is_named():
 
 
 def test_some_triggers_are_about_reads_or_writes_alone():
-    """Reads and writes are told apart by what triggers say of themselves."""
+    """Reads and writes are separated by the triggers' field `op`."""
     assert {"read", "write", None} == {TRIGGERS[code].op for code in CODES}
 
 

@@ -1,4 +1,4 @@
-"""What letters tell, against adding up the rows one by one."""
+"""What mails list, against adding up the rows one by one."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from letter_rows import all_letters, database, since
+from mail_rows import all_mails, database, since
 
 from iomine.digest.causes import causes_of
 from iomine.digest.known import Known, Scope, gather
@@ -31,7 +31,7 @@ _runs = st.lists(
             "job_id": st.sampled_from(["1", "2", "3"]),
             "run_core_seconds": st.sampled_from([None, 0.0, 360_000.0]),
             "io_core_seconds": st.sampled_from([None, 36_000.0, 360_000.0]),
-            "weather": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
+            "system_state": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
             "is_slow_run": st.sampled_from([None, False, True]),
             "fired": st.dictionaries(st.sampled_from(CODES), _costs, max_size=4),
         }
@@ -72,8 +72,8 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         for code, cost in log["fired"].items()
     ]
     slowdowns = {"weather_slowdown_ratio": 2.0, "run_slowdown_ratio": 4.0}
-    weather = [log | {"weather_verdict": log["weather"]} | slowdowns for log in logs if log["weather"]]
-    told = [
+    system_state = [log | {"weather_verdict": log["system_state"]} | slowdowns for log in logs if log["system_state"]]
+    reported = [
         {
             **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
             "cluster": "blue",
@@ -88,7 +88,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         }
         for each in outcomes
     ]
-    return {"logs": logs, "findings": findings, "job_weather": weather, "advice_outcomes": told, "core.job": JOBS}
+    return {"logs": logs, "findings": findings, "job_weather": system_state, "advice_outcomes": reported, "core.job": JOBS}
 
 
 def charged(code: str, cost: float | None) -> float | None:
@@ -104,7 +104,7 @@ def recipient_of(run: Row, scope: Scope) -> str | None:
 
 
 def counted(runs: list[Row], scope: Scope) -> dict[str, list[Row]]:
-    """The runs that each recipient is told of."""
+    """The runs that are reported to each recipient."""
     found: dict[str, list[Row]] = defaultdict(list)
     for run in runs:
         recipient = recipient_of(run, scope)
@@ -132,7 +132,7 @@ def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, s
 
 
 def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
-    loud = [run for run in runs if run["weather"] not in {"system", "neighbour"} and not _is_unexplained(run)]
+    loud = [run for run in runs if run["system_state"] not in {"system", "neighbour"} and not _is_unexplained(run)]
     fired: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for run in loud:
         for code in run["fired"]:
@@ -179,14 +179,14 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
         assert len({run["night"] for run in slowed}) == application.night_count
     total = 0.0
     for run in loud:
-        told = [code for code in run["fired"] if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone]
-        total += added(charged(code, run["fired"][code]) for code in told) or 0.0
+        reported = [code for code in run["fired"] if run["cluster"] != "blue" or (run["lineage_id"], code) not in gone]
+        total += added(charged(code, run["fired"][code]) for code in reported) or 0.0
     assert total == pytest.approx(sum(row["cost_core_seconds"] or 0 for row in got.nights))
     assert total == pytest.approx(sum(cause.cost_core_seconds or 0 for cause in got.causes))
 
 
 def _is_unexplained(run: Row) -> bool:
-    return run["weather"] == "unexplained" and bool(run["is_slow_run"])
+    return run["system_state"] == "unexplained" and bool(run["is_slow_run"])
 
 
 def run_of(number: int, **given: Any) -> Row:
@@ -200,122 +200,123 @@ def run_of(number: int, **given: Any) -> Row:
         "job_id": str(number),
         "run_core_seconds": 36_000.0,
         "io_core_seconds": 7200.0,
-        "weather": None,
+        "system_state": None,
         "is_slow_run": None,
         "fired": {"POSIX-102": 3600.0},
         **given,
     }
 
 
-def test_most_five_are_told_and_the_rest_counted():
-    """Of seven causes five are told, the costliest first, and two are said to be in the reports."""
+def test_most_five_are_listed_and_the_rest_counted():
+    """Of seven causes five are listed, the costliest first, and two are said to be in the reports."""
     runs = [run_of(1, application=f"app{number}", fired={"POSIX-102": 3600.0 * number}) for number in range(1, 8)]
-    letter = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1]))["ada"]
-    assert ["app7", "app6", "app5", "app4", "app3"] == [entry.subject.application for entry in letter.entries]
-    assert "And 2 more in the reports." in letter.text
-    assert "And 2 more in the reports." in letter.html
+    mail = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1]))["ada"]
+    assert ["app7", "app6", "app5", "app4", "app3"] == [entry.subject.application for entry in mail.entries]
+    assert "And 2 more in the reports." in mail.text
+    assert "And 2 more in the reports." in mail.html
 
 
-def test_nothing_to_say_is_no_letter():
-    """Who has no findings, or is to be told of none, gets none; nor does a run without a user's name."""
+def test_nothing_to_say_is_no_mail():
+    """Who has no findings, or is to be mailed none, gets no mail; nor does a run without a user's name."""
     runs = [run_of(1, fired={}), run_of(2, user="bob"), run_of(3, user="")]
     ask = database(tables(runs, []))
-    assert {"bob"} == all_letters(ask, since(FIRST, NIGHTS[-1])).keys()
-    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda *_: True)
-    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_reader=lambda _: False)
-    assert {} == all_letters(ask, since(NIGHTS[2], NIGHTS[-1]))
+    assert {"bob"} == all_mails(ask, since(FIRST, NIGHTS[-1])).keys()
+    assert {} == all_mails(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda *_: True)
+    assert {} == all_mails(ask, since(FIRST, NIGHTS[-1]), is_reader=lambda _: False)
+    assert {} == all_mails(ask, since(NIGHTS[2], NIGHTS[-1]))
 
 
 def test_what_could_lead_is_asked_for_too():
     """A cause is quiet where a sign that may have led it last time is; a much cheaper sign silences nothing."""
     runs = [run_of(1, fired={"POSIX-102": 3600.0, "LUSTRE-101": 2000.0, "RANK-201": 100.0})]
     ask = database(tables(runs, []))
-    for code, told in (("LUSTRE-101", {}), ("POSIX-102", {}), ("RANK-201", {"ada"})):
-        got = all_letters(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda _, entry, code=code: entry.subject.code == code)
-        assert set(told) == got.keys()
+    for code, reported in (("LUSTRE-101", {}), ("POSIX-102", {}), ("RANK-201", {"ada"})):
+        got = all_mails(ask, since(FIRST, NIGHTS[-1]), is_quiet=lambda _, entry, code=code: entry.subject.code == code)
+        assert set(reported) == got.keys()
 
 
-def test_idle_ranks_are_told_beside_the_cost():
-    """Ranks that stood idle are told apart from the cost, once for signs of one cause, and count for what is worth a mail."""
-    told = tables([run_of(1, fired={"RANK-303": 3600.0, "RANK-302": 1800.0})], [])
-    for row in told["findings"]:
+def test_idle_ranks_are_reported_beside_the_cost():
+    """The time of idle ranks is given beside the cost, once for signs of one cause, and count for what is worth a mail."""
+    reported = tables([run_of(1, fired={"RANK-303": 3600.0, "RANK-302": 1800.0})], [])
+    for row in reported["findings"]:
         row |= {"charged_core_seconds": row["cost_core_seconds"], "idle_core_seconds": 2 * row["cost_core_seconds"]}
-    (letter,) = all_letters(database(told), since(FIRST, NIGHTS[-1])).values()
-    assert ["RANK-303"] == [entry.subject.code for entry in letter.entries]
-    assert ("RANK-302",) == letter.entries[0].signs
-    assert 3600.0 + 1800.0 + 7200.0 == letter.entries[0].cost_core_seconds
-    assert "1.5 core-hours, and other ranks stood idle for 2 core-hours" in " ".join(letter.text.split())
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
+    assert ["RANK-303"] == [entry.subject.code for entry in mail.entries]
+    assert ("RANK-302",) == mail.entries[0].signs
+    assert 3600.0 + 1800.0 + 7200.0 == mail.entries[0].cost_core_seconds
+    assert "1.5 core-hours, and other ranks stood idle for 2 core-hours" in " ".join(mail.text.split())
 
 
 def test_what_is_gone_is_praised_once():
-    """What is gone is told as that and not as wrong: of this time, or since a mail told of it; once."""
+    """What is gone is reported as gone and not as wrong: if it went in these nights, or since a mail listed it; once."""
     runs = [run_of(1)]
     ask = database(tables(runs, [("ada", "a", "POSIX-102", "gone")]))
     subject = Subject("blue", "ada", "solve", "POSIX-102")
-    (letter,) = all_letters(ask, since(FIRST, NIGHTS[-1])).values()
-    assert ((), (subject,)) == (letter.entries, letter.better)
-    assert "is gone since 2 April" in " ".join(letter.text.split())
-    assert "2 core-hours saved" in letter.subject
-    assert {} == all_letters(ask, since(NIGHTS[2], NIGHTS[-1]))
-    assert {} == all_letters(ask, since(FIRST, NIGHTS[-1]), is_praised=lambda *_: True)
+    (mail,) = all_mails(ask, since(FIRST, NIGHTS[-1])).values()
+    assert ((), (subject,)) == (mail.entries, mail.better)
+    assert "is gone since 2 April" in " ".join(mail.text.split())
+    assert "2 core-hours saved" in mail.subject
+    assert {} == all_mails(ask, since(NIGHTS[2], NIGHTS[-1]))
+    assert {} == all_mails(ask, since(FIRST, NIGHTS[-1]), is_praised=lambda *_: True)
 
 
-def test_praise_names_the_mail_that_told_of_it():
-    """Where a mail told of what is gone now, it is praised however long ago that was, with the mail's date."""
+def test_praise_names_the_mail_that_listed_it():
+    """Where a mail listed what is gone now, it is praised however long ago that was, with the mail's date."""
     ask = database(tables([run_of(1, night=NIGHTS[-1], fired={})], [("ada", "a", "POSIX-102", "gone")]))
-    (letter,) = all_letters(ask, since(NIGHTS[-1], NIGHTS[-1]), told_on=lambda *_: date(2024, 3, 28)).values()
-    assert "is gone since our mail to you of 28 March" in " ".join(letter.text.split())
+    (mail,) = all_mails(ask, since(NIGHTS[-1], NIGHTS[-1]), mailed_on=lambda *_: date(2024, 3, 28)).values()
+    assert "is gone since our mail to you of 28 March" in " ".join(mail.text.split())
 
 
-def test_what_is_over_without_a_mail_is_not_told():
-    """What is over although no mail told of it is no finding any more and no praise, and keeps no other praise back."""
-    told = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told")])
-    assert {} == all_letters(database(told), since(FIRST, NIGHTS[-1]))
-    told["advice_outcomes"][0]["is_over"] = False
-    (letter,) = all_letters(database(told), since(FIRST, NIGHTS[-1])).values()
-    assert ["POSIX-102"] == [entry.subject.code for entry in letter.entries]
+def test_what_is_over_without_a_mail_is_not_mailed():
+    """What is over although no mail listed it is no finding any more and no praise, and keeps no other praise back."""
+    reported = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told")])
+    assert {} == all_mails(database(reported), since(FIRST, NIGHTS[-1]))
+    reported["advice_outcomes"][0]["is_over"] = False
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
+    assert ["POSIX-102"] == [entry.subject.code for entry in mail.entries]
     both = tables([run_of(1)], [("ada", "a", "POSIX-102", "not told"), ("ada", "b", "POSIX-102", "gone")])
-    (letter,) = all_letters(database(both), since(FIRST, NIGHTS[-1])).values()
-    assert ((), 1) == (letter.entries, len(letter.better))
+    (mail,) = all_mails(database(both), since(FIRST, NIGHTS[-1])).values()
+    assert ((), 1) == (mail.entries, len(mail.better))
 
 
 def test_what_is_worse_elsewhere_is_no_praise():
     """A finding that is gone in one lineage of an application and worse in another did not get better."""
     outcomes = [("ada", "a", "POSIX-102", "gone"), ("ada", "b", "POSIX-102", "worse")]
-    assert {} == all_letters(database(tables([run_of(1)], outcomes)), since(FIRST, NIGHTS[-1]))
+    assert {} == all_mails(database(tables([run_of(1)], outcomes)), since(FIRST, NIGHTS[-1]))
 
 
-def test_others_faults_are_told_apart():
-    """Runs that others made slow are in no entry; who has such an entry beside them is told how many, and never by whom."""
-    runs = [run_of(1), run_of(2, weather="neighbour"), run_of(3, weather="system"), run_of(4, weather="system")]
-    (letter,) = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
-    assert 3600.0 == letter.entries[0].cost_core_seconds
-    text = " ".join(letter.text.split())
+def test_others_faults_have_their_own_part():
+    """Runs that others made slow are in no entry; a mail with other entries says how many, and never who slowed them."""
+    runs = [run_of(1), run_of(2, system_state="neighbour"), run_of(3, system_state="system"), run_of(4, system_state="system")]
+    (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
+    assert 3600.0 == mail.entries[0].cost_core_seconds
+    text = " ".join(mail.text.split())
     assert (
-        "What was not your fault - solve: 3 runs in 1 night were slowed, 2 by the file system itself and 1 by another user's jobs"
-        in text
+        "Slow runs, not caused by the program - solve: 3 runs in 1 night were slowed, "
+        "2 by the file system itself and 1 by another user's jobs" in text
     )
     assert "1 of 1 run, in 1 night, on blue" in text
 
 
-def test_what_nobody_can_explain_is_told_apart():
+def test_unexplained_runs_have_their_own_part():
     """Slow runs that are unexplained are in no entry, and what was ruled out is said; of those that were not slow nothing is."""
-    unexplained = {"weather": "unexplained", "is_slow_run": True}
-    runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained), run_of(4, weather="unexplained", is_slow_run=False)]
-    (letter,) = all_letters(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
-    assert 7200.0 == letter.entries[0].cost_core_seconds
-    text = " ".join(letter.text.split())
+    unexplained = {"system_state": "unexplained", "is_slow_run": True}
+    runs = [run_of(1), run_of(2, **unexplained), run_of(3, **unexplained)]
+    runs.append(run_of(4, system_state="unexplained", is_slow_run=False))
+    (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
+    assert 7200.0 == mail.entries[0].cost_core_seconds
+    text = " ".join(mail.text.split())
     assert (
-        "What was slow, and nobody knows why - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before. "
-        "Ruled out are the servers" in text
+        "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before. "
+        "The servers' counters show the usual speed" in text
     )
     assert "2 of 2 runs, in 1 night, on blue" in text
 
 
-def test_projects_are_told_by_user():
-    """A project's letter sums up by user, names whose application is meant, and blames nobody."""
+def test_projects_are_mailed_by_user():
+    """A project's mail sums up by user, names whose application is meant, and blames nobody."""
     runs = [run_of(1), run_of(1, user="bob", fired={"POSIX-101": 7200.0}), run_of(2, user="eve")]
-    got = all_letters(database(tables(runs, [])), Scope("project", {}, FIRST, NIGHTS[-1]))
+    got = all_mails(database(tables(runs, [])), Scope("project", {}, FIRST, NIGHTS[-1]))
     assert {"chem", "bio"} == got.keys()
     text = " ".join(got["chem"].text.split())
     assert "By user: - bob: 2 core-hours in 1 run - ada: 1 core-hour in 1 run" in text

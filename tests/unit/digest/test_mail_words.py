@@ -1,4 +1,4 @@
-"""Words of letters: names do no harm, programs stay programs, numbers can be read."""
+"""Words of mails: names do no harm, programs stay programs, numbers can be read."""
 
 import ast
 import re
@@ -21,14 +21,14 @@ PLACES = ("{{link:stop}}", "{{mailto:stop}}", "{{{link:stop}}}", "{{link:snooze:
 @given(st.one_of(st.text(), st.sampled_from([*HOSTILE.values(), *PLACES, "\ue000\ue001</bdi>", "{" * 50, ""])))
 def test_names_do_no_harm(text: str):
     """Whatever a name holds, it is a line of signs that can be seen, is no place of the post's, and ends where it ends."""
-    told = name(text)
-    assert "\ue000" == told[0]
-    assert "\ue001" == told[-1]
-    assert unmarked(told).isprintable()
-    assert "{{" not in told
-    assert "}}" not in told
-    assert len(told) <= 140
-    html = str(marked(told))
+    reported = name(text)
+    assert "\ue000" == reported[0]
+    assert "\ue001" == reported[-1]
+    assert unmarked(reported).isprintable()
+    assert "{{" not in reported
+    assert "}}" not in reported
+    assert len(reported) <= 140
+    html = str(marked(reported))
     assert html.startswith("<bdi>")
     assert html.endswith("</bdi>")
     assert not re.search("[<>]", html[5:-6])
@@ -38,10 +38,10 @@ def test_names_in_findings_stand_apart():
     """In a sentence that a trigger made, each path is cut and stands alone; what is no such sentence is a name as a whole."""
     path = "/scratch/\u05e9\u05dc\u05d5\u05dd/" + "x" * 4096
     text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, most of it in {path}."
-    told = finding_of("POSIX-102", text)
-    assert told.startswith("5,000 of 10,000 writes (50%) were small")
-    assert told.endswith("\ue001.")
-    assert len(told) < 250
+    reported = finding_of("POSIX-102", text)
+    assert reported.startswith("5,000 of 10,000 writes (50%) were small")
+    assert reported.endswith("\ue001.")
+    assert len(reported) < 250
     assert finding_of("POSIX-102", "{{link:stop}} <b>").startswith("\ue000{ {")
     assert finding_of("GONE-101", "anything") == name("anything")
 
@@ -49,12 +49,12 @@ def test_names_in_findings_stand_apart():
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"{snippet.language}: {snippet.title}")
 def test_folded_programs_stay_the_same(snippet: Snippet):
     """Each program fits into the plain part; in Python it means the same, in others it has the same words in the same order."""
-    told = folded(snippet)
-    assert max(map(len, told.splitlines())) <= COLUMNS - 4
+    reported = folded(snippet)
+    assert max(map(len, reported.splitlines())) <= COLUMNS - 4
     if snippet.language == "python":
-        assert ast.dump(ast.parse(snippet.code)) == ast.dump(ast.parse(told))
+        assert ast.dump(ast.parse(snippet.code)) == ast.dump(ast.parse(reported))
     else:
-        joined = re.sub(r" [&\\]\n", "\n", told)
+        joined = re.sub(r" [&\\]\n", "\n", reported)
         assert re.sub(r" &\n", "\n", snippet.code).split() == joined.split()
 
 
@@ -65,7 +65,7 @@ def test_wrapped_lines_fit(text: str):
 
 
 @pytest.mark.parametrize(
-    ("core_seconds", "told"),
+    ("core_seconds", "reported"),
     [
         (None, "a cost that is not known"),
         (1.0, "less than 0.01 core-hours"),
@@ -75,9 +75,9 @@ def test_wrapped_lines_fit(text: str):
         (0.5 * 3600, "0.5 core-hours"),
     ],
 )
-def test_core_hours_read_well(core_seconds, told):
+def test_core_hours_read_well(core_seconds, reported):
     """Core-hours have about three digits."""
-    assert told == core_hours(core_seconds)
+    assert reported == core_hours(core_seconds)
 
 
 def test_times_and_counts_read_well():

@@ -1,4 +1,4 @@
-"""What operators are told, against rows added up one by one."""
+"""What operators are mailed, against rows added up one by one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -7,12 +7,12 @@ from functools import partial
 
 import pytest
 from facility import FIRST, NIGHTS, Facility
-from letter_rows import plain_lines, read_html
+from mail_rows import plain_lines, read_html
 
 from iomine.digest.notices import METRICS, notices
-from iomine.digest.operator import operator_letter
+from iomine.digest.operator import operator_mail
 from iomine.digest.words import COLUMNS, core_hours, name, unmarked
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.views.answers import Ask
 from iomine.views.query import ask as ask_views
 from iomine.views.questions import question
@@ -32,15 +32,15 @@ def ask(facility: Facility) -> Ask:
 
 
 @pytest.fixture(scope="module")
-def letter(ask: Ask) -> Letter:
-    found = operator_letter(ask, FIRST, LAST, {}, [])
+def mail(ask: Ask) -> Mail:
+    found = operator_mail(ask, FIRST, LAST, {}, [])
     assert found is not None
     return found
 
 
-def section(letter: Letter, title: str) -> list[str]:
+def section(mail: Mail, title: str) -> list[str]:
     """Lines of a section, each in one."""
-    text = letter.text.split(f"\n{title}\n\n", 1)[1].split("\n\n", 1)[0]
+    text = mail.text.split(f"\n{title}\n\n", 1)[1].split("\n\n", 1)[0]
     return [" ".join(line.split()) for line in text.removeprefix("- ").split("\n- ")]
 
 
@@ -86,7 +86,7 @@ def _slow_hours(facility: Facility, kind: str) -> Iterable[date]:
 
 @pytest.mark.parametrize("night", DAYS[1:], ids=str)
 def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Facility, ask: Ask, night: date):
-    """A metric is told where it lies above its threshold and above the night before, with its numbers; exactly on it is not."""
+    """A metric is reported above its threshold and above the night before, with its numbers; exactly on it it is not."""
     expected = values(facility)
     thresholds = {metric: by_night[night] for metric, by_night in expected.items()}
     # Sums that are equal may differ in their last digit.
@@ -109,15 +109,15 @@ def test_every_metric_can_be_asked_for(ask: Ask):
         assert all((row["value"] or 0) >= 0 for row in rows)
 
 
-def test_sweeps_are_added_up(facility: Facility, letter: Letter):
+def test_sweeps_are_added_up(facility: Facility, mail: Mail):
     """Counts of each machine's sweeps since the first day."""
     sums = [sum(sweep[f"{what}_count"] for sweep in facility.sweeps) for what in ("found", "ingested", "known", "rejected")]
     expected = "blue: 3 sweeps; {} found = {} ingested + {} known + {} rejected.".format(*sums)
-    assert [expected] == section(letter, "Sweeps")
-    assert "3 sweeps and 18 rejects" in letter.subject
+    assert [expected] == section(mail, "Sweeps")
+    assert "3 sweeps and 18 rejects" in mail.subject
 
 
-def test_offenders_come_by_cost(facility: Facility, letter: Letter):
+def test_offenders_come_by_cost(facility: Facility, mail: Mail):
     """Ten programs with what they cost, the costliest first, and how many more there are."""
     cost = costs(facility)
     sums: dict[tuple[object, object, object], list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -126,7 +126,7 @@ def test_offenders_come_by_cost(facility: Facility, letter: Letter):
         of_one[0] += cost.get(log["log_id"], 0.0)
         of_one[1] += 1
     worst = sorted((each for each in sums.items() if each[1][0] > 0), key=lambda item: -item[1][0])
-    lines = section(letter, "Worst offenders")
+    lines = section(mail, "Worst offenders")
     assert f"And {len(worst) - 10} more programs." == lines[-1]
     for line, ((user, uid, app), (core_seconds, runs)) in zip(lines[:-1], worst, strict=False):
         who = unmarked(name(user)) if user else f"uid {uid}"
@@ -136,30 +136,30 @@ def test_offenders_come_by_cost(facility: Facility, letter: Letter):
         assert line.endswith(f" in {runs:,.0f} run{'' if runs == 1 else 's'}.")
 
 
-def test_rejects_are_counted_by_reason(facility: Facility, letter: Letter):
+def test_rejects_are_counted_by_reason(facility: Facility, mail: Mail):
     """Reasons with how many files, the commonest first."""
     counts = Counter((each["reason"], each["stage"]) for each in facility.rejects if each["at"].date() >= FIRST)
-    told = [int(line.split()[0]) for line in section(letter, "Rejects") if not line.startswith("And ")]
-    assert sorted(counts.values(), reverse=True)[: len(told)] == told
+    reported = [int(line.split()[0]) for line in section(mail, "Rejects") if not line.startswith("And ")]
+    assert sorted(counts.values(), reverse=True)[: len(reported)] == reported
 
 
-def test_logs_without_a_name_are_counted(facility: Facility, letter: Letter):
+def test_logs_without_a_name_are_counted(facility: Facility, mail: Mail):
     """Logs whose user is not known, by uid."""
     counts = Counter(log["uid"] for log in facility.logs if not log["user"])
     expected = {
         f"uid {'unknown' if uid is None else uid}: {count} log{'' if count == 1 else 's'}." for uid, count in counts.items()
     }
-    assert expected == set(section(letter, "Logs without a user's name"))
+    assert expected == set(section(mail, "Logs without a user's name"))
 
 
-def test_both_parts_say_the_same(letter: Letter):
+def test_both_parts_say_the_same(mail: Mail):
     """The HTML has the sections and lines of the plain part, which fits into its columns."""
-    rich = read_html(letter.html)
-    for line in (line for title in rich.headings for line in section(letter, title)):
+    rich = read_html(mail.html)
+    for line in (line for title in rich.headings for line in section(mail, title)):
         assert "".join(line.split()) in "".join(rich.text.split())
-    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS]
+    assert [] == [line for line in plain_lines(mail.text) if len(line) > COLUMNS]
 
 
-def test_nothing_to_say_is_no_letter(ask: Ask):
-    """Of nights and days on which nothing was, there is no letter."""
-    assert operator_letter(ask, date(2030, 1, 1), date(2030, 1, 2), {}, []) is None
+def test_nothing_to_say_is_no_mail(ask: Ask):
+    """Of nights and days on which nothing was, there is no mail."""
+    assert operator_mail(ask, date(2030, 1, 1), date(2030, 1, 2), {}, []) is None

@@ -1,4 +1,4 @@
-"""Both parts of letters: they say the same, fit, and stay harmless whatever names there are."""
+"""Both parts of mails: they say the same, fit, and stay harmless whatever names there are."""
 
 import random
 import re
@@ -6,18 +6,18 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
-from letter_rows import all_letters, database, plain_lines, read_html, since, words
+from mail_rows import all_mails, database, plain_lines, read_html, since, words
 from outline import HOSTILE
 
-from iomine.digest.operator import Trouble, operator_letter
+from iomine.digest.operator import Trouble, operator_mail
 from iomine.digest.words import COLUMNS
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.triggers import MANUALS
-from iomine.triggers.model import TOLD
+from iomine.triggers.model import FINDING_LEVELS
 from iomine.views.answers import Ask
 
 FIRST, LAST = date(2024, 4, 1), date(2024, 4, 14)
-CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in TOLD]
+CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in FINDING_LEVELS]
 NASTY = (*HOSTILE.values(), "{{link:stop}}", "ada\nBcc: all@site.test", "\u200b\u2066x", "\ue000\ue001", "ok")
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ue000\ue001]")
 Row = dict[str, Any]
@@ -64,43 +64,41 @@ def ask() -> Ask:
     dice = random.Random(7)
     logs = [_log(dice, number) for number in range(1000)]
     findings = [_finding(dice, log, code) for log in logs for code in dice.sample(CODES, 10)]
-    weather = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
+    system_state = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
     return database(
         {
             "logs": logs,
             "findings": findings,
-            "job_weather": weather,
+            "job_weather": system_state,
             "advice_outcomes": [_outcome(number) for number in range(60)],
         }
     )
 
 
 @pytest.fixture(scope="module", params=["https://io.site.test", None], ids=["site", "files"])
-def letter(request, ask: Ask) -> Letter:
-    return all_letters(ask, since(FIRST, LAST), request.param)["ada"]
+def mail(request, ask: Ask) -> Mail:
+    return all_mails(ask, since(FIRST, LAST), request.param)["ada"]
 
 
-def test_letters_stay_small(letter: Letter):
+def test_mails_stay_small(mail: Mail):
     """However much there is to say, with room for the post's links both parts and the pictures are far below 100 KB."""
-    assert 5 == len(letter.entries)
-    assert len(letter.text.encode()) < 25_000
-    assert len(letter.html.encode()) < 40_000
-    assert sum(map(len, letter.pictures.values())) < 3000
+    assert 5 == len(mail.entries)
+    assert len(mail.text.encode()) < 25_000
+    assert len(mail.html.encode()) < 40_000
+    assert sum(map(len, mail.pictures.values())) < 3000
 
 
-def test_both_parts_say_the_same(letter: Letter):
-    """But for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
-    plain, rich = "\n".join(plain_lines(letter.text)).split("\nTo answer\n")[0], read_html(letter.html)
-    shown = re.sub(
-        r"It is done, or meant to be so|Not now, tell me again later|No more of these mails at all|\(by mail\)", "", rich.text
-    )
+def test_both_parts_say_the_same(mail: Mail):
+    """Except for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
+    plain, rich = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0], read_html(mail.html)
+    shown = re.sub(r"Done, or intended|Remind me later|Unsubscribe from these mails|\(by mail\)", "", rich.text)
     assert _signs(plain) == _signs(shown)
     titles = [_signs(title) for title in rich.headings if title[0].isdigit()]
-    assert titles == [_signs(title) for title in _titles(letter.text, len(letter.entries))]
+    assert titles == [_signs(title) for title in _titles(mail.text, len(mail.entries))]
 
 
 def _signs(text: str) -> str:
-    """Letters and digits, whatever stands between them."""
+    """Alphanumeric characters, whatever stands between them."""
     return re.sub(r"[\W_]+", "", text)
 
 
@@ -115,21 +113,21 @@ def _titles(text: str, count: int) -> list[str]:
     return found
 
 
-def test_the_plain_part_fits_into_72_columns(letter: Letter):
-    """No line is longer but for addresses, which must not be broken."""
-    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS and "/reports/" not in line]
+def test_the_plain_part_fits_into_72_columns(mail: Mail):
+    """No line is longer except for addresses, which must not be broken."""
+    assert [] == [line for line in plain_lines(mail.text) if len(line) > COLUMNS and "/reports/" not in line]
 
 
-def test_hostile_names_stay_names(letter: Letter):
+def test_hostile_names_stay_names(mail: Mail):
     """No control character, none that turns text around, no tag, no place of the post's beyond its own, and one clean subject."""
-    assert not CONTROLS.search(letter.text)
-    assert not CONTROLS.search(letter.html)
-    assert letter.subject.isprintable()
-    assert len(letter.subject) <= 110
-    tags = read_html(letter.html).tags
+    assert not CONTROLS.search(mail.text)
+    assert not CONTROLS.search(mail.html)
+    assert mail.subject.isprintable()
+    assert len(mail.subject) <= 110
+    tags = read_html(mail.html).tags
     assert tags <= set("html head meta title style body div p h2 h3 ul li pre code a img bdi".split())
-    keys = {entry.subject.key for entry in letter.entries}
-    for part in (letter.text, letter.html):
+    keys = {entry.subject.key for entry in mail.entries}
+    for part in (mail.text, mail.html):
         places = re.findall(r"\{\{.*?\}\}", part)
         assert {re.sub(r"^\{\{(link|mailto):|\}\}$", "", place) for place in places} == {
             "stop", *(f"{action}:{key}" for action in ("acknowledge", "snooze") for key in keys)
@@ -137,32 +135,32 @@ def test_hostile_names_stay_names(letter: Letter):
         assert places.count("{{mailto:stop}}") == 1
 
 
-def test_nothing_comes_from_elsewhere(letter: Letter):
+def test_nothing_comes_from_elsewhere(mail: Mail):
     """The HTML part names no address but reports, its own pictures and the post's places."""
-    for source in read_html(letter.html).sources:
+    for source in read_html(mail.html).sources:
         assert re.match(r"https://io\.site\.test/reports/[0-9a-f]{16}\.html#[A-Z]+-\d{3}$|cid:nights$|\{\{", source)
-    assert "url(" not in letter.html
-    assert set(letter.pictures) == {"nights"}
-    assert letter.pictures["nights"].startswith(b"\x89PNG")
+    assert "url(" not in mail.html
+    assert set(mail.pictures) == {"nights"}
+    assert mail.pictures["nights"].startswith(b"\x89PNG")
 
 
-def test_pictures_are_said_in_words(letter: Letter):
+def test_pictures_are_said_in_words(mail: Mail):
     """Each picture has a text in its place, which names the night that cost most."""
-    (alt,) = re.findall(r'<img[^>]*alt="([^"]+)"', letter.html)
-    night = re.search(r"most of it on (.+?) \(", " ".join(letter.text.split()))
+    (alt,) = re.findall(r'<img[^>]*alt="([^"]+)"', mail.html)
+    night = re.search(r"most of it on (.+?) \(", " ".join(mail.text.split()))
     assert night is not None
     assert alt.endswith(f"on {night[1]}.")
 
 
-def test_operators_letters_bear_hostile_names(ask: Ask):
-    """What the post could not do is told with whatever names there are, in lines that fit."""
+def test_operators_mails_bear_hostile_names(ask: Ask):
+    """What the post could not do is reported with whatever names there are, in lines that fit."""
     troubles = [Trouble("Users without an address", [(each, each) for each in NASTY * 200])]
-    letter = operator_letter(_nothing_but(ask), FIRST, LAST, {}, troubles)
-    assert letter is not None
-    assert not CONTROLS.search(letter.text + letter.html)
-    assert [] == [line for line in plain_lines(letter.text) if len(line) > COLUMNS]
-    assert "{{" not in letter.text + letter.html
-    assert len(letter.html) < 20_000
+    mail = operator_mail(_nothing_but(ask), FIRST, LAST, {}, troubles)
+    assert mail is not None
+    assert not CONTROLS.search(mail.text + mail.html)
+    assert [] == [line for line in plain_lines(mail.text) if len(line) > COLUMNS]
+    assert "{{" not in mail.text + mail.html
+    assert len(mail.html) < 20_000
 
 
 def _nothing_but(ask: Ask) -> Ask:
@@ -174,15 +172,15 @@ def _nothing_but(ask: Ask) -> Ask:
     return empty
 
 
-def test_letters_are_the_same_for_the_same(ask: Ask):
-    """Written twice, a letter is the same to the last sign."""
-    one, other = (all_letters(ask, since(FIRST, LAST))["ada"] for _ in range(2))
+def test_mails_are_the_same_for_the_same(ask: Ask):
+    """Written twice, a mail is the same to the last sign."""
+    one, other = (all_mails(ask, since(FIRST, LAST))["ada"] for _ in range(2))
     assert one == other
 
 
-def test_entries_name_what_they_are_about(letter: Letter):
+def test_entries_name_what_they_are_about(mail: Mail):
     """Entries come the costliest first, with the title that both parts show."""
-    costs = [entry.cost_core_seconds or 0 for entry in letter.entries]
+    costs = [entry.cost_core_seconds or 0 for entry in mail.entries]
     assert sorted(costs, reverse=True) == costs
-    for entry in letter.entries:
-        assert words(entry.title) in words(letter.text)
+    for entry in mail.entries:
+        assert words(entry.title) in words(mail.text)

@@ -47,7 +47,7 @@ def test_a_machine_without_settings_has_no_api():
     assert api_url() is None
 
 
-def test_the_active_profile_tells_the_api(home, monkeypatch):
+def test_the_active_profile_names_the_api(home, monkeypatch):
     """`PREFECT_PROFILE` chooses another, and `PREFECT_API_URL` stands above all profiles."""
     (home / "profiles.toml").write_text(PROFILES)
     assert "http://night.example/api" == api_url()
@@ -75,7 +75,7 @@ def test_profiles_that_cannot_be_read_name_no_api(home):
     assert api_url() is None
 
 
-def test_an_api_that_does_not_answer_is_told(monkeypatch):
+def test_an_api_that_does_not_answer_is_reported(monkeypatch):
     """One sentence names the address and the variable."""
     monkeypatch.setattr(api, "_ANSWER_SECONDS", 0.3)
 
@@ -92,7 +92,7 @@ def prefect():
         yield started
 
 
-def test_prefect_tells_what_the_sweep_did(prefect, shared_data, tmp_path):
+def test_prefect_shows_what_the_sweep_did(prefect, shared_data, tmp_path):
     """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
     url, database = prefect
     warehouse = tmp_path / "warehouse"
@@ -104,7 +104,7 @@ def test_prefect_tells_what_the_sweep_did(prefect, shared_data, tmp_path):
         check=False,
     )
     assert 0 == result.returncode, result.stderr
-    told = json.loads(result.stdout)
+    reported = json.loads(result.stdout)
 
     with closing(sqlite3.connect(database)) as connection:
         runs = connection.execute("SELECT state_type, parameters FROM flow_run").fetchall()
@@ -114,9 +114,9 @@ def test_prefect_tells_what_the_sweep_did(prefect, shared_data, tmp_path):
     assert [(8, 8, "COMPLETED")] == tasks
     assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
     summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
-    said = {key: told[key] for key in ("found", "ingested", "known", "rejected", "findings")}
-    assert 0 < told["found"]
-    assert said | {"reports written anew": told["reports"]} == {key: summary[key] for key in (*said, "reports written anew")}
+    said = {key: reported[key] for key in ("found", "ingested", "known", "rejected", "findings")}
+    assert 0 < reported["found"]
+    assert said | {"reports written anew": reported["reports"]} == {key: summary[key] for key in (*said, "reports written anew")}
 
 
 @pytest.mark.proof

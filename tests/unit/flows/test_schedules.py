@@ -1,4 +1,4 @@
-"""What a site's Prefect server is told to run is there."""
+"""What a site's Prefect server runs by schedule exists."""
 
 import inspect
 from importlib import import_module

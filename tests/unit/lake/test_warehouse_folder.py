@@ -8,7 +8,7 @@ import pytest
 from deltalake.exceptions import CommitFailedError
 
 from iomine.errors import UsageError, WarehouseError
-from iomine.lake import Warehouse, check_cluster, faults_told
+from iomine.lake import Warehouse, as_warehouse_errors, check_cluster
 
 
 def test_a_warehouse_that_is_a_file_is_refused(tmp_path):
@@ -42,10 +42,10 @@ def test_a_name_that_is_no_folder_name_is_refused_for_a_cluster(name):
         check_cluster(name)
 
 
-def test_a_second_sweep_is_told_who_is_at_work(tmp_path):
+def test_a_second_sweep_names_who_is_at_work(tmp_path):
     """The sentence names process and host of the sweep that holds the lock; when that has ended, the way is free."""
-    told = rf"Another sweep .*process {os.getpid()} on .*: wait"
-    with Warehouse(tmp_path).locked(), pytest.raises(WarehouseError, match=told), Warehouse(tmp_path).locked():
+    reported = rf"Another sweep .*process {os.getpid()} on .*: wait"
+    with Warehouse(tmp_path).locked(), pytest.raises(WarehouseError, match=reported), Warehouse(tmp_path).locked():
         pass
     with Warehouse(tmp_path).locked():
         pass
@@ -84,17 +84,20 @@ def test_the_lock_dies_with_its_holder(tmp_path):
 )
 def test_a_full_disk_is_called_that_whoever_notices(tmp_path, fault):
     """Python, Delta and databases each have their own words for a full disk; people get one sentence with the folder."""
-    with pytest.raises(WarehouseError, match=f"^The disk that holds {tmp_path} is full: free some space"), faults_told(tmp_path):
+    with (
+        pytest.raises(WarehouseError, match=f"^The disk that holds {tmp_path} is full: free some space"),
+        as_warehouse_errors(tmp_path),
+    ):
         raise fault
 
 
-def test_a_file_that_cannot_be_read_is_told_with_its_reason(tmp_path):
+def test_a_file_that_cannot_be_read_is_reported_with_its_reason(tmp_path):
     """Any other fault of files keeps the system's own words, in one line."""
-    with pytest.raises(WarehouseError, match=r"cannot be read or written: .*No such file.*gone"), faults_told(tmp_path):
+    with pytest.raises(WarehouseError, match=r"cannot be read or written: .*No such file.*gone"), as_warehouse_errors(tmp_path):
         (tmp_path / "gone").read_bytes()
 
 
 def test_a_fault_of_the_program_is_not_laid_to_the_files(tmp_path):
     """What is no fault of files comes through as it is."""
-    with pytest.raises(KeyError), faults_told(tmp_path):
+    with pytest.raises(KeyError), as_warehouse_errors(tmp_path):
         raise KeyError("x")

@@ -1,4 +1,4 @@
-"""Runs of the digest over a warehouse of hostile names: who gets what through letters and post together."""
+"""Runs of the digest over a warehouse of hostile names: who gets what through mails and post together."""
 
 import email
 import re
@@ -85,7 +85,7 @@ def test_hostile_names_harm_no_mail(site: Path, tmp_path: Path):
         assert "{{" not in html.get_content() + text_of(mail)
 
 
-def test_nobody_is_told_twice(site: Path, tmp_path: Path):
+def test_nothing_is_mailed_twice(site: Path, tmp_path: Path):
     """A second run sends nothing, also without a cooldown, as long as no night has come that is new."""
     for cooldown in (14, 0):
         first = digest(Order(site, since=FIRST, outbox=tmp_path / "one"))
@@ -129,7 +129,7 @@ def test_one_can_be_written_to_alone(site: Path, tmp_path: Path, order: dict[str
     assert done.post.is_whole
 
 
-def test_the_first_digest_tells_of_fourteen_nights(site: Path, facility: Facility, tmp_path: Path):
+def test_the_first_digest_reports_fourteen_nights(site: Path, facility: Facility, tmp_path: Path):
     """Without a mail before and without a date, the last 14 nights count; there are twelve."""
     done = digest(Order(site, outbox=tmp_path, user="ada"))
     newest = max(log["night"] for log in facility.logs)
@@ -141,8 +141,8 @@ def test_the_first_digest_tells_of_fourteen_nights(site: Path, facility: Facilit
     assert NIGHTS < 14
 
 
-def test_excluded_accounts_are_not_told_of(site: Path, tmp_path: Path):
-    """Runs charged to an excluded account are in nobody's letter, and it gets none."""
+def test_excluded_accounts_are_not_mailed(site: Path, tmp_path: Path):
+    """Runs charged to an excluded account are in nobody's mail, and it gets none."""
     (site / "digest.toml").write_text(f'{SETTINGS}[exclude]\naccounts = ["p1"]\n')
     done = digest(Order(site, since=FIRST, outbox=tmp_path))
     assert "project p1" not in done.post.sent
@@ -158,9 +158,7 @@ def test_excluded_accounts_are_not_told_of(site: Path, tmp_path: Path):
     assert text_of(mails(with_all)["user ada@site.test"]) != text_of(mails(tmp_path)["user ada@site.test"])
 
 
-def test_operators_are_told_of_trouble_and_of_what_crosses_thresholds(
-    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_operators_are_mailed_trouble_and_what_crosses_thresholds(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Their mail lists users without an address, sweeps, rejects, and a metric above its threshold and the night before."""
     (site / "digest.toml").write_text(f"{SETTINGS}[notices]\n{RISING} = 0.0\n")
     monkeypatch.setattr(digest_room, "_until", lambda *_: RISEN)
@@ -169,11 +167,11 @@ def test_operators_are_told_of_trouble_and_of_what_crosses_thresholds(
     assert len(done.post.unknown) > 3
     assert "Users without an address" in text
     assert "3 sweeps; 303 found = 270 ingested + 15 known + 18 rejected" in " ".join(text.split())
-    assert f"To be noticed - {RISING} is " in " ".join(text.split())
+    assert f"Notices - {RISING} is " in " ".join(text.split())
 
 
 def test_settings_are_held_against_what_there_is(site: Path):
-    """A notice that there is not, and another setting that there is not, are told with the file's name and a hint."""
+    """A notice that there is not, and another setting that there is not, are reported with the file's name and a hint."""
     (site / "digest.toml").write_text("[notices]\nrejected_ration = 0.1\n")
     with pytest.raises(UsageError, match=r"digest\.toml: There is no notice rejected_ration: did you mean rejected_ratio\?"):
         site_settings(site)
@@ -183,16 +181,16 @@ def test_settings_are_held_against_what_there_is(site: Path):
 
 
 @pytest.mark.parametrize(
-    ("order", "told"),
+    ("order", "reported"),
     [
         ({}, "Mails have no destination: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
         ({"is_dry": True}, "A dry run writes mails to a folder: name it with --outbox."),
         ({"outbox": Path("x"), "smtp": ("h", 25)}, "--outbox and --smtp are two ways for mails to go: leave one of them out."),
     ],
 )
-def test_where_mails_go_must_be_said(site: Path, order: dict[str, Any], told: str):
+def test_where_mails_go_must_be_said(site: Path, order: dict[str, Any], reported: str):
     """Without a way for mails to go, or with two, one sentence says what to give."""
-    with pytest.raises(UsageError, match=re.escape(told)):
+    with pytest.raises(UsageError, match=re.escape(reported)):
         digest(Order(site, **order))
 
 
@@ -200,17 +198,17 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
     """A mail that a link has written quiets the finding that it is about, and no other."""
     digest(Order(site, since=FIRST, outbox=tmp_path, user="ada"))
     text = text_of(mails(tmp_path)["user ada@site.test"])
-    acknowledged = text.split("It is done, or meant to be so:")[1]
+    acknowledged = text.split("Done, or intended:")[1]
     token = re.search(r"subject=iomine%20([\w.-]+)", acknowledged.replace("=\n", ""))
     assert token is not None
     done = take_mail(site, f"From: ada@site.test\nSubject: iomine {token[1]}\n\n".encode())
     assert "user ada: from now on, you get no word of" in done
-    told = digest(Order(site, since=FIRST, outbox=tmp_path / "again", is_dry=True, user="ada"))
-    assert 1 == told.quiet["acknowledged"]
+    reported = digest(Order(site, since=FIRST, outbox=tmp_path / "again", is_dry=True, user="ada"))
+    assert 1 == reported.quiet["acknowledged"]
 
 
-def test_what_is_given_up_is_told_anew(site: Path, tmp_path: Path):
-    """Where no mail server was there for days, the run that gives letters up writes new ones, of the newest numbers."""
+def test_what_is_given_up_is_mailed_anew(site: Path, tmp_path: Path):
+    """Where no mail server was there for days, the run that gives mails up writes new ones, of the newest numbers."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         nobody = taken.getsockname()

@@ -123,9 +123,9 @@ def names(warehouse: Warehouse, facility: Facility) -> set[str]:
 
 
 def standing_in(text: bytes, wanted: list[bytes]) -> set[bytes]:
-    """Those of some long names that a text holds; found by their first letters, since neither is short."""
-    letters = np.frombuffer(text, np.uint8).astype(np.int64)
-    windows = sum(letters[place : len(letters) - _LONG + 1 + place] << 8 * place for place in range(_LONG))
+    """Those of some long names that a text holds; found by their first characters, since neither is short."""
+    characters = np.frombuffer(text, np.uint8).astype(np.int64)
+    windows = sum(characters[place : len(characters) - _LONG + 1 + place] << 8 * place for place in range(_LONG))
     beginning: dict[int, list[bytes]] = {}
     for name in wanted:
         beginning.setdefault(int.from_bytes(name[:_LONG], "little"), []).append(name)
@@ -141,11 +141,11 @@ def flat(values: list[Any]) -> Iterator[Any]:
 def own_words(folder: Path) -> str:
     """What this program says of itself, whoever's warehouse it is: views, dictionaries, triggers, and words that may stay."""
     build_catalog(folder / "iomine.duckdb", {}, {"triggers": reference_table()}, {})
-    told = column(folder, "SELECT sql FROM duckdb_views()") + column(folder, "SELECT about FROM data_dictionary")
-    told += [repr(row) for table in ("view_dictionary", "triggers") for row in rows(folder, f"FROM {table}")]
-    told += [text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)]
+    reported = column(folder, "SELECT sql FROM duckdb_views()") + column(folder, "SELECT about FROM data_dictionary")
+    reported += [repr(row) for table in ("view_dictionary", "triggers") for row in rows(folder, f"FROM {table}")]
+    reported += [text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)]
     return " ".join(
-        (*told, *_DARSHANS_WORDS, *_ENDINGS, *_TERMS, *(f"/{root} {root}" for root in _ROOTS), "blue", "README", "heatmap")
+        (*reported, *_DARSHANS_WORDS, *_ENDINGS, *_TERMS, *(f"/{root} {root}" for root in _ROOTS), "blue", "README", "heatmap")
     )
 
 
@@ -156,13 +156,13 @@ def test_no_name_is_left(warehouse: Warehouse, facility: Facility, given: Path, 
     wanted = {name for name in wanted if not re.fullmatch(r"\d{1,4}|\d{4}-\d\d-\d\d", name)}
     long = [name for name in wanted if len(name) >= _LONG and not name.isdigit() and name not in own]
     assert len(long) > 1000
-    told = texts(given) | {str(path.relative_to(given)) for path in given.rglob("*")}
+    reported = texts(given) | {str(path.relative_to(given)) for path in given.rglob("*")}
     in_catalog = column(given, "SELECT sql FROM duckdb_views()") + column(given, "SELECT value FROM _meta")
     raw = [(given / name).read_bytes().decode("latin-1") for name in ("iomine.duckdb", "README.txt")]
-    everything = "\n".join((*told, *in_catalog, *raw))
+    everything = "\n".join((*reported, *in_catalog, *raw))
     assert set() == standing_in(everything.encode(), [name.encode() for name in (*long, str(warehouse.root))])
     assert {b"unlikely"} == standing_in(f"{everything} so unlikely!".encode(), [b"unlikely", b"so unlikely?"])
-    assert set() == wanted.intersection([*told, *re.findall(rf"{_SIGN}+", "\n".join((*told, *in_catalog)))])
+    assert set() == wanted.intersection([*reported, *re.findall(rf"{_SIGN}+", "\n".join((*reported, *in_catalog)))])
 
 
 def test_the_same_key_gives_the_same(given: Path, anonymised: Callable[[bytes], Path]):
@@ -198,7 +198,7 @@ def test_views_answer_as_before(warehouse: Warehouse, given: Path, view: str):
 
 
 def measures(warehouse: Warehouse, view: str) -> Iterator[str]:
-    """An aggregate for each column that tells nothing of anyone."""
+    """An aggregate for each column that identifies nobody."""
     described = rows(warehouse.root, f"DESCRIBE {view}")
     for name, kind in ((row["column_name"], row["column_type"]) for row in described):
         # The link to a report is made of the log's id.
@@ -268,7 +268,7 @@ def test_a_plain_export_is_the_warehouse(warehouse: Warehouse, copied: tuple[Pat
 
 
 def test_an_export_can_be_moved(warehouse: Warehouse, copied: tuple[Path, Exported], tmp_path: Path):
-    """A plain DuckDB opens it from within its folder, or from anywhere once told where it is; the program needs neither."""
+    """A plain DuckDB opens it from within its folder, or from anywhere once its path is set; the program needs neither."""
     moved = shutil.copytree(copied[0], tmp_path / "an 'other' place")
     expected = column(warehouse.root, "SELECT count(*) FROM logs")
     assert expected == column(moved, "SELECT count(*) FROM logs")
@@ -315,7 +315,7 @@ def test_an_export_appears_whole_or_not(warehouse: Warehouse, tmp_path: Path, mo
             export(warehouse, tmp_path / "out", Choice(), Pseudonyms(KEY))
     assert [] == list(tmp_path.iterdir())
     (tmp_path / "out").mkdir()
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         export(warehouse, tmp_path / "out", Choice())
     assert [] == list((tmp_path / "out").iterdir())
 
@@ -335,7 +335,7 @@ def test_answers_cannot_leave_the_export(copied: tuple[Path, Exported], tmp_path
             ask(out / "iomine.duckdb", f"SELECT * FROM read_csv('{path}')")
 
 
-def test_rejects_and_sweeps_tell_no_names(given: Path, warehouse: Warehouse, facility: Facility):
+def test_rejects_and_sweeps_have_no_names(given: Path, warehouse: Warehouse, facility: Facility):
     """Paths of sweeps and rejects keep their depth; a reason stays apart from others and says nothing."""
     (before,), (after,) = (rows(folder, "SELECT path, reason, stage FROM rejects") for folder in (warehouse.root, given))
     assert before["path"].count("/") == after["path"].count("/")

@@ -58,8 +58,8 @@ def of_logs(warehouse: Path, log_ids: list[str]) -> Mapping[str, Any]:
     """Rows of these logs in every table, as their number and a sum of their digests."""
     listed = ", ".join(f"'{log_id}'" for log_id in log_ids)
     parts = [
-        f"SELECT '{name}' AS name, count(*) AS count, sum(hash(told)::HUGEINT)::VARCHAR AS sum "
-        f"FROM (SELECT * FROM lake.{name} WHERE log_id IN ({listed})) AS told"
+        f"SELECT '{name}' AS name, count(*) AS count, sum(hash(listed)::HUGEINT)::VARCHAR AS sum "
+        f"FROM (SELECT * FROM lake.{name} WHERE log_id IN ({listed})) AS listed"
         for name, table in TABLES.items()
         if "log_id" in table.columns
     ]
@@ -75,8 +75,8 @@ def test_sound_logs_have_the_rows_that_they_have_alone(alone: Path, beside: Path
 
 def test_what_cannot_be_is_unknown_and_marked(beside: Path) -> None:
     """Each hostile log says what of it is in doubt, and what that enters is NULL."""
-    told = rows(beside, "SELECT path, doubt, read_bytes, io_core_seconds, end_at FROM logs WHERE path LIKE '%/hostile/%'")
-    logs = {Path(row.pop("path")).stem: row for row in told}
+    reported = rows(beside, "SELECT path, doubt, read_bytes, io_core_seconds, end_at FROM logs WHERE path LIKE '%/hostile/%'")
+    logs = {Path(row.pop("path")).stem: row for row in reported}
     assert set(HOSTILE) == {name for name, row in logs.items() if row["doubt"]}
     unknown = {name: {column for column, value in row.items() if value is None} for name, row in logs.items()}
     times, size = {"io_core_seconds"}, {"read_bytes"}
@@ -94,9 +94,9 @@ def test_a_log_of_the_future_makes_no_night_of_the_future(beside: Path) -> None:
 
 def test_what_hostile_logs_cost_is_what_their_runs_had(beside: Path) -> None:
     """They lead no list by more than there was."""
-    told = rows(beside, "SELECT cost_core_seconds, io_core_seconds, run_core_seconds FROM worst_offenders")
-    assert [] == [row for row in told if (row["io_core_seconds"] or 0) > row["run_core_seconds"]]
-    assert [] == [row for row in told if (row["cost_core_seconds"] or 0) > (row["io_core_seconds"] or 0) + 1e-9]
+    reported = rows(beside, "SELECT cost_core_seconds, io_core_seconds, run_core_seconds FROM worst_offenders")
+    assert [] == [row for row in reported if (row["io_core_seconds"] or 0) > row["run_core_seconds"]]
+    assert [] == [row for row in reported if (row["cost_core_seconds"] or 0) > (row["io_core_seconds"] or 0) + 1e-9]
     unknown = "SELECT log_id FROM logs WHERE io_core_seconds IS NULL"
     assert {None} == set(column(beside, f"SELECT charged_core_seconds FROM verdicts WHERE log_id IN ({unknown})"))
 
@@ -133,7 +133,7 @@ def ask_ids(file: Path) -> list[str]:
     return ids
 
 
-def test_a_question_that_fails_without_logs_too_is_told(
+def test_a_question_that_fails_without_logs_too_is_reported(
     scheduler: str, shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then no log is to blame, and nothing is published."""
@@ -152,8 +152,8 @@ def test_logs_that_are_not_accounted_for_are_an_error_before_anything_is_committ
 ) -> None:
     """What was found is ingested, known or rejected, or the sweep ends and the lake stays as it was."""
     monkeypatch.setattr(read_stage, "read_batch", lose_all)
-    told = "Of 1 logs found, 0 were ingested, 0 known and 0 rejected, which is 0: nothing was committed"
-    with pytest.raises(LostLogsError, match=f"^{told}"):
+    reported = "Of 1 logs found, 0 were ingested, 0 known and 0 rejected, which is 0: nothing was committed"
+    with pytest.raises(LostLogsError, match=f"^{reported}"):
         run(Settings(sound_logs(shared_data)[-1:], tmp_path, scheduler=scheduler))
     assert not (tmp_path / "lake").exists()
 
@@ -166,14 +166,14 @@ def lose_all(_batch: object, _staging: Path, _limits: object) -> object:
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "reported"),
     [
         (None, f"has schema version 1, and this iomine reads version {SCHEMA_VERSION}: sweep the logs into a new one"),
         (SCHEMA_VERSION + 1, f"has schema version {SCHEMA_VERSION + 1}, and this .* the iomine that wrote it, or a newer one"),
     ],
 )
 def test_a_lake_of_another_version_is_refused(
-    alone: Path, shared_data: Path, version: int | None, told: str, copied: Callable[[Path], Path]
+    alone: Path, shared_data: Path, version: int | None, reported: str, copied: Callable[[Path], Path]
 ) -> None:
     """Nobody sweeps into a warehouse whose columns have other meanings."""
     warehouse = copied(alone)
@@ -184,7 +184,7 @@ def test_a_lake_of_another_version_is_refused(
     else:
         file.write_text(f"{version}\n")
 
-    with pytest.raises(WarehouseError, match=told), begun(Settings(sound_logs(shared_data), warehouse)):
+    with pytest.raises(WarehouseError, match=reported), begun(Settings(sound_logs(shared_data), warehouse)):
         pass
 
 

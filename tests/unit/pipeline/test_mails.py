@@ -12,7 +12,7 @@ from unittest.mock import Mock, patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from post_office import NIGHT, NOW, Books, entry, letter, office
+from post_office import NIGHT, NOW, Books, entry, mail_to, office
 
 from iomine.lake import LakeWriter, Warehouse, write_file
 from iomine.pipeline.export.pseudonyms import Pseudonyms
@@ -57,12 +57,12 @@ def shown(warehouse: Warehouse, columns: str) -> list[dict[str, Any]]:
 
 
 def test_what_was_mailed_and_answered_is_shown(warehouse: Warehouse, ledger: Ledger):
-    """Each finding that a mail told of is a row: sent or refused, as an entry, a sign or praise, with the answer to its link."""
+    """Each finding that a mail lists is a row: sent or refused, as an entry, a sign or praise, with the answer to its link."""
     praised = entry("ada", "RANK-302").subject
-    told = letter("ada", replace(entry("ada"), signs=("POSIX-102",)), better=(praised,))
+    reported = mail_to("ada", replace(entry("ada"), signs=("POSIX-102",)), better=(praised,))
     books = Books(plan=lambda mail: Outcome("refused", "550 no") if mail.address.startswith("bob") else Outcome("sent", "250 ok"))
-    deliver([told, letter("bob"), letter("operator", kind="operator")], office(ledger, books, operators=("ops@site.test",)))
-    ledger.wish(Action("snooze", "user", "ada", told.entries[0].subject.key, 30), TODAY + timedelta(days=1))
+    deliver([reported, mail_to("bob"), mail_to("operator", kind="operator")], office(ledger, books, operators=("ops@site.test",)))
+    ledger.wish(Action("snooze", "user", "ada", reported.entries[0].subject.key, 30), TODAY + timedelta(days=1))
     assert show_mails(warehouse, ledger, ())
     one = {"cluster": "blue", "user": "ada", "application": "lmp", "mail_state": "sent", "told_night": TODAY, "answer": None}
     columns = 'recipient, mail_part, code, cluster, "user", application, mail_state, told_night, answer'
@@ -88,7 +88,7 @@ def test_what_was_mailed_and_answered_is_shown(warehouse: Warehouse, ledger: Led
 
 def test_pseudonyms_leave_no_name_of_a_mail(ledger: Ledger, tmp_path: Path):
     """An anonymised table has no name, id or reply of a mail left, and recipients are the same users as elsewhere in it."""
-    deliver([letter("ada"), letter("chem042", kind="project")], office(ledger, Books(), investigators={"chem042": "ada"}))
+    deliver([mail_to("ada"), mail_to("chem042", kind="project")], office(ledger, Books(), investigators={"chem042": "ada"}))
     mails = pq.read_table(mail_file(tmp_path, ledger).path)
     away = Pseudonyms(bytes(32)).rows(mails)
     named = {
@@ -101,12 +101,12 @@ def test_pseudonyms_leave_no_name_of_a_mail(ledger: Ledger, tmp_path: Path):
 
 
 def test_only_what_was_asked_since_answers_a_mail(warehouse: Warehouse, ledger: Ledger):
-    """A later mail is not answered by what was asked before it; to want none at all answers all before, but for links."""
-    deliver([letter("ada")], office(ledger))
+    """A later mail is not answered by what was asked before it; to want none at all answers all before, except for links."""
+    deliver([mail_to("ada")], office(ledger))
     key = entry("ada").subject.key
     ledger.wish(Action("acknowledge", "user", "ada", key), TODAY)
     later = NOW + timedelta(days=20)
-    deliver([letter("ada", entry("ada", "RANK-302"))], office(ledger, now=later))
+    deliver([mail_to("ada", entry("ada", "RANK-302"))], office(ledger, now=later))
     ledger.wish(Action("stop", "user", "ada"), later.date() + timedelta(days=1))
     assert show_mails(warehouse, ledger, ())
     answers = [(row["code"], row["answer"], row["answer_night"]) for row in shown(warehouse, "code, answer, answer_night")]
@@ -115,7 +115,7 @@ def test_only_what_was_asked_since_answers_a_mail(warehouse: Warehouse, ledger: 
 
 def test_a_sweep_at_work_is_not_waited_for(warehouse: Warehouse, ledger: Ledger):
     """While a sweep holds the warehouse nothing is shown and nothing fails; the next digest shows all of it."""
-    deliver([letter("ada")], office(ledger))
+    deliver([mail_to("ada")], office(ledger))
     with warehouse.locked():
         assert not show_mails(warehouse, ledger, ())
     assert [] == shown(warehouse, "code")
@@ -126,9 +126,9 @@ def test_a_sweep_at_work_is_not_waited_for(warehouse: Warehouse, ledger: Ledger)
 @pytest.mark.parametrize("killed_at", ["mail", "sweep", "publish"])
 def test_killed_anywhere_it_is_shown_by_the_next(warehouse: Warehouse, ledger: Ledger, killed_at: str):
     """Readers see what was there before, and the next digest shows both mails."""
-    deliver([letter("ada")], office(ledger))
+    deliver([mail_to("ada")], office(ledger))
     assert show_mails(warehouse, ledger, ())
-    deliver([letter("bob")], office(ledger))
+    deliver([mail_to("bob")], office(ledger))
     commit = LakeWriter.commit
 
     def dies(lake: LakeWriter, name: str, *rest: Any) -> None:
@@ -149,7 +149,7 @@ def test_killed_anywhere_it_is_shown_by_the_next(warehouse: Warehouse, ledger: L
 
 def test_what_was_never_swept_is_left_alone(warehouse: Warehouse, ledger: Ledger):
     """Views over files that are no lake, as of an export, stay as they are."""
-    deliver([letter("ada")], office(ledger))
+    deliver([mail_to("ada")], office(ledger))
     (warehouse.root / "lake").rename(warehouse.root / "other")
     before = warehouse.database.read_bytes()
     assert not show_mails(warehouse, ledger, ())
@@ -157,7 +157,7 @@ def test_what_was_never_swept_is_left_alone(warehouse: Warehouse, ledger: Ledger
 
 
 def test_an_older_ledger_is_taken_over(tmp_path: Path):
-    """What version 1 said to be told still is, and its mails are shown with what it knew."""
+    """What version 1 had as mailed still is, and its mails are shown with what it knew."""
     file = tmp_path / "digest.sqlite"
     key = entry("ada").subject.key
     with sqlite3.connect(file) as old:
@@ -181,11 +181,11 @@ def test_an_older_ledger_is_taken_over(tmp_path: Path):
             PRAGMA user_version = 1;
         """)
     with Ledger(file) as ledger:
-        assert {key: TODAY} == ledger.told("user", "ada")
+        assert {key: TODAY} == ledger.mailed("user", "ada")
         assert {"other": TODAY} == ledger.praised("user", "ada")
         assert ("Title", "lmp") == ledger.title(Action("snooze", "user", "ada", key, 30))
         parts = [(row["mail_part"], row["application"], row["code"], row["cluster"]) for row in ledger.mails()]
         assert [("entry", "lmp", None, None), ("better", "lmp", None, None)] == parts
     with Ledger(file) as again:
-        assert {key: TODAY} == again.told("user", "ada")
+        assert {key: TODAY} == again.mailed("user", "ada")
         assert {"ada": date(2026, 11, 20)} == again.last_nights("user")

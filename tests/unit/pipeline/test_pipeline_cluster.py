@@ -65,15 +65,15 @@ def nobody():
 
 
 @pytest.fixture
-def told():
-    """What is told of progress."""
+def reported():
+    """What is reported of progress."""
     heard: list[tuple[str, int, int]] = []
     progress.listen(lambda *news: heard.append(news))
     yield heard
     progress.listen(None)
 
 
-def test_what_is_in_flight_follows_the_workers_that_come(nobody, told):
+def test_what_is_in_flight_follows_the_workers_that_come(nobody, reported):
     """Where there is no worker yet a few items wait; as workers come, more are handed out, four to each of their threads."""
     drawn = 0
 
@@ -93,7 +93,7 @@ def test_what_is_in_flight_follows_the_workers_that_come(nobody, told):
         next(results)
 
     assert 4 * 3 + 1 == drawn
-    assert [(progress.WAITING, 0, 1), (progress.WAITING, 1, 1)] == sorted(set(told))
+    assert [(progress.WAITING, 0, 1), (progress.WAITING, 1, 1)] == sorted(set(reported))
 
 
 def test_work_is_handed_out_for_workers_that_may_come(nobody):
@@ -102,25 +102,25 @@ def test_work_is_handed_out_for_workers_that_may_come(nobody):
         assert [1, 40] == [Workers(client, most).capacity() for most in (0, 40)]
 
 
-def test_workers_that_never_come_are_not_waited_for_forever(nobody, told):
-    """That nobody is there is told as it is seen, and after a time of one's choice it is one sentence."""
+def test_workers_that_never_come_are_not_waited_for_forever(nobody, reported):
+    """Missing workers are reported at once, and after the set time one sentence ends the wait."""
     with Client(nobody, set_as_default=False) as client, pytest.raises(NoWorkersError) as error:
         list(map_unordered(Workers(client, patience_seconds=0.5), abs, [1]))
 
     assert str(error.value).startswith("There was no worker for 0.5 s: see what keeps them, and sweep again")
-    assert {(progress.WAITING, 0, 1)} == set(told)
+    assert {(progress.WAITING, 0, 1)} == set(reported)
 
 
 def test_a_failure_that_was_foreseen_comes_back_as_it_was_raised(workers):
-    """A full disk on a worker is told in the same sentence as one here."""
+    """A full disk on a worker is reported in the same sentence as one here."""
     with pytest.raises(WarehouseError, match=r"^no room for 1$"):
         list(map_unordered(workers, refuse, [1]))
 
 
-def test_any_other_failure_is_told_in_one_line(workers):
+def test_any_other_failure_is_reported_in_one_line(workers):
     """The kind of the fault and its words, in a sentence that may be retried."""
-    told = r"^Workers could not do a part of the work \(ZeroDivisionError: over 1\)\.$"
-    with pytest.raises(WorkersError, match=told):
+    reported = r"^Workers could not do a part of the work \(ZeroDivisionError: over 1\)\.$"
+    with pytest.raises(WorkersError, match=reported):
         list(map_unordered(workers, stumble, [1]))
 
 
@@ -162,7 +162,7 @@ NOBODY = 65534
 def strangers_are_refused(addresses):
     """Neither another user nor the same one can talk to a scheduler or worker without its key."""
     uid = NOBODY if os.getuid() == 0 else 0
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", STRANGER, str(uid), *addresses],
         capture_output=True,
         text=True,
@@ -171,7 +171,7 @@ def strangers_are_refused(addresses):
         env=os.environ | {"HOME": "/nonexistent"},
         check=False,
     )
-    assert ["refused"] * 2 * len(addresses) == told.stdout.split(), told.stderr
+    assert ["refused"] * 2 * len(addresses) == reported.stdout.split(), reported.stderr
 
 
 def pages_are_empty(own):
@@ -217,7 +217,7 @@ def listener(answer):
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://head:1", "tcp://no.such.host.invalid:8786"])
-def test_an_address_without_a_scheduler_is_told_soon(address, monkeypatch):
+def test_an_address_without_a_scheduler_is_reported_soon(address, monkeypatch):
     """One sentence with the address, within the time that is set for an answer."""
     monkeypatch.setattr(cluster, "_ANSWER_SECONDS", 0.5)
     began_at = time.monotonic()

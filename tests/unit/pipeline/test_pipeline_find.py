@@ -42,7 +42,7 @@ def test_paths_that_overlap_give_each_file_once(tmp_path):
 
 
 def test_what_is_no_file_is_not_opened(tmp_path):
-    """Pipes and devices named like logs would be read for ever; sparse giants would fill memory: each is told, none is opened."""
+    """Pipes and devices named like logs never end, and sparse giants fill memory: each is reported, none is opened."""
     os.mkfifo(tmp_path / "pipe.darshan")
     (tmp_path / "pipe-behind-a-link.darshan").symlink_to("pipe.darshan")
     with (tmp_path / "giant.darshan").open("wb") as giant:
@@ -66,7 +66,7 @@ def test_a_device_is_not_opened(tmp_path):
     assert {"zero.darshan": "This is not a regular file."} == reasons(tmp_path)
 
 
-def test_links_that_lead_nowhere_are_told(tmp_path):
+def test_links_that_lead_nowhere_are_reported(tmp_path):
     """A broken link and a loop of links are candidates with the system's reason."""
     (tmp_path / "broken.darshan").symlink_to("nowhere")
     (tmp_path / "loop.darshan").symlink_to("loop.darshan")
@@ -92,7 +92,7 @@ def test_a_missing_path_is_misuse(tmp_path):
         check([tmp_path, tmp_path / "nowhere"])
 
 
-def test_a_path_that_leads_round_in_circles_is_told(tmp_path):
+def test_a_path_that_leads_round_in_circles_is_reported(tmp_path):
     """A loop of links that is given itself ends the command with the system's reason."""
     (tmp_path / "loop").symlink_to("loop")
 
@@ -108,10 +108,10 @@ def test_any_name_can_be_found_and_shown(tmp_path, name):
 
     (candidate,) = find([tmp_path], MIB)
     assert path == os.fsencode(candidate.path)
-    told = shown(candidate.path)
-    assert told == json.loads(json.dumps(told))
-    assert told == pa.array([told]).to_pylist()[0]
-    assert (told,) == duckdb.execute("SELECT $1", [told]).fetchone()
+    reported = shown(candidate.path)
+    assert reported == json.loads(json.dumps(reported))
+    assert reported == pa.array([reported]).to_pylist()[0]
+    assert (reported,) == duckdb.execute("SELECT $1", [reported]).fetchone()
 
 
 def test_bytes_that_are_no_text_are_shown_as_escapes():

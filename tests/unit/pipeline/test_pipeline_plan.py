@@ -30,11 +30,11 @@ def test_cutting_loses_nothing_and_keeps_the_order(found, workers):
 
 
 @given(sizes, workers_asked, st.integers(0, 1 << 30))
-def test_a_piece_passes_its_share_of_what_is_left_by_its_last_item_only(found, workers, behind):
+def test_a_piece_passes_its_share_of_what_is_left_by_its_last_item_only(found, workers, later):
     """No piece goes on after it has reached its share, and only the last of all may fall short of it."""
-    pieces = plan.cut(enumerate(found), workers, behind)
+    pieces = plan.cut(enumerate(found), workers, later)
 
-    left = behind + sum(total for _, total in pieces)
+    left = later + sum(total for _, total in pieces)
     for number, (piece, total) in enumerate(pieces):
         share = plan.bytes_per_batch(left, workers)
         assert total >= share or number == len(pieces) - 1

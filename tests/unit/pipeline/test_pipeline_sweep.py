@@ -86,8 +86,8 @@ def test_a_second_sweep_finds_everything_known_and_changes_nothing(sweep_up, war
     assert (7, 0, 7, 0) == counts(sweep_up(*real))
     assert before == state(warehouse)
     expected = [(7, 7, 0, 0), (7, 0, 7, 0)]
-    told = rows(warehouse, "SELECT found_count, ingested_count, known_count, rejected_count FROM sweeps ORDER BY start_at")
-    assert expected == [tuple(row.values()) for row in told]
+    reported = rows(warehouse, "SELECT found_count, ingested_count, known_count, rejected_count FROM sweeps ORDER BY start_at")
+    assert expected == [tuple(row.values()) for row in reported]
 
 
 def test_the_same_bytes_are_the_same_log(sweep_up, warehouse, logs, real):
@@ -153,8 +153,8 @@ def test_rejects_are_kept_with_their_reason_and_leave_when_they_can_be_read(swee
     (logs / "b.darshan").write_bytes(real[0].read_bytes()[:100])
     for _ in range(2):
         assert (2, 0, 0, 2) == counts(sweep_up(logs))
-        stages = rows(warehouse, "SELECT path, stage, length(reason) > 20 AS is_told FROM rejects ORDER BY path")
-        expected = [{"path": str(logs / f"{name}.darshan"), "stage": "identify", "is_told": True} for name in "ab"]
+        stages = rows(warehouse, "SELECT path, stage, length(reason) > 20 AS is_reported FROM rejects ORDER BY path")
+        expected = [{"path": str(logs / f"{name}.darshan"), "stage": "identify", "is_reported": True} for name in "ab"]
         assert expected == stages
 
     shutil.copy(real[0], logs / "b.darshan")
@@ -228,7 +228,7 @@ def test_names_of_any_bytes_are_swept(sweep_up, warehouse, logs, real):
         assert [rf"{logs}/junk\xfe.darshan"] == column(warehouse, "SELECT path FROM rejects")
 
 
-def test_a_log_beyond_the_limit_is_told_and_not_opened(sweep_up, logs, real):
+def test_a_log_beyond_the_limit_is_reported_and_not_opened(sweep_up, logs, real):
     """The size of the file is a limit like time and memory."""
     shutil.copy(real[0], logs)
     summary = sweep_up(logs, limits=Limits(file_bytes=1024))
@@ -294,7 +294,7 @@ def test_a_stage_may_be_run_again(scheduler, warehouse, real, monkeypatch, stage
 
 
 def test_views_work_with_the_settings_of_the_site(monkeypatch, sweep_up, warehouse, real):
-    """A sweep publishes views that count as small what its verdicts were told is: here nothing."""
+    """A sweep publishes views that count as small what its verdicts counted as small: here nothing."""
     few = with_thresholds({"POSIX-101": TRIGGERS["POSIX-101"]}, [SiteThreshold("POSIX-101", "small_read_bytes", 0)])
     monkeypatch.setattr(context, "site_triggers", lambda _warehouse: few)
     sweep_up(*real[:3])

@@ -40,8 +40,8 @@ def test_each_log_that_is_deadly_alone_is_refused_once(count):
     """With a reason, and so that another night may try again."""
     results = broken_up(batch_of(count))
 
-    told = "Every worker that read it died, one after the other."
-    assert [(Refused(f"/{n}", told, is_final=False),) for n in range(count)] == [result.refused for result in results]
+    reported = "Every worker that read it died, one after the other."
+    assert [(Refused(f"/{n}", reported, is_final=False),) for n in range(count)] == [result.refused for result in results]
     assert {(0, ())} == {(result.log_count, result.files) for result in results}
 
 
@@ -52,8 +52,8 @@ def test_each_log_that_is_deadly_alone_is_refused_once(count):
 )
 def test_a_worker_that_does_not_see_the_warehouse_says_so(tmp_path, unit):
     """It writes nothing: a folder of its own of the same name would be lost with what is in it."""
-    told = rf"^The worker on \S+ does not see {tmp_path}/staging: keep the warehouse where all workers see it\.$"
-    with pytest.raises(WarehouseError, match=told):
+    reported = rf"^The worker on \S+ does not see {tmp_path}/staging: keep the warehouse where all workers see it\.$"
+    with pytest.raises(WarehouseError, match=reported):
         unit(tmp_path / "staging")
 
     assert [] == list(Path(tmp_path).iterdir())

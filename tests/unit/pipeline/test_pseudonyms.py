@@ -135,15 +135,15 @@ def test_a_word_is_an_hmac():
 
 
 @given(TEXTS.filter(bool), TEXTS.filter(bool))
-def test_names_are_told_apart(one: str, other: str):
-    """Two names have one pseudonym if and only if they are one; the same name is told apart by what it is a name of."""
+def test_names_stay_different(one: str, other: str):
+    """Equal names have equal pseudonyms, different ones do not; a name has another one for each kind of thing that it names."""
     assert (one == other) == (of("user", one) == of("user", other))
     assert of("user", one) != of("job_name", one)
     assert of("user", one) != of("user", one, by=OTHER)
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 2**63 - 1))
-def test_numbers_are_told_apart(one: int, other: int):
+def test_numbers_stay_different(one: int, other: int):
     """A number that names something becomes another, never negative; of what it is one makes a difference."""
     assert (one == other) == (of("uid", one) == of("uid", other))
     assert of("uid", one) != of("thread_id", one)
@@ -208,5 +208,5 @@ def test_evidence_of_triggers_names_nobody():
 def test_a_field_that_nobody_decided_of_is_refused(monkeypatch: pytest.MonkeyPatch):
     """A text without a decision ends the export instead of leaving the house."""
     monkeypatch.setitem(FIELDS, "user", replace(FIELDS["user"], privacy=None))
-    with pytest.raises(ValueError, match="nobody has decided what user may tell"):
+    with pytest.raises(ValueError, match="the field user needs a privacy rule"):
         of("user", "ann")

@@ -100,7 +100,7 @@ def reader(deeds: None) -> Iterator[Reader]:
 
 @pytest.fixture
 def batch(tmp_path: Path, log: bytes) -> Callable[..., Batch]:
-    """A batch of the same log under several names, each told apart by a byte after its end."""
+    """A batch of the same log under several names, each made different by a byte after its end."""
 
     def make(*names: str) -> Batch:
         logs = []
@@ -144,8 +144,8 @@ def test_a_log_that_harms_its_reader_costs_itself_alone(reader, batch, tmp_path,
     result = reader.read(batch("first", deed, "last"), tmp_path / "staging")
 
     assert [deed] == list(reasons(result))
-    told, is_final = reasons(result)[deed]
-    assert told.endswith(reason)
+    reported, is_final = reasons(result)[deed]
+    assert reported.endswith(reason)
     # Someone's kill is not the log's doing, so the next sweep tries again.
     assert (deed != "outside") == is_final
     assert (2, ["first", "last"]) == (result.log_count, names_read(result))
@@ -195,7 +195,7 @@ def test_a_child_that_dies_idle_is_replaced(reader, batch, tmp_path):
 
 
 def test_what_the_library_prints_is_kept_with_the_log(reader, batch, tmp_path):
-    """libdarshan-util tells of oddities by printing only: its words become the log's doubt, and that log's alone."""
+    """libdarshan-util reports oddities by printing only: its words become the log's doubt, and that log's alone."""
     result = reader.read(batch("before", "chatter", "later"), tmp_path / "staging")
 
     (logs,) = (file.path for file in result.files if file.table == "log")
@@ -212,8 +212,8 @@ def test_a_file_that_changes_meanwhile_is_for_the_next_sweep(reader, batch, tmp_
     assert ["first"] == names_read(result)
 
 
-def test_a_file_that_vanishes_meanwhile_is_told(reader, batch, tmp_path):
-    """The system's reason is told, and nothing final."""
+def test_a_file_that_vanishes_meanwhile_is_reported(reader, batch, tmp_path):
+    """The system's reason is reported, and nothing final."""
     result = reader.read(batch("vanish"), tmp_path / "staging")
 
     assert {"vanish": ("The file cannot be read: No such file or directory.", False)} == reasons(result)

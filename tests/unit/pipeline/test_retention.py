@@ -95,13 +95,13 @@ def test_days_that_are_not_fit(text: str, words: str) -> None:
     [({}, None), ({"segment": 3}, None), ({"report": 9}, 9), ({"report": 90, "verdict": 30}, 30), ({"log": 400}, 400)],
     ids=["none set", "others set", "set", "longer than verdicts", "logs leave"],
 )
-def test_reports_are_kept_no_longer_than_what_they_tell(days: dict[str, int], expected: int | None) -> None:
+def test_reports_are_kept_no_longer_than_their_verdicts(days: dict[str, int], expected: int | None) -> None:
     """A report says what verdicts say, so it leaves with them at the latest."""
     assert expected == days_of_reports(days)
 
 
 def test_the_file_of_a_site(tmp_path: Path) -> None:
-    """`retention.toml` in the warehouse counts; without one all is kept, and one that cannot be read is told by its path."""
+    """`retention.toml` in the warehouse counts; without one all is kept, and one that cannot be read is reported by its path."""
     warehouse = Warehouse(tmp_path)
     assert site_retention(warehouse) == {}
     file = tmp_path / "retention.toml"
@@ -129,7 +129,7 @@ def test_the_last_nights_stay(nights: set[dt.date], days: int) -> None:
 def test_what_belongs_to_logs_leaves_with_them(
     nights: set[dt.date], closed: set[dt.date], log_days: int, segment_days: int
 ) -> None:
-    """At the latest; a night whose logs have left gets none again; sums, and what servers told, stay."""
+    """At the latest; a night whose logs have left gets none again; sums, and what servers recorded, stay."""
     tables = ("log", "segment", "verdict", "posix_file", "job", *ROLL_UPS)
     files = [*(_file(table, night) for table in tables for night in nights), *(_file("known_log", night) for night in closed)]
     newest = min(TODAY, max(nights))

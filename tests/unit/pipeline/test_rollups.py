@@ -28,7 +28,7 @@ from iomine.triggers.thresholds import parse_thresholds, with_thresholds
 FEW = {"POSIX-102": TRIGGERS["POSIX-102"]}
 FIRST = dt.date(2024, 4, 18)
 NIGHTS = [FIRST + dt.timedelta(days=days) for days in range(10)]
-# The night of a sweep without logs is told by trends alone, and is not about logs.
+# Only trends have the night of a sweep without logs, and is not about logs.
 ANSWERS = {
     **{
         view: f"SELECT * FROM {view}"
@@ -141,12 +141,12 @@ def test_sums_are_those_of_the_logs(logs: list[tuple[str | None, str, str | None
         costs: Counter[tuple[object, ...]] = Counter()
         for number, (user, app, job, io, found) in enumerate(logs):
             log_rows.append({"log_id": str(number), "user": user, "app": app, "job_id": job, "io_core_seconds": io})
-            told = {"log_id": str(number), "ruleset": "iomine", "state": "fired", "level": "warn"}
+            reported = {"log_id": str(number), "ruleset": "iomine", "state": "fired", "level": "warn"}
             verdicts += [
-                told | {"code": f"C-{code}", "cost_core_seconds": 50.0, "charged_core_seconds": cost}
+                reported | {"code": f"C-{code}", "cost_core_seconds": 50.0, "charged_core_seconds": cost}
                 for code, cost in enumerate(found)
             ]
-            verdicts.append(told | {"code": "D", "ruleset": "drishti", "cost_core_seconds": 1e6})
+            verdicts.append(reported | {"code": "D", "ruleset": "drishti", "cost_core_seconds": 1e6})
             key = (user, app, "phys" if job == "1" else None)
             counts[key] += 1
             costs[key] += sum(cost or 0 for cost in found)
@@ -179,9 +179,9 @@ def test_nights_whose_sums_are_outdated(tmp_path: Path) -> None:
 
 @pytest.mark.proof
 def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
-    """Records, verdicts and logs leave but for the last nights; who offends, with what, how often, and trends stay as told."""
+    """Only the last nights keep records, verdicts and logs; offenders, their findings and trends stay as they were."""
     before = _answers(warehouse)
-    assert dict.fromkeys(ANSWERS, True) == {view: bool(told) for view, told in before.items()}
+    assert dict.fromkeys(ANSWERS, True) == {view: bool(reported) for view, reported in before.items()}
     assert [36] == column(warehouse, "SELECT count(*) FROM findings")
     _keep(warehouse, log=2, segment=1)
     run(Settings((), warehouse, "blue"))
@@ -201,8 +201,8 @@ def test_judging_again_changes_sums_of_nights_that_have_logs(warehouse: Path) ->
     rejudge(Warehouse(warehouse), with_thresholds(FEW, parse_thresholds("[POSIX-102]\nsmall_write_ratio = 0.9", FEW)))
 
     expected = [("blue", night) for night in NIGHTS[:-2]]
-    told = rows(warehouse, "SELECT cluster, night FROM trends WHERE finding_count > 0 ORDER BY ALL")
-    assert expected == [(row["cluster"], row["night"]) for row in told]
+    reported = rows(warehouse, "SELECT cluster, night FROM trends WHERE finding_count > 0 ORDER BY ALL")
+    assert expected == [(row["cluster"], row["night"]) for row in reported]
     assert [24] == column(warehouse, "SELECT finding_count FROM findings_by_trigger")
     rejudge(Warehouse(warehouse), FEW)
     assert [36] == column(warehouse, "SELECT finding_count FROM findings_by_trigger")
@@ -220,7 +220,7 @@ def test_late_logs_of_nights_that_have_left_are_added_once(
         done = run(Settings(paths, tmp_path / folder, scheduler=scheduler))
         return done.ingested, done.known
 
-    def told(folder: str) -> list[dict[str, object]]:
+    def reported(folder: str) -> list[dict[str, object]]:
         return rows(tmp_path / folder, f"{ANSWERS['trends']} ORDER BY night")
 
     assert (7, 0) == swept("whole", *real)
@@ -230,7 +230,7 @@ def test_late_logs_of_nights_that_have_left_are_added_once(
     _keep(tmp_path / "parted", log=0)
     assert (0, 7) == swept("parted", *real)
 
-    whole, parted = told("whole"), told("parted")
+    whole, parted = reported("whole"), reported("parted")
     assert [3] == column(tmp_path / "parted", "SELECT count(*) FROM logs")
     assert len(whole) == len(parted) == 3
     for there, summed in zip(whole, parted, strict=True):

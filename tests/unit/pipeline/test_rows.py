@@ -15,7 +15,7 @@ from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, tables_of
 from iomine.schema import TABLES
 from iomine.sources.darshan import Log, assembled, read_log
 
-# The name of what each derivation calls, which is that of its table but for these.
+# The name of what each derivation calls, which is that of its table except for these.
 _CALLED = {"request_size": "request_sizes", "phase": "phases", "period": "periods", "file_phase": "file_phases"}
 _CALLED |= {"access_run": "access_runs", "log": "totals", "special_file": "special_files"}
 # Pictures show all requests, whatever files they are on.
@@ -95,7 +95,7 @@ def test_whatever_is_raised_is_noted(log: Log, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told to the reader, who then leaves the traces out."""
+    """The reader gets to know it, and leaves the traces out."""
 
     def stumble(*_arguments: object) -> None:
         raise MemoryError

@@ -103,7 +103,7 @@ def test_the_template_says_what_ships():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("partitions = 'night'", "There is no Slurm setting partitions: did you mean partition?"),
         ("xyzzy = 1", "There is no Slurm setting xyzzy: there are partition, account, cores, "),
@@ -119,13 +119,13 @@ def test_the_template_says_what_ships():
         ("cores =", "This is not TOML: "),
     ],
 )
-def test_a_setting_that_is_not_fit_is_told(tmp_path, text, told):
+def test_a_setting_that_is_not_fit_is_reported(tmp_path, text, reported):
     """One sentence with the file, the setting and what it should be."""
     (tmp_path / "slurm.toml").write_text(text)
 
     with pytest.raises(UsageError) as error:
         site_of(tmp_path)
-    assert str(error.value).startswith(f"{tmp_path}/slurm.toml: {told}")
+    assert str(error.value).startswith(f"{tmp_path}/slurm.toml: {reported}")
     assert "\n" not in str(error.value)
 
 
@@ -161,16 +161,16 @@ def called(tmp_path) -> list[str]:
     return (tmp_path / "called").read_text().splitlines()
 
 
-def test_a_host_without_slurm_is_told(monkeypatch, tmp_path):
+def test_a_host_without_slurm_is_reported(monkeypatch, tmp_path):
     """Before anything is begun."""
     pytest.importorskip("dask_jobqueue")
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(UsageError, match=r"^There is no sbatch here: sweep on a host that hands in jobs"):
+    with pytest.raises(UsageError, match=r"^There is no sbatch here: sweep on a host that can submit jobs"):
         slurm.check(SITE)
 
 
-def test_a_missing_package_is_told(monkeypatch):
+def test_a_missing_package_is_reported(monkeypatch):
     """It is an extra, so it may well be missing."""
     monkeypatch.setattr(slurm, "find_spec", lambda _name: None)
 
@@ -178,7 +178,7 @@ def test_a_missing_package_is_told(monkeypatch):
         slurm.check(SITE)
 
 
-def test_an_interface_that_is_not_there_is_told(sbatch):
+def test_an_interface_that_is_not_there_is_reported(sbatch):
     """With those that are there."""
     sbatch("exit 0")
 
@@ -195,7 +195,7 @@ def test_a_job_that_slurm_would_take_is_tried_only(sbatch, tmp_path):
     assert ["sbatch --test-only"] == called(tmp_path)
 
 
-def test_a_job_that_slurm_refuses_is_told_in_its_words(sbatch):
+def test_a_job_that_slurm_refuses_is_reported_in_its_words(sbatch):
     """One sentence, however many lines sbatch takes."""
     sbatch('echo "sbatch: error: invalid account" >&2', 'echo "no such" >&2', "exit 1")
 

@@ -32,7 +32,7 @@ _SLOTS = """
     FROM core.server_slot ORDER BY ALL
 """
 _INTERVALS = "SELECT * FROM core.server_interval ORDER BY ALL"
-_WEATHER = """
+_SYSTEM_STATE = """
     SELECT log_id, layer, phase, target_kind, target_count, rpc_count, neighbour, neighbour_job_id,
         round(server_slowdown_ratio, 6) AS slowdown, round(own_ratio, 6) AS own, round(neighbour_ratio, 6) AS neighbours
     FROM core.weather ORDER BY ALL
@@ -83,7 +83,7 @@ def test_statistics_are_counted_and_agree_with_the_logs(tmp_path: Path, schedule
 
 
 def test_servers_saw_what_traces_say_of_each_ost(tmp_path: Path, scheduler: str, facility: Path):
-    """For jobs whose every log has a trace: bytes of each OST are what its servers counted, but for parts of a stripe."""
+    """For jobs whose every log has a trace: bytes of each OST are what its servers counted, except for parts of a stripe."""
     sweep(tmp_path / "w", scheduler, facility / "darshan", stats=(facility / "lustre" / "job_stats",))
     both = """
         WITH traced AS (
@@ -140,7 +140,7 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     exact = {"server_interval", "verdict", "job", "job_step", "log"}
     assert {table: expected[table] for table in exact} == {table: got[table] for table in exact}
     # Sums of times depend on the order of their parts in the last digits.
-    for query in (_SLOTS, _WEATHER):
+    for query in (_SLOTS, _SYSTEM_STATE):
         assert rows(tmp_path / "at_once", query) == rows(tmp_path / "later", query)
     again = sweep(tmp_path / "later", scheduler, logs, stats=stats)
     assert (0, 0) == (again.ingested, again.rejected)
@@ -148,7 +148,7 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     assert again.statistics == Counts(again.statistics.found, 0, again.statistics.found, 0)
 
 
-def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler: str):
+def test_what_is_no_statistics_is_reported_and_remembered(tmp_path: Path, scheduler: str):
     """Files of any kind end as rejects with a reason, twice alike; those that a dot hides are passed over."""
     stats = tmp_path / "stats"
     stats.mkdir()
@@ -164,7 +164,7 @@ def test_what_is_no_statistics_is_told_and_remembered(tmp_path: Path, scheduler:
 
 
 def job_stats(gib: int, last_io: int = 0) -> str:
-    """What Lustre 2.12 says of one job that has written so much; it tells no moment of reading, and not since when it counts."""
+    """What Lustre 2.12 says of one job that has written so much; it has no moment of reading, and not since when it counts."""
     moment = f"  snapshot_time:   {last_io}\n" if last_io else ""
     return (
         f"job_stats:\n- job_id:          77\n{moment}"
@@ -211,8 +211,8 @@ def test_a_burst_after_idle_readings_lasts_its_ten_minutes(tmp_path: Path, sched
     assert Counts(6, 6, 0, 0) == summary.statistics
     assert (0, 0, 0, 0) == (summary.found, summary.ingested, summary.known, summary.rejected)
     assert _EXPECTED_BURSTS == rows(tmp_path / "w", _BURST)
-    told = "SELECT found_count, statistics_found_count, statistics_ingested_count, statistics_known_count FROM sweeps"
-    assert [(0, 6, 6, 0)] == [tuple(row.values()) for row in rows(tmp_path / "w", told)]
+    reported = "SELECT found_count, statistics_found_count, statistics_ingested_count, statistics_known_count FROM sweeps"
+    assert [(0, 6, 6, 0)] == [tuple(row.values()) for row in rows(tmp_path / "w", reported)]
 
 
 def test_an_archive_of_readings_is_its_members(tmp_path: Path, scheduler: str):
@@ -231,8 +231,8 @@ def test_an_archive_of_readings_is_its_members(tmp_path: Path, scheduler: str):
 
 
 def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, scheduler: str):
-    """Of two targets, or two moments in paths, equal bytes are two readings; of a moment that they tell themselves, one."""
-    told = (
+    """Of two targets, or two moments in paths, equal bytes are two readings; of a moment in their content, one."""
+    reported = (
         "snapshot_time             1767622200.000000001 secs.nsecs\nwrite_bytes               1 samples [bytes] 4096 4096 4096\n"
     )
     stats = put(
@@ -241,8 +241,8 @@ def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, sched
             "a/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
             "b/2026-01-05/1400/scratch-OST0001.txt": job_stats(1),
             "a/2026-01-05/1400/scratch-OST0002.txt": job_stats(1),
-            "a/2026-01-05/1400/scratch-OST0003/stats": told,
-            "a/2026-01-05/1500/scratch-OST0003/stats": told,
+            "a/2026-01-05/1400/scratch-OST0003/stats": reported,
+            "a/2026-01-05/1500/scratch-OST0003/stats": reported,
         },
     )
     assert Counts(5, 3, 2, 0) == sweep(tmp_path / "w", scheduler, stats=(stats,)).statistics
@@ -250,7 +250,7 @@ def test_equal_bytes_are_known_by_what_they_say_themselves(tmp_path: Path, sched
 
 
 def test_files_touched_at_other_times_are_other_readings(tmp_path: Path, scheduler: str):
-    """Where nothing but the time of change tells the moment, that is what tells readings apart."""
+    """Where only the time of change gives the moment, that time separates readings."""
     stats = put(tmp_path / "stats", {"a/scratch-OST0001": job_stats(1), "b/scratch-OST0001": job_stats(1)})
     for name, seconds in (("a", 1767621600), ("b", 1767622200)):
         os.utime(stats / name / "scratch-OST0001", (seconds, seconds))
@@ -271,7 +271,7 @@ def test_no_bytes_end_a_batch(tmp_path_factory: pytest.TempPathFactory, content:
 
 
 def an_input(path: str) -> NewInput:
-    """An input that is told to have bytes that no file has."""
+    """An input that claims more bytes than any file has."""
     return NewInput(path, Key("0" * 64, None, None, None), 3, dt.datetime(2026, 1, 5, tzinfo=dt.UTC))
 
 
@@ -313,7 +313,7 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("time_zone", "This is not TOML"),
         ('mira = "UTC"', "There is no sources setting mira: write it below \\[time_zone\\]"),
@@ -323,9 +323,9 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
         ('[time_zone]\nmira = "../../etc/passwd"', "is not a time zone"),
     ],
 )
-def test_zones_that_are_none_are_told(text: str, told: str):
+def test_zones_that_are_none_are_reported(text: str, reported: str):
     """What is wrong is said in a sentence with what to write instead."""
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=reported):
         parse_zone(text, "mira")
 
 

@@ -91,7 +91,7 @@ größe,groesse@site.test,Größe
 
 
 def test_csv(tmp_path):
-    """Lines that are fit count; others are told with their number, and a user with two addresses has none."""
+    """Lines that are fit count; others are reported with their number, and a user with two addresses has none."""
     (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
     directory = CsvDirectory(tmp_path / "people.csv")
     found = {
@@ -105,7 +105,7 @@ def test_csv(tmp_path):
         "größe": Person("groesse@site.test", "Größe"),
     } == {user: person for user, person in found.items() if person}
     assert ["8", "9", "10", "11", "13", "14", "16"] == [fault.split()[1] for fault in directory.faults]
-    assert directory.faults[0].endswith("gives dan another address: nobody gets his mails.")
+    assert directory.faults[0].endswith("gives dan another address: they get no mails.")
     assert directory.faults[1].endswith("is not of the form user,address or user,address,name.")
     assert directory.faults[2].endswith("has no address that every mail server takes: 'fay at site'.")
     assert directory.faults[4].endswith("has no user's name.")
@@ -218,7 +218,7 @@ def test_settings_choose_the_directory(tmp_path):
 
 
 def test_ldap_over_the_network_must_be_there():
-    """A port where nobody listens is told as what it is."""
+    """A port where nobody listens is reported as what it is."""
     unreached = LDAP.changed(server="ldap://127.0.0.1:1", timeout_seconds=2)
     with pytest.raises(OutputError, match=r"The LDAP server ldap://127\.0\.0\.1:1 cannot be asked"):
         directory_of(unreached, Path()).find("ada")

@@ -1,4 +1,4 @@
-"""A letter as a mail, read back by Python's own parser."""
+"""A mail as a mail, read back by Python's own parser."""
 
 import base64
 import datetime as dt
@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from post_office import NIGHT, NOW, PNG, SIGNER, entry, letter, parsed
+from post_office import NIGHT, NOW, PNG, SIGNER, entry, mail_to, parsed
 
 from iomine.errors import OutputError
 from iomine.post.directory import Person
 from iomine.post.message import MOST_BYTES, Stamp, compose, message_id
-from iomine.post.model import Letter, Subject
+from iomine.post.model import Mail, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Action
 
@@ -29,14 +29,14 @@ SETTINGS = Settings(
 ADA = Person("ada@site.test", "Ada Lovelace")
 
 
-def made(what: Letter, person: Person = ADA, settings: Settings = SETTINGS, first: str | None = None) -> bytes:
+def made(what: Mail, person: Person = ADA, settings: Settings = SETTINGS, first: str | None = None) -> bytes:
     name = message_id(what, person.address, settings)
     return compose(what, person, settings, SIGNER, Stamp(name, first, NOW))
 
 
 def test_both_parts_and_pictures_are_there():
     """Text first and HTML with its pictures after, as mail programs expect it, with the texts as they were written."""
-    what = letter("ada", text="Größe: 3 µs\n", html='<p>Größe: 3 µs <img src="cid:cost"></p>')
+    what = mail_to("ada", text="Größe: 3 µs\n", html='<p>Größe: 3 µs <img src="cid:cost"></p>')
     mail = parsed(made(what))
     assert "multipart/alternative" == mail.get_content_type()
     text, related = mail.iter_parts()
@@ -54,7 +54,7 @@ def test_both_parts_and_pictures_are_there():
 
 def test_headers():
     """All that people, lists, vacation programs and filters go by."""
-    mail = parsed(made(letter("ada")))
+    mail = parsed(made(mail_to("ada")))
     assert NOW == mail["Date"].datetime
     assert ("I O at Site Inc", "iomine@site.test") == (
         mail["From"].addresses[0].display_name,
@@ -78,32 +78,32 @@ def test_headers():
 
 def test_first_mail_starts_the_thread():
     """All later ones answer to it."""
-    first = parsed(made(letter("ada")))
-    later = parsed(made(letter("ada", night=NIGHT + dt.timedelta(days=14)), first=first["Message-ID"]))
+    first = parsed(made(mail_to("ada")))
+    later = parsed(made(mail_to("ada", night=NIGHT + dt.timedelta(days=14)), first=first["Message-ID"]))
     assert {"References", "In-Reply-To"}.isdisjoint(first.keys())
     assert [first["Message-ID"]] * 2 == [later["References"], later["In-Reply-To"]]
     assert first["Message-ID"] != later["Message-ID"]
 
 
-def test_id_is_of_the_letter():
-    """However often it is composed; another night, reader, kind or subject is another letter. Operators get one a night."""
+def test_id_is_of_the_mail():
+    """However often it is composed; another night, reader, kind or subject is another mail. Operators get one a night."""
 
-    def named(what: Letter, address: str = "a@site.test") -> str:
+    def named(what: Mail, address: str = "a@site.test") -> str:
         return message_id(what, address, SETTINGS)
 
-    plain = letter("ada")
+    plain = mail_to("ada")
     assert named(plain) == named(replace(plain, subject="x", text="y", html="z", pictures={}), "b@site.test")
     others = [
-        letter("bob"),
-        letter("ada", kind="project"),
-        letter("ada", night=NIGHT + dt.timedelta(days=1)),
-        letter("ada", entry("ada", "POSIX-102")),
-        letter("ada", entry("ada"), entry("ada", "POSIX-102")),
-        letter("ada", better=(entry("ada").subject,)),
-        letter("ada", entry("bob"), better=(entry("ada").subject,)),
+        mail_to("bob"),
+        mail_to("ada", kind="project"),
+        mail_to("ada", night=NIGHT + dt.timedelta(days=1)),
+        mail_to("ada", entry("ada", "POSIX-102")),
+        mail_to("ada", entry("ada"), entry("ada", "POSIX-102")),
+        mail_to("ada", better=(entry("ada").subject,)),
+        mail_to("ada", entry("bob"), better=(entry("ada").subject,)),
     ]
     assert 1 + len(others) == len({named(plain), *map(named, others)})
-    operator = letter("operator", kind="operator")
+    operator = mail_to("operator", kind="operator")
     assert named(operator) == named(replace(operator, entries=(entry("ada"),)))
     assert named(operator) != named(operator, "b@site.test")
 
@@ -124,8 +124,8 @@ def action_of(link: str) -> Action:
 
 
 def test_links_are_signed_for_their_reader():
-    """Each is about what its place says, for the reader of the letter, at the site or by a mail."""
-    what = letter("ada", html='<a href="{{link:stop}}">x</a><a href="{{mailto:stop}}">x</a><a href="{{link:snooze:%s}}">x</a>')
+    """Each is about what its place says, for the reader of the mail, at the site or by a mail."""
+    what = mail_to("ada", html='<a href="{{link:stop}}">x</a><a href="{{mailto:stop}}">x</a><a href="{{link:snooze:%s}}">x</a>')
     key = what.entries[0].subject.key
     (first,), (stop, by_mail, snooze) = links_in(made(replace(what, html=what.html % key)))
     assert first.startswith("https://iomine.site.test/io/mail/")
@@ -137,7 +137,7 @@ def test_links_are_signed_for_their_reader():
 
 def test_unsubscribe_headers_are_whole():
     """RFC 8058: the address and the mail, neither cut nor encoded, whatever their length; without https there is no one-click."""
-    project = letter("chem042", entry("ada"), kind="project")
+    project = mail_to("chem042", entry("ada"), kind="project")
     raw = made(project)
     lines = re.search(rb"^List-Unsubscribe: (.*(?:\r\n[ \t].*)*)\r\n", raw, re.MULTILINE)[1].decode()
     site, by_mail = (each.strip("<>") for each in re.split(r",\s+", lines))
@@ -151,24 +151,24 @@ def test_unsubscribe_headers_are_whole():
 
 
 def test_operators_cannot_stop_each_others_mails():
-    """Their letter goes to all of them, so who gets it stands in the settings."""
-    assert "List-Unsubscribe" not in parsed(made(letter("operator", kind="operator", html="<p></p>", pictures={})))
+    """Their mail goes to all of them, so who gets it stands in the settings."""
+    assert "List-Unsubscribe" not in parsed(made(mail_to("operator", kind="operator", html="<p></p>", pictures={})))
 
 
 def test_links_without_a_site_write_mails():
     """Every place still has a link that does something."""
-    (text,), (html, by_mail) = links_in(made(letter("ada"), settings=SETTINGS.changed(site="", actions_address="", reply_to="")))
+    (text,), (html, by_mail) = links_in(made(mail_to("ada"), settings=SETTINGS.changed(site="", actions_address="", reply_to="")))
     assert all(link.startswith("mailto:iomine@site.test?subject=iomine%20") for link in (text, html, by_mail))
     assert "acknowledge" == action_of(text).verb
     assert "snooze" == action_of(html).verb
 
 
-def test_only_what_is_told_has_links():
+def test_only_what_is_listed_has_links():
     """A place for another subject is a mistake of the program's; what is none stays as it is."""
-    with pytest.raises(ValueError, match="does not tell of"):
-        made(letter("ada", text=f"{{{{link:acknowledge:{entry('bob').subject.key}}}}}"))
+    with pytest.raises(ValueError, match="which is none of its entries"):
+        made(mail_to("ada", text=f"{{{{link:acknowledge:{entry('bob').subject.key}}}}}"))
     text = "{{ 7 * 7 }} {{link:stop }} {{link:other}} {{mailto}} {{link:acknowledge:12}}\n"
-    assert text == next(parsed(made(letter("ada", text=text))).iter_parts()).get_content().replace("\r\n", "\n")
+    assert text == next(parsed(made(mail_to("ada", text=text))).iter_parts()).get_content().replace("\r\n", "\n")
 
 
 HOSTILE = [
@@ -189,10 +189,10 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_stay_where_they_are(text):
     """Whatever a name holds, the mail has its own headers and no other, one reader, and one subject that can be seen."""
-    what = letter("ada", entry("ada", application=text), subject=f"About {text}", html="<p></p>")
+    what = mail_to("ada", entry("ada", application=text), subject=f"About {text}", html="<p></p>")
     raw = made(what, Person("ada@site.test", text), SETTINGS.model_copy(update={"from_name": text}))
     mail = parsed(raw)
-    assert set(parsed(made(letter("ada"))).keys()) == set(mail.keys())
+    assert set(parsed(made(mail_to("ada"))).keys()) == set(mail.keys())
     assert ["ada@site.test"] == [address.addr_spec for address in mail["To"].addresses]
     assert ["iomine@site.test"] == [address.addr_spec for address in mail["From"].addresses]
     assert str(mail["Subject"]).startswith("About")
@@ -206,7 +206,7 @@ def test_hostile_names_stay_where_they_are(text):
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_no_name_breaks_a_mail(subject, name):
     """Any text may be a subject and a name: the mail has one reader, its headers, and both parts."""
-    mail = parsed(made(letter("ada", subject=subject), Person("ada@site.test", name)))
+    mail = parsed(made(mail_to("ada", subject=subject), Person("ada@site.test", name)))
     assert ["ada@site.test"] == [address.addr_spec for address in mail["To"].addresses]
     assert NOW == mail["Date"].datetime
     assert {"Bcc", "Cc"}.isdisjoint(mail.keys())
@@ -222,16 +222,16 @@ def test_key_of_a_subject_is_of_all_its_parts():
 
 def test_size_has_a_bound():
     """A mail over 100 KB is none; one just below it goes."""
-    small, large = (letter("ada", html=f"<p>{'x' * count}</p>", pictures={}) for count in (60_000, 100_000))
+    small, large = (mail_to("ada", html=f"<p>{'x' * count}</p>", pictures={}) for count in (60_000, 100_000))
     assert len(made(small)) < MOST_BYTES
     with pytest.raises(OutputError, match=r"The mail is 1\d\d,\d{3} bytes; the limit is"):
         made(large)
     noise = base64.b85encode(bytes(range(256)) * 300)
     with pytest.raises(OutputError):
-        made(letter("ada", pictures={"cost": noise}))
+        made(mail_to("ada", pictures={"cost": noise}))
 
 
 def test_name_of_a_picture_is_checked():
     """It becomes a header and a file name."""
     with pytest.raises(ValueError, match="cannot name a picture"):
-        made(letter("ada", pictures={"a\nb": PNG}))
+        made(mail_to("ada", pictures={"a\nb": PNG}))

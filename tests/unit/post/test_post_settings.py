@@ -75,7 +75,7 @@ def test_all_of_it_can_be_set():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         ("cooldwn_days = 3", "There is no digest setting cooldwn_days: did you mean cooldown_days?"),
         ("[smtp]\nhots = 'x'", "There is no digest setting smtp.hots: did you mean host?"),
@@ -117,11 +117,11 @@ def test_all_of_it_can_be_set():
         ("site =", "This is not TOML: "),
     ],
 )
-def test_what_is_not_fit_is_told(tmp_path, text, told):
+def test_what_is_not_fit_is_reported(tmp_path, text, reported):
     """One sentence with the file, the setting and what it should be."""
     file = tmp_path / "digest.toml"
     file.write_text(text)
     with pytest.raises(UsageError) as error:
         read_site_file(file, "digest settings", Settings.parse)
-    assert str(error.value).startswith(f"{file}: {told}")
+    assert str(error.value).startswith(f"{file}: {reported}")
     assert "\n" not in str(error.value)

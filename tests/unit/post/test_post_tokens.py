@@ -7,7 +7,7 @@ from email.message import EmailMessage
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from post_office import NOW, SIGNER, entry, letter, office
+from post_office import NOW, SIGNER, entry, mail_to, office
 
 from iomine.errors import OutputError, UsageError
 from iomine.post.deliver import deliver
@@ -18,7 +18,7 @@ from iomine.post.tokens import Action, Signer, passing_signer, signer_of, signer
 TODAY = NOW.date()
 KEY = entry("ada").subject.key
 ACTION = Action("snooze", "user", "ada", KEY, 30)
-UNKNOWN = "This link is none of ours, or not whole"
+UNKNOWN = "This link is not valid"
 
 
 @given(st.builds(Action, st.sampled_from(["acknowledge", "snooze", "stop"]), st.sampled_from(["user", "project"]), st.text()))
@@ -96,14 +96,14 @@ def mail(subject: str, **headers: str) -> bytes:
 
 @pytest.fixture
 def ledger():
-    """One in which ada was told of something."""
+    """One in which a mail to ada lists a finding."""
     opened = Ledger(None)
-    deliver([letter("ada")], office(opened))
+    deliver([mail_to("ada")], office(opened))
     return opened
 
 
 @pytest.mark.parametrize(
-    ("action", "told", "until"),
+    ("action", "reported", "until"),
     [
         (
             ACTION,
@@ -118,16 +118,16 @@ def ledger():
         (Action("stop", "user", "ada"), "user ada: from now on, you get no more digests.", dt.date.max),
         (
             Action("stop", "project", "chem"),
-            "project chem: from now on, whoever answers for chem gets no more digests.",
+            "project chem: from now on, the lead of chem gets no more digests.",
             dt.date.max,
         ),
         (Action("acknowledge", "user", "bob", KEY), "user bob: from now on, you get no word of “this finding”.", dt.date.max),
     ],
 )
 @pytest.mark.parametrize("form", ["iomine {}", "Re: iomine {}", "{}", "Größe {} ok"])
-def test_a_mail_does_what_its_link_says(ledger, action, told, until, form):
+def test_a_mail_does_what_its_link_says(ledger, action, reported, until, form):
     """The token counts, whatever stands around it and however the subject is folded or encoded; what is done is said."""
-    assert told == take(mail(form.format(SIGNER.token(action))), SIGNER, ledger, TODAY)
+    assert reported == take(mail(form.format(SIGNER.token(action))), SIGNER, ledger, TODAY)
     assert {(action.verb, action.key): until} == ledger.wishes(action.kind, action.recipient)
 
 
@@ -159,7 +159,7 @@ def test_mails_of_programs_do_nothing(ledger, headers):
 
 
 def test_mail_of_a_person_that_says_so_is_taken(ledger):
-    """RFC 3834: `no` is what it says, in any case and with a comment behind it."""
+    """RFC 3834: `no` is what it says, in any case and with a comment after it."""
     take(mail(SIGNER.token(ACTION), Auto_Submitted="No; x=y"), SIGNER, ledger, TODAY)
     assert 1 == len(ledger.wishes("user", "ada"))
 
@@ -179,7 +179,7 @@ def test_mail_of_a_person_that_says_so_is_taken(ledger):
 )
 def test_mails_that_ask_for_nothing_are_refused(ledger, raw):
     """In one sentence, which the mail server sends back to whoever wrote it."""
-    with pytest.raises(UsageError, match=r"holds no link of a digest|none of ours") as error:
+    with pytest.raises(UsageError, match=r"has no token of a digest|is not valid") as error:
         take(raw, SIGNER, ledger, TODAY)
     assert "\n" not in str(error.value)
     assert {} == ledger.wishes("user", "ada")

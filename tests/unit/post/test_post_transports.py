@@ -8,13 +8,13 @@ from mail_server import Authenticator, Handler, certificate, free_port, mail_ser
 
 from iomine.errors import OutputError, UsageError
 from iomine.post.settings import SmtpSettings
-from iomine.post.transports import Mail, Outbox, Outcome, Pace, Smtp
+from iomine.post.transports import Message, Outbox, Outcome, Pace, Smtp
 
 CONTENT = b"Subject: x\r\nMessage-ID: <1@site.test>\r\n\r\n.\r\n..b\r\n.c\r\n"
-MAIL = Mail("<1@site.test>", "iomine@site.test", "ada@site.test", CONTENT)
+MAIL = Message("<1@site.test>", "iomine@site.test", "ada@site.test", CONTENT)
 
 
-def mail_to(user: str) -> Mail:
+def mail_to(user: str) -> Message:
     return replace(MAIL, address=f"{user}@site.test")
 
 
@@ -38,7 +38,7 @@ def test_mails_go_over_one_connection_as_they_are(handler):
 
 
 @pytest.mark.parametrize(
-    ("stage", "reply", "end", "told"),
+    ("stage", "reply", "end", "reported"),
     [
         ("mail", "451 later", "later", "451 later"),
         ("rcpt", "451 greylisted", "later", "451 greylisted"),
@@ -52,7 +52,7 @@ def test_mails_go_over_one_connection_as_they_are(handler):
         ("rcpt", "550 \x1b[2J\u202e\ufffd" + "x" * 400, "refused", "550 "),
     ],
 )
-def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply, end, told):
+def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply, end, reported):
     """4xx and a connection lost before the content are for later, 5xx for good; lost after the content, nobody knows."""
     handler.plan = lambda at, address: reply if at == stage and (stage == "mail" or address.startswith("bob")) else None
     with mail_server(handler, enable_SMTPUTF8=True) as settings:
@@ -64,7 +64,7 @@ def test_each_fault_ends_one_mail_and_the_next_one_arrives(handler, stage, reply
         transport.close()
 
     assert (end, True) == (outcome.end, outcome.is_reached)
-    assert outcome.reply.startswith(told)
+    assert outcome.reply.startswith(reported)
     assert outcome.reply.isprintable()
     assert len(outcome.reply) <= 300
     assert "sent" == after.end
@@ -128,7 +128,7 @@ def test_starttls_and_a_password(handler, shown, tmp_path):
         transport.close()
         # A wrong one is a fault of the settings and of no mail.
         wrong = Smtp(settings.changed(password_file=str(secret(tmp_path, "wrong"))), tmp_path, Pace(0))
-        with pytest.raises(OutputError, match=r"does not let iomine in \(535 "):
+        with pytest.raises(OutputError, match=r"refuses the login of iomine \(535 "):
             wrong.send(MAIL)
     assert handler.mails[0].session.ssl is not None
     assert 1 == len(handler.mails)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser import chromium
-from one_log import catalog_of, told
+from one_log import catalog_of, reported
 
 from iomine.report.facts import Facts
 from iomine.report.highlights import highlights_of
@@ -108,8 +108,8 @@ def _file(folder: Path, blueprint: Blueprint, edit: Callable[[Facts], Facts] = l
     log = folder / "made.darshan"
     log.write_bytes(write(blueprint))
     database, log_id = catalog_of(log, folder)
-    facts = edit(told(database, log_id)[0])
-    _, trace = told(database, log_id, highlights_of(facts))
+    facts = edit(reported(database, log_id)[0])
+    _, trace = reported(database, log_id, highlights_of(facts))
     assert len(page(facts, trace)) < MOST_BYTES
     file = folder / "page.html"
     file.write_text(page(facts, trace, standalone=True), encoding="utf-8")
@@ -152,7 +152,7 @@ def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_pat
 
 @pytest.mark.parametrize(("kind", "lanes"), [("one rank", "rank 0"), ("many ranks", "100,000 ranks (0 to 99999)")])
 def test_explorer_shows_few_and_many_ranks(kind: str, lanes: str, browser: Any, tmp_path: Path) -> None:
-    """All ranks are in sight, however many share a line of the picture; zoomed to one, that one is told."""
+    """All ranks are in sight, however many share a line of the picture; zoomed to one, that one is named."""
     with _Tab(browser, _file(tmp_path, LOGS[kind]())) as tab:
         tab.wait_for_function("document.querySelector('.explorer .status').textContent.includes('In sight')")
         assert tab.locator(".explorer .status").inner_text().endswith(f"{lanes}.")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from browser import Page, chromium
-from one_log import catalog_of, report_page, told
+from one_log import catalog_of, report_page, reported
 from shared import NOT_HERE, SHARED_DATA
 
 from iomine.report import explorer as explorer_room
@@ -101,7 +101,7 @@ def _in_sight(count: int, total: int) -> str:
     return f"In sight: {count:,} of {total:,} requests"
 
 
-def test_whole_trace_is_told_as_sql_tells_it(page, made):
+def test_whole_trace_has_the_numbers_of_sql(page, made):
     """Opened from a file, the page says how many requests of each layer and direction there are, and of how many bytes."""
     rows = ask(
         made[0],
@@ -187,10 +187,10 @@ def test_highlight_counts_what_its_finding_is_about(page, made):
     page.explorer.get_by_label("Highlight").select_option(label=f"P06: {SMALL.text}")
     assert f"P06: {SMALL.text}" == page.page.inner_text("p.finding")
     wanted = "rank IN (1, 2) AND op = 'write' AND length_bytes < 2000"
-    told = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
+    reported = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
     for layer, name_ in (("mpiio", "MPI-IO"), ("posix", "POSIX")):
-        assert str(_count(made[0], f"layer = '{layer}' AND {wanted}")) == told[name_, "write"]
-        assert str(_count(made[0], f"layer = '{layer}' AND NOT ({wanted})")) == told[name_, "not highlighted"]
+        assert str(_count(made[0], f"layer = '{layer}' AND {wanted}")) == reported[name_, "write"]
+        assert str(_count(made[0], f"layer = '{layer}' AND NOT ({wanted})")) == reported[name_, "not highlighted"]
 
 
 def test_link_to_a_finding_shows_what_it_is_about(browser, made):
@@ -209,7 +209,7 @@ def test_what_names_a_finding_in_the_page_shows_it(page):
 
 
 def test_files_and_ranks_are_chosen(page, made):
-    """One file, or some ranks, are counted as SQL counts them; ranks that are none are told so."""
+    """One file, or some ranks, are counted as SQL counts them; ranks that do not exist are reported."""
     total = _count(made[0], "true")
     page.explorer.get_by_label("File").select_option("1")
     files = ask(made[0], "SELECT file_id FROM core.file_access GROUP BY 1 ORDER BY sum(moved_bytes) DESC")["file_id"].to_pylist()
@@ -223,13 +223,13 @@ def test_files_and_ranks_are_chosen(page, made):
     assert "Ranks go from 0 to 3: there is no “4”." == page.page.inner_text("p.problem")
 
 
-def test_sizes_and_offsets_and_osts_are_told_as_sql_tells_them(page, made):
+def test_sizes_and_offsets_and_osts_have_the_numbers_of_sql(page, made):
     """The other views count the same requests: by class of size, by offset, and by OST with each byte once."""
     page.view("Transfer sizes")
     page.page.wait_for_timeout(300)
-    told = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
+    reported = {(cells[0], cells[1]): cells[2] for cells in page.table("What is in sight")}
     between = "layer = 'posix' AND length_bytes > 100 AND length_bytes <= 1024"
-    assert str(_count(made[0], between)) == told["POSIX", "to 1 KiB"]
+    assert str(_count(made[0], between)) == reported["POSIX", "to 1 KiB"]
     page.view("Offsets")
     page.press("+")
     highest = ask(made[0], "SELECT max(offset_bytes + length_bytes) AS most FROM segments")["most"][0].as_py()
@@ -238,19 +238,19 @@ def test_sizes_and_offsets_and_osts_are_told_as_sql_tells_them(page, made):
     page.view("OSTs")
     assert page.status.startswith(_in_sight(_count(made[0], "ost IS NOT NULL"), _count(made[0], "true")))
     rows = ask(made[0], "SELECT * FROM ost_io WHERE layer = 'posix' AND ost_id IS NOT NULL ORDER BY ost_id, op").to_pylist()
-    told = {cells[0]: cells for cells in page.table("What each OST moved") if not cells[0].startswith("not known")}
-    assert {ost_name(row["ost_id"]) for row in rows} == set(told)
+    reported = {cells[0]: cells for cells in page.table("What each OST moved") if not cells[0].startswith("not known")}
+    assert {ost_name(row["ost_id"]) for row in rows} == set(reported)
     for row in rows:
-        assert f"{row['request_count']:,}" == told[ost_name(row["ost_id"])][1 if row["op"] == "read" else 4]
+        assert f"{row['request_count']:,}" == reported[ost_name(row["ost_id"])][1 if row["op"] == "read" else 4]
 
 
 def test_phases_have_their_fastest_and_slowest_rank(page, made):
     """The table of phases is that of the view, and a button shows a phase's requests."""
     rows = ask(made[0], "SELECT * FROM phases ORDER BY layer, phase").to_pylist()
     page.view("Phases")
-    told = page.table("Phases")
+    reported = page.table("Phases")
     assert [(str(row["phase"]), str(row["fastest_rank"]), str(row["slowest_rank"])) for row in rows] == [
-        (cells[1], cells[9], cells[11]) for cells in told
+        (cells[1], cells[9], cells[11]) for cells in reported
     ]
     page.explorer.get_by_role("button", name="Show", exact=True).first.click()
     first = rows[0]
@@ -274,7 +274,7 @@ def test_picture_is_saved_as_png(page, made):
     assert "operations.png" == saved.name
 
 
-def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
+def test_levels_of_detail_are_drawn_and_reported(browser, tmp_path, monkeypatch):
     """Of a trace that is too long a page has levels of detail, which hold as many requests, and says what it cannot show."""
     requests = [Segment(4096 * number, 4096, 0.015 * number, 0.015 * number + 0.01) for number in range(6000)]
     records = [dxt_record("<", requests, id_=id_, rank=rank) for id_ in PATHS for rank in range(2)]
@@ -297,7 +297,7 @@ def test_levels_of_detail_are_drawn_and_told(browser, tmp_path, monkeypatch):
 
 def _folder_report(database: Path, folder: Path) -> Path:
     """The page of the log as sweeps write it, beside its data and what all pages share."""
-    facts, trace = told(database, _log_id(database), [SMALL])
+    facts, trace = reported(database, _log_id(database), [SMALL])
     (folder / "assets").mkdir()
     for name_, text in shared_assets().items():
         (folder / "assets" / name_).write_text(text, encoding="utf-8")
@@ -364,13 +364,13 @@ def test_data_are_nothing_but_names_and_base64(made, tmp_path):
 
 
 @pytest.mark.parametrize("stem", REAL)
-def test_real_traces_are_told_as_sql_tells_them(browser, tmp_path, stem):
+def test_real_traces_have_the_numbers_of_sql(browser, tmp_path, stem):
     """Logs that come with DXT Explorer: requests of each layer and direction, and bytes of OSTs that count each byte once."""
     log = SHARED_DATA / "darshan" / "dxt-explorer" / f"{stem}.darshan"
     if not log.exists():
         pytest.skip(NOT_HERE)
     database, log_id = catalog_of(log, tmp_path)
-    facts, trace = told(database, log_id)
+    facts, trace = reported(database, log_id)
     (tmp_path / "page.html").write_text(page_of(facts, trace, standalone=True), encoding="utf-8")
     rows = ask(
         database, "SELECT layer, op, count(*) AS n, sum(length_bytes) AS bytes FROM segments GROUP BY ALL ORDER BY ALL"
@@ -403,7 +403,7 @@ def test_bytes_of_osts_are_those_of_a_walk_over_all_stripes(browser, tmp_path):
         page.view("OSTs")
         rows = page.table("What each OST moved")
         found = {(cells[0], op): cells[at] for cells in rows for op, at in (("read", 2), ("write", 5)) if cells[at]}
-    uses = {(ost_name(use["ost_id"]), use["op"]): use["moved_bytes"] for use in told(database, log_id)[1].about["osts"]}
+    uses = {(ost_name(use["ost_id"]), use["op"]): use["moved_bytes"] for use in reported(database, log_id)[1].about["osts"]}
     assert moved == uses
     assert found == {key: _human(count) for key, count in moved.items()}
 

@@ -46,9 +46,13 @@ def test_layers_agree_with_darshans_accumulators(tmp_path: Path) -> None:
                 continue
             metrics = accumulate_records(records, module, nprocs).derived_metrics
             layer = got[log_id, LAYERS[module]]
-            told = layer["read_bytes"] + layer["write_bytes"], layer["slowest_io_seconds"], layer["moved_bytes_per_second"] or 0.0
+            reported = (
+                layer["read_bytes"] + layer["write_bytes"],
+                layer["slowest_io_seconds"],
+                layer["moved_bytes_per_second"] or 0.0,
+            )
             expected = metrics.total_bytes, metrics.agg_time_by_slowest, metrics.agg_perf_by_slowest * 1024**2
-            assert expected == pytest.approx(told, rel=1e-9), f"{path} {module}"
+            assert expected == pytest.approx(reported, rel=1e-9), f"{path} {module}"
             compared += 1
     assert compared > len(logs)
 

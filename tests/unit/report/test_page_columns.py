@@ -58,7 +58,7 @@ def test_times_come_back_within_the_resolution(run_seconds, rows):
 
 @given(ROWS)
 def test_names_become_numbers_and_what_is_not_known_minus_one(rows):
-    """Values are numbered as listed, others behind the last; no null is left; a rank that cannot be one is not known."""
+    """Values are numbered as listed, others after the last; no null is left; a rank that cannot be one is not known."""
     found = pq.read_table(io.BytesIO(gzip.decompress(page_parquet(_table(rows, 1.0), NAMES, 1e-6)))).to_pylist()
     number_of = {7: 0, -3: 1, 12: 2, None: -1}
     expected = [

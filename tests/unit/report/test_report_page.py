@@ -105,14 +105,14 @@ def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callabl
 def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_of: Callable[..., Facts]) -> None:
     """The costliest finding is first, and each says what it found, what to change, its numbers and how it is done."""
     cheap = VERDICT | {"code": "POSIX-101", "cost_core_seconds": 2.0, "finding": "Reads too."}
-    weather = {
+    state = {
         "log_id": LOG_ID,
         "server_verdict": "system",
         "server_rule": "The servers were slow.",
         "weather_slowdown_ratio": 3.0,
     }
     metrics = {"log_id": LOG_ID, "small_write_ratio": 0.5, "small_write_count": 5000, "is_complete": True}
-    html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[weather], log_requests=[metrics]))
+    html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[state], log_requests=[metrics]))
     assert html.index('<article id="POSIX-102"') < html.index('<article id="POSIX-101"')
     outline = Outline(html)
     for said in (
@@ -129,8 +129,8 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
     assert len(outline.ids) == len(set(outline.ids))
 
 
-def test_unanswered_questions_are_told_with_what_the_log_lacks(facts_of: Callable[..., Facts]) -> None:
-    """A trigger that could not be assessed is neither fired nor silent; one that does not apply is told apart in a line."""
+def test_unanswered_questions_are_reported_with_what_the_log_lacks(facts_of: Callable[..., Facts]) -> None:
+    """A trigger that could not be assessed is neither fired nor silent; one that does not apply is listed in another line."""
     silent = VERDICT | {"finding": None, "advice": None}
     lacks = {"state": "unknown", "reason": "The log's <b>MPI-IO</b> module is unsound."}
     verdicts = [
@@ -151,7 +151,7 @@ def test_log_without_any_io_says_so(facts_of: Callable[..., Facts]) -> None:
     """With no records at all each part of the page says that there is nothing, and why."""
     text = Outline(page(facts_of())).text
     for said in (
-        "Nothing here is worth telling",
+        "No findings",
         "did no I/O that Darshan saw",
         "not traced",
         "no Lustre records",
@@ -189,7 +189,7 @@ def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[...
     assert len(html) < 100_000
 
 
-def test_hundred_thousand_files_are_a_short_table_with_the_rest_told(facts_of: Callable[..., Facts]) -> None:
+def test_hundred_thousand_files_are_a_short_table_with_the_rest_counted(facts_of: Callable[..., Facts]) -> None:
     """The files that took most time are shown, and the table says how many others there are and what they moved."""
     count = 100_000
     facts = facts_of(posix_file=posix(count, file_id=np.arange(count), rank=0))
@@ -233,14 +233,14 @@ def test_history_is_of_the_lineage_up_to_the_run(facts_of: Callable[..., Facts])
 
 
 def test_same_facts_give_the_same_bytes(facts_of: Callable[..., Facts]) -> None:
-    """What tells whether a report must be written anew depends on nothing but what it says."""
+    """Whether a report must be written again depends only on what it says."""
     facts = facts_of(verdict=[VERDICT])
     assert as_json(facts) == as_json(facts)
     assert page(facts) == page(facts)
 
 
 def test_palette_rises_in_luminance() -> None:
-    """More is lighter, so that the picture is read without telling colours apart; steps of one are rounded to bytes."""
+    """More is lighter, so that the picture can be read without seeing colours; steps of one are rounded to bytes."""
     linear = np.where(PALETTE <= 10, PALETTE / 255 / 12.92, ((PALETTE / 255 + 0.055) / 1.055) ** 2.4)
     luminance = linear @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(luminance[::4]) > 0).all()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from one_log import catalog_of, told
+from one_log import catalog_of, reported
 
 from iomine.report import trace as trace_room
 from iomine.report.trace import Highlight
@@ -51,7 +51,7 @@ def _rows(table):
 
 def test_requests_are_in_the_page_one_by_one(made):
     """A short trace is in the page whole: requests that lie in the run, in order of layer, rank and start."""
-    _, trace = told(*made)
+    _, trace = reported(*made)
     [table] = trace.tables
     layers, ops = trace.about["layers"], trace.about["ops"]
     found = [
@@ -75,7 +75,7 @@ def test_requests_are_in_the_page_one_by_one(made):
 def test_levels_hold_all_requests_and_what_they_leave_out_one_by_one(made, monkeypatch):
     """Each level adds up to the requests of both layers, though that of MPI-IO was not worth keeping."""
     monkeypatch.setattr(trace_room, "_MOST_REQUESTS", 100)
-    _, trace = told(*made)
+    _, trace = reported(*made)
     sound = f"start_seconds >= 0 AND end_seconds <= {RUN_SECONDS + 2}"
     for table in trace.tables:
         wanted = f"{sound} AND ost IS NOT NULL" if table.by == "ost" else sound
@@ -97,14 +97,14 @@ def test_no_trace_no_explorer(tmp_path):
     log = tmp_path / "plain.darshan"
     log.write_bytes(write(Blueprint()))
     database, log_id = catalog_of(log, tmp_path)
-    assert told(database, log_id)[1] is None
+    assert reported(database, log_id)[1] is None
 
 
 def test_highlights_are_numbered_as_the_page_numbers(made):
     """Files of a highlight become the page's numbers; conditions that are none, and files without a trace, are left out."""
     mine = Highlight(code="P01", text="Mine.", paths=["/scratch/out.h5", "/elsewhere"], ranks=[1])
     absent = Highlight(code="P07", text="Not traced.", paths=["/elsewhere"])
-    found = told(*made, [mine, absent])[1].about["highlights"]
+    found = reported(*made, [mine, absent])[1].about["highlights"]
     assert {"code": "P01", "text": "Mine.", "files": [0], "ranks": [1]} == found[0]
     assert ["rank 0", "slowest"] == [highlight["code"] for highlight in found[1:3]]
     [bar] = ask(
@@ -123,6 +123,6 @@ def test_busy_ranks_spend_twice_the_time_of_the_median_rank_in_requests(tmp_path
     log = tmp_path / "busy.darshan"
     modules = {"DXT_POSIX": Module(1, records), "DXT_MPIIO": Module(2, mpiio)}
     log.write_bytes(write(Blueprint(modules, job=job(nprocs=9))))
-    [found] = [each for each in told(*catalog_of(log, tmp_path))[1].about["highlights"] if each["code"] == "busy ranks"]
+    [found] = [each for each in reported(*catalog_of(log, tmp_path))[1].about["highlights"] if each["code"] == "busy ranks"]
     median = sorted(posix)[4]
     assert found["ranks"] == sorted({3} | {rank for rank, seconds in enumerate(posix) if seconds > 2 * median})

@@ -1,4 +1,4 @@
-"""Words and tables hold together: each column is a known word, and a word's name tells its unit."""
+"""Words and tables hold together: each column is a known word, and a word's name has its unit."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Logs, servers, scheduler and fabric of a simulated facility tell the same story."""
+"""Logs, servers, scheduler and fabric of a simulated facility agree."""
 
 import csv
 import gzip
@@ -31,17 +31,17 @@ def moved_on_lustre(facility: Facility) -> dict[str, Counter[str]]:
 
 def test_job_stats_add_up_to_the_logs(facility: Facility) -> None:
     """What all OSTs say of a job is what its logs moved on the file system, to the byte."""
-    told: dict[str, Counter[str]] = {}
+    reported: dict[str, Counter[str]] = {}
     for entry in facility.final_stats().values():
         for op in ("read", "write"):
-            told.setdefault(entry.job_id, Counter())[op] += entry.counters.get(f"{op}_bytes", (0, 0))[1]
+            reported.setdefault(entry.job_id, Counter())[op] += entry.counters.get(f"{op}_bytes", (0, 0))[1]
     expected = {job: +counts for job, counts in moved_on_lustre(facility).items()}
-    assert expected == {job: +counts for job, counts in told.items()}
+    assert expected == {job: +counts for job, counts in reported.items()}
 
 
 def test_mdts_count_what_logs_opened(facility: Facility) -> None:
     """What all MDTs say of opens is what the logs' POSIX and stdio records hold, standard streams left out."""
-    told = sum(entry.counters["open"][0] for entry in facility.final_stats().values() if "MDT" in entry.target)
+    reported = sum(entry.counters["open"][0] for entry in facility.final_stats().values() if "MDT" in entry.target)
     opened = 0
     for log in facility.logs:
         read = read_log(facility.path(log))
@@ -50,7 +50,7 @@ def test_mdts_count_what_logs_opened(facility: Facility) -> None:
             for part in read.tables.get(table, ()):
                 counts = zip(part["file_id"].to_pylist(), part["open_count"].to_pylist(), strict=True)
                 opened += sum(count for id_, count in counts if paths[id_].startswith(MOUNT))
-    assert opened == told
+    assert opened == reported
 
 
 def test_series_end_where_job_stats_end(facility: Facility) -> None:
@@ -62,11 +62,11 @@ def test_series_end_where_job_stats_end(facility: Facility) -> None:
                 total = int(row["read_bytes"]) + int(row["write_bytes"])
                 assert last.get(row["ost"], 0) <= total
                 last[row["ost"]] = total
-    told: Counter[str] = Counter()
+    reported: Counter[str] = Counter()
     for entry in facility.final_stats().values():
         if "OST" in entry.target:
-            told[entry.target] += entry.counters["read_bytes"][1] + entry.counters["write_bytes"][1]
-    assert {target: told[target] for target in last} == last
+            reported[entry.target] += entry.counters["read_bytes"][1] + entry.counters["write_bytes"][1]
+    assert {target: reported[target] for target in last} == last
 
 
 def test_accounting_knows_every_log(facility: Facility) -> None:
@@ -103,7 +103,7 @@ def test_nodes_are_given_to_one_job_at_a_time(facility: Facility) -> None:
 
 
 def test_uplinks_carry_what_logs_moved(facility: Facility) -> None:
-    """Words over all uplinks are the bytes that jobs moved until the last snapshot, but for rounding."""
+    """Words over all uplinks are the bytes that jobs moved until the last snapshot, except for rounding."""
     last = max((facility.out / "fabric" / "perfquery").rglob("*.gz"))
     words = sum(int(words) for words in re.findall(r"Port(?:Xmit|Rcv)Data:\.*(\d+)", gzip.decompress(last.read_bytes()).decode()))
     moved = 0

@@ -19,20 +19,20 @@ MINUTES = 3
 ALL = slice(None)
 
 
-def weather(minutes: slice, *, hot: bool = False, storm: bool = False) -> fs.Weather:
+def system_state(minutes: slice, *, hot: bool = False, storm: bool = False) -> fs.SystemState:
     """Loaded targets, of which one has an incident in some minutes."""
     ost_factors, mdt_factors = np.ones((fs.OST_COUNT, MINUTES)), np.ones((fs.MDT_COUNT, MINUTES))
     if hot:
         ost_factors[HOT, minutes] = FACTOR
     if storm:
         mdt_factors[STORMY, minutes] = FACTOR
-    return fs.Weather(np.full((1 + fs.MDT_COUNT, MINUTES), LOAD), ost_factors, mdt_factors)
+    return fs.SystemState(np.full((1 + fs.MDT_COUNT, MINUTES), LOAD), ost_factors, mdt_factors)
 
 
-def program(sky: fs.Weather, nprocs: int = 4) -> Program:
+def program(state: fs.SystemState, nprocs: int = 4) -> Program:
     """One that has yet to do something, in folders of the stormy MDT."""
     seat = Seat(nprocs, np.zeros(nprocs, np.int64), np.ones(nprocs), 0.0, STORMY, "/scratch/run", "/scratch/project")
-    return Program(seat, sky, np.random.default_rng(7))
+    return Program(seat, state, np.random.default_rng(7))
 
 
 def io_seconds(done: Program) -> float:
@@ -48,8 +48,8 @@ def test_lost_is_what_would_not_have_been_spent(archetype: str, kind: str) -> No
     kept = {"hot": kind == "hot_ost", "storm": kind == "metadata_storm"}
     about = ARCHETYPES[archetype].draw(np.random.default_rng(3))
     ran = []
-    for sky in (weather(ALL, **kept), weather(ALL)):
-        ran.append(program(sky, about["nprocs"]))
+    for state in (system_state(ALL, **kept), system_state(ALL)):
+        ran.append(program(state, about["nprocs"]))
         ARCHETYPES[archetype].act(ran[-1], about)
     struck, spared = ran
     assert {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0} == spared.lost_seconds
@@ -64,7 +64,7 @@ def test_lost_is_what_would_not_have_been_spent(archetype: str, kind: str) -> No
 )
 def test_a_file_loses_by_its_stripes_on_the_hot_ost(first_ost: int, stripes: int, ratio: float) -> None:
     """On that OST alone all but 1/factor of the time is lost, beside it nothing at all, and in between the mean over stripes."""
-    done = program(weather(ALL, hot=True))
+    done = program(system_state(ALL, hot=True))
     file = done.files(["/scratch/run/file"], stripes, first_ost=first_ost)
     done.transfer(WRITE, file, done.ranks << 20, 1 << 20, 10)
     lost = {"hot_ost": pytest.approx(ratio * io_seconds(done)), "metadata_storm": 0.0, "degraded_link": 0.0}
@@ -74,7 +74,7 @@ def test_a_file_loses_by_its_stripes_on_the_hot_ost(first_ost: int, stripes: int
 
 def test_nothing_is_lost_outside_of_the_window() -> None:
     """Of equal bursts in three minutes, of which the incidents fill the second, that one alone loses."""
-    done = program(weather(slice(1, 2), hot=True, storm=True))
+    done = program(system_state(slice(1, 2), hot=True, storm=True))
     file = done.files(["/scratch/run/file"], first_ost=HOT)
     lost = []
     for _ in range(MINUTES):
@@ -96,7 +96,7 @@ def test_ranks_behind_a_degraded_link_lose_what_it_costs_them(archetype: str) ->
         seat = Seat(
             nprocs, np.zeros(nprocs, np.int64), np.full(nprocs, slowdown), 0.0, STORMY, "/scratch/run", "/scratch/project"
         )
-        ran.append(Program(seat, fs.fair_weather(MINUTES), np.random.default_rng(7)))
+        ran.append(Program(seat, fs.idle_state(MINUTES), np.random.default_rng(7)))
         ARCHETYPES[archetype].act(ran[-1], about)
     struck, spared = ran
     assert pytest.approx(io_seconds(struck) - io_seconds(spared), rel=1e-6) == struck.lost_seconds["degraded_link"]
@@ -105,7 +105,7 @@ def test_ranks_behind_a_degraded_link_lose_what_it_costs_them(archetype: str) ->
 
 def test_servers_see_which_of_a_files_osts_is_hot() -> None:
     """Of a file over four OSTs, the hot one takes 8 times as long as each other, which take a latency and a bandwidth."""
-    done = program(weather(ALL, hot=True))
+    done = program(system_state(ALL, hot=True))
     file = done.files(["/scratch/run/file"], 4, first_ost=HOT - 1)
     done.transfer(WRITE, file, done.ranks * (16 << 20), 1 << 20, 16)
     load = load_of(batch_of([done]), np.zeros(1))

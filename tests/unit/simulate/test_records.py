@@ -98,22 +98,22 @@ def _reduced(own: dict[tuple[int, int], dict[str, Any]]) -> dict[tuple[int, int]
         for key, parts in (
             [((file, -1), ranks)] if is_shared else [((file, rank), {rank: record}) for rank, record in ranks.items()]
         ):
-            told: dict[str, Any] = dict(sum((record["n"] for record in parts.values()), Counter()))
+            reported: dict[str, Any] = dict(sum((record["n"] for record in parts.values()), Counter()))
             for kind in ("access", "stride"):
                 counted = sum((record[kind] for record in parts.values()), Counter())
-                told[kind] = sorted(counted.values(), reverse=True)[:4]
+                reported[kind] = sorted(counted.values(), reverse=True)[:4]
             for op, name in enumerate(("read", "write")):
-                told[f"{name}_seconds"] = sum(record[op] for record in parts.values())
-                told[f"max_{name}_offset_bytes"] = max(record["max"][name] for record in parts.values())
+                reported[f"{name}_seconds"] = sum(record[op] for record in parts.values())
+                reported[f"max_{name}_offset_bytes"] = max(record["max"][name] for record in parts.values())
                 slowest = max(record["slow"][op] for record in parts.values())
-                told[f"max_{name}_seconds"] = slowest[0]
+                reported[f"max_{name}_seconds"] = slowest[0]
             if is_shared:
                 times = [record[READ] + record[WRITE] + record["meta"] for record in parts.values()]
-                told["slowest_rank_seconds"], told["fastest_rank_seconds"] = max(times), min(times)
-                told["rank_seconds_variance"] = float(np.var(times))
+                reported["slowest_rank_seconds"], reported["fastest_rank_seconds"] = max(times), min(times)
+                reported["rank_seconds_variance"] = float(np.var(times))
                 sizes = [record["n"]["read_bytes"] + record["n"]["write_bytes"] for record in parts.values()]
-                told["rank_bytes_variance"] = float(np.var(sizes))
-            found[key] = told
+                reported["rank_bytes_variance"] = float(np.var(sizes))
+            found[key] = reported
     return found
 
 
@@ -136,25 +136,25 @@ def test_counters_are_those_of_darshan(drawn: list[tuple[int, ...]]) -> None:
     calls = opens_of(runs)
     expected, got = darshan(runs, calls), records(runs, calls)
     assert expected.keys() == got.keys()
-    for key, told in expected.items():
+    for key, reported in expected.items():
         record = got[key]
-        assert told.pop("access") == _sorted_counts(record, "access")
-        assert told.pop("stride") == _sorted_counts(record, "stride")
-        for name, value in told.items():
+        assert reported.pop("access") == _sorted_counts(record, "access")
+        assert reported.pop("stride") == _sorted_counts(record, "stride")
+        for name, value in reported.items():
             assert np.isclose(value, record[name], rtol=1e-9, atol=1e-12), name
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(RUN, min_size=1, max_size=12))
 def test_runs_say_the_same_one_request_at_a_time(drawn: list[tuple[int, ...]]) -> None:
-    """Records do not depend on whether requests are told as runs or one by one."""
+    """Records do not depend on whether requests are given as runs or one by one."""
     runs = runs_of(drawn)
     calls = opens_of(runs)
     expected, got = records(runs.one_by_one(), calls), records(runs, calls)
     assert expected.keys() == got.keys()
-    for key, told in expected.items():
+    for key, reported in expected.items():
         # Which of two ranks is the slower may hang on the last digit of a sum.
-        assert all(np.isclose(value, got[key][name], rtol=1e-9) for name, value in told.items() if name not in _BY_RANK)
+        assert all(np.isclose(value, got[key][name], rtol=1e-9) for name, value in reported.items() if name not in _BY_RANK)
 
 
 @settings(max_examples=100, deadline=None)
@@ -166,5 +166,5 @@ def test_bins_hold_all_bytes(drawn: list[tuple[int, ...]], width: float) -> None
     assert runs.moved_bytes.tolist() == np.bincount(part.runs, part.moved, len(runs.files)).astype(np.int64).tolist()
     bins = int(max(part.bins.max(), single.bins.max())) + 1
     gathered, each = (np.bincount(of.bins, of.moved, bins) for of in (part, single))
-    # A request that begins on the edge of a bin, but for rounding of its time, has nothing to gain there.
+    # A request that begins on the edge of a bin, except for rounding of its time, has nothing to gain there.
     assert np.abs(gathered - each).max() <= 2 * len(runs.one_by_one().files) + 1

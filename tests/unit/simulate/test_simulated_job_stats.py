@@ -26,14 +26,14 @@ def test_snapshots_are_read_whole(facility: Facility) -> None:
             for counter, (samples, total) in entry.counters.items()
             if samples
         ]
-        told = [
+        reported = [
             tuple(row[name] for name in ("target", "owner", "counted_since_at", "counter", "sample_count", "amount"))
             for row in rows
         ]
         targets = re.findall(r"^\S+?\.(\S+)\.job_stats=", text.decode(), re.MULTILINE)
         idle = sorted(set(targets) - {entry.target for entry in entries(text.decode())})
-        assert counted == [row for row in told if row[1] is not None]
-        assert [(target, None, None, None, None, None) for target in idle] == sorted(row for row in told if row[1] is None)
+        assert counted == [row for row in reported if row[1] is not None]
+        assert [(target, None, None, None, None, None) for target in idle] == sorted(row for row in reported if row[1] is None)
         at = datetime.strptime(f"{path.parent.name} {path.name[:4]}", "%Y-%m-%d %H%M").replace(tzinfo=UTC)
         assert {at} >= {row["sampled_at"] for row in rows}
         assert ("job_stats", "") == (reader.kind, got.doubt)

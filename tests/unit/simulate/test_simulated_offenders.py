@@ -15,7 +15,7 @@ _LOGS = 300
 _BY_COST = 'SELECT "user", app, cost_core_seconds, io_core_seconds FROM worst_offenders'
 
 
-# A culprit's cost is its time, and what it lost of that is told by the truth alone: seven eighths, or nine tenths of some of it.
+# A culprit's cost is its time. Only the truth says what it lost of that: seven eighths, or nine tenths of some of it.
 _LEAST_RATIO = 0.9
 
 
@@ -34,7 +34,7 @@ def test_the_worst_offender_is_who_lost_most(seed: int, tmp_path: Path) -> None:
     simulate(Simulation(tmp_path / "facility", _LOGS, seed=seed, days=2, dxt_ratio=0.0, workers=1), lambda *_: None)
     run(Settings((tmp_path / "facility" / "darshan",), tmp_path / "warehouse", workers=1))
 
-    told = rows(tmp_path / "warehouse", _BY_COST)
+    reported = rows(tmp_path / "warehouse", _BY_COST)
     lost = _lost(Facility(tmp_path / "facility"))
-    assert lost[told[0]["user"], told[0]["app"]] >= _LEAST_RATIO * max(lost.values()) > 0
-    assert [] == [row for row in told if (row["cost_core_seconds"] or 0) > row["io_core_seconds"] * (1 + 1e-9)]
+    assert lost[reported[0]["user"], reported[0]["app"]] >= _LEAST_RATIO * max(lost.values()) > 0
+    assert [] == [row for row in reported if (row["cost_core_seconds"] or 0) > row["io_core_seconds"] * (1 + 1e-9)]

@@ -38,7 +38,7 @@ def verdicts(facility: Facility, warehouse: Path) -> Verdicts:
 
 
 def test_sums_of_costs_agree(verdicts: Verdicts, warehouse: Path) -> None:
-    """What findings cost is one sum for each simulated log, wherever it is told, and never more than the I/O time or the run."""
+    """What findings cost is one sum for each simulated log, wherever it is shown, and never more than the I/O time or the run."""
     assert [] == disagreements(warehouse / "iomine.duckdb")
 
 
@@ -50,9 +50,9 @@ def test_each_pattern_has_its_trigger() -> None:
 
 def test_the_truth_knows_its_patterns(facility: Facility) -> None:
     """The truth names no other patterns than it explains."""
-    told = json.loads((facility.out / "truth" / "patterns.json").read_text())
-    assert told == PATTERNS
-    assert {pattern for log in facility.logs for pattern in log["patterns"] + log["open_questions"]} <= set(told)
+    reported = json.loads((facility.out / "truth" / "patterns.json").read_text())
+    assert reported == PATTERNS
+    assert {pattern for log in facility.logs for pattern in log["patterns"] + log["open_questions"]} <= set(reported)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)

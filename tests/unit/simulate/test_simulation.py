@@ -13,7 +13,7 @@ from iomine.simulate.slurm import host_list
 
 
 def run(out: Path, **settings: object) -> Summary:
-    """Simulates without telling of progress."""
+    """Simulates without reporting progress."""
     return simulate(Settings(out, **{"workers": 1, **settings}), lambda *_: None)  # type: ignore[arg-type]
 
 

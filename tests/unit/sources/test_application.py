@@ -42,7 +42,7 @@ _WORDS = st.sampled_from(
     ],
 )
 def test_names_keep_what_a_rebuild_does_not_change(command: str, expected: str) -> None:
-    """Folder, version, date, hash and id go; other numbers and letters stay."""
+    """Folder, version, date, hash and id go; other characters stay."""
     assert expected == application_of(command)
 
 
@@ -74,7 +74,7 @@ def test_names_keep_what_a_rebuild_does_not_change(command: str, expected: str) 
     ],
 )
 def test_what_starts_a_program_is_not_the_application(command: str, expected: str) -> None:
-    """Launchers, containers and timers go with their options; where nothing is behind them, they are what was run."""
+    """Launchers, containers and timers go with their options; where nothing follows them, they are what was run."""
     assert expected == application_of(command)
 
 

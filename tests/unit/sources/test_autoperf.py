@@ -59,7 +59,7 @@ def test_routers(order: str, read, rows) -> None:
 @pytest.mark.parametrize("decode", [decode_apmpi, decode_apxc])
 @pytest.mark.parametrize("data", [b"", b"odd", bytes(40), bytes(1000), _apmpi("<")[:-8], _apmpi("<") + b"\0"])
 def test_bytes_that_are_no_records(decode, data: bytes) -> None:
-    """Bytes that are no header and whole records give no rows, and are told to be none."""
+    """Bytes that are no header and whole records give no rows, and are reported."""
     decoded = decode(data, "<")
     assert ({}, 0) == (decoded.tables, decoded.record_count)
     assert f"its {len(data):,} bytes are not a header and records of" in decoded.damage

@@ -67,16 +67,16 @@ def test_paths_that_name_none(path: str) -> None:
     st.sampled_from(["%Y%m%dT%H%M%S", "%Y-%m-%d/%H:%M:%S", "%Y%m%d%H%M%S"]),
 )
 def test_times_without_zone_are_in_the_inputs(at: datetime, form: str) -> None:
-    """A time of day that tells no zone is in the input's."""
+    """A time of day without a zone is in the input's."""
     expected = at.replace(microsecond=0, tzinfo=_BERLIN).astimezone(UTC)
     assert expected == time_in_path(_input(f"/x/{at:{form}}.txt", _BERLIN))
 
 
 def test_what_counts_first() -> None:
-    """The path counts before what the content tells, and this before the time of change, which is doubted."""
-    told = datetime(2026, 1, 7, tzinfo=UTC)
-    assert (datetime(2026, 1, 5, 14, 10, tzinfo=UTC), "") == read_at(_input("/2026-01-05/1410"), told)
-    assert (told, "") == read_at(_input("/x"), told)
+    """The path counts before the content, and this before the time of change, which is doubted."""
+    reported = datetime(2026, 1, 7, tzinfo=UTC)
+    assert (datetime(2026, 1, 5, 14, 10, tzinfo=UTC), "") == read_at(_input("/2026-01-05/1410"), reported)
+    assert (reported, "") == read_at(_input("/x"), reported)
     assert (_CHANGED, "nothing but the file's time of change says when it was read") == read_at(_input("/x"))
 
 

@@ -41,6 +41,6 @@ def test_bytes_that_the_library_refuses(version: int, size: int, read, capfd: py
 
 
 def test_older_records_with_a_rest(read) -> None:
-    """Bytes behind the last whole record of an older version make the module unsound, and the whole ones stay."""
+    """Bytes after the last whole record of an older version make the module unsound, and the whole ones stay."""
     log = read(Blueprint({"STDIO": Module(1, [_stdio_v1("<", 0) + _stdio_v1("<", 1) + b"rest!"])}, version="3.10"))
     assert [("unsound", 2)] == [(module.state, module.record_count) for module in log.modules]

@@ -32,14 +32,14 @@ def test_floats_keep_their_bits(bits: int) -> None:
 
 @pytest.mark.parametrize("module", sorted(LAYOUTS))
 def test_part_of_a_record(module: str) -> None:
-    """Bytes behind the last whole record make the module unsound, and the whole ones stay."""
+    """Bytes after the last whole record make the module unsound, and the whole ones stay."""
     width = LAYOUTS[module].width * 8
-    alone, behind = decode_counters(module, bytes(width - 1), "<"), decode_counters(module, bytes(2 * width + 9), "<")
+    alone, after = decode_counters(module, bytes(width - 1), "<"), decode_counters(module, bytes(2 * width + 9), "<")
     assert (0, f"its {width - 1:,} bytes are not records of {module}, which have {width:,} bytes each") == (
         alone.record_count,
         alone.damage,
     )
-    assert (2, "9 bytes at its end are not a whole record") == (behind.record_count, behind.damage)
+    assert (2, "9 bytes at its end are not a whole record") == (after.record_count, after.damage)
 
 
 def test_module_without_records_gives_no_rows(read) -> None:

@@ -97,7 +97,7 @@ def test_cut_anywhere(data: bytes, fraction: float, read: Read) -> None:
 @pytest.mark.parametrize("data", _logs())
 @settings(deadline=2000, max_examples=40)
 @given(flips=_FLIPS)
-def test_flips_behind_the_header(data: bytes, flips: list[tuple[float, int]], read: Read) -> None:
+def test_flips_after_the_header(data: bytes, flips: list[tuple[float, int]], read: Read) -> None:
     """Bits that flip in compressed bytes are caught by their checksum: no row of a stream that they damaged is given."""
     start = open_container(data).job_at
     damaged = bytearray(data)

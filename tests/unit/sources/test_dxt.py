@@ -124,7 +124,7 @@ def test_mpiio_offsets(version: int, offsets: list[int]) -> None:
     ],
 )
 def test_segments_that_cannot_be(segment: Segment, run_seconds: float | None) -> None:
-    """Segments outside the run, backwards in time or of a length that no file has are given, and told to be unsound."""
+    """Segments outside the run, backwards in time or of a length that no file has are given, and marked as unsound."""
     decoded = decode_dxt("DXT_POSIX", 1, dxt_record("<", [_ONE, segment]), "<", run_seconds)
     assert (1, "some records name no rank or host, or requests start or end outside the run or have a negative length") == (
         decoded.record_count,
@@ -134,7 +134,7 @@ def test_segments_that_cannot_be(segment: Segment, run_seconds: float | None) ->
 
 @pytest.mark.parametrize("record", [dxt_record("<", [_ONE], host=b""), dxt_record("<", [_ONE], rank=-2)])
 def test_heads_that_cannot_be(record: bytes) -> None:
-    """A record without a host, or of no rank, is given and told to be unsound."""
+    """A record without a host, or of no rank, is given and marked as unsound."""
     decoded = decode_dxt("DXT_POSIX", 1, record, "<", RUN_SECONDS)
     assert (1, True) == (decoded.record_count, decoded.damage.startswith("some records name no rank or host"))
 
@@ -158,7 +158,7 @@ def test_absurd_counts(writes: int, reads: int) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"odd", bytes(8), bytes(103), b"\xff" * 104])
 def test_regions_that_hold_no_trace(data: bytes) -> None:
-    """A region without a single record gives no rows, and is never told to be sound."""
+    """A region without a single record gives no rows, and is never marked as sound."""
     decoded = decode_dxt("DXT_POSIX", 1, data, "<", RUN_SECONDS)
     assert ({}, 0) == (decoded.tables, decoded.record_count)
     assert decoded.damage != ""
@@ -166,7 +166,7 @@ def test_regions_that_hold_no_trace(data: bytes) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"pthread_id=", b"pthread_id=x1", b"thread=5", b"pthread_id=" + b"9" * 40])
 def test_text_that_is_no_thread(text: bytes) -> None:
-    """Text behind a segment that names no thread leaves the thread unknown."""
+    """Text after a segment that names no thread leaves the thread unknown."""
     record = bytearray(dxt_record("<", [_ONE], segment_bytes=96))
     record[-64:] = text.ljust(64, b"\0")
     assert [None] == decode_dxt("DXT_POSIX", 1, bytes(record), "<", RUN_SECONDS).tables["segment"]["thread_id"].to_pylist()

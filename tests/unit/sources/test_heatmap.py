@@ -62,7 +62,7 @@ def test_absurd_records(bad: bytes) -> None:
     ],
 )
 def test_ranks_that_disagree(other: bytes, what: str) -> None:
-    """Heat maps of one layer that cannot be laid over each other are given, and told to be unsound."""
+    """Heat maps of one layer that cannot be laid over each other are given, and marked as unsound."""
     decoded = decode_heatmap(heatmap_record("<", [1], [2]) + other, "<")
     reason = f"ranks disagree on the {what}, so that their time bins cannot be laid over each other"
     assert (2, reason) == (decoded.record_count, decoded.damage)

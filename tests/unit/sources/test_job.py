@@ -10,7 +10,7 @@ from iomine.sources.darshan.job import user_from
 
 
 def test_a_run_of_the_future(read, tmp_path) -> None:
-    """When it was is not known then, and its night is that in which the file was written; how long it took is told."""
+    """When it was is not known then, and its night is that in which the file was written; how long it took is known."""
     end = 32_472_144_000
     log = read(Blueprint(job=job(start=end - 100, end=end)))
     assert (None, None, None, 100) == (log.job.start_at, log.job.end_at, log.job.night, log.job.run_seconds)
@@ -58,7 +58,7 @@ def test_pre_release_layout(read) -> None:
     ],
 )
 def test_doubtful_records(fields: dict[str, int], doubt: str, read) -> None:
-    """A record that cannot be true is given as it is, and told to be doubtful."""
+    """A record that cannot be true is given as it is, and marked as doubtful."""
     log = read(Blueprint(job=job(**fields)))
     assert log.doubt.startswith(doubt)
     assert fields.get("nprocs", 4) == log.job.nprocs
@@ -75,7 +75,7 @@ def test_doubtful_records(fields: dict[str, int], doubt: str, read) -> None:
     ],
 )
 def test_times_that_are_none(fields: dict[str, int], read) -> None:
-    """A record whose times are no times does not tell the night, so the log is refused."""
+    """A record whose times are no times does not have the night, so the log is refused."""
     with pytest.raises(UnreadableError, match="holds no valid start and end of the run"):
         read(Blueprint(job=job(**fields)))
 

@@ -32,7 +32,7 @@ def test_unsupported_modules(module: str, version: int, reason: str, read, rows)
     assert log.is_partial
 
 
-def test_modules_are_told_as_they_are(read, rows) -> None:
+def test_modules_are_reported_as_they_are(read, rows) -> None:
     """The table of modules has version, size, count and partial flag of each, in the order of their ids."""
     data = write(
         Blueprint({"HEATMAP": Module(1, [heatmap_record("<", [1], [2])]), "POSIX": Module(4, [posix_record("<")], True)})
@@ -50,7 +50,7 @@ def test_traces_left_unread(module: str, tmp_path: Path, rows) -> None:
     path = tmp_path / "a.darshan"
     modules = {"POSIX": Module(4, [posix_record("<")]), module: Module(1, [dxt_record("<", [Segment(0, 8, 1.0, 2.0)])], True)}
     data = write(Blueprint(modules))
-    # The last stream's last byte is part of its checksum: whoever inflates it will tell.
+    # The last stream's last byte is part of its checksum: inflating it shows the damage.
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     whole, log = read_log(path), read_log(path, leave_traces="nobody wants them")
     states = {row["module"]: (row["state"], row["record_count"], row["reason"]) for row in rows(log, "module")}

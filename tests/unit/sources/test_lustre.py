@@ -13,7 +13,7 @@ _NOT_SAID = {"stripe_pattern": -1, "component_flags": -1, "extent_start_bytes": 
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_version_1(order: str, read, rows) -> None:
-    """A record of version 1 is one component over the whole file; what it does not say is told as libdarshan tells it."""
+    """A record of version 1 is one component over the whole file; what it does not say is as libdarshan gives it."""
     data = lustre_v1_record(order, [7, 3]) + lustre_v1_record(order, [], rank=-1)
     log = read(Blueprint({"LUSTRE": Module(1, [data])}, order=order))
     common = {"file_id": 5, "component": 0, "stripe_bytes": 1 << 20, "pool_name": None, "fs_ost_count": 96, "fs_mdt_count": 5}
@@ -47,7 +47,7 @@ def test_record_without_components() -> None:
 
 @given(st.sampled_from("<>"), st.lists(st.lists(_OSTS, max_size=3), min_size=1, max_size=4))
 def test_osts_go_to_their_component(order: str, records: list[list[list[int]]]) -> None:
-    """OSTs follow behind all components, and each component gets its own, in stripe order."""
+    """OSTs follow after all components, and each component gets its own, in stripe order."""
     data = b"".join(lustre_v2_record(order, components, rank=rank) for rank, components in enumerate(records))
     decoded = decode_lustre(data, 2, order)
     columns = decoded.tables["lustre_component"]
@@ -81,7 +81,7 @@ def test_osts_go_to_their_component(order: str, records: list[list[list[int]]]) 
     ],
 )
 def test_absurd_records(version: int, bad: bytes) -> None:
-    """A record whose counts cannot be true ends the reading; the record before it stays, and the place is told."""
+    """A record whose counts cannot be true ends the reading; the record before it stays, and the place is reported."""
     good = lustre_v1_record("<", [7]) if version == 1 else lustre_v2_record("<", [[7]])
     decoded = decode_lustre(good + bad, version, "<")
     assert (1, f"bytes from {len(good)} on are not Lustre records") == (decoded.record_count, decoded.damage)

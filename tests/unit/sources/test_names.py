@@ -74,7 +74,7 @@ def test_half_a_name_is_no_name(read, rows) -> None:
 
 @pytest.mark.parametrize("length", [4, 5, 2**32 - 1])
 def test_names_with_lengths(length: int, read, rows) -> None:
-    """Format 3.00 wrote lengths; one that lies costs its name and those behind it, never memory."""
+    """Format 3.00 wrote lengths; one that lies costs its name and those after it, never memory."""
     region = struct.pack("<qI", 1, 2) + b"/a" + struct.pack("<qI", 2, length) + b"/b\0\0"
     got = rows(read(Blueprint(version="3.00", names=region)), "file_name")
     assert {1: "/a", 2: "/b"} == {row["file_id"]: row["path"] for row in got}

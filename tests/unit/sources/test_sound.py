@@ -74,7 +74,7 @@ def test_a_moment_below_zero_is_no_doubt():
 
 
 def test_a_run_in_doubt_bounds_nothing_but_the_absurd():
-    """Where the header does not tell how long the run was, times are held against the longest that there may be."""
+    """Where the header does not say how long the run was, times are held against the longest that there may be."""
     rows, doubted = mended((1, 0, 10, 2, 9, 1e7, 1e13), run=None)
     assert [(1, 0, 10, 2, 9, 1e7, -1.0)] == rows
     assert "counted as unknown: posix_file.meta_seconds (more than the 1,000,000,000,000 core-seconds of the run)" == str(doubted)
@@ -87,7 +87,7 @@ def test_other_parts_are_handed_on():
 
 
 def test_sums_that_a_doubt_is_part_of_are_withheld():
-    """Times are told together, bytes and counts each by itself."""
+    """Times are listed together, bytes and counts each by itself."""
     sums = {"read_bytes": 5, "write_bytes": 6, "read_count": 7, "io_core_seconds": 1.5, "slowest_rank_io_seconds": 1.0}
     _, bytes_doubted = mended((1, 0, -7, 2, 9, 0.25, 0.5))
     _, time_doubted = mended((1, 0, 7, 2, 9, 0.25, float("inf")))

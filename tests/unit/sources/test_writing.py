@@ -98,7 +98,7 @@ def test_regions_are_those_of_libdarshan(tmp_path: Path) -> None:
 
 
 def test_a_log_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """A folder that is not there, and a file that is, are told in a sentence."""
+    """A folder that is not there, and a file that is, are reported in a sentence."""
     with pytest.raises(OutputError, match=r"cannot be written \(No such file or directory\): choose another folder"):
         write_log(tmp_path / "none" / "log.darshan", RUN, {}, {})
     write_log(tmp_path / "log.darshan", RUN, {}, {})

@@ -46,7 +46,7 @@ def _by_hand(files: list[dict[str, float]]) -> Claims:
     return claims
 
 
-def _charges(files: list[dict[str, float]], told: set[str]) -> dict[str, float]:
+def _charges(files: list[dict[str, float]], reported: set[str]) -> dict[str, float]:
     given_rows = {
         "core.file_time": [
             _KEYS | {"file_id": number, "time_kind": kind, "kind_seconds": file[kind]}
@@ -65,11 +65,11 @@ def _charges(files: list[dict[str, float]], told: set[str]) -> dict[str, float]:
     }
     with stage(BY_NAME["feature.cost_claim"], given_rows) as con:
         con.execute(f"CREATE TABLE core.cost_claim AS {BY_NAME['feature.cost_claim'].sql}")
-        return _charged(con, told)
+        return _charged(con, reported)
 
 
-def _charged(con: duckdb.DuckDBPyConnection, told: set[str]) -> dict[str, float]:
-    columns = ", ".join(f"{9.0 if cost in told else 0.0}::DOUBLE AS {cost}" for cost in _COSTS)
+def _charged(con: duckdb.DuckDBPyConnection, reported: set[str]) -> dict[str, float]:
+    columns = ", ".join(f"{9.0 if cost in reported else 0.0}::DOUBLE AS {cost}" for cost in _COSTS)
     con.execute(
         "CREATE TABLE held_log_requests AS "
         f"SELECT 'x' AS cluster, DATE '2024-04-18' AS night, 'a' AS log_id, TRUE AS is_complete, 99.0 AS most_seconds, {columns}"
@@ -83,20 +83,20 @@ def _charged(con: duckdb.DuckDBPyConnection, told: set[str]) -> dict[str, float]
 # Each takes a second to plan.
 @settings(max_examples=25)
 @given(st.lists(_FILE, max_size=5), st.sets(st.sampled_from(_COSTS)))
-def test_charges_are_the_highest_claims(files: list[dict[str, float]], told: set[str]) -> None:
+def test_charges_are_the_highest_claims(files: list[dict[str, float]], reported: set[str]) -> None:
     """Of each file's time of one kind the highest claim among the findings is charged, and to that finding."""
     expected: dict[str, float] = defaultdict(float)
     for of_costs in _by_hand(files).values():
-        claims = {cost: seconds for cost, seconds in of_costs.items() if cost in told and seconds}
+        claims = {cost: seconds for cost, seconds in of_costs.items() if cost in reported and seconds}
         if claims:
             highest = max(claims.values())
             expected[min(cost for cost, seconds in claims.items() if seconds == highest)] += highest
-    got = _charges(files, told)
+    got = _charges(files, reported)
     assert dict(expected) == pytest.approx(got)
     assert sum(got.values()) <= sum(file["read"] + file["write"] for file in files) + 1e-9
 
 
-def test_costs_that_are_not_told_are_not_charged() -> None:
+def test_costs_of_no_finding_are_not_charged() -> None:
     """Without findings nothing is charged, however much is claimed."""
     file = {"read": 1.0, "write": 2.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
     assert {} == _charges([file], set())

@@ -74,7 +74,7 @@ def test_other_targets_keep_their_name(name: str) -> None:
     assert name == target_name(name)
 
 
-def test_text_around_slots_is_kept_to_the_letter() -> None:
+def test_text_around_slots_is_kept_exactly() -> None:
     """Quotes, braces, percent signs and comments of SQL in a template are only text."""
     template = "It's {{sic}} '; DROP TABLE log; -- {read_count} \\ 100% \"reads\" {{}}"
     expected = "It's {sic} '; DROP TABLE log; -- 7 \\ 100% \"reads\" {}"
@@ -133,7 +133,7 @@ def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: st
     assert after == renamed([template], before, lambda *_: other)
 
 
-def test_what_a_template_does_not_give_is_told_apart() -> None:
+def test_what_a_template_does_not_give_is_found() -> None:
     """Nothing is changed in a sentence that was written otherwise, since nobody knows where the names in it are."""
     template = "{read_count} reads of {reread_path}."
     assert renamed([template], "7 writes of /home/ann.", lambda *_: "x") is None

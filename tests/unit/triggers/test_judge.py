@@ -40,8 +40,8 @@ FIRST, SECOND = dt.date(2024, 4, 18), dt.date(2024, 4, 19)
 
 def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
     """A fired verdict has its night, threshold, value, version, evidence, sentences and cost, in the order of the table."""
-    told = {"small_read_path": "/it's", "read_size_evidence": "trace"}
-    (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5} | told])
+    reported = {"small_read_path": "/it's", "read_size_evidence": "trace"}
+    (verdict,) = judge([MANY], [{"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": 3.5} | reported])
     expected = {
         "cluster": "blue",
         "night": FIRST,
@@ -97,7 +97,7 @@ ASKED = replace(
 @pytest.mark.parametrize(
     ("metrics", "expected"),
     [
-        # What was not done, as far as all is there to tell, does not apply, whatever else is known.
+        # What was not done by a complete log does not apply, whatever else is known.
         ({"data_read_count": 0}, "not applicable"),
         ({"data_read_count": 0, "read_count": 3, "small_read_ratio": 0.1}, "not applicable"),
         ({"data_read_count": 0, "is_complete": False}, "not applicable"),
@@ -124,7 +124,7 @@ def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], exp
     [
         ({"posix_lack": "No POSIX.", "trace_lack": "No trace."}, "No POSIX."),
         ({"trace_lack": "No trace."}, "No trace."),
-        ({"read_count": 3}, "Its records do not tell small_read_ratio: Share of reads that were small."),
+        ({"read_count": 3}, "Its records lack small_read_ratio: Share of reads that were small."),
         (
             {"read_count": 3, "small_read_ratio": 0.1, "is_complete": False},
             "Not all is there that it needs: the module's records, whole.",
@@ -133,7 +133,7 @@ def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], exp
     ],
 )
 def test_unknown_verdict_says_what_this_log_lacks(judge, metrics: dict[str, object], expected: str | None) -> None:
-    """The reason is the first thing that this log lacks, then the metric that is not told; other states have none."""
+    """The reason is the first thing that this log lacks, then the metric that is missing; other states have none."""
     (verdict,) = judge([ASKED], [metrics])
     assert expected == verdict["reason"]
 
@@ -147,7 +147,7 @@ def test_only_fired_verdicts_speak_and_cost(judge) -> None:
 
 @pytest.mark.parametrize(("cost", "level"), [(1.0, "warn"), (0.999, "info"), (None, "warn")])
 def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, level: str) -> None:
-    """A fired verdict on requests that took less than a core-second is told as info, without advice; unknown cost is told."""
+    """A fired verdict on requests that took less than a core-second is info, without advice; one of unknown cost is a finding."""
     (verdict,) = judge([MANY], [{"read_count": 11, "small_read_ratio": 0.75, "small_read_core_seconds": cost}])
     assert ("fired", level, level == "warn") == (verdict["state"], verdict["level"], verdict["advice"] is not None)
 
@@ -155,8 +155,8 @@ def test_what_cost_next_to_nothing_is_no_finding(judge, cost: float | None, leve
 @pytest.mark.parametrize(
     ("cost", "idle", "level"), [(0.5, 0.5, "warn"), (0.5, 0.49, "info"), (0.5, None, "info"), (None, 9.0, "warn")]
 )
-def test_idle_ranks_decide_what_is_told(judge, cost: float | None, idle: float | None, level: str) -> None:
-    """A finding that cost next to nothing is told where others stood idle for so long meanwhile; the two are kept apart."""
+def test_idle_ranks_decide_what_is_a_finding(judge, cost: float | None, idle: float | None, level: str) -> None:
+    """A fired verdict that cost almost nothing is a finding where others stood idle for long; both times are kept apart."""
     trigger = replace(MANY, idle="straggler_idle_core_seconds")
     metrics = {"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "straggler_idle_core_seconds": idle}
     (verdict,) = judge([trigger], [metrics])
@@ -164,7 +164,7 @@ def test_idle_ranks_decide_what_is_told(judge, cost: float | None, idle: float |
     assert (level == "warn") == bool(verdict["advice"])
 
 
-def test_settings_are_what_views_are_told() -> None:
+def test_settings_are_what_views_are_given() -> None:
     """The numbers that views work with are named by the triggers that need them."""
     assert {"small_read_bytes": 1048576} == settings([MANY, FEW])
 

@@ -62,12 +62,12 @@ def test_texts_are_sentences(page: Manual) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_needs_end_a_sentence_that_others_begin(page: Manual) -> None:
-    """What a trigger needs reads on behind "It needs", so it has neither a capital of its own nor a full stop."""
+    """What a trigger needs continues the sentence "It needs", so it has neither a capital of its own nor a full stop."""
     assert re.fullmatch(r"(the |a |records |POSIX |Lustre |bytes ).+[^.]", page.trigger.needs)
 
 
 @pytest.mark.parametrize("page", OURS)
-def test_finding_tells_the_logs_numbers_and_how_to_mend_it(page: Manual) -> None:
+def test_finding_has_the_logs_numbers_and_how_to_mend_it(page: Manual) -> None:
     """A finding has the log's own numbers in it, and with it comes a program that does better."""
     assert any(isinstance(part, Slot) for part in parts(page.trigger.finding))
     assert page.trigger.snippets
@@ -114,7 +114,7 @@ def test_trigger_judges_its_cases(judge, page: Manual) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_fired_verdict_is_told_in_full(judge, page: Manual) -> None:
+def test_fired_verdict_is_reported_in_full(judge, page: Manual) -> None:
     """With all metrics known there are no gaps in the texts, those instead among them, and cost and evidence are the view's."""
     trigger = page.trigger
     texts = {metric: f"/of {metric}" for metric in trigger.metrics if pa.types.is_string(field(metric).type)}
@@ -124,10 +124,10 @@ def test_fired_verdict_is_told_in_full(judge, page: Manual) -> None:
     unknown = {trigger.instead.known: None} if trigger.instead else {}
     (usual,) = judge([trigger], [dict(case.metrics) | texts | unknown])
     assert (trigger.instead is None) == (usual["finding"] == verdict["finding"])
-    # What is told nobody has no advice.
-    told = " ".join(each[text] or "" for each in (verdict, usual) for text in ("finding", "advice"))
-    assert "?" not in told
-    assert [text for name, text in texts.items() if text not in told] == [texts[name] for name in [trigger.evidence] if name]
+    # What is no finding has no advice.
+    reported = " ".join(each[text] or "" for each in (verdict, usual) for text in ("finding", "advice"))
+    assert "?" not in reported
+    assert [text for name, text in texts.items() if text not in reported] == [texts[name] for name in [trigger.evidence] if name]
     expected = (texts.get(trigger.evidence), case.metrics.get(trigger.cost), case.metrics.get(trigger.idle), trigger.level)
     assert expected == (verdict["evidence"], verdict["cost_core_seconds"], verdict["idle_core_seconds"], verdict["level"])
 
@@ -172,7 +172,7 @@ def test_every_module_under_rules_is_a_trigger() -> None:
     assert len([file for file in files if file.name != "__init__.py"]) == len(TRIGGERS) > 0
 
 
-def test_reference_table_tells_all_triggers_in_text() -> None:
+def test_reference_table_shows_all_triggers_in_text() -> None:
     """SQL can join verdicts with a table of all triggers, whose columns are all text and all filled."""
     table = reference_table()
     expected = ["ruleset", "code", "level", "title", "view_name", "needs", "trigger_version"]

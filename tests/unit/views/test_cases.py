@@ -77,7 +77,7 @@ def test_every_table_has_a_core_view_with_all_its_columns(name: str):
 
 
 @pytest.mark.parametrize("name", [f"core.{table}" for table in TABLES])
-def test_core_tells_rows_apart_as_the_table_does(name: str):
+def test_core_has_the_grain_of_its_table(name: str):
     """The grain of a core view that has a file is that of its table."""
     assert TABLES[BY_NAME[name].name].grain == BY_NAME[name].grain
 
@@ -100,7 +100,7 @@ def test_reads_is_what_the_query_names(view: View):
 
 @pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
 def test_grain_is_among_the_columns(view: View):
-    """The columns that tell rows apart are columns of the view."""
+    """The columns that identify a row are columns of the view."""
     assert set() == set(view.grain) - set(columns_of(view))
 
 

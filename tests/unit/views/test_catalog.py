@@ -73,7 +73,7 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
 
 
 def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
-    """As with logs, so with every view of nights, but for those that compare them, or look for a job's logs of other nights.
+    """As with logs, so with every view of nights, except for those that compare them, or look for a job's logs of other nights.
 
     `file_requests` opens the lists of special files of all nights, which are a few rows for each log.
     """
@@ -260,7 +260,7 @@ def test_a_view_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytest
 
 
 def test_unknown_tables_and_relative_paths_are_refused(tmp_path: Path):
-    """A mistake of the program that builds a catalog is told at once."""
+    """A mistake of the program that builds a catalog is reported at once."""
     with pytest.raises(ValueError, match="no table nosuch"):
         build_catalog(tmp_path / "iomine.duckdb", {"nosuch": []}, {}, {})
     with pytest.raises(ValueError, match="absolute paths"):

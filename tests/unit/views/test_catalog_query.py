@@ -1,4 +1,4 @@
-"""What people may ask, and what they are told."""
+"""What people may ask, and what answers they get."""
 
 import re
 import time
@@ -125,7 +125,7 @@ def test_variables_of_the_program_are_no_tables(warehouse: Path):
     assert secret.num_rows == 1
 
 
-def test_a_mistake_is_told_in_one_line(warehouse: Path):
+def test_a_mistake_is_reported_in_one_line(warehouse: Path):
     """DuckDB's own words and suggestion, without the excerpt."""
     with pytest.raises(UsageError) as caught:
         ask(warehouse, "SELECT 1,\n nproc FROM logs")
@@ -143,7 +143,7 @@ def test_a_missing_warehouse_says_what_to_do(tmp_path: Path):
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 500])
 def test_a_broken_catalog_says_what_to_do(tmp_path: Path, content: bytes):
-    """A file that DuckDB cannot open is told apart from one that is missing."""
+    """A file that DuckDB cannot open is reported differently from one that is missing."""
     (tmp_path / "iomine.duckdb").write_bytes(content)
     with pytest.raises(WarehouseError, match=r"cannot be opened; run `iomine sweep`"):
         ask(tmp_path / "iomine.duckdb", "SELECT 1")
@@ -158,32 +158,32 @@ def test_another_database_is_no_catalog(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "reported"),
     [
         (None, "has schema version 1, and this iomine reads version {}: sweep the logs into a new one with --warehouse."),
         (str(SCHEMA_VERSION - 1), "has schema version 1, and this iomine reads version {}: sweep the logs into a new one"),
         (str(SCHEMA_VERSION + 1), "and this iomine reads version {}: use the iomine that wrote it, or a newer one."),
     ],
 )
-def test_a_catalog_of_another_version_is_refused(warehouse: Path, version: str | None, told: str):
-    """Columns of the same name mean something else there, so nothing is asked of it; both versions and the way out are told."""
+def test_a_catalog_of_another_version_is_refused(warehouse: Path, version: str | None, reported: str):
+    """Columns of the same name mean something else there, so it is not queried; the message has both versions and what to do."""
     with duckdb.connect(warehouse) as con:
         con.execute("DELETE FROM _meta WHERE key = 'schema_version'")
         if version:
             con.execute("INSERT INTO _meta VALUES ('schema_version', $1)", [version])
-    with pytest.raises(WarehouseError, match=re.escape(told.format(SCHEMA_VERSION))):
+    with pytest.raises(WarehouseError, match=re.escape(reported.format(SCHEMA_VERSION))):
         ask(warehouse, "SELECT nprocs FROM logs")
 
 
 def test_a_lost_data_file_is_the_warehouses_fault(warehouse: Path):
-    """That the lake was moved or emptied is not told as a mistake in the query."""
+    """That the lake was moved or emptied is not reported as a mistake in the query."""
     (file,) = (warehouse.parent / "lake").rglob("*.parquet")
     file.unlink()
     with pytest.raises(WarehouseError, match="files cannot be read"):
         ask(warehouse, "SELECT nprocs FROM logs")
 
 
-def test_times_are_told_in_utc(empty_catalog: Path, monkeypatch: pytest.MonkeyPatch):
+def test_times_are_shown_in_utc(empty_catalog: Path, monkeypatch: pytest.MonkeyPatch):
     """The host's own time zone changes no answer."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     assert [{"t": "2024-04-18 00:00:00+00"}] == ask(empty_catalog, "SELECT TIMESTAMPTZ '2024-04-18'::VARCHAR AS t").to_pylist()
@@ -222,13 +222,13 @@ def test_a_query_is_stopped_in_time(empty_catalog: Path, sql: str):
     ("sql", "what"), [(_SORTED, "The query needs more memory than 64.0 MiB"), (_LONG, "The answer is larger than 64.0 MiB")]
 )
 def test_a_query_keeps_to_its_memory(empty_catalog: Path, sql: str, what: str):
-    """What does not fit is told so: what is worked with and, apart from it, the answer."""
+    """What exceeds the memory limit is reported, for intermediate results and for the answer."""
     limits = Limits(memory_bytes=64 * MIB, threads=1)
     with open_catalog(empty_catalog, limits) as con, pytest.raises(LimitError, match=f"{what}: .* --memory\\.$"):
         answer(con, sql, limits=limits)
 
 
-def test_a_limit_too_low_to_open_the_views_is_told(empty_catalog: Path):
+def test_a_limit_too_low_to_open_the_views_is_reported(empty_catalog: Path):
     """A limit that leaves no room to begin is no fault of the catalog."""
     with pytest.raises(LimitError, match=r"more memory than 1\.0 KiB"):
         open_catalog(empty_catalog, Limits(memory_bytes=1024))
@@ -247,7 +247,7 @@ def test_limits_change_no_answer(empty_catalog: Path, sql: str):
         ("SELECT nprocs FROM logs", WarehouseError),
     ],
 )
-def test_what_fails_late_is_told_as_what_fails_early(warehouse: Path, sql: str, failure: type[Exception]):
+def test_what_fails_late_is_reported_as_what_fails_early(warehouse: Path, sql: str, failure: type[Exception]):
     """An answer that breaks off after its first rows gives the error that it would give without a limit."""
     (file,) = (warehouse.parent / "lake").rglob("*.parquet")
     file.unlink()

@@ -33,7 +33,7 @@ _EDGES: Final[dict[pa.DataType, tuple[Any, ...]]] = {
     pa.date32(): (2**31 - 2, -(2**31) + 2, 0, 19_831, None),
     pa.bool_(): (True, False, None),
 }
-# What tells rows apart has to be the same in several tables, or nothing would be joined.
+# Key columns have to be the same in several tables, or nothing would be joined.
 _KEYS: Final[dict[str, tuple[Any, ...]]] = {
     "log_id": ("a" * 16, "b" * 16),
     "file_id": (1, 2),

@@ -28,7 +28,7 @@ def _idle(busy: Sequence[Moments], rank: int) -> float:
 
 
 def test_idle_time_is_no_more_than_it_was() -> None:
-    """What is told of rank 0 and of the heaviest rank is never too much, and exact where the others did nothing else."""
+    """The idle time beside rank 0 and the heaviest rank is never too much, and exact where the others did nothing else."""
     dice = random.Random(3)
     logs = {f"{number:03}": _rows(dice, f"{number:03}") for number in range(_LOGS)}
     given = {
@@ -42,9 +42,9 @@ def test_idle_time_is_no_more_than_it_was() -> None:
     view = BY_NAME["feature.log_rank_profile"]
     names = "log_id, heaviest_rank, rank0_core_seconds, rank0_idle_core_seconds, heaviest_rank_idle_core_seconds"
     with stage(view, given) as con:
-        told = con.sql(f"SELECT {names} FROM ({view.sql})").fetchall()
+        reported = con.sql(f"SELECT {names} FROM ({view.sql})").fetchall()
     exact = 0
-    for log_id, heaviest, rank0_seconds, rank0_idle, heaviest_idle in told:
+    for log_id, heaviest, rank0_seconds, rank0_idle, heaviest_idle in reported:
         busy, rows = logs[log_id]
         if rows:
             assert heaviest_idle <= _idle(busy, heaviest)

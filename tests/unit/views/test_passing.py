@@ -10,7 +10,7 @@ from iomine.views.model import View, find_views, shared_views, tables_read
 from iomine.views.passing import hold, passing_views
 from iomine.views.query import answer, set_variables
 
-_ALL = {"first_log_id": "", "behind_log_id": "g"}
+_ALL = {"first_log_id": "", "end_log_id": "g"}
 
 
 def _ids(con) -> list[str]:
@@ -23,7 +23,7 @@ def test_they_show_these_files_and_ids_and_no_others(write_rows):
     with passing_views({"log": [first]}) as con:
         set_variables(con, _ALL)
         assert ["a", "b", "c"] == _ids(con)
-        set_variables(con, {"first_log_id": "b", "behind_log_id": "c"})
+        set_variables(con, {"first_log_id": "b", "end_log_id": "c"})
         assert ["b"] == _ids(con)
     with passing_views({"log": [second]}) as con:
         set_variables(con, _ALL)
@@ -45,18 +45,18 @@ def test_two_at_once_do_not_meet(write_rows):
 def test_variables_and_threads_do_not_stay():
     """The next use begins as the first did, whoever set what."""
 
-    def told(con) -> list[object]:
+    def reported(con) -> list[object]:
         names = "getvariable('small_bytes'), getvariable('first_log_id'), current_setting('threads')"
         return list(answer(con, f"SELECT {names}").to_pylist()[0].values())
 
     with passing_views({}) as con:
-        *unset, cores = told(con)
+        *unset, cores = reported(con)
     assert [None, None] == unset
     with passing_views({}, {"small_bytes": 5.0}, threads=1) as con:
         set_variables(con, _ALL)
-        assert [5.0, "", 1] == told(con)
+        assert [5.0, "", 1] == reported(con)
     with passing_views({}) as con:
-        assert [None, None, cores] == told(con)
+        assert [None, None, cores] == reported(con)
 
 
 def test_a_question_that_fails_leaves_the_next_use_whole(write_rows):
@@ -87,7 +87,7 @@ def test_what_is_held_answers_as_the_view_does_and_is_gone_afterwards(write_rows
 
     def answers(views: Iterable[View]) -> list[object]:
         with passing_views(lake) as con:
-            set_variables(con, {"first_log_id": "b", "behind_log_id": "g"})
+            set_variables(con, {"first_log_id": "b", "end_log_id": "g"})
             hold(con, views)
             # Held rows do not follow the variables.
             set_variables(con, _ALL)

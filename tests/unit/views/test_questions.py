@@ -13,7 +13,7 @@ from iomine.views.questions import Question, find_questions
 
 CASES: Final = Path(__file__).parents[2] / "cases" / "questions"
 QUESTIONS: Final = {question.name: question for question in find_questions()}
-# A plain lookup joins nothing, calls no function but for whether a value is in a list, and tells no cases apart.
+# A plain lookup joins nothing, calls no function except for whether a value is in a list, and has no CASE.
 _WORKS_OUT: Final = re.compile(r"\b(JOIN|GROUP BY|UNION|CASE|WITH|OVER)\b|\b(?!list_contains)\w+\(")
 
 

@@ -71,7 +71,7 @@ def test_a_header_must_be_there(sql: Path, text: str):
 
 
 def test_a_header_must_be_toml(sql: Path):
-    """What is wrong with a header is told with the file's name."""
+    """What is wrong with a header is reported with the file's name."""
     (sql / "core/b.sql").write_text("-- ---\n-- about = Something\n-- ---\nSELECT 1\n")
     with pytest.raises(ViewError, match=r"header of core/b\.sql is not TOML"):
         find_views(sql)

@@ -1,4 +1,4 @@
-"""A facility with hostile names, and a server that tells of it."""
+"""A facility with hostile names, and a server that shows it."""
 
 from collections.abc import Iterator
 from pathlib import Path

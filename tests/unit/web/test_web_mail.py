@@ -6,28 +6,28 @@ from pathlib import Path
 
 import pytest
 from outline import Outline
-from post_office import entry, letter, office
+from post_office import entry, mail_to, office
 from web_server import ask_server, served
 
 from iomine.post.deliver import deliver
 from iomine.post.ledger import Ledger
 from iomine.post.tokens import Action, Signer, signer_with_key
 
-TOLD = entry("ada", application="<b>lmp</b>")
-KEY = TOLD.subject.key
+MAILED = entry("ada", application="<b>lmp</b>")
+KEY = MAILED.subject.key
 ACTIONS = [
     (Action("stop", "user", "ada"), "From now on, you get no more digests."),
     (Action("acknowledge", "user", "ada", KEY), "From now on, you get no word of “Title of POSIX-101” in <b>lmp</b>."),
     (Action("snooze", "user", "ada", KEY, 30), "From now on, you get no word of “Title of POSIX-101” in <b>lmp</b> for 30 days."),
-    (Action("stop", "project", "<script>"), "From now on, whoever answers for <script> gets no more digests."),
+    (Action("stop", "project", "<script>"), "From now on, the lead of <script> gets no more digests."),
 ]
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """One whose ledger knows a letter about a program with a hostile name."""
+    """One whose ledger knows a mail about a program with a hostile name."""
     with Ledger(tmp_path / "digest.sqlite") as ledger:
-        deliver([letter("ada", TOLD)], office(ledger))
+        deliver([mail_to("ada", MAILED)], office(ledger))
     return tmp_path
 
 
@@ -41,8 +41,8 @@ def wishes(warehouse: Path, action: Action) -> dict[tuple[str, str], dt.date]:
         return dict(ledger.wishes(action.kind, action.recipient))
 
 
-@pytest.mark.parametrize(("action", "told"), ACTIONS)
-def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, told):
+@pytest.mark.parametrize(("action", "reported"), ACTIONS)
+def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, reported):
     """Programs that look at links do no harm; the page says what would be done, has one button, and no script."""
     with served(warehouse) as address:
         path = f"/mail/{signer.token(action)}"
@@ -54,8 +54,8 @@ def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, to
     today = dt.datetime.now(dt.UTC).date()
     assert {(action.verb, action.key): today + dt.timedelta(days=30) if action.days else dt.date.max} == wishes(warehouse, action)
     before, after = Outline(looked.text), Outline(done.text)
-    assert told in before.text
-    assert told in after.text
+    assert reported in before.text
+    assert reported in after.text
     assert ("button" in before.tags, "button" in after.tags) == (True, False)
     assert {"script", "b"}.isdisjoint(before.tags | after.tags)
     assert "form-action 'self'" in looked.headers["content-security-policy"]
@@ -84,7 +84,7 @@ def test_what_is_no_link_of_ours_is_refused(warehouse, signer, method):
         for stranger in (token[:-4], token + "A", other, signer.token(Action("delete", "user", "ada")), "x", "%00", "x" * 5000):
             reply = ask_server(address, f"/mail/{stranger}", method)
             assert 400 == reply.status
-            assert "This link is none of ours, or not whole" in reply.text
+            assert "This link is not valid" in reply.text
         for path in ("/mail/", "/mail", "/mail/a/b"):
             assert 404 == ask_server(address, path, method).status
         assert 405 == ask_server(address, f"/mail/{token}", "DELETE").status

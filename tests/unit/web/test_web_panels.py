@@ -33,7 +33,7 @@ def window(request, session: Session) -> Window:
     return window_of(session, request.param)
 
 
-def told(session: Session, panel: Panel, window: Window) -> list[Row]:
+def reported(session: Session, panel: Panel, window: Window) -> list[Row]:
     return session.answer(panel.statement(window)).to_pylist()
 
 
@@ -74,7 +74,7 @@ def test_usual_window_ends_with_the_newest_night(session: Session) -> None:
 
 def test_totals(facility: Facility, session: Session, window: Window) -> None:
     """The tiles are sums over the logs and findings of the window, and the number of all rejects."""
-    (row,) = told(session, PANEL["totals"], window)
+    (row,) = reported(session, PANEL["totals"], window)
     logs, cost = within(facility.logs, window), costs(facility)
     expected = {
         "night_count": len({log["night"] for log in logs}),
@@ -89,7 +89,7 @@ def test_totals(facility: Facility, session: Session, window: Window) -> None:
 
 def test_nights(facility: Facility, session: Session, window: Window) -> None:
     """Each night has its logs, findings and core-hours, and what the last sweep of that date rejected; newest first."""
-    rows = {row["night"]: row for row in told(session, PANEL["nights"], window)}
+    rows = {row["night"]: row for row in reported(session, PANEL["nights"], window)}
     assert sorted(rows, reverse=True) == list(rows)
     cost, findings = costs(facility), grouped(within(facility.findings, window), lambda row: row["night"])
     sweeps = within([sweep | {"night": sweep["start_at"].date()} for sweep in facility.sweeps], window)
@@ -106,7 +106,7 @@ def test_nights(facility: Facility, session: Session, window: Window) -> None:
 
 @pytest.mark.parametrize("by", GROUPS)
 def test_offenders(facility: Facility, session: Session, by: str) -> None:
-    """Whoever is told apart, their sums are those of their logs, and nobody who cost more is left out."""
+    """However offenders are grouped, their sums are those of their logs, and nobody who cost more is left out."""
     window = window_of(session, [("by", by), ("since", "2024-04-02")])
     accounts = {(job["cluster"], job["job_id"]): set() for job in facility.jobs}
     for job in facility.jobs:
@@ -119,7 +119,7 @@ def test_offenders(facility: Facility, session: Session, by: str) -> None:
 
     logs = [charged(log) for log in within(facility.logs, window)]
     groups = grouped(logs, lambda log: tuple(log[key] for key in keys))
-    rows = {tuple(row[key] for key in keys): row for row in told(session, PANEL["offenders"], window)}
+    rows = {tuple(row[key] for key in keys): row for row in reported(session, PANEL["offenders"], window)}
     assert min(10, len(groups)) == len(rows)
     totals = {key: added(cost.get(log["log_id"]) for log in of_key) or 0.0 for key, of_key in groups.items()}
     least = min(totals[key] for key in rows)
@@ -135,7 +135,7 @@ def test_offenders(facility: Facility, session: Session, by: str) -> None:
 
 def test_findings_by_trigger(facility: Facility, session: Session, window: Window) -> None:
     """Each code has its number of findings in all and by night, and their cost."""
-    rows = {row["code"]: row for row in told(session, PANEL["triggers"], window)}
+    rows = {row["code"]: row for row in reported(session, PANEL["triggers"], window)}
     of_code = grouped(within(facility.findings, window), lambda row: row["code"])
     assert of_code.keys() == rows.keys()
     for code, row in rows.items():
@@ -154,7 +154,7 @@ def test_slow_targets(facility: Facility, session: Session, window: Window, name
         spent, usual = (sum(slot[column] for slot in of_hour) for column in ("service_seconds", "usual_service_seconds"))
         if spent / usual >= 2:
             expected[target].append((spent / usual, spent - usual))
-    rows = {row["target"]: row for row in told(session, PANEL[name], window)}
+    rows = {row["target"]: row for row in reported(session, PANEL[name], window)}
     assert expected.keys() == rows.keys()
     for target, row in rows.items():
         assert len(expected[target]) == row["hour_count"]
@@ -165,7 +165,7 @@ def test_slow_targets(facility: Facility, session: Session, window: Window, name
 def test_applications(facility: Facility, session: Session, window: Window) -> None:
     """An application has the logs, users and bytes of its logs."""
     groups = grouped(within(facility.logs, window), lambda log: log["application"])
-    rows = told(session, PANEL["applications"], window)
+    rows = reported(session, PANEL["applications"], window)
     assert min(10, len(groups)) == len(rows)
     for row in rows:
         logs = groups[row["application"]]
@@ -180,7 +180,7 @@ def test_coverage(facility: Facility, session: Session, window: Window) -> None:
     logged = {(log["cluster"], log["job_id"]) for log in facility.logs}
     # The same job comes once a night.
     jobs = {(job["cluster"], job["night"], job["job_id"]): None for job in facility.jobs}
-    rows = {row["night"]: row for row in told(session, PANEL["coverage"], window)}
+    rows = {row["night"]: row for row in reported(session, PANEL["coverage"], window)}
     shown = session.ask("SELECT cluster, night, job_id, node_hours FROM jobs WHERE run_seconds > 0 AND end_at IS NOT NULL")
     ran = grouped(within(shown.to_pylist(), window), lambda job: job["night"])
     assert ran.keys() == rows.keys()
@@ -193,12 +193,12 @@ def test_coverage(facility: Facility, session: Session, window: Window) -> None:
 
 
 def test_rejects_and_sweeps(facility: Facility, session: Session, window: Window) -> None:
-    """Rejects are counted by reason, whatever the window; sweeps are told as they were, the last first."""
-    counts = {(row["stage"], row["reason"]): row["reject_count"] for row in told(session, PANEL["rejects"], window)}
+    """Rejects are counted by reason, whatever the window; sweeps are listed as they were, the last first."""
+    counts = {(row["stage"], row["reason"]): row["reject_count"] for row in reported(session, PANEL["rejects"], window)}
     groups = grouped(facility.rejects, lambda row: (row["stage"], row["reason"]))
     assert min(10, len(groups)) == len(counts)
     assert counts == {key: len(groups[key]) for key in counts}
-    found = [row["found_count"] for row in told(session, PANEL["sweeps"], window)]
+    found = [row["found_count"] for row in reported(session, PANEL["sweeps"], window)]
     assert [sweep["found_count"] for sweep in reversed(facility.sweeps)] == found
 
 
@@ -219,7 +219,7 @@ COUNTED = {
 def test_every_count_leads_to_as_many_rows(session: Session, name: str, by: str) -> None:
     """The rows behind a count are as many as it says, whatever signs a name is made of."""
     window = window_of(session, [("since", "2024-04-02"), ("by", by)])
-    rows = told(session, PANEL[name], window)
+    rows = reported(session, PANEL[name], window)
     assert rows
     counted = [column for column in PANEL[name].columns if column.name in COUNTED[name]]
     assert [(row[column.name], column.name) for row in rows for column in counted] == [
@@ -230,7 +230,7 @@ def test_every_count_leads_to_as_many_rows(session: Session, name: str, by: str)
 def test_nights_lead_to_their_rows_of_trends(session: Session) -> None:
     """The number of nights leads to a row of each night and machine."""
     window = window_of(session, [])
-    (row,) = told(session, PANEL["totals"], window)
+    (row,) = reported(session, PANEL["totals"], window)
     drill = PANEL["totals"].columns[0].drill
     assert drill is not None
     trends = session.answer(drill(row, window).rows(10_000)).to_pylist()
@@ -238,9 +238,9 @@ def test_nights_lead_to_their_rows_of_trends(session: Session) -> None:
 
 
 def test_account_leads_to_the_sums_that_it_is_made_of(session: Session) -> None:
-    """No log tells of an account, so its numbers lead to the sums of nights, which add up to them."""
+    """No log has an account, so its numbers lead to the sums of nights, which add up to them."""
     window = window_of(session, [("by", "account")])
-    for row in told(session, PANEL["offenders"], window):
+    for row in reported(session, PANEL["offenders"], window):
         question = next(column.drill for column in PANEL["offenders"].columns if column.name == "log_count")(row, window)
         parts = session.answer(question.rows(10_000)).to_pylist()
         assert row["log_count"] == sum(part["log_count"] for part in parts)
@@ -262,7 +262,7 @@ def test_shown_sql_is_what_was_asked(session: Session, panel: Panel) -> None:
 def test_every_number_leads_somewhere(session: Session, panel: Panel) -> None:
     """Each number of each row leads to rows of a view that is there, by columns that it has."""
     window = window_of(session, [])
-    for row in told(session, panel, window)[:3]:
+    for row in reported(session, panel, window)[:3]:
         for column in panel.columns:
             if column.name not in {"code", "title", "night_finding_counts", "cluster", "reason", "stage"}:
                 assert column.drill is not None

@@ -81,7 +81,7 @@ def test_shown_text_is_the_text_and_can_be_seen(empty_catalog, text: str) -> Non
     """A text as it stands in shown SQL is that text to DuckDB, in one line and in signs that can be seen."""
     shown = literal(text)
     assert shown.isprintable()
-    assert [text] == ask(empty_catalog, f"SELECT {shown} AS told")["told"].to_pylist()
+    assert [text] == ask(empty_catalog, f"SELECT {shown} AS text")["text"].to_pylist()
 
 
 @pytest.mark.proof
@@ -94,7 +94,7 @@ def test_shown_value_is_the_value(empty_catalog, value) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "reported"),
     [
         ([("usr.eq", "x")], "The view has no column 'usr': did you mean user?"),
         ([("user.like", "x")], "There is no operator 'like': take one of eq, ge, le, contains, null."),
@@ -112,9 +112,9 @@ def test_shown_value_is_the_value(empty_catalog, value) -> None:
         ([("column", "user"), ("operator", "is"), ("value", "x")], "There is no operator 'is'"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_a_sentence(parameters: list[tuple[str, str]], told: str) -> None:
+def test_what_makes_no_sense_is_reported_in_a_sentence(parameters: list[tuple[str, str]], reported: str) -> None:
     """A parameter that cannot be meant is turned away with what to write instead."""
-    with pytest.raises(UsageError, match=re.escape(told)):
+    with pytest.raises(UsageError, match=re.escape(reported)):
         parse("logs", parameters, TYPES)
 
 
@@ -137,7 +137,7 @@ def test_rows_of_a_name_are_those_that_have_it(facility: Facility, session: Sess
 
 @pytest.mark.parametrize("order", ["uid", "-uid", "-io_core_seconds"])
 def test_order_has_what_is_not_known_last_and_no_ties(facility: Facility, session: Session, order: str) -> None:
-    """Rows stand in the column's order and then in that of what tells them apart."""
+    """Rows stand in the column's order and then in that of the columns that identify them."""
     column, sign = order.removeprefix("-"), -1 if order.startswith("-") else 1
     got = session.answer(Question("logs", (), (column, "log_id"), order).rows(1000)).to_pylist()
     known = sorted((sign * log[column], log["log_id"]) for log in facility.logs if log[column] is not None)

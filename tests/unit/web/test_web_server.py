@@ -88,7 +88,7 @@ def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "told"),
+    ("path", "status", "reported"),
     [
         ("/views/lgs", 404, "There is no view &#39;lgs&#39;: did you mean logs?"),
         ("/views/feature.app_night", 404, "There is no view"),
@@ -109,11 +109,11 @@ def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
         (f"/traces/{TRACED}.parquet?where=1", 400, "There is no parameter"),
     ],
 )
-def test_what_cannot_be_answered_is_told_in_a_sentence(get: Get, path: str, status: int, told: str) -> None:
+def test_what_cannot_be_answered_is_reported_in_a_sentence(get: Get, path: str, status: int, reported: str) -> None:
     """A name that is not there is 404, what makes no sense is 400; either page says so in a sentence."""
     reply = get(path)
     assert status == reply.status
-    assert told in reply.text
+    assert reported in reply.text
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
@@ -270,7 +270,7 @@ def test_more_rows_than_a_file_holds_are_refused(get: Get, monkeypatch: pytest.M
     assert 50 == len(json.loads(get("/views/logs.json?limit=50").body))
 
 
-def test_server_tells_what_a_sweep_has_published(facility: Facility, tmp_path: Path) -> None:
+def test_server_shows_what_a_sweep_has_published(facility: Facility, tmp_path: Path) -> None:
     """Once the catalog is swapped, the next answer is the new one's; while it is gone, a sentence says so."""
     shutil.copy(facility.root / "iomine.duckdb", tmp_path)
     with served(tmp_path) as address:

@@ -138,7 +138,7 @@ def test_writing_that_fails_leaves_the_old_site(
 def test_folder_of_something_else_is_left_alone(session: Session, tmp_path: Path, reports: Path) -> None:
     """A folder with other files is not written to."""
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="holds no site"):
+    with pytest.raises(UsageError, match="is no site"):
         write(session, tmp_path, reports)
-    with pytest.raises(UsageError, match="holds no site"):
+    with pytest.raises(UsageError, match="is no site"):
         write(session, tmp_path / "mine.txt", reports)

@@ -2,8 +2,8 @@
 
 Drishti says of every log with MPI-IO records but without non-blocking reads that it could gain from them.
 
-Blind spots: whether the program reads through MPI-IO at all is not asked, so one that only writes is told to read in
-the background; nor is there a floor, or a look at whether there is any computation to overlap with. Split collective
+Blind spots: whether the program reads through MPI-IO at all is not asked, so one that only writes is advised to read in
+the background. There is no floor, and no check whether there is any computation to overlap with. Split collective
 reads, which also let a program go on, are not counted.
 """
 
@@ -25,7 +25,7 @@ TRIGGER = Trigger(
         Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_read_count": 0}, state="fired"),
         Case("a single one non-blocking", {"record_count": 12, "nb_read_count": 1}, state="clear"),
         Case("exactly on the threshold of the records", {"record_count": 0, "nb_read_count": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"record_count": None, "nb_read_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"record_count": None, "nb_read_count": None}, state="unknown"),
         Case(
             "the log has no MPI-IO", {"mpiio_call_count": 0, "record_count": None, "nb_read_count": None}, state="not applicable"
         ),

@@ -24,7 +24,7 @@ TRIGGER = Trigger(
         Case("MPI-IO, and none non-blocking", {"record_count": 12, "nb_write_count": 0}, state="fired"),
         Case("a single one non-blocking", {"record_count": 12, "nb_write_count": 1}, state="clear"),
         Case("exactly on the threshold of the records", {"record_count": 0, "nb_write_count": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"record_count": None, "nb_write_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"record_count": None, "nb_write_count": None}, state="unknown"),
         Case(
             "the log has no MPI-IO", {"mpiio_call_count": 0, "record_count": None, "nb_write_count": None}, state="not applicable"
         ),

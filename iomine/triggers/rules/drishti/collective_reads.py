@@ -20,7 +20,7 @@ TRIGGER = Trigger(
     cases=(
         Case("a single one", {"coll_read_count": 1, "mpiio_read_count": 5000}, state="fired"),
         Case("exactly on the threshold: none", {"coll_read_count": 0, "mpiio_read_count": 5000}, state="clear"),
-        Case("what would tell it is missing from the log", {"coll_read_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"coll_read_count": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",
             {"mpiio_read_request_count": 0, "coll_read_count": None},

@@ -20,7 +20,7 @@ TRIGGER = Trigger(
     cases=(
         Case("a single one", {"coll_write_count": 1, "mpiio_write_count": 5000}, state="fired"),
         Case("exactly on the threshold: none", {"coll_write_count": 0, "mpiio_write_count": 5000}, state="clear"),
-        Case("what would tell it is missing from the log", {"coll_write_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"coll_write_count": None}, state="unknown"),
         Case(
             "the log wrote nothing through MPI-IO",
             {"mpiio_write_request_count": 0, "coll_write_count": None},

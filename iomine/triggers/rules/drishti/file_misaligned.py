@@ -26,7 +26,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"file_not_aligned_ratio": 0.99}, state="fired"),
         Case("exactly on the threshold", {"file_not_aligned_ratio": 0.1}, state="clear"),
-        Case("what would tell it is missing from the log", {"file_not_aligned_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"file_not_aligned_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "file_not_aligned_ratio": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

@@ -4,7 +4,7 @@ Drishti asks for more than a thousand MPI-IO reads of the job, independent and c
 any of them was collective.
 
 Blind spots: a single collective read, of whatever file, silences it for the whole job. Non-blocking and split
-collective reads are counted on neither side. That independent reads may already be large is not looked at.
+collective reads are counted on neither side. That independent reads may already be large is not checked.
 """
 
 from iomine.triggers.inputs import MPIIO_READS
@@ -25,7 +25,7 @@ TRIGGER = Trigger(
         Case("thousands, none of them collective", {"mpiio_read_count": 5000, "coll_read_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_read_count": 5000, "coll_read_count": 1}, state="clear"),
         Case("exactly on the threshold of the count", {"mpiio_read_count": 1000, "coll_read_count": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"mpiio_read_count": None, "coll_read_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"mpiio_read_count": None, "coll_read_count": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",
             {"mpiio_read_request_count": 0, "mpiio_read_count": None, "coll_read_count": None},

@@ -25,9 +25,7 @@ TRIGGER = Trigger(
         Case("thousands, none of them collective", {"mpiio_write_count": 5000, "coll_write_count": 0}, state="fired"),
         Case("thousands, and a single one collective", {"mpiio_write_count": 5000, "coll_write_count": 1}, state="clear"),
         Case("exactly on the threshold of the count", {"mpiio_write_count": 1000, "coll_write_count": 0}, state="clear"),
-        Case(
-            "what would tell it is missing from the log", {"mpiio_write_count": None, "coll_write_count": None}, state="unknown"
-        ),
+        Case("the log lacks the metric", {"mpiio_write_count": None, "coll_write_count": None}, state="unknown"),
         Case(
             "the log wrote nothing through MPI-IO",
             {"mpiio_write_request_count": 0, "mpiio_write_count": None, "coll_write_count": None},

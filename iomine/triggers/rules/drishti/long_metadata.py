@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"longest_meta_seconds": 95.5}, state="fired"),
         Case("exactly on the threshold", {"longest_meta_seconds": 30.0}, state="clear"),
-        Case("what would tell it is missing from the log", {"longest_meta_seconds": None}, state="unknown"),
+        Case("the log lacks the metric", {"longest_meta_seconds": None}, state="unknown"),
         Case("the log did no POSIX I/O", {"posix_file_count": 0, "longest_meta_seconds": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

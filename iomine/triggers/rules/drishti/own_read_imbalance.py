@@ -4,7 +4,7 @@ P21 for reading: among the records that are not shared, file by file, the most b
 over the most. One file above the threshold is enough.
 
 Blind spots: a configuration file that one rank reads whole and others only peek into fires; ranks without a record of
-the file do not count; and a file that all ranks opened is not looked at, although that is where unequal reading costs
+the file do not count; and a file that all ranks opened is not checked, although that is where unequal reading costs
 most.
 """
 
@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"own_read_spread_ratio": 0.99}, state="fired"),
         Case("exactly on the threshold", {"own_read_spread_ratio": 0.3}, state="clear"),
-        Case("what would tell it is missing from the log", {"own_read_spread_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"own_read_spread_ratio": None}, state="unknown"),
         Case("the log never read through POSIX", {"posix_read_count": 0, "own_read_spread_ratio": None}, state="not applicable"),
         Case(
             "all records are shared by all ranks", {"own_record_count": 0, "own_read_spread_ratio": None}, state="not applicable"

@@ -5,7 +5,7 @@ lies behind the one that wrote most, over the most. One file above the threshold
 
 Blind spots: a rank that opened the file but wrote nothing counts with zero and makes it fire, as in any file that one
 rank writes and another reads; a rank that never opened it does not count at all. A file that all ranks opened has one
-shared record and is not looked at. Files of a few bytes weigh as much as large ones.
+shared record and is not checked. Files of a few bytes weigh as much as large ones.
 """
 
 from iomine.triggers.inputs import OWN_RECORDS, POSIX_WRITES
@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"own_write_spread_ratio": 0.95}, state="fired"),
         Case("exactly on the threshold", {"own_write_spread_ratio": 0.3}, state="clear"),
-        Case("what would tell it is missing from the log", {"own_write_spread_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"own_write_spread_ratio": None}, state="unknown"),
         Case(
             "the log never wrote through POSIX", {"posix_write_count": 0, "own_write_spread_ratio": None}, state="not applicable"
         ),

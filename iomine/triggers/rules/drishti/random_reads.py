@@ -27,7 +27,7 @@ TRIGGER = Trigger(
         Case("most of many requests", {"random_read_ratio": 0.7, "random_read_count": 7000, "read_count": 10000}, state="fired"),
         Case("exactly on the threshold of the share", {"random_read_ratio": 0.2, "random_read_count": 7000}, state="clear"),
         Case("exactly on the threshold of the count", {"random_read_ratio": 0.7, "random_read_count": 1000}, state="clear"),
-        Case("what would tell it is missing from the log", {"random_read_ratio": None, "random_read_count": 0}, state="unknown"),
+        Case("the log lacks the metric", {"random_read_ratio": None, "random_read_count": 0}, state="unknown"),
         Case(
             "the log never read through POSIX",
             {"posix_read_count": 0, "random_read_ratio": None, "random_read_count": 0},

@@ -30,9 +30,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"random_write_ratio": 0.2, "random_write_count": 4000}, state="clear"),
         Case("exactly on the threshold of the count", {"random_write_ratio": 0.4, "random_write_count": 1000}, state="clear"),
-        Case(
-            "what would tell it is missing from the log", {"random_write_ratio": None, "random_write_count": 0}, state="unknown"
-        ),
+        Case("the log lacks the metric", {"random_write_ratio": None, "random_write_count": 0}, state="unknown"),
         Case(
             "the log never wrote through POSIX",
             {"posix_write_count": 0, "random_write_ratio": None, "random_write_count": 0},

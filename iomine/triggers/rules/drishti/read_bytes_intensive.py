@@ -26,7 +26,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the threshold", {"read_bytes_lead_ratio": 0.1}, state="clear"),
-        Case("what would tell it is missing from the log", {"read_bytes_lead_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"read_bytes_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "read_bytes_lead_ratio": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

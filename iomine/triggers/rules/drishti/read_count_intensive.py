@@ -20,7 +20,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"read_count_lead_ratio": 0.8, "read_count": 9000, "write_count": 1000}, state="fired"),
         Case("exactly on the threshold", {"read_count_lead_ratio": 0.1}, state="clear"),
-        Case("what would tell it is missing from the log", {"read_count_lead_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"read_count_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "read_count_lead_ratio": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

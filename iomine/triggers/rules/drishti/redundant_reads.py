@@ -24,7 +24,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"read_offset_lead_bytes": 1000000, "read_bytes": 5000}, state="fired"),
         Case("exactly on the threshold", {"read_offset_lead_bytes": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"read_offset_lead_bytes": None}, state="unknown"),
+        Case("the log lacks the metric", {"read_offset_lead_bytes": None}, state="unknown"),
         Case("the log never read through POSIX", {"posix_read_count": 0, "read_offset_lead_bytes": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

@@ -25,7 +25,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"write_offset_lead_bytes": 4096, "write_bytes": 100}, state="fired"),
         Case("exactly on the threshold", {"write_offset_lead_bytes": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"write_offset_lead_bytes": None}, state="unknown"),
+        Case("the log lacks the metric", {"write_offset_lead_bytes": None}, state="unknown"),
         Case(
             "the log never wrote through POSIX", {"posix_write_count": 0, "write_offset_lead_bytes": None}, state="not applicable"
         ),

@@ -4,7 +4,7 @@ A pat on the back: Drishti says this of every log with reads of which it does no
 all, unless both of P11's thresholds are exceeded.
 
 Blind spot: a program whose every read is random gets it too, as long as there are no more than a thousand of them; so
-its absence tells more than its presence.
+its absence says more than its presence.
 """
 
 from iomine.triggers.inputs import POSIX_READS
@@ -36,7 +36,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"read_count": 0, "random_read_ratio": None, "random_read_count": 0},
             state="unknown",
         ),

@@ -36,7 +36,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"write_count": 0, "random_write_ratio": None, "random_write_count": 0},
             state="unknown",
         ),

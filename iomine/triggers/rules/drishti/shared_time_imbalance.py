@@ -26,7 +26,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"shared_seconds_spread_ratio": 0.4}, state="fired"),
         Case("exactly on the threshold", {"shared_seconds_spread_ratio": 0.15}, state="clear"),
-        Case("what would tell it is missing from the log", {"shared_seconds_spread_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"shared_seconds_spread_ratio": None}, state="unknown"),
         Case("the log did no POSIX I/O", {"posix_file_count": 0, "shared_seconds_spread_ratio": None}, state="not applicable"),
         Case(
             "no record is shared by all ranks",

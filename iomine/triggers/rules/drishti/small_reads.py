@@ -28,7 +28,7 @@ TRIGGER = Trigger(
         Case("most of many requests", {"small_read_ratio": 0.9, "small_read_count": 9000, "read_count": 10000}, state="fired"),
         Case("exactly on the threshold of the share", {"small_read_ratio": 0.1, "small_read_count": 9000}, state="clear"),
         Case("exactly on the threshold of the count", {"small_read_ratio": 0.9, "small_read_count": 1000}, state="clear"),
-        Case("what would tell it is missing from the log", {"small_read_ratio": None, "small_read_count": 0}, state="unknown"),
+        Case("the log lacks the metric", {"small_read_ratio": None, "small_read_count": 0}, state="unknown"),
         Case(
             "the log never read through POSIX",
             {"posix_read_count": 0, "small_read_ratio": None, "small_read_count": 0},

@@ -43,7 +43,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_shared_read_ratio": None, "small_shared_read_count": None},
             state="unknown",
         ),

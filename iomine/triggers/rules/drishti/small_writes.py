@@ -32,7 +32,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"small_write_ratio": 0.1, "small_write_count": 80000}, state="clear"),
         Case("exactly on the threshold of the count", {"small_write_ratio": 0.8, "small_write_count": 1000}, state="clear"),
-        Case("what would tell it is missing from the log", {"small_write_ratio": None, "small_write_count": 0}, state="unknown"),
+        Case("the log lacks the metric", {"small_write_ratio": None, "small_write_count": 0}, state="unknown"),
         Case(
             "the log never wrote through POSIX",
             {"posix_write_count": 0, "small_write_ratio": None, "small_write_count": 0},

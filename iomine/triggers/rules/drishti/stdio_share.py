@@ -4,7 +4,7 @@ Drishti asks for the share of stdio in all bytes moved. All bytes are those of S
 passes through POSIX, its bytes are taken off POSIX's, but only where POSIX has at least as many.
 
 Blind spots: what a program prints to its standard streams counts like data, so a program that does little I/O but
-logs much is told to use MPI-IO. Bytes are all that counts, so a million tiny writes beside one large file stay
+logs much is advised to use MPI-IO. Bytes are all that counts, so a million tiny writes beside one large file stay
 unseen. DFS is left out of the sum.
 """
 
@@ -25,7 +25,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"stdio_ratio": 0.9, "stdio_bytes": 900000000}, state="fired"),
         Case("exactly on the threshold", {"stdio_ratio": 0.1}, state="clear"),
-        Case("what would tell it is missing from the log", {"stdio_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"stdio_ratio": None}, state="unknown"),
         Case("the log moved no data", {"data_file_count": 0, "stdio_ratio": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

@@ -20,7 +20,7 @@ TRIGGER = Trigger(
     cases=(
         Case("well above the threshold", {"write_count_lead_ratio": 1.0, "write_count": 5000, "read_count": 0}, state="fired"),
         Case("exactly on the threshold", {"write_count_lead_ratio": 0.1}, state="clear"),
-        Case("what would tell it is missing from the log", {"write_count_lead_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"write_count_lead_ratio": None}, state="unknown"),
         Case("neither read nor written", {"posix_data_count": 0, "write_count_lead_ratio": None}, state="not applicable"),
         Case(
             "below the threshold, but the module could not be read whole",

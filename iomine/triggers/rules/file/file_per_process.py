@@ -42,7 +42,7 @@ TRIGGER = Trigger(
         Case("exactly on the threshold of the count", {"own_file_count": 1000, "own_files_per_rank_ratio": 1.0}, state="clear"),
         Case("exactly on the threshold of the ranks", {"own_file_count": 4096, "own_files_per_rank_ratio": 0.9}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"own_file_count": None, "own_files_per_rank_ratio": None},
             state="unknown",
         ),

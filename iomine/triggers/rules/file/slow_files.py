@@ -1,14 +1,14 @@
 """A file is far slower than its like.
 
-Files of one directory, of one order of size and used in the same way should take about the same time. One that takes many
-times as long lies on a slow or crowded target, or is in someone else's way; whoever needs it holds up all others. A file is
+Files of one directory, of one order of size and used in the same way should take about the same time. One that takes
+many times as long lies on a slow or crowded target, or shares it with another job; ranks that need it delay all others. A file is
 slow when its time for a request and its time for a byte are both over three times those of the median file of at least eight
 alike, and its time for a byte lies over 3.5 scaled median deviations above. Directories that differ in their numbers alone
 count as one. The cost is the time by which such files exceed what the median file would have taken for the same bytes.
 
 Blind spots: of fewer than eight files alike none is called slow, and where half of them are slow, the median is slow too. A
 file that one rank has for itself is slow also where the rank is (see RANK-101). Files that come from the client's cache are
-fast, so the few that do not may look slow. Records do not tell the sizes of files, so what was moved stands in for it.
+fast, so the few that do not may look slow. Records do not have the sizes of files, so the bytes moved stand in for them.
 """
 
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger

@@ -47,7 +47,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the count", {"small_file_count": 1000, "small_file_ratio": 0.99}, state="clear"),
         Case("exactly on the threshold of the share", {"small_file_count": 50_000, "small_file_ratio": 0.5}, state="clear"),
-        Case("what would tell it is missing from the log", {"small_file_count": None, "small_file_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"small_file_count": None, "small_file_ratio": None}, state="unknown"),
         Case(
             "the log moved no data",
             {"data_file_count": 0, "small_file_count": None, "small_file_ratio": None},

@@ -5,8 +5,8 @@ and the first write out what it holds. Where ranks of several nodes write pieces
 forth with every piece, though no byte is written twice. The cost is the time of writes to these stripes: of each file a
 part of its write time in proportion to stripes.
 
-Blind spots: ranks of one node share its locks, and whether those that share a stripe are of one node is not looked at, so a
-run that numbers its ranks node by node does better than it looks. When they write is not looked at either. Files on one
+Blind spots: ranks of one node share its locks, and whether those that share a stripe are of one node is not checked, so a
+run that numbers its ranks node by node does better than it looks. When they write is not checked either. Files on one
 OST are left out, where ranks meet whatever the stripes. Holes in what was written hide stripes, so that the share may be
 too high.
 """

@@ -33,7 +33,7 @@ TRIGGER = Trigger(
     advice=(
         "Let requests for {straddle_path} end where stripes end. Least effort: give its directory a stripe size that is a "
         "multiple of the size of requests (`lfs setstripe -S`, a multiple of 64 KiB). A header in front shifts all requests "
-        "behind it: pad it up to a whole stripe, or with HDF5 ask for alignment when the file is created (H5Pset_alignment). "
+        "after it: pad it up to a whole stripe, or with HDF5 ask for alignment when the file is created (H5Pset_alignment). "
         "Most effort: choose pieces of a size that divides the stripe, such as 1 MiB instead of 1 MB."
     ),
     cases=(

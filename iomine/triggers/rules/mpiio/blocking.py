@@ -38,7 +38,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"blocking_ratio": 0.99, "io_ratio": 0.33}, state="clear"),
         Case("exactly on the threshold of the run", {"blocking_ratio": 1.0, "io_ratio": 0.10}, state="clear"),
-        Case("what would tell it is missing from the log", {"blocking_ratio": None, "io_ratio": 0.33}, state="unknown"),
+        Case("the log lacks the metric", {"blocking_ratio": None, "io_ratio": 0.33}, state="unknown"),
         Case("the log has no MPI-IO", {"mpiio_call_count": 0, "blocking_ratio": None, "io_ratio": 0.33}, state="not applicable"),
         Case(
             "below the threshold, but records are missing",

@@ -1,6 +1,6 @@
 """Shared files are read independently.
 
-Ranks that read one file through MPI-IO can tell it so in a collective call. MPI-IO then knows all pieces at once and
+Ranks that read one file through MPI-IO can do so in a collective call. MPI-IO then knows all pieces at once and
 lets few ranks fetch large blocks for all; in independent reads each rank goes to the file system for itself. Only files
 that several ranks read through MPI-IO are looked at, in runs with more than one rank. The cost is the time of the
 independent reads: of each file a part of its MPI-IO read time in proportion to their number.
@@ -50,7 +50,7 @@ TRIGGER = Trigger(
         Case("exactly on the threshold of the share", {"indep_read_ratio": 0.5, "indep_read_seconds_ratio": 0.6}, state="clear"),
         Case("exactly on the threshold of the time", {"indep_read_ratio": 1.0, "indep_read_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"indep_read_ratio": None, "indep_read_seconds_ratio": None},
             state="unknown",
         ),

@@ -1,6 +1,6 @@
 """Shared files are written independently.
 
-Ranks that write one file through MPI-IO can tell it so in a collective call. MPI-IO then knows all pieces at once and
+Ranks that write one file through MPI-IO can do so in a collective call. MPI-IO then knows all pieces at once and
 lets few ranks write large blocks for all; in independent writes, ranks whose pieces lie close together also take the
 file system's locks from each other. Only files that several ranks write through MPI-IO are looked at, in runs with more
 than one rank. The cost is the time of the independent writes: of each file a part of its MPI-IO write time in
@@ -56,7 +56,7 @@ TRIGGER = Trigger(
             "exactly on the threshold of the time", {"indep_write_ratio": 1.0, "indep_write_seconds_ratio": 0.05}, state="clear"
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"indep_write_ratio": None, "indep_write_seconds_ratio": None},
             state="unknown",
         ),

@@ -1,6 +1,6 @@
 """Ranks wait for each other within MPI-IO.
 
-A collective call, and the opening and closing of a file, end when the last rank has come: whoever comes early waits within
+A collective call, and the opening and closing of a file, end when the last rank has come: ranks that come early wait within
 MPI-IO, and to a look at the I/O alone this is I/O. In POSIX beneath, only the ranks that move data for all are busy. What ranks
 spend in MPI-IO beyond the POSIX time of the slowest of them is more than that I/O takes: a rank came late, because its
 computing took longer or because it did something before; ranks were slow by turns; or data were on their way between ranks.
@@ -9,7 +9,7 @@ That time is the cost. Of each file, the slowest rank's POSIX time is granted to
 Blind spots: waiting for a rank whose own I/O is slow is that rank's finding (RANK-101), and waiting for the few that move the
 data of all is the price of collective buffering; neither counts here. Exchange of data between ranks, and waiting for locks,
 look the same as waiting for a rank, and where many small pieces are exchanged that can be most of it. Who was
-late is told only where nobody else was: the rank with least time in MPI-IO has waited least, and where it has half of the
+late is named only where no other was: the rank with least time in MPI-IO has waited least, and where it has half of the
 median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then the I/O went another way.
 """
 

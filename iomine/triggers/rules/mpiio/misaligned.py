@@ -2,7 +2,7 @@
 
 Here it is MPI-IO that chooses where requests to the file system begin, from what ranks ask for and from its hints. With
 requests that start within a block, aggregators share blocks and take their locks from each other. The program cannot
-mend this by moving its requests, but by telling MPI-IO, or HDF5 above it, how the file is striped. The cost is the time
+mend this by moving its requests, but by giving MPI-IO, or HDF5 above it, the striping of the file. The cost is the time
 of the misaligned requests: of each file a part of its POSIX time in proportion to their number.
 
 Blind spots: Darshan holds starts against one block size for each mount, 1 MiB on Lustre and otherwise what the file
@@ -31,7 +31,7 @@ TRIGGER = Trigger(
         "blocks and took {mpiio_misaligned_seconds_ratio:.0%} of the time in reads and writes."
     ),
     advice=(
-        "Tell MPI-IO how the file is striped. Least effort: set the hint striping_unit to the stripe size, and cb_buffer_size "
+        "Give MPI-IO the striping of the file. Least effort: set the hint striping_unit to the stripe size, and cb_buffer_size "
         "to a multiple of it, so that aggregators write whole stripes; hints come from a file too, named in ROMIO_HINTS. "
         "With HDF5, align objects when the file is created (H5Pset_alignment), and choose chunks of whole stripes. If the "
         "{mpiio_misaligned_count} requests come from independent calls, make them collective first."
@@ -58,7 +58,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"mpiio_misaligned_ratio": None, "mpiio_misaligned_seconds_ratio": None},
             state="unknown",
         ),

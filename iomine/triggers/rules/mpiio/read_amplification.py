@@ -7,7 +7,7 @@ program asked MPI-IO for. The cost is the time of reading what nobody asked for:
 time in proportion to the bytes.
 
 Blind spots: files that the program only wrote are left out; what MPI-IO reads of them to fill the gaps between pieces is
-MPIIO-303. Of files that it read too, these reads count here unless a trace tells them apart. Several ranks that ask for
+MPIIO-303. Of files that it read too, these reads count here unless a trace separates them. Several ranks that ask for
 the same bytes, which an aggregator reads once, make up for amplification elsewhere. What the file system reads ahead is
 seen by no log.
 """
@@ -45,7 +45,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the threshold", {"read_amplification_ratio": 1.5}, state="clear"),
-        Case("what would tell it is missing from the log", {"read_amplification_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"read_amplification_ratio": None}, state="unknown"),
         Case(
             "the log read nothing through MPI-IO",
             {"mpiio_read_request_count": 0, "read_amplification_ratio": None},

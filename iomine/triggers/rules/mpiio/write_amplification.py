@@ -44,7 +44,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the threshold", {"write_amplification_ratio": 1.5}, state="clear"),
-        Case("what would tell it is missing from the log", {"write_amplification_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"write_amplification_ratio": None}, state="unknown"),
         Case(
             "the log wrote nothing through MPI-IO",
             {"mpiio_write_request_count": 0, "write_amplification_ratio": None},

@@ -2,7 +2,7 @@
 
 A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for
 each other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the
-same data in less time. Phases are told apart by the gaps between requests, as long as they are long beside the
+same data in less time. Phases are separated by gaps between requests that are long compared with the
 phases, and reads are counted apart from writes; time in opens and closes is no gap. From heat maps phases are as fine as
 the bins, of which a log has at most a few hundred.
 

@@ -3,7 +3,7 @@
 A read that begins before the end of the one before it makes readahead fetch in vain and, on disks, moves the heads;
 a program that reads in random order does so half of the time. Only successive POSIX reads of one rank in one file are
 compared. A rank's first read after an open is never held against it, nor is a return to the beginning of the file,
-which only a DXT trace can tell. The cost is the time of the reads that go backwards: of each file a part of its read
+which only a DXT trace shows. The cost is the time of the reads that go backwards: of each file a part of its read
 time in proportion to their number.
 
 Blind spots: jumps forward are not counted, so a program that skips through a file in ascending order is left alone
@@ -65,7 +65,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"backward_read_ratio": None, "backward_read_seconds_ratio": None},
             state="unknown",
         ),

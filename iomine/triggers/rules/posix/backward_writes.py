@@ -3,12 +3,12 @@
 A write that begins before the end of the one before it cannot be joined with it into a larger one, and leaves holes in
 the client's cache that must be flushed piece by piece; a program that writes in random order does so half of the time.
 Only successive POSIX writes of one rank to one file are compared. A rank's first write after an open is never held
-against it, nor is a return to the beginning of the file, which only a DXT trace can tell. The cost is the time of the
+against it, nor is a return to the beginning of the file, which only a DXT trace shows. The cost is the time of the
 writes that go backwards: of each file a part of its write time in proportion to their number.
 
 Blind spots: jumps forward are not counted, although they leave holes too. Without a trace, a loop that opens the file
 again for each write hides its order, and each return to a header at the beginning counts. Libraries write headers and
-indices behind the data's back: a few such writes stay below the threshold, one after each piece of data does not.
+indices unasked: a few such writes stay below the threshold, one after each piece of data does not.
 """
 
 from iomine.triggers.inputs import POSIX_WRITES, TRACE
@@ -64,7 +64,7 @@ TRIGGER = Trigger(
             state="clear",
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"backward_write_ratio": None, "backward_write_seconds_ratio": None},
             state="unknown",
         ),

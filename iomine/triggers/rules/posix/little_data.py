@@ -2,8 +2,8 @@
 
 Opening a file, the first request, a round trip: all these take a time that does not depend on the amount of data. Where
 so little is moved that such costs dominate, bandwidth says nothing, and tuning for it is in vain: striping, larger
-buffers and more aggregators only add to the fixed part. This is told so that the other findings of the log are read in
-that light. The cost is all of the I/O time.
+buffers and more aggregators only add to the fixed part. Read the other findings of the log with
+this in mind. The cost is all of the I/O time.
 
 Blind spots: a file system that was slow at the time looks the same, and so does a program that moves much data
 painfully slowly, one small request at a time; then the triggers on small requests fire as well. Waiting for other ranks
@@ -43,7 +43,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the time for a MiB", {"io_seconds_per_mib": 1.0, "io_ratio": 0.1}, state="clear"),
         Case("exactly on the threshold of the share of the run", {"io_seconds_per_mib": 40.0, "io_ratio": 0.05}, state="clear"),
-        Case("what would tell it is missing from the log", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
+        Case("the log lacks the metric", {"io_seconds_per_mib": None, "io_ratio": 0.1}, state="unknown"),
         Case(
             "the log moved no data", {"data_file_count": 0, "io_seconds_per_mib": None, "io_ratio": 0.1}, state="not applicable"
         ),

@@ -41,7 +41,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"meta_call_ratio": 0.33, "meta_call_count": 20000}, state="clear"),
         Case("exactly on the threshold of the count", {"meta_call_ratio": 0.67, "meta_call_count": 99}, state="clear"),
-        Case("what would tell it is missing from the log", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
+        Case("the log lacks the metric", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
         Case(
             "the log touched no file",
             {"touched_file_count": 0, "meta_call_ratio": None, "meta_call_count": None},

@@ -42,7 +42,7 @@ TRIGGER = Trigger(
         Case("exactly on the threshold of the rate", {"meta_calls_per_second": 1000, "meta_call_count": 300_000}, state="clear"),
         Case("exactly on the threshold of the count", {"meta_calls_per_second": 5000.0, "meta_call_count": 10000}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"meta_calls_per_second": None, "meta_call_count": None},
             state="unknown",
         ),

@@ -51,7 +51,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"meta_ratio": 0.30, "meta_seconds_per_rank": 120.0}, state="clear"),
         Case("exactly on the threshold of the seconds", {"meta_ratio": 0.9, "meta_seconds_per_rank": 1.0}, state="clear"),
-        Case("what would tell it is missing from the log", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
+        Case("the log lacks the metric", {"meta_ratio": None, "meta_seconds_per_rank": None}, state="unknown"),
         Case(
             "the log touched no file",
             {"touched_file_count": 0, "meta_ratio": None, "meta_seconds_per_rank": None},

@@ -7,7 +7,7 @@ another. The cost is the time of the misaligned requests: of each file a part of
 
 Blind spots: Darshan holds starts against one block size for each mount, 1 MiB on Lustre and otherwise what the file
 system says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each
-gets its share by number. Where a request ends is not looked at. Small requests in sequence start off blocks by nature:
+gets its share by number. Where a request ends is not checked. Small requests in sequence start off blocks by nature:
 then their size is the better thing to change.
 """
 
@@ -56,7 +56,7 @@ TRIGGER = Trigger(
         Case("exactly on the threshold of the share", {"misaligned_ratio": 0.30, "misaligned_seconds_ratio": 0.5}, state="clear"),
         Case("exactly on the threshold of the time", {"misaligned_ratio": 0.9, "misaligned_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"misaligned_ratio": None, "misaligned_seconds_ratio": None},
             state="unknown",
         ),

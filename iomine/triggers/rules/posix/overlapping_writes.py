@@ -5,7 +5,7 @@ hold either, or a mix of both. Often it is an offset worked out wrongly, or seri
 the whole file. And the ranks take the file system's locks on these bytes from each other. The cost is the time of writing
 what another rank wrote: of each file a part of its write time in proportion to the bytes.
 
-Blind spots: when the bytes were written is not looked at, so ranks that take turns, with a barrier between them, look like
+Blind spots: when the bytes were written is not checked, so ranks that take turns, with a barrier between them, look like
 ranks that race. Ranks that write the same values do no harm but waste time. Files whose requests MPI-IO changed on the way
 are left out: what it reads and writes back around a rank's bytes overlaps by design, under a lock.
 """

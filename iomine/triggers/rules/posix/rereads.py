@@ -44,7 +44,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"reread_ratio": 0.30, "reread_bytes": 1_000_000}, state="clear"),
         Case("exactly on the threshold of the bytes", {"reread_ratio": 0.9, "reread_bytes": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"reread_ratio": None, "reread_bytes": None}, state="unknown"),
+        Case("the log lacks the metric", {"reread_ratio": None, "reread_bytes": None}, state="unknown"),
         Case("the log read no byte", {"asked_read_bytes": 0, "reread_ratio": None, "reread_bytes": None}, state="not applicable"),
         Case(
             "below the threshold, but records are missing",

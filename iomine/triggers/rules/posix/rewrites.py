@@ -46,7 +46,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the share", {"rewritten_ratio": 0.30, "rewritten_bytes": 1_000_000}, state="clear"),
         Case("exactly on the threshold of the bytes", {"rewritten_ratio": 0.9, "rewritten_bytes": 0}, state="clear"),
-        Case("what would tell it is missing from the log", {"rewritten_ratio": None, "rewritten_bytes": None}, state="unknown"),
+        Case("the log lacks the metric", {"rewritten_ratio": None, "rewritten_bytes": None}, state="unknown"),
         Case(
             "the log never wrote",
             {"asked_write_bytes": 0, "rewritten_ratio": None, "rewritten_bytes": None},

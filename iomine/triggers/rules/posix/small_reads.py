@@ -57,7 +57,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold of the time", {"small_read_ratio": 1.0, "small_read_seconds_ratio": 0.05}, state="clear"),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_read_ratio": None, "small_read_seconds_ratio": None},
             state="unknown",
         ),

@@ -60,7 +60,7 @@ TRIGGER = Trigger(
             "exactly on the threshold of the time", {"small_write_ratio": 1.0, "small_write_seconds_ratio": 0.05}, state="clear"
         ),
         Case(
-            "what would tell it is missing from the log",
+            "the log lacks the metric",
             {"small_write_ratio": None, "small_write_seconds_ratio": None},
             state="unknown",
         ),

@@ -49,7 +49,7 @@ TRIGGER = Trigger(
         Case("exactly on the threshold of the count", _STORM | {"sync_count": 99}, state="clear"),
         Case("the log never synced", dict.fromkeys(_STORM, 0.0), state="clear"),
         Case("the log never wrote", {**dict.fromkeys(_STORM), "data_write_count": 0}, state="not applicable"),
-        Case("its records do not tell", dict.fromkeys(_STORM), state="unknown"),
+        Case("its records lack the counters", dict.fromkeys(_STORM), state="unknown"),
         Case(
             "below the threshold, but records are missing", _STORM | {"sync_ratio": 0.01, "is_complete": False}, state="unknown"
         ),

@@ -4,7 +4,7 @@ One rank that does the I/O of many is the narrowest place of a run: it has one l
 memory, and adding ranks makes it no wider. Reads and writes are taken together, as the program asked for them, so an
 aggregator that moves bytes for others within a collective call does not count. The cost is the time that rank 0 spent
 in reads and writes. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides
-whether this is told.
+whether this is a finding.
 
 Blind spots: whether the others wait or compute meanwhile is not seen; a program may well let rank 0 read beside. There
 is no threshold in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
@@ -40,7 +40,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the threshold", {"rank0_ratio": 0.45}, state="clear"),
-        Case("what would tell it is missing from the log", {"rank0_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"rank0_ratio": None}, state="unknown"),
         Case("a run of three processes", {"process_count": 3, "rank0_ratio": None}, state="not applicable"),
         Case("the log moved no data", {"data_file_count": 0, "rank0_ratio": None}, state="not applicable"),
         Case("below the threshold, but records are missing", {"rank0_ratio": 0.1, "is_complete": False}, state="unknown"),

@@ -3,7 +3,7 @@
 A rank that reads the input alone has the network link and the memory of one node, while the file system could serve all
 nodes at once; the others wait until their parts arrive. Bytes are counted as the program asked for them, so an
 aggregator that reads for others within a collective call does not count. The cost is the time that rank 0 spent in
-reads. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is told.
+reads. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is a finding.
 
 Blind spots: reading a small input and sending it to all is right, which is what the threshold in bytes is for. A rank other
 than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
@@ -48,7 +48,7 @@ TRIGGER = Trigger(
             "exactly on the threshold of the share", {"rank0_read_ratio": 0.5, "rank0_read_bytes": 4_294_967_296}, state="clear"
         ),
         Case("exactly on the threshold of the bytes", {"rank0_read_ratio": 1.0, "rank0_read_bytes": 16_777_216}, state="clear"),
-        Case("what would tell it is missing from the log", {"rank0_read_ratio": None, "rank0_read_bytes": None}, state="unknown"),
+        Case("the log lacks the metric", {"rank0_read_ratio": None, "rank0_read_bytes": None}, state="unknown"),
         Case(
             "a run of three processes",
             {"process_count": 3, "rank0_read_ratio": None, "rank0_read_bytes": None},

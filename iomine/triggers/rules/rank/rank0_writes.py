@@ -4,7 +4,7 @@ Gathering the output of all ranks in one needs the memory of all in one node, an
 once to rank 0, once to the file system. All others wait meanwhile. Bytes are counted as the program asked for them, so
 an aggregator that writes for others within a collective call does not count. The cost is the time that rank 0 spent in
 writes; gathering comes on top. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it
-decides whether this is told.
+decides whether this is a finding.
 
 Blind spots: a log or a few results written by one rank are right, which is what the threshold in bytes is for. A rank other
 than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.
@@ -52,9 +52,7 @@ TRIGGER = Trigger(
             "exactly on the threshold of the share", {"rank0_write_ratio": 0.5, "rank0_write_bytes": 4_294_967_296}, state="clear"
         ),
         Case("exactly on the threshold of the bytes", {"rank0_write_ratio": 1.0, "rank0_write_bytes": 16_777_216}, state="clear"),
-        Case(
-            "what would tell it is missing from the log", {"rank0_write_ratio": None, "rank0_write_bytes": None}, state="unknown"
-        ),
+        Case("the log lacks the metric", {"rank0_write_ratio": None, "rank0_write_bytes": None}, state="unknown"),
         Case(
             "a run of three processes",
             {"process_count": 3, "rank0_write_ratio": None, "rank0_write_bytes": None},

@@ -5,7 +5,7 @@ whole run slow. A rank is a straggler when its time for a request and its time f
 of the median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves
 more bytes, or larger ones, is none. The cost is the time by which all stragglers exceed the median rank's I/O time; the
 time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
-median rank by; with the cost it decides whether this is told. Where at least half of the cost is of ranks that spend most
+median rank by; with the cost it decides whether this is a finding. Where at least half of the cost is of ranks that spend most
 of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame.
 
 Ranks are compared by their POSIX requests, and apart from these by their reads and writes through stdio.

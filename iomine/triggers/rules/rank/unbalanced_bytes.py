@@ -5,7 +5,7 @@ for them, through MPI-IO where a file goes through it: so collective buffering, 
 bytes of all, is no imbalance. The cost is the time that ranks with more bytes than the mean spent on what they moved
 beyond it, which others could have moved meanwhile; where the times of ranks are not known, each byte takes its part of the
 time of all. Stated apart is the time in which others did no I/O while the heaviest rank did; with the cost it decides
-whether this is told.
+whether this is a finding.
 
 Blind spots: with only some of the ranks doing I/O by design, such as one writer for each node, this fires although
 nothing waits. Bytes are summed over the whole run, so ranks that take turns look balanced. A heat map, where it is all
@@ -57,7 +57,7 @@ TRIGGER = Trigger(
         ),
         Case("exactly on the threshold", {"bytes_max_over_mean_ratio": 1.3}, state="clear"),
         Case("aggregators move the bytes of all", {"bytes_max_over_mean_ratio": 1.0}, state="clear"),
-        Case("what would tell it is missing from the log", {"bytes_max_over_mean_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"bytes_max_over_mean_ratio": None}, state="unknown"),
         Case("a run of one process", {"process_count": 1, "bytes_max_over_mean_ratio": None}, state="not applicable"),
         Case("the log moved no data", {"data_file_count": 0, "bytes_max_over_mean_ratio": None}, state="not applicable"),
         Case(

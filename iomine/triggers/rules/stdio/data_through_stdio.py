@@ -1,7 +1,7 @@
 """Data go through stdio.
 
 The streams of C (`fopen`, `fread`, `fprintf`) copy everything through a buffer of often no more than 4 KiB, know
-nothing of other ranks, and cannot be told how a file is striped. For a log of the run they are right, for data they are
+nothing of other ranks, and does not know how a file is striped. For a log of the run they are right, for data they are
 not. Standard streams are left out. The cost is all the time in stdio, metadata calls included.
 
 Blind spots: how large the buffer is cannot be seen, so a program that chose a large one fires too, at little cost. Some
@@ -35,7 +35,7 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case("exactly on the threshold", {"data_stdio_ratio": 0.10}, state="clear"),
-        Case("what would tell it is missing from the log", {"data_stdio_ratio": None}, state="unknown"),
+        Case("the log lacks the metric", {"data_stdio_ratio": None}, state="unknown"),
         Case("the log moved no data", {"data_file_count": 0, "data_stdio_ratio": None}, state="not applicable"),
         Case("below the threshold, but records are missing", {"data_stdio_ratio": 0.05, "is_complete": False}, state="unknown"),
         Case(

@@ -107,8 +107,8 @@ def test_states(text, state):
     assert state == words.state(text)
 
 
-def test_each_word_is_read_once_and_failures_are_told_by_row():
-    """A text that many rows share is read once; those that are not understood are None, and their rows told."""
+def test_each_word_is_read_once_and_failures_are_reported_by_row():
+    """A text that many rows share is read once; those that are not understood are None, and their rows are reported."""
     asked = []
 
     def read(text):
@@ -160,14 +160,14 @@ def test_local_times_are_those_of_python(moments, zone):
     ],
 )
 def test_changes_of_clocks(local, moment, is_sure):
-    """Of the hour that occurs twice the first is taken, of the one that does not occur its end, and both are told."""
+    """Of the hour that occurs twice the first is taken, of the one that does not occur its end, and both are reported."""
     found = to_utc(pa.array([local]), BERLIN)
     assert [datetime.fromisoformat(moment).replace(tzinfo=UTC)] == found.moments.to_pylist()
     assert ([] if is_sure else [0]) == found.unsure
 
 
 def test_moments_with_a_zone_stay():
-    """A moment that tells its zone is no local time; one that is not understood is told."""
+    """A moment with a zone is no local time; one that is not understood is reported."""
     found = to_utc(pa.array(["2024-10-27T02:30:00+0200", "1729989000", "", None, "yesterday"]), BERLIN)
     assert [datetime(2024, 10, 27, 0, 30, tzinfo=UTC)] * 2 + [None] * 3 == found.moments.to_pylist()
     assert ([4], []) == (found.misread, found.unsure)

@@ -130,7 +130,7 @@ def test_nodes_are_bound_by_how_many_a_job_has():
 
 
 def test_a_file_may_name_only_so_many_nodes():
-    """Lists that are all too long together are not unfolded from there on, and that is told."""
+    """Lists that are all too long together are not unfolded from there on, and that is reported."""
     found, doubts = unfolded(*[("n[1-1000]x[1-1000]", 1_000_000)] * 25, ("n1", 1))
     assert [True] * 20 + [False] * 6 == [names is not None for names in found]
-    assert dict.fromkeys(range(20, 26), "the file names more nodes than can be told") == doubts
+    assert dict.fromkeys(range(20, 26), "the file names more nodes than the limit") == doubts

@@ -88,14 +88,14 @@ def record(rest, kind="E", job="7.srv"):
 
 
 def test_pbs_records_of_other_kinds_are_counted(jobs, read):
-    """Only the end of a job is read; the rest is passed over, and damage told by line."""
+    """Only the end of a job is read; the rest is skipped, and damage is reported by line."""
     text = (
         record("queue=a", "Q") + record("user=x", "S") + record("user=ada end=1767571270") + "garbage\n" + record("a=b", job="x")
     )
     assert [("7", "ada")] == columns(jobs(text, "pbs"), "job_id", "user")
-    told = read(text).doubt
-    assert "Left out, 2 in all: line 4 (it is no accounting record), line 5 (it has no job id)." in told
-    assert "Passed over, 2 in all: records of other kinds than that of a job's end." in told
+    reported = read(text).doubt
+    assert "Left out, 2 in all: line 4 (it is no accounting record), line 5 (it has no job id)." in reported
+    assert "Skipped, 2 in all: records that are not of a job's end." in reported
 
 
 def test_pbs_values_with_blanks_and_forged_keys(jobs):
@@ -117,7 +117,7 @@ def test_pbs_without_an_end(jobs):
 
 
 @pytest.mark.parametrize(
-    ("told", "nodes", "cores", "gpus"),
+    ("reported", "nodes", "cores", "gpus"),
     [
         ("exec_host=n1/0-3,5,7-8+n2/1", 2, 8, None),
         ("exec_host=n1/0 exec_vnode=(n1[0]:ncpus=4:ngpus=1+n1[1]:ncpus=4:ngpus=1)", 1, 8, 2),
@@ -127,14 +127,14 @@ def test_pbs_without_an_end(jobs):
         ("exec_host=", 0, None, None),
     ],
 )
-def test_pbs_nodes_cores_and_gpus(jobs, told, nodes, cores, gpus):
-    """What was given counts; what was asked for only where that is not told."""
-    assert [(nodes, cores, gpus)] == columns(jobs(record(f"{told} end=1767571270")), "node_count", "core_count", "gpu_count")
+def test_pbs_nodes_cores_and_gpus(jobs, reported, nodes, cores, gpus):
+    """What was given counts; what was asked for only where that is missing."""
+    assert [(nodes, cores, gpus)] == columns(jobs(record(f"{reported} end=1767571270")), "node_count", "core_count", "gpu_count")
 
 
 @needs_data
 def test_lsf(jobs, read):
-    """Each column of a job of LSF; what is told later in the record is missing from the short one."""
+    """Each column of a job of LSF; what comes later in the record is missing from the short one."""
     short, whole = jobs(LSF.read_bytes(), "lsf")
     assert {
         "job_id": "404717",
@@ -163,7 +163,7 @@ def test_lsf(jobs, read):
     } == whole
     assert (128, 8, "host1201-ib") == (short["core_count"], short["node_count"], short["hosts"][0])
     assert "" == read(LSF.read_bytes()).doubt
-    # The record tells the run time as well, near its end.
+    # The record has the run time as well, near its end.
     assert {"40368"} < set(shlex.split(LSF.read_text().splitlines()[1]))
 
 
@@ -192,20 +192,20 @@ def test_lsf_says_why_jobs_ended(jobs, status, reason, state):
 
 @needs_data
 def test_lsf_arrays_names_and_other_records(jobs, read):
-    """An array's task shows its index; doubled quotes are one; other records are counted, and cut ones told."""
+    """An array's task shows its index; doubled quotes are one; other records are counted, and cut ones reported."""
     line = LSF.read_text().splitlines()[1]
     task = line.replace('128 "" "" 0 10725376', '128 "" "" 17 10725376').replace('"abcde0040" "#!', '"a ""b"" 1" "#!')
     text = "\n".join(["#80960", task, '"EVENT_ADRSV_FINISH" "9.11" 1389683139 1 2', line[:300], "x"])
     assert [("404717", "404717[17]", 'a "b" 1')] == columns(jobs(text), "job_id", "shown_job_id", "job_name")
     assert (
-        "Left out, 2 in all: line 4 (it is not whole), line 5 (it is no accounting record). "
-        "Passed over, 1 in all: records of other kinds than that of a job's end." == read(text).doubt
+        "Left out, 2 in all: line 4 (it is incomplete), line 5 (it is no accounting record). "
+        "Skipped, 1 in all: records that are not of a job's end." == read(text).doubt
     )
 
 
 @needs_data
 def test_grid_engine(jobs):
-    """Each column of a job of SGE, and the milliseconds and the parallel job of UGE, whose other hosts nobody tells."""
+    """Each column of a job of SGE, and the milliseconds and the parallel job of UGE, of which the other hosts are not known."""
     serial, parallel = jobs(UGE.read_bytes(), "uge")
     assert {
         "job_id": "22947",
@@ -249,6 +249,6 @@ def test_grid_engine_tasks_and_failures(jobs, read):
     rows = jobs(text)
     assert [("22947.4", "COMPLETED", "0"), ("22947", "FAILED", "1")] == columns(rows, "shown_job_id", "job_state", "exit_code")
     assert (None, None, date(2011, 7, 15)) == tuple(rows[1][name] for name in ("start_at", "end_at", "night"))
-    told = read(text).doubt
-    assert "Left out, 2 in all: line 5 (it is no accounting record), line 6 (it is no accounting record)." in told
-    assert "Passed over, 1 in all: records" in told
+    reported = read(text).doubt
+    assert "Left out, 2 in all: line 5 (it is no accounting record), line 6 (it is no accounting record)." in reported
+    assert "Skipped, 1 in all: records" in reported

@@ -34,7 +34,7 @@ def long_ago(text):
 
 @needs_data
 def test_a_job_of_a_real_cluster(jobs):
-    """Each column of one job of Open XDMoD's reference is as its line tells."""
+    """Each column of one job of Open XDMoD's reference is as in its line."""
     row = jobs(gzip.decompress((FOLDER / "xdmod_phillips.sacct.gz").read_bytes()), "sacct")[1]
     assert {
         "job_id": "165381",
@@ -161,11 +161,11 @@ def test_steps_go_with_their_jobs(jobs, steps, read):
         "core_count": 4,
         "node_list": "n[1-2]",
     }.items() <= steps(text)[0].items()
-    assert "Left out, 1 in all: line 7 (neither it nor its job tells a time)." == read(text).doubt
+    assert "Left out, 1 in all: line 7 (neither it nor its job has a time)." == read(text).doubt
 
 
 def test_steps_that_are_understood_in_part(steps, read):
-    """A word of a step that makes no sense is NULL; steps have no doubts of their own, so the file tells how many."""
+    """A word of a step that makes no sense is NULL; steps have no doubts of their own, so the file's doubt says how many."""
     text = "JobID|End|NNodes\n7.0|2026-01-05T00:00:00|many\n7.1|2026-01-05T00:00:00|2\n"
     assert [None, 2] == [row["node_count"] for row in steps(text)]
     assert "Understood in part, 1 in all: steps." == read(text).doubt
@@ -184,9 +184,9 @@ def test_names_at_the_end_of_lines_without_a_header(jobs):
     [
         ("7", None, "7", ""),
         ("7+0", None, "7", ""),
-        ("7_3", None, "7_3", "the number that logs carry is not told, for want of JobIDRaw"),
-        ("7+1", None, "7+1", "the number that logs carry is not told, for want of JobIDRaw"),
-        ("7_[1-3%2]", None, "7_[1-3%2]", "the number that logs carry is not told, for want of JobIDRaw"),
+        ("7_3", None, "7_3", "without JobIDRaw, the job id that logs have is not known"),
+        ("7+1", None, "7+1", "without JobIDRaw, the job id that logs have is not known"),
+        ("7_[1-3%2]", None, "7_[1-3%2]", "without JobIDRaw, the job id that logs have is not known"),
         ("7_3", "12", "12", ""),
         ("7+1", "8", "8", ""),
         (None, "8", "8", ""),
@@ -195,21 +195,21 @@ def test_names_at_the_end_of_lines_without_a_header(jobs):
 def test_ids(jobs, shown, raw, job_id, doubt):
     """The number that logs carry is taken from JobIDRaw; without it, only that of a plain job is known."""
     columns = {"JobID": shown, "JobIDRaw": raw, "End": "2026-01-05T00:00:00"}
-    told = {name: text for name, text in columns.items() if text}
-    (row,) = jobs("|".join(told) + "\n" + "|".join(told.values()))
+    reported = {name: text for name, text in columns.items() if text}
+    (row,) = jobs("|".join(reported) + "\n" + "|".join(reported.values()))
     assert (job_id, shown or raw, doubt or None) == (row["job_id"], row["shown_job_id"], row["doubt"])
 
 
 def test_damaged_lines_are_counted(jobs, read):
-    """A line that is cut off, has no id or no time is left out and told by number; empty lines and headers are none."""
+    """A line that is cut off, has no id or no time is left out and reported by number; empty lines and headers are none."""
     none = (
         LINE.replace("2026-01-05T00:00:00", "").replace("2026-01-05T00:00:10", "Unknown").replace("2026-01-05T00:01:10", "None")
     )
     text = "\n".join([HEADER, LINE, "", "8|8|cut", LINE.replace("7|7", "x|y"), HEADER, none, LINE, ""])
     assert ["7", "7"] == [row["job_id"] for row in jobs(text)]
-    assert "Left out, 3 in all: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it tells no time)." == read(
+    assert "Left out, 3 in all: line 4 (it has 3 columns, not 7), line 5 (it has no job id), line 7 (it has no time)." == read(
         text
-    ).doubt.replace("line 7 (it tells no time), line 4", "line 4")
+    ).doubt.replace("line 7 (it has no time), line 4", "line 4")
     many = read("\n".join([HEADER, LINE, *["x"] * 12])).doubt
     assert many.startswith("Left out, 12 in all: line 3 (")
     assert many.endswith("line 7 (it has 1 columns, not 7), 7 more.")
@@ -230,7 +230,7 @@ def test_nothing_but_damage_is_refused(read):
         "       JobID                 End \n------------ ------------------- \n1            2026-01-05T00:00:00 \n",
     ],
 )
-def test_columns_that_cannot_be_told_apart_are_refused(read, text):
+def test_columns_that_are_alike_are_refused(read, text):
     """Commas and blanks stand in values too; the reason says what to do."""
     if text.startswith("JobID End"):
         text = text.replace("\n1", "\n----- ---\n1")
@@ -239,7 +239,7 @@ def test_columns_that_cannot_be_told_apart_are_refused(read, text):
 
 
 def test_values_that_make_no_sense_cost_themselves_only(jobs):
-    """A time, count or list that is not understood is NULL and told, and the rest of the job is kept."""
+    """A time, count or list that is not understood is NULL and reported, and the rest of the job is kept."""
     text = (
         "JobID|UID|Elapsed|End|NNodes|AllocTRES|NodeList|State\n7|-2|1:2:3:4|2026-01-05T00:00:00|99999999999999999999|cpu=x|n[|\n"
     )
@@ -273,7 +273,7 @@ def test_limits_in_minutes(jobs):
 
 
 @pytest.mark.parametrize(
-    ("cells", "told"),
+    ("cells", "reported"),
     [
         ("a|eve|COMPLETED|c", ("a", "eve", "COMPLETED")),
         ("a|b|eve|COMPLETED|c", ("a|b", "eve", "COMPLETED")),
@@ -283,16 +283,18 @@ def test_limits_in_minutes(jobs):
         ("a|root|COMPLETED|eve|FAILED|c", (None, None, None)),
     ],
 )
-def test_several_columns_that_may_hold_the_delimiter(jobs, cells, told):
-    """Where the look of the others leaves one way to cut the line, that is it; otherwise what lies between is not told."""
+def test_several_columns_that_may_hold_the_delimiter(jobs, cells, reported):
+    """Where the look of the others leaves one way to cut the line, that is it; otherwise the columns between are NULL."""
     (row,) = jobs(f"JobID|End|JobName|User|State|Comment|ExitCode\n7|2026-01-05T00:00:00|{cells}|1:0\n")
-    assert told == (row["job_name"], row["user"], row["job_state"])
+    assert reported == (row["job_name"], row["user"], row["job_state"])
     assert ("7", "1:0", date(2026, 1, 5)) == (row["job_id"], row["exit_code"], row["night"])
-    assert ("its line has more columns than the header, and it cannot be told which" if None in told else None) == row["doubt"]
+    assert (
+        "its line has more columns than the header, and it is not known which is too many" if None in reported else None
+    ) == row["doubt"]
 
 
 def test_columns_side_by_side_that_may_hold_the_delimiter(jobs, read):
-    """Nothing stands between them that could tell which does; a line that loses its id so is left out."""
+    """No column between them decides which one does; a line that loses its id so is left out."""
     beside = "JobID|JobName|Comment|End\n7|a|b|c|2026-01-05T00:00:00\n"
     assert [(None, date(2026, 1, 5))] == [(row["job_name"], row["night"]) for row in jobs(beside)]
     around = "JobName|JobID|Comment|End\nx|1|2|3|2026-01-05T00:00:00\nx|8|c|2026-01-05T00:00:00\n"
@@ -337,23 +339,23 @@ def test_whatever_is_written_reads_back(jobs, written, order, left_out, parsable
     lines = [delimiter.join(names), *(delimiter.join(job.get(name, "") for name in names) for job in written)]
     rows = jobs("\n".join(lines), "sacct")
 
-    def told(job, name):
+    def reported(job, name):
         return None if name in dropped else job[name] or None
 
     expected = [
         {
             "job_id": job["JobIDRaw"],
-            "job_name": (told(job, "JobName") or "").replace("\0", "\\x00") or None,
-            "user": told(job, "User"),
+            "job_name": (reported(job, "JobName") or "").replace("\0", "\\x00") or None,
+            "user": reported(job, "User"),
             "uid": None if "UID" in dropped else int(job["UID"]),
-            "account": told(job, "Account"),
-            "partition": told(job, "Partition"),
-            "qos": told(job, "QOS"),
-            "job_state": (told(job, "State") or "").partition(" ")[0] or None,
-            "exit_code": told(job, "ExitCode"),
+            "account": reported(job, "Account"),
+            "partition": reported(job, "Partition"),
+            "qos": reported(job, "QOS"),
+            "job_state": (reported(job, "State") or "").partition(" ")[0] or None,
+            "exit_code": reported(job, "ExitCode"),
             "submit_at": None if "Submit" in dropped else at(job["Submit"]),
             "end_at": at(job["End"]),
-            "limit_seconds": 86400.0 if told(job, "Timelimit") == "1-00:00:00" else None,
+            "limit_seconds": 86400.0 if reported(job, "Timelimit") == "1-00:00:00" else None,
             "node_count": None if "NNodes" in dropped else int(job["NNodes"]),
             "core_count": None if "NCPUS" in dropped else int(job["NCPUS"]),
             "doubt": None,
@@ -371,10 +373,10 @@ def test_a_simulated_facility_reads_back(tmp_path, jobs, steps, read):
     data = (facility.out / "slurm" / "sacct.txt").read_bytes()
     assert "" == read(data, "sacct").doubt
     rows = {row["job_id"]: row for row in jobs(data)}
-    told = facility.sacct()
-    assert [row["JobID"] for row in told if "." not in row["JobID"]] == list(rows)
-    assert [row["JobID"] for row in told if "." in row["JobID"]] == [f"{row['job_id']}.{row['step']}" for row in steps(data)]
-    assert sum(int(row["ElapsedRaw"]) for row in told if "." not in row["JobID"]) == sum(
+    reported = facility.sacct()
+    assert [row["JobID"] for row in reported if "." not in row["JobID"]] == list(rows)
+    assert [row["JobID"] for row in reported if "." in row["JobID"]] == [f"{row['job_id']}.{row['step']}" for row in steps(data)]
+    assert sum(int(row["ElapsedRaw"]) for row in reported if "." not in row["JobID"]) == sum(
         row["run_seconds"] for row in rows.values()
     )
     assert {None} == {row["doubt"] for row in rows.values()}

@@ -162,7 +162,7 @@ def test_names_in_json(jobs):
 
 
 def test_json_of_whatever_types(jobs, read):
-    """Values of wrong types are not told, and a job without an id is counted."""
+    """Values of wrong types are NULL, and a job without an id is counted."""
     odd = accounted(
         name=["n"], user=[], uid={}, state=7, tres="x", steps=[{}], time={"end": 1744187948, "limit": "x"}, nodes=None
     )
@@ -276,7 +276,7 @@ def test_many_jobs_shown(jobs, read):
 
 
 def test_jobs_on_one_line(jobs):
-    """With -o a name may hold keys: then what is told twice and not alike is not told, and the job is doubted."""
+    """With -o a name may hold keys: then keys with two different values are NULL, and the job has a doubt."""
     rest = "GroupId=u(1) JobState=COMPLETED EndTime=2026-01-05T00:01:10 NodeList=n1 Command=x JobState=FAILED"
     lines = [
         f"JobId=1 JobName=a b=c UserId=ada(1001) {rest}",
@@ -289,7 +289,7 @@ def test_jobs_on_one_line(jobs):
         honest[name] for name in ("job_name", "user", "uid", "job_state", "hosts", "doubt")
     )
     assert ("2", None, None, None) == tuple(forged[name] for name in ("job_id", "user", "uid", "job_state"))
-    assert "its name may hold keys, and what is told twice and not alike is not told" == forged["doubt"]
+    assert "its name may hold keys, and keys with two different values are left out" == forged["doubt"]
     assert ("3", "several\nJobId=4 JobName=lines", "eve", None) == tuple(
         several[name] for name in ("job_id", "job_name", "user", "doubt")
     )
@@ -297,7 +297,7 @@ def test_jobs_on_one_line(jobs):
 
 
 def test_names_of_several_lines(jobs):
-    """A name goes on until the line that tells the user; one that forges that line too is doubted."""
+    """A name goes on until the line with the user; one that forges that line too is doubted."""
     rest = "   JobState=COMPLETED\n   EndTime=2026-01-05T00:01:10\n"
     honest, forged = jobs(
         f"JobId=1 JobName=a\nJobId=9 JobName=b\n   UserId=eve(666)\n{rest}\n"
@@ -341,7 +341,7 @@ def test_blocks_that_are_no_jobs(jobs, read):
     """What comes before the first job is counted by its line."""
     text = f"slurm_load_jobs error\nagain\n{MANY}JobId=9 JobName=no time\n"
     assert ["13", "10", "21"] == [row["job_id"] for row in jobs(text)]
-    told = read(text).doubt
-    assert told.startswith("Left out, 2 in all: line ")
-    assert "line 1 (it is no part of a job)" in told
-    assert f"line {text.splitlines().index('JobId=9 JobName=no time') + 1} (it tells no time)" in told
+    reported = read(text).doubt
+    assert reported.startswith("Left out, 2 in all: line ")
+    assert "line 1 (it does not begin with JobId)" in reported
+    assert f"line {text.splitlines().index('JobId=9 JobName=no time') + 1} (it has no time)" in reported

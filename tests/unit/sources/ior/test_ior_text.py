@@ -209,7 +209,7 @@ def test_a_stonewalled_run_moved_what_it_says() -> None:
 
 @pytest.mark.parametrize("end", ["", ".", " (ior.c:401)", ", (ior.c:401)"])
 def test_warnings_of_all_versions(end: str) -> None:
-    """A full stop, or a place in IOR's source, may stand behind the bytes."""
+    """A full stop, or a place in IOR's source, may follow the bytes."""
     line = f"ior WARNING: Using actual aggregate bytes moved = {20 * MIB}{end}"
     assert [20 * MIB, 32 * MIB] == [
         each["moved_bytes"] for each in rows(joined(output(runs=(Run(moved=20 * MIB, before=(line,)), Run("read")))))

@@ -33,7 +33,7 @@ class Dialect:
         name: the versions.
         is_quoted: whether ids are escaped and quoted where they hold special characters.
         times: epoch for whole seconds, boot for those since the boot, else since the epoch with start and elapsed time.
-        has_squares: whether sums of squares are told, and least and most of times.
+        has_squares: whether there are sums of squares, and least and most of times.
         has_hist: whether byte counters end in a histogram.
         gap: what stands before numbers of eight digits.
     """
@@ -79,8 +79,8 @@ def _escaped(job_id: bytes) -> bytes:
 def _times(dialect: Dialect, entry: Entry) -> str:
     if dialect.times == "epoch":
         return f"  snapshot_time:   {entry.snapshot // _NANO}\n"
-    told = {"snapshot_time": entry.snapshot, "start_time": entry.start, "elapsed_time": entry.snapshot - entry.start}
-    seconds = {name: f"{at // _NANO}.{at % _NANO:09} secs.nsecs\n" for name, at in told.items()}
+    reported = {"snapshot_time": entry.snapshot, "start_time": entry.start, "elapsed_time": entry.snapshot - entry.start}
+    seconds = {name: f"{at // _NANO}.{at % _NANO:09} secs.nsecs\n" for name, at in reported.items()}
     if dialect.times == "boot":
         return "".join(f"{name:<16}: {text}" for name, text in seconds.items())
     return "".join(f"  {name + ':':<16} {text}" for name, text in seconds.items())

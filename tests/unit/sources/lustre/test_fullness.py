@@ -54,7 +54,7 @@ def test_many_snapshots() -> None:
 
 
 def test_targets_that_do_not_answer() -> None:
-    """Inactive targets are counted; what is cut or beyond 64 bits is left out and told."""
+    """Inactive targets are counted; what is cut or beyond 64 bits is left out and reported."""
     text = (
         _HEAD
         + _OST
@@ -80,7 +80,7 @@ def test_targets_that_do_not_answer() -> None:
         (_HEAD, "size of no target"),
     ],
 )
-def test_what_tells_no_sizes(text: str, reason: str) -> None:
+def test_what_has_no_sizes(text: str, reason: str) -> None:
     """Rounded sizes, inodes, and file systems of which no target answers are refused."""
     with pytest.raises(UnreadableError, match=reason):
         read(text)

@@ -17,7 +17,7 @@ def _buckets(readings: Any, histogram: str) -> list[tuple[float, int, int]]:
 
 @_HERE
 def test_brw_stats_of_a_target() -> None:
-    """Counts of reads and writes by bucket; letters behind labels are powers of 1024."""
+    """Counts of reads and writes by bucket; units after labels are powers of 1024."""
     got = read(shared("procfs/telegraf2.12_osd-ldiskfs_OST0001_brw_stats"), "/osd-ldiskfs/fs-OST0001/brw_stats")
     assert [
         (1.0, 0, 327301),
@@ -48,7 +48,7 @@ def test_counts_add_up(name: str) -> None:
         if line[:1].isdigit() and bar:
             seen.setdefault(part, []).append((int(left.split()[1]), int(right.split()[0])))
         elif line.startswith("snapshot_time"):
-            # What is told of a parameter again counts alone.
+            # Only the last values of a parameter count.
             seen.pop(part, None)
     for reads, writes in (bucket for buckets in seen.values() for bucket in buckets):
         expected = [expected[0] + reads, expected[1] + writes]
@@ -65,7 +65,7 @@ def test_empty_sections_are_no_rows() -> None:
 
 @_HERE
 def test_rpc_stats_of_clients() -> None:
-    """`rpc_stats` of an OSC device; those of an MDC device count what is neither read nor written, which is left out and told."""
+    """`rpc_stats` of an OSC device; an MDC's count neither reads nor writes, and are left out and reported."""
     paths = dict(members("procfs/hpe_lustre2.9-2.10_all-roles.tar.gz"))
     (osc,) = (path for path in paths if path.endswith("OST0000-osc-ffff88105db50000/rpc_stats"))
     got = read(paths[osc], osc)
@@ -80,7 +80,7 @@ def test_rpc_stats_of_clients() -> None:
 
 
 def test_buckets_of_no_histogram() -> None:
-    """A bucket whose heading is cut off is left out and told."""
+    """A bucket whose heading is cut off is left out and reported."""
     text = (
         "4K:   1 1 1 |  2 2 2\ndisk I/O size          ios   % cum % |  ios         % cum %\n8K:   3 3 3 |  4 4 4\n16K:  5 5 5 |"
     )

@@ -30,7 +30,7 @@ def _first(readings: Any, **wanted: Any) -> dict[str, Any]:
 
 @_HERE
 def test_lustre_2_7() -> None:
-    """Bare ids, whole seconds, and numbers of eight digits right behind their colon; what was never counted is no row."""
+    """Bare ids, whole seconds, and numbers of eight digits right after their colon; what was never counted is no row."""
     got = read(shared("job_stats/ieel2.7_ost_scratch-OST0012.job_stats"), "/x/ieel2.7_ost_scratch-OST0012.job_stats")
     assert ["punch", "quotactl", "read_bytes", "statfs", "sync", "write_bytes"] == sorted(row["counter"] for row in rows(got))
     assert {
@@ -90,7 +90,7 @@ def test_lustre_2_15_0() -> None:
         *(close[name] for name in ("owner", "amount")),
         *(name in close for name in ("last_io_at", "counted_since_at")),
     )
-    assert "times since the server's boot, which tell no moment: 1" in got.doubt
+    assert "times since the server's boot, which have no date: 1" in got.doubt
     assert _at(1694072652) == _first(got, counter="statfs", owner="cadvisor.0")["last_io_at"]
     # Data on MDTs: bytes are said to be requests.
     read_bytes = _first(got, counter="read_bytes")
@@ -99,7 +99,7 @@ def test_lustre_2_15_0() -> None:
 
 @_HERE
 def test_exascaler() -> None:
-    """Quoted ids, starts, and histograms behind byte counters; the same job under two ids stays two."""
+    """Quoted ids, starts, and histograms after byte counters; the same job under two ids stays two."""
     got = read(shared("job_stats/exascaler6_es01a_lctl-get_param.job_stats"))
     row = _first(got, owner="SLURM_JOB10:0:es18kxe-co-client", counter="write_bytes")
     assert (861, 11025514496.0, 166242808078794752.0) == tuple(row[name] for name in ("sample_count", "amount", "squares_amount"))

@@ -14,7 +14,7 @@ _HERE = pytest.mark.skipif(not LUSTRE.is_dir(), reason=NOT_HERE)
 _ABOUT = ("source_kind", "target", "target_kind", "scope", "owner")
 
 
-def _told(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
+def _reported(row: dict[str, Any], *names: str) -> tuple[Any, ...]:
     return tuple(row.get(name) for name in names)
 
 
@@ -97,17 +97,20 @@ def _member(archive: str, end: str) -> Any:
     ],
 )
 def test_counters_of_copies_of_proc(archive: str, end: str, about: Any, counter: str, expected: Any) -> None:
-    """Where a file lay tells whose counters it holds; what a generation does not tell is NULL."""
+    """The path of a file says whose counters it holds; what a generation lacks is NULL."""
     got = _member(archive, end)
     (row,) = rows(got, counter=counter)
     numbers = ("sample_count", "least_amount", "most_amount", "amount", "squares_amount")
-    assert (about, expected) == (_told(row, *_ABOUT), _told(row, "sampled_at", "counted_since_at", "counter_unit", *numbers))
+    assert (about, expected) == (
+        _reported(row, *_ABOUT),
+        _reported(row, "sampled_at", "counted_since_at", "counter_unit", *numbers),
+    )
     assert row["sampled_at"].date() == row["night"]
     assert not got.doubt
 
 
 @_HERE
-def test_a_counter_that_is_told_twice() -> None:
+def test_a_counter_that_occurs_twice() -> None:
     """Two counters of one name in a table are two rows, as nothing says which is which."""
     assert [35359, 124430] == [
         row["sample_count"] for row in rows(_member("hpe_lustre2.9-2.10_all-roles", "OST0000/stats"), counter="statfs")
@@ -128,18 +131,18 @@ def test_a_counter_that_is_told_twice() -> None:
         ),
     ],
 )
-def test_names_of_files_tell_what_is_plain(name: str, about: Any, at: datetime) -> None:
+def test_names_of_files_are_read_where_they_are_plain(name: str, about: Any, at: datetime) -> None:
     """A target and a client that stand in a file's name are taken from it."""
     got = rows(read(shared(f"procfs/telegraf2.12_{name}"), f"/data/telegraf2.12_{name}"))
-    assert {(*about, at)} == {_told(row, *_ABOUT, "sampled_at") for row in got}
+    assert {(*about, at)} == {_reported(row, *_ABOUT, "sampled_at") for row in got}
 
 
 @_HERE
 def test_exports_of_a_combined_output() -> None:
-    """Each part of a combined output goes to whom its name says, also where it stands behind the name on its line."""
+    """Each part of a combined output goes to whom its name says, also where it follows the name on its line."""
     got = read(shared("lctl/wc_2.14.0_ddn133_exports.txt"))
     found = rows(got, owner="192.168.0.100@o2ib", target="ai400x2-OST0000")
-    assert {("exports", "ai400x2-OST0000", "ost", "client", "192.168.0.100@o2ib")} == {_told(row, *_ABOUT) for row in found}
+    assert {("exports", "ai400x2-OST0000", "ost", "client", "192.168.0.100@o2ib")} == {_reported(row, *_ABOUT) for row in found}
     text = shared("lctl/wc_2.14.0_ddn133_exports.txt").decode()
     block = text.split("obdfilter.ai400x2-OST0000.exports.192.168.0.100@o2ib.stats=\n")[1].split("=")[0].splitlines()[1:-1]
     assert [(*(int(word) for word in line.split()[1::2][:1]), line.split()[0]) for line in block] == [
@@ -155,19 +158,19 @@ def test_what_is_left_out_is_counted_by_name() -> None:
 
 
 @_HERE
-def test_a_parameter_that_is_told_twice_at_once() -> None:
-    """Where two patterns matched a parameter, what was told last of it counts."""
+def test_a_parameter_that_occurs_twice_at_once() -> None:
+    """Where two patterns matched a parameter, the last of its values counts."""
     got = read(shared("lctl/exascaler6_ai400x2_get_param.txt"))
     found = rows(got, "lustre_histogram", target="ai400x2-OST0000", histogram="pages per bulk r/w")
     assert (9, {166934}) == (len(found), {row["sampled_at"].microsecond for row in found})
-    assert "parameters told more than once: 3" in got.doubt
+    assert "parameters that occur more than once: 3" in got.doubt
 
 
 _READ = "obdfilter.fs-OST0001.stats=\nsnapshot_time             {time}\nread_bytes                {numbers}\n"
 
 
 def test_series_of_one_target() -> None:
-    """A parameter that is told again a second later or more is another reading."""
+    """A parameter that occurs again a second later or more is another reading."""
     text = "".join(
         _READ.format(time=f"176762220{second}.000000000 secs.nsecs", numbers=f"{second} samples [bytes] 1 1 1")
         for second in (1, 2, 4)
@@ -176,15 +179,15 @@ def test_series_of_one_target() -> None:
 
 
 def test_clocks_since_boot() -> None:
-    """A table that tells times since the boot has the time of its file, and counts since nobody knows when."""
+    """A table with times since the boot has the time of its file, and counts since nobody knows when."""
     text = _READ.format(
         time="1896247.780050045 secs.nsecs\nstart_time  379440.150439687 secs.nsecs", numbers="1 samples [bytes] 1 1 1"
     )
     got = read(text, "/2026-01-05/1410")
     assert [(datetime(2026, 1, 5, 14, 10, tzinfo=UTC), None)] == [
-        _told(row, "sampled_at", "counted_since_at") for row in rows(got)
+        _reported(row, "sampled_at", "counted_since_at") for row in rows(got)
     ]
-    assert "times since the server's boot, which tell no moment: 1" == got.doubt
+    assert "times since the server's boot, which have no date: 1" == got.doubt
     assert {CHANGED} == {row["sampled_at"] for row in rows(read(text))}
     assert "nothing but the file's time of change" in read(text).doubt
 
@@ -202,7 +205,7 @@ def test_job_stats_beside_stats() -> None:
     ):
         got = read(text, path)
         assert ([("7", "mdt", at)], "") == (
-            [_told(row, "owner", "target_kind", "sampled_at") for row in rows(got, scope="job")],
+            [_reported(row, "owner", "target_kind", "sampled_at") for row in rows(got, scope="job")],
             got.doubt,
         )
 
@@ -213,7 +216,7 @@ def test_squares_that_wrapped(samples: int, amount: int, squares: int) -> None:
     text = _READ.format(time="1767622207.1 secs.nsecs", numbers=f"{samples} samples [bytes] 0 1 {amount} {squares}")
     (row,) = rows(read(text))
     is_sound = squares * samples >= amount**2 * (1 - Fraction(1, 10**9))
-    assert (samples, float(amount), float(squares) if is_sound else None) == _told(
+    assert (samples, float(amount), float(squares) if is_sound else None) == _reported(
         row, "sample_count", "amount", "squares_amount"
     )
 
@@ -231,7 +234,7 @@ def test_squares_that_wrapped(samples: int, amount: int, squares: int) -> None:
     ],
 )
 def test_numbers_that_no_counter_holds(numbers: str) -> None:
-    """A line that is cut or holds a number beyond a counter is left out and told; the others stay."""
+    """A line that is cut or holds a number beyond a counter is left out and reported; the others stay."""
     text = _READ.format(time="1767622207.1 secs.nsecs", numbers=f"5 samples [bytes] 1 1 5\nwrite_bytes     {numbers}")
     got = read(text)
     assert ["read_bytes"] == [row["counter"] for row in rows(got)]
@@ -241,7 +244,7 @@ def test_numbers_that_no_counter_holds(numbers: str) -> None:
 def test_largest_numbers() -> None:
     """Counters may be as large as 64 bits hold."""
     text = _READ.format(time="1767622207.1 secs.nsecs", numbers=f"{2**63 - 1} samples [bytes] 0 1 {2**64 - 1}")
-    assert [(2**63 - 1, float(2**64))] == [_told(row, "sample_count", "amount") for row in rows(read(text))]
+    assert [(2**63 - 1, float(2**64))] == [_reported(row, "sample_count", "amount") for row in rows(read(text))]
 
 
 def test_a_last_line_that_is_cut() -> None:

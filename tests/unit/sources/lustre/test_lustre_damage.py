@@ -65,7 +65,7 @@ def test_garbage(data: bytes, path: str) -> None:
 
 @pytest.mark.parametrize("cut", range(1, len(_JOBS)))
 def test_job_stats_that_are_cut(cut: int) -> None:
-    """A text that ends early gives what it had told whole, or nothing; right behind its head it looks like one without jobs."""
+    """A text that ends early gives what was whole, or nothing; right after its head it looks like one without jobs."""
     source = an_input(_JOBS[:cut])
     reader = source_of(source)
     is_whole = cut >= len(_JOBS) - len("\n")

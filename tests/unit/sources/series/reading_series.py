@@ -27,7 +27,7 @@ _READ_AT = datetime(2026, 1, 6, tzinfo=UTC)
 
 
 def given(data: bytes, zone: tzinfo = UTC) -> Input:
-    """An input whose name tells nothing."""
+    """An input with a name that says nothing."""
     return Input("series", data, _READ_AT, zone)
 
 
@@ -61,7 +61,7 @@ def real() -> Iterator[tuple[str, bytes]]:
                     yield member.name.partition("/")[2], archive.extractfile(member).read()
 
 
-def told(table: pa.Table) -> list[dict[str, Any]]:
+def reported(table: pa.Table) -> list[dict[str, Any]]:
     """Rows, without what is NULL."""
     return [{name: value for name, value in row.items() if value is not None} for row in table.to_pylist()]
 

@@ -14,14 +14,14 @@ import h5py
 import numpy as np
 import pyarrow as pa
 import pytest
-from reading_series import PACIFIC, SERIES, content, given, real, source_of, summed, told
+from reading_series import PACIFIC, SERIES, content, given, real, reported, source_of, summed
 from shared import NOT_HERE
 
 from iomine.errors import UnreadableError
 from iomine.schema.registry import arrow_schema
 
 _NO_BYTES = "The query has no gpfs_fs_bytes_read or gpfs_fs_bytes_written."
-_MEANS = f"{_NO_BYTES} Bytes of NSDs are means over samples whose number is not told."
+_MEANS = f"{_NO_BYTES} Bytes of NSDs are means over an unknown number of samples."
 # Kind, and rows by table or why it is refused, and what is doubted.
 _EXPECTED: dict[str, tuple[str, dict[str, int] | str, str]] = {
     "ldms_store_csv_quickstart.csv": ("ldms", {}, "2 schemas that have no counters of Lustre were left out, with 18 rows"),
@@ -93,7 +93,7 @@ def test_rates_of_pylmt_are_those_of_lmts_counters() -> None:
     """Each rate of pylmt's file is what LMT's counters grew by from its begin to its end, by OST and by operation."""
     rates, counters = _of("snx11025_2018-01-28.h5lmt")["lustre_rate"], _of("snx11025_2018-01-28.sqlite3")["lustre_counter"]
     samples = defaultdict(list)
-    for row in told(counters):
+    for row in reported(counters):
         target = row["target"] if row["target_kind"] == "ost" else "snx11025"
         samples[target, row["counter"]].append((row["sampled_at"], row.get("amount", row.get("sample_count"))))
     grown = {
@@ -101,7 +101,7 @@ def test_rates_of_pylmt_are_those_of_lmts_counters() -> None:
         for key, series in samples.items()
         for (begin, before), (end, after) in pairwise(sorted(series))
     }
-    got = {(row["target"], row["counter"], row["begin_at"]): row["rate"] for row in told(rates)}
+    got = {(row["target"], row["counter"], row["begin_at"]): row["rate"] for row in reported(rates)}
     assert 60 * (24 + 24 + 21) == len(grown)
     assert grown == {key: rate for key, rate in got.items() if key in grown}
     # Operations that LMT did not keep stand in pylmt's file as zeros.
@@ -109,7 +109,7 @@ def test_rates_of_pylmt_are_those_of_lmts_counters() -> None:
 
 
 def test_bytes_of_pylmt_and_lmt_agree_by_ost() -> None:
-    """Over the five minutes that both files tell of, bytes of each OST are the same to the byte."""
+    """Over the five minutes that both files have, bytes of each OST are the same to the byte."""
     rates = _of("snx11025_2018-01-28.h5lmt")["lustre_rate"]
     moved = summed(rates.filter(pa.compute.equal(rates["target_kind"].cast(pa.string()), "ost")), ("target", "counter"), "rate")
     with closing(_database("snx11025_2018-01-28.sqlite3")) as database:
@@ -148,7 +148,7 @@ def test_totals_of_lmt(name: str) -> None:
 def test_reset_of_lmt_is_kept() -> None:
     """After a server started again, its counters are the zeros that LMT has, at their times in UTC."""
     table = _of("lmtdb-reset.sqlite3")["lustre_counter"]
-    written = [row for row in told(table) if row["counter"] == "write_bytes"]
+    written = [row for row in reported(table) if row["counter"] == "write_bytes"]
     assert {
         "sampled_at": datetime(2018, 4, 18, 14, 35, 45, tzinfo=UTC),
         "source_kind": "lmt",
@@ -168,9 +168,9 @@ def test_reset_of_lmt_is_kept() -> None:
 def test_rates_of_collectd_are_those_of_tokio() -> None:
     """Each sample of collectd stands in TOKIO's file, in the bin of ten seconds in which it was taken."""
     samples, bins = _of("sample_collectdes-part.json.gz")["lustre_rate"], _of("sample_tokiots.hdf5")["lustre_rate"]
-    known = {(row["target"], row["counter"], row["begin_at"]): row["rate"] for row in told(bins) if "rate" in row}
+    known = {(row["target"], row["counter"], row["begin_at"]): row["rate"] for row in reported(bins) if "rate" in row}
     compared = Counter()
-    for row in told(samples):
+    for row in reported(samples):
         taken = row["begin_at"].timestamp() + row["interval_seconds"]
         place = datetime.fromtimestamp(taken // 10 * 10, UTC)
         compared[known[row["target"].replace("/", ":"), row["counter"], place] == row["rate"]] += 1
@@ -209,7 +209,7 @@ def test_totals_of_collectd() -> None:
 def test_rates_of_mmperfmon() -> None:
     """A bucket's bytes become a rate over its ten minutes, from its local time on."""
     table = _of("mmperfmon-gpfsNumberOperations.txt.gz")["lustre_rate"]
-    rows = {(row["target"], row["counter"], row["begin_at"]): row for row in told(table)}
+    rows = {(row["target"], row["counter"], row["begin_at"]): row for row in reported(table)}
     assert {
         "begin_at": datetime(2019, 1, 8, 21, 0, tzinfo=UTC),
         "interval_seconds": 600.0,

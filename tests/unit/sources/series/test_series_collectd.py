@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
-from reading_series import given, outcome, read, told
+from reading_series import given, outcome, read, reported
 
 from iomine.errors import UnreadableError
 from iomine.sources.series.collectd import SOURCE
@@ -25,7 +25,7 @@ def _made(*pages: Any) -> bytes:
 
 
 def _rows(data: bytes) -> list[dict[str, Any]]:
-    return told(read(data).tables["lustre_rate"])
+    return reported(read(data).tables["lustre_rate"])
 
 
 def test_disks() -> None:
@@ -66,11 +66,11 @@ def test_responses() -> None:
 
 
 def test_order_does_not_matter() -> None:
-    """Hits come in no order: only gaps and repeated times of a disk are told."""
+    """Hits come in no order: only gaps and repeated times of a disk are reported."""
     seconds = [30, 10, 20, 20, 90]
     readings = read(_made([_hit(at) for at in seconds]))
     assert [at - 10 for at in seconds] == [
-        row["begin_at"].timestamp() - 1_500_000_000 for row in told(readings.tables["lustre_rate"])[:5]
+        row["begin_at"].timestamp() - 1_500_000_000 for row in reported(readings.tables["lustre_rate"])[:5]
     ]
     assert "of 4 steps in time 1 of no length, 1 longer than the usual 10 s, up to 60 s" == readings.doubt
 
@@ -90,10 +90,10 @@ def test_order_does_not_matter() -> None:
         {"write": 10**400},
     ],
 )
-def test_documents_that_do_not_tell(wrong: dict[str, Any]) -> None:
+def test_documents_that_lack_a_value(wrong: dict[str, Any]) -> None:
     """A document without host, disk, time or rates is left out and counted."""
     readings = read(_made([_hit(10), _hit(20), _hit(30, **wrong)]))
-    assert (4, "1 documents of disks do not tell host, disk, time and rates") == (
+    assert (4, "1 documents of disks lack host, disk, time or rates") == (
         len(readings.tables["lustre_rate"]),
         readings.doubt,
     )
@@ -121,12 +121,12 @@ def test_other_plugins() -> None:
     [
         (b"[1, [2, {}], null]", "The file has no hits of Elasticsearch."),
         (b'[{"_source"', "The file is not JSON: Expecting ':' delimiter: line 1 column 12 (char 11)."),
-        (_made([_hit(10)]), "No disk has two samples, so that rates have no interval."),
+        (_made([_hit(10)]), "No disk has two samples, so its rates have no interval."),
         (_made([_hit(-1_600_000_000), _hit(10)]), "The times of samples are not seconds since 1970."),
     ],
 )
 def test_what_cannot_be_understood(data: bytes, reason: str) -> None:
-    """What is not JSON, or no hits, or too few to tell their interval, is refused."""
+    """What is not JSON, or no hits, or too few to show their interval, is refused."""
     with pytest.raises(UnreadableError) as refused:
         SOURCE.read(given(data))
     assert reason == refused.value.reason

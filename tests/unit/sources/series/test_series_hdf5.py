@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
-from reading_series import DAMAGES, outcome, read, source_of, told
+from reading_series import DAMAGES, outcome, read, reported, source_of
 
 from iomine.errors import UnreadableError
 from iomine.sources.series import hdf5
@@ -61,7 +61,7 @@ def test_pylmt() -> None:
     readings = read(data)
     common = {"interval_seconds": 5.0, "source_kind": "h5lmt", "night": _AT.date()}
     ost = common | {"target_kind": "ost", "counter": "read_bytes", "counter_unit": "bytes"}
-    # The names of both OSTs have to begin alike to tell the file system's.
+    # The names of both OSTs have to begin alike to give the file system's.
     mdt = common | {"target_kind": "mdt", "counter": "open", "counter_unit": "reqs"}
     second = datetime.fromtimestamp(_BEGIN + 5, UTC)
     assert [
@@ -71,15 +71,15 @@ def test_pylmt() -> None:
         ost | {"begin_at": second, "target": "OST000a", "rate": 4.5},
         mdt | {"begin_at": _AT, "rate": 7.0},
         mdt | {"begin_at": second, "rate": 8.0},
-    ] == told(readings.tables["lustre_rate"])
+    ] == reported(readings.tables["lustre_rate"])
     assert "2 rates are not known" == readings.doubt
 
 
 def test_pylmt_with_a_gap() -> None:
-    """A rate after a gap is that of one usual step, and the gap is told."""
+    """A rate after a gap is that of one usual step, and the gap is reported."""
     steps = [_BEGIN, _BEGIN + 5, _BEGIN + 10, _BEGIN + 60, _BEGIN + 60, _BEGIN + 55]
     readings = read(_made(lambda file: _pylmt(file, steps, [[0, 1, 2, 3, 4, 5]], names=_OSTS[:1])))
-    begins = [int(row["begin_at"].timestamp()) - _BEGIN for row in told(readings.tables["lustre_rate"])]
+    begins = [int(row["begin_at"].timestamp()) - _BEGIN for row in reported(readings.tables["lustre_rate"])]
     assert [0, 5, 55, 55, 50] == begins
     assert "of 5 steps in time 1 of no length, 1 backwards, 1 longer than the usual 5 s, up to 50 s" == readings.doubt
 
@@ -96,10 +96,10 @@ def test_pylmt_with_a_gap() -> None:
     ],
 )
 def test_tokio(path: str, unit: str, counter: str, counter_unit: str, rate: float) -> None:
-    """Time is the first axis; the unit, not the name, tells whether a number is of a second; -0.0 is not known, 0.0 is zero."""
+    """Time is the first axis; the unit, not the name, says whether a number is of a second; -0.0 is not known, 0.0 is zero."""
     group, name = path.split("/")
     readings = read(_made(lambda file: _tokio(file, [[30.0], [-0.0], [0.0]], name, unit, group=group)))
-    rows = told(readings.tables["lustre_rate"])
+    rows = reported(readings.tables["lustre_rate"])
     assert [rate, None, 0.0] == [row.get("rate") for row in rows]
     assert {
         "begin_at": _AT,
@@ -115,7 +115,7 @@ def test_tokio(path: str, unit: str, counter: str, counter_unit: str, rate: floa
     assert "1 rates are not known" == readings.doubt
 
 
-def test_tokio_tells_what_it_leaves_out() -> None:
+def test_tokio_shows_what_it_leaves_out() -> None:
     """Data sets that are no traffic are named."""
 
     def make(file: h5py.File) -> None:
@@ -136,7 +136,7 @@ def test_axes(numbers: list[list[float]]) -> None:
         (name.decode(), step): grid[place, column] for place, step in enumerate(steps[:-1]) for column, name in enumerate(_OSTS)
     }
     for data in (pylmt, tokio):
-        rows = told(read(data).tables["lustre_rate"])
+        rows = reported(read(data).tables["lustre_rate"])
         assert expected == {(row["target"], int(row["begin_at"].timestamp())): row["rate"] for row in rows}
 
 
@@ -198,7 +198,9 @@ def _sized(shape: tuple[int, ...], **how: Any) -> Callable[[h5py.File], None]:
     return make
 
 
-_UNKNOWN_PACKING = "datatargets/readrates is packed in a way that is not read: gzip, shuffle and fletcher32 are, once each."
+_UNKNOWN_PACKING = (
+    "datatargets/readrates has filters that are not supported: only gzip, shuffle and fletcher32 are read, each once."
+)
 
 
 @pytest.mark.parametrize(
@@ -270,7 +272,10 @@ def test_stored_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             lambda file: _tokio(file, [[1.0], [2.0]], unit="UNKNOWN"),
             "datatargets/readrates does not say that it is in bytes or bytes/sec.",
         ),
-        (lambda file: _tokio(file, [[1.0]]), "datatargets/readrates has no two time stamps, so that its rates have no interval."),
+        (
+            lambda file: _tokio(file, [[1.0]]),
+            "datatargets/readrates has fewer than two time stamps, so its rates have no interval.",
+        ),
         (
             lambda file: _tokio(file, [[1.0], [2.0]], steps=[_BEGIN]),
             "datatargets/readrates does not have a row for each of its group's time stamps.",
@@ -286,13 +291,13 @@ def test_stored_chunks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             lambda file: _pylmt(file, [_BEGIN], [[0.0], [1.0]]),
-            "The file has no two steps in time, so that its rates have no interval.",
+            "The file has fewer than two time steps, so its rates have no interval.",
         ),
         (
             lambda file: _pylmt(file, [_BEGIN, _BEGIN + 5], [[0.0, 1.0], [0.0, 1.0]], missing=[[0]]),
-            "The marks of what is missing do not lie over the rates.",
+            "The marks of missing values and the rates differ in shape.",
         ),
-        (lambda file: file.create_group("FSStepsGroup"), "The file does not tell its steps in time."),
+        (lambda file: file.create_group("FSStepsGroup"), "The file has no time steps."),
         (lambda file: file.create_dataset("FSStepsGroup/FSStepsDataSet", data=[1, 2]), "The file has no rates of OSTs."),
     ],
 )

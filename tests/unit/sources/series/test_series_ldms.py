@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
-from reading_series import DAMAGES, given, outcome, read, summed, told
+from reading_series import DAMAGES, given, outcome, read, reported, summed
 
 from iomine.errors import UnreadableError
 from iomine.simulate.run import Settings, simulate
@@ -32,7 +32,7 @@ def _row(values: str, host: str = "oss00", seconds: float = _BEGIN) -> str:
 
 
 def _counters(data: bytes) -> list[tuple[Any, ...]]:
-    return [tuple(row.get(name) for name in _NAMES) for row in told(read(data).tables["lustre_counter"])]
+    return [tuple(row.get(name) for name in _NAMES) for row in reported(read(data).tables["lustre_counter"])]
 
 
 def _refused(data: bytes) -> str:
@@ -52,13 +52,13 @@ def test_simulated_osts() -> None:
         (*who, "write_bytes", "bytes", 5, 40.0),
         (*who, "write", "usecs", 5, 60.0),
     ] == _counters(data)
-    row = told(read(data).tables["lustre_counter"])[0]
+    row = reported(read(data).tables["lustre_counter"])[0]
     assert (_AT, "ldms", _AT.date()) == (row["sampled_at"], row["source_kind"], row["night"])
     assert read(data).doubt == ""
 
 
 def test_servers() -> None:
-    """`lustre_ost` and `lustre_mdt` tell counts under the operation's name and sums under `.sum`; the rest is named."""
+    """`lustre_ost` and `lustre_mdt` have counts under the operation's name and sums under `.sum`; the rest is named."""
     osts = _csv(
         f"{_HEAD},fs_name,ost,read_bytes.sum,write_bytes.sum,punch,kbytesfree", _row('"scratch","scratch-OST0000",5,6,7,8')
     )
@@ -75,7 +75,7 @@ def test_servers() -> None:
 
 
 def test_jobs() -> None:
-    """Rows of `lustre_ost_job_stats` are a job's, with its last I/O where the server's clock tells one."""
+    """Rows of `lustre_ost_job_stats` are a job's, with its last I/O where the server's clock has one."""
     header = "#Time,Time_usec,ProducerName,fs_name,ost,job_id,snapshot_time,read_bytes_sum,punch"
     data = _csv(
         header,
@@ -89,7 +89,7 @@ def test_jobs() -> None:
         (*ost, "cp.0", "punch", "reqs", 1, None),
         (*ost, "0123", "punch", "reqs", 2, None),
     ] == _counters(data)
-    rows = told(read(data).tables["lustre_counter"])
+    rows = reported(read(data).tables["lustre_counter"])
     assert [datetime.fromtimestamp(_BEGIN - 9, UTC), None] == [row.get("last_io_at") for row in rows[:2]]
     assert datetime.fromtimestamp(_BEGIN + 0.5, UTC) == rows[0]["sampled_at"]
 
@@ -121,7 +121,7 @@ def test_targets_in_column_names() -> None:
 def test_milliseconds() -> None:
     """In the other format of time the microseconds are those beyond the milliseconds."""
     data = _csv("#Time_msec,Time_usec,ProducerName,ost,punch", f"{_BEGIN}123,456,oss00,a-OST0000,1")
-    assert [_AT.replace(microsecond=123_456)] == [row["sampled_at"] for row in told(read(data).tables["lustre_counter"])]
+    assert [_AT.replace(microsecond=123_456)] == [row["sampled_at"] for row in reported(read(data).tables["lustre_counter"])]
 
 
 def test_header_in_quotes() -> None:
@@ -130,25 +130,25 @@ def test_header_in_quotes() -> None:
     assert [("a-OST0000", "ost", "target", "", "punch", "reqs", 3, None)] == _counters(data)
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_what_is_left_out_is_reported() -> None:
     """Schemas of other things, rows of another width and a last line without an end are counted and not read."""
     header = f"{_HEAD},ost,punch"
     other = _csv(f"{_HEAD},rx_bytes#lo", _row("1"), _row("2"))
     data = _csv(header, _row("a-OST0000,1"), _row("a-OST0000,2,3")) + other + _csv(header, _row("a-OST0000,4")) + b"176757"
     readings = read(data)
-    assert [1, 4] == [row["sample_count"] for row in told(readings.tables["lustre_counter"])]
+    assert [1, 4] == [row["sample_count"] for row in reported(readings.tables["lustre_counter"])]
     assert (
         "of 1 steps in time 1 of no length; 1 rows were left out, as they do not have their header's columns; "
         "1 schemas that have no counters of Lustre were left out, with 2 rows; the last line has no end and was left out"
     ) == readings.doubt
 
 
-def test_odd_times_are_told() -> None:
-    """Gaps, repeated and falling times stay as they are, by target, and are told."""
+def test_odd_times_are_reported() -> None:
+    """Gaps, repeated and falling times stay as they are, by target, and are reported."""
     moments = [("a", 0), ("a", 60), ("b", 60), ("a", 60), ("a", 30), ("a", 90), ("b", 120), ("a", 400)]
     rows = [_row(f"{target}-OST0000,{i}", seconds=_BEGIN + after) for i, (target, after) in enumerate(moments)]
     readings = read(_csv(f"{_HEAD},ost,punch", *rows))
-    assert list(range(8)) == [row["sample_count"] for row in told(readings.tables["lustre_counter"])]
+    assert list(range(8)) == [row["sample_count"] for row in reported(readings.tables["lustre_counter"])]
     assert "of 6 steps in time 1 of no length, 1 backwards, 1 longer than the usual 60 s, up to 310 s" == readings.doubt
 
 
@@ -157,7 +157,7 @@ def test_numbers_at_their_ends() -> None:
     header = f"{_HEAD},ost,read_bytes.sum,punch"
     data = _csv(header, *(_row(f"a-OST0000,{cells}") for cells in (f"{2**64 - 1},{2**53}", ",", "nan,-1", "inf,1.5", "0,1e300")))
     read_bytes, punch = (
-        [row.get(name) for row in told(read(data).tables["lustre_counter"]) if row["counter"] == counter]
+        [row.get(name) for row in reported(read(data).tables["lustre_counter"]) if row["counter"] == counter]
         for counter, name in (("read_bytes", "amount"), ("punch", "sample_count"))
     )
     assert [2.0**64, None, None, None, 0.0] == read_bytes
@@ -223,7 +223,7 @@ def test_round_trip(samples: Sequence[tuple[int, str, int, int, int]], sections:
     rows = [_row(f"{target},{bytes_},{count},{usecs}", seconds=at) for at, target, bytes_, count, usecs in samples]
     width = -(-len(rows) // sections)
     data = b"".join(_csv(header, *rows[at : at + width]) for at in range(0, len(rows), width))
-    got = told(read(data).tables["lustre_counter"])
+    got = reported(read(data).tables["lustre_counter"])
     expected = [(float(at), target, "read_bytes", count, float(bytes_)) for at, target, bytes_, count, _ in samples]
     expected += [(float(at), target, "read", count, float(usecs)) for at, target, _, count, usecs in samples]
     names = ("target", "counter", "sample_count", "amount")

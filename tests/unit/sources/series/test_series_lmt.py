@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given as examples
 from hypothesis import settings
-from reading_series import DAMAGES, PACIFIC, outcome, read, told
+from reading_series import DAMAGES, PACIFIC, outcome, read, reported
 
 from iomine.errors import UnreadableError
 from iomine.sources.series.lmt import SOURCE
@@ -62,14 +62,14 @@ def test_counters_of_osts() -> None:
     assert [
         common | {"counter": "read_bytes", "amount": 7.0},
         common | {"counter": "write_bytes", "amount": 2.0**60},
-    ] == told(readings.tables["lustre_counter"])
+    ] == reported(readings.tables["lustre_counter"])
     assert readings.doubt == ""
 
 
 def test_operations_of_mdts() -> None:
     """An operation has its count; it has a sum only where the database gives the sum a unit."""
     readings = read(_made(mdts=[(1, 1, 1, 5, 0), (1, 1, 2, 6, 70), (1, 1, 3, 8, 90)]))
-    rows = told(readings.tables["lustre_counter"])
+    rows = reported(readings.tables["lustre_counter"])
     names = ("counter", "counter_unit", "sample_count", "amount")
     assert [("open", "reqs", 5, None), ("close", "usecs", 6, 70.0), ("link", None, 8, None)] == [
         tuple(row.get(name) for name in names) for row in rows
@@ -83,27 +83,27 @@ def test_hour_that_comes_twice() -> None:
     """Where clocks are put back, times that are not after those before them are of the second round of the hour."""
     times = ["2018-11-04 01:59:50", "2018-11-04 01:59:55", "2018-11-04 01:00:00", "2018-11-04 01:59:55", "2018-11-04 02:00:00"]
     readings = read(_made(times, [(1, i, 0, 0) for i in range(1, 6)]), PACIFIC)
-    got = [row["sampled_at"] for row in told(readings.tables["lustre_counter"])[:5]]
+    got = [row["sampled_at"] for row in reported(readings.tables["lustre_counter"])[:5]]
     first = datetime(2018, 11, 4, 8, 59, 50, tzinfo=UTC)
     assert [first + timedelta(seconds=after) for after in (0, 5, 10, 3605, 3610)] == got
 
 
-def test_odd_times_are_told() -> None:
-    """Gaps, repeated and falling times stay as they are, by OST, and are told."""
+def test_odd_times_are_reported() -> None:
+    """Gaps, repeated and falling times stay as they are, by OST, and are reported."""
     times = [*_TIMES, "2018-01-28 00:01:40"]
     osts = [(1, 1, 0, 0), (1, 2, 1, 1), (1, 2, 1, 1), (1, 1, 0, 0), (1, 4, 2, 2), (2, 2, 5, 5), (2, 3, 6, 6)]
     readings = read(_made(times, osts))
     expected = "OST_DATA: of 5 steps in time 1 of no length, 1 backwards, 1 longer than the usual 5 s, up to 100 s"
     assert expected == readings.doubt
-    assert [0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 6.0] == [row["amount"] for row in told(readings.tables["lustre_counter"])[:7]]
+    assert [0.0, 1.0, 1.0, 0.0, 2.0, 5.0, 6.0] == [row["amount"] for row in reported(readings.tables["lustre_counter"])[:7]]
 
 
 def test_ids_that_stand_for_nothing() -> None:
-    """A row whose OST or time is not known is left out and told."""
+    """A row whose OST or time is not known is left out and reported."""
     times = [*_TIMES, "yesterday", None, 5, "9999-12-31 23:00:00"]
     osts = [(1, 1, 1, 1), (9, 1, 1, 1), (1, 4, 1, 1), (1, 5, 1, 1), (1, 6, 1, 1), (None, 1, 1, 1), ("1", b"1", 1, 1)]
     readings = read(_made(times[:-1], osts))
-    assert (2, "OST_DATA: 6 rows were left out, as their ids stand for nothing") == (
+    assert (2, "OST_DATA: 6 rows were left out, as their ids are not defined") == (
         len(readings.tables["lustre_counter"]),
         readings.doubt,
     )
@@ -114,7 +114,7 @@ def test_values_that_are_no_numbers() -> None:
     """What is no number is not known; it is not taken for zero."""
     osts = [(1, 1, None, "12"), (1, 2, b"\xff", 1.5), (1, 3, 9e999, -1)]
     mdts = [(1, 1, 1, -1, 0), (1, 2, 1, "x", 0), (1, 3, 1, 1.5, 0)]
-    rows = told(read(_made(osts=osts, mdts=mdts)).tables["lustre_counter"])
+    rows = reported(read(_made(osts=osts, mdts=mdts)).tables["lustre_counter"])
     assert [None, None, None, None, 1.5, -1.0] == [row.get("amount") for row in rows if row["target_kind"] == "ost"]
     assert [None, None, None] == [row.get("sample_count") for row in rows if row["target_kind"] == "mdt"]
 
@@ -139,7 +139,7 @@ def test_database_of_another() -> None:
         ),
         (
             "CREATE TABLE OST_DATA (OST_ID, TS_ID, WRITE_BYTES, READ_BYTES AS (length(zeroblob(1000000000))))",
-            "OST_DATA has columns that are worked out, which may take for ever.",
+            "OST_DATA has generated columns, which may take for ever.",
         ),
         ("CREATE TABLE OST_DATA (OST_ID, TS_ID, WRITE_BYTES)", "SQLite cannot read the file: no such column: READ_BYTES."),
     ],

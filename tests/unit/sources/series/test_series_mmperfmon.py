@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given as examples
 from hypothesis import settings
-from reading_series import DAMAGES, PACIFIC, given, outcome, read, told
+from reading_series import DAMAGES, PACIFIC, given, outcome, read, reported
 
 from iomine.errors import UnreadableError
 from iomine.sources.series.mmperfmon import SOURCE
@@ -28,7 +28,7 @@ def _printed(keys: list[str], *blocks: list[str]) -> bytes:
 
 
 def _rows(data: bytes) -> list[tuple[Any, ...]]:
-    rows = told(read(data).tables["lustre_rate"])
+    rows = reported(read(data).tables["lustre_rate"])
     return [(row["begin_at"] - _AT, row["target"], row["counter"], row.get("rate")) for row in rows]
 
 
@@ -49,7 +49,7 @@ def test_blocks() -> None:
         (nothing, "n1/fs2", "write_bytes", 1.0),
         (_MINUTE, "n1/fs2", "write_bytes", 0.1),
     ] == _rows(data)
-    row = told(read(data).tables["lustre_rate"])[0]
+    row = reported(read(data).tables["lustre_rate"])[0]
     assert (60.0, "mmperfmon", "bytes", None) == tuple(
         row.get(name) for name in ("interval_seconds", "source_kind", "counter_unit", "target_kind")
     )
@@ -66,12 +66,12 @@ def test_local_time() -> None:
     """Rows are in the time zone of the input; the hour that comes twice goes on."""
     times = ["2018-11-04-01:40:00", "2018-11-04-01:50:00", "2018-11-04-01:00:00", "2018-11-04-01:10:00"]
     data = _printed([_key(_READ)], [_READ, *(f"{time} 1" for time in times)])
-    got = [row["begin_at"] for row in told(read(data, PACIFIC).tables["lustre_rate"])]
+    got = [row["begin_at"] for row in reported(read(data, PACIFIC).tables["lustre_rate"])]
     assert [datetime(2018, 11, 4, 8, 40, tzinfo=UTC) + i * timedelta(minutes=10) for i in range(4)] == got
 
 
-def test_odd_rows_are_told() -> None:
-    """Rows of another width or without a time are left out, gaps are told, and a last line without an end is not read."""
+def test_odd_rows_are_reported() -> None:
+    """Rows of another width or without a time are left out, gaps are reported, and a last line without an end is not read."""
     times = ("13:02:00", "13:03:00", "13:03:00", "13:09:00", "13:08:00")
     rows = [f"{_FIRST} 1", f"{_SECOND} 1 2", "2019-13-08-13:00:00 5", *(f"2019-01-08-{time} 3" for time in times)]
     readings = read(_printed([_key(_READ)], [_READ, *rows]) + b"  9 2019-01-08-13:10:00 4")
@@ -93,21 +93,21 @@ _NO_BYTES = "The query has no gpfs_fs_bytes_read or gpfs_fs_bytes_written."
         (_printed(["n1|GPFSNode|gpfs_fs_bytes_read"], [_READ, f"{_FIRST} 1", f"{_SECOND} 1"]), _NO_BYTES),
         (
             _printed(["n1|GPFSNSDDisk|d1|gpfs_nsdds_bytes_read"], ["gpfs_nsdds_bytes_read", f"{_FIRST} 1"]),
-            f"{_NO_BYTES} Bytes of NSDs are means over samples whose number is not told.",
+            f"{_NO_BYTES} Bytes of NSDs are means over an unknown number of samples.",
         ),
         (
             _printed([_key(_WRITTEN)], [_READ, f"{_FIRST} 1", f"{_SECOND} 1"]),
-            "The legend does not tell what the column gpfs_fs_bytes_read is of.",
+            "The legend does not explain the column gpfs_fs_bytes_read.",
         ),
         (
             _printed([], [_READ, f"{_FIRST} 1", f"{_SECOND} 1"]),
-            "The legend does not tell what the column gpfs_fs_bytes_read is of.",
+            "The legend does not explain the column gpfs_fs_bytes_read.",
         ),
         (
             _printed([_key(_READ)], [_READ, f"{_FIRST} 1"]),
-            "There are no two rows in time, so that nobody knows how wide the buckets are.",
+            "It has fewer than two rows with a time, so the width of the buckets is not known.",
         ),
-        (_printed([_key(_READ)], [_READ]), "There are no two rows in time, so that nobody knows how wide the buckets are."),
+        (_printed([_key(_READ)], [_READ]), "It has fewer than two rows with a time, so the width of the buckets is not known."),
         (_printed([_key(_READ)], [_READ, f"{_FIRST} 1.7 kB", f"{_SECOND} 1"]), "1.7 kB is no number of bytes."),
         (
             _printed([_key(_READ)], [_READ, "0001-01-01-00:00:00 1", f"{_SECOND} 1"]),

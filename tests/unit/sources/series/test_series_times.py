@@ -27,8 +27,8 @@ def test_local_times_of_a_day(day: datetime, late: int, step: int) -> None:
     assert [int(moment.timestamp()) * 1_000_000 for moment in moments] == utc_instants(local, PACIFIC).tolist()
 
 
-def test_times_that_tell_their_zone() -> None:
-    """A time that tells its own zone is of that."""
+def test_times_that_show_their_zone() -> None:
+    """A time with its own zone is of that zone."""
     moment = datetime(2018, 1, 1, 12, tzinfo=timezone(timedelta(hours=2)))
     assert [int(datetime(2018, 1, 1, 10, tzinfo=UTC).timestamp()) * 1_000_000] == utc_instants([moment], PACIFIC).tolist()
 

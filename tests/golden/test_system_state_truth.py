@@ -1,28 +1,28 @@
-"""Who was slowed by others, and by whom, is told right of a simulated facility; docs/weather_truth.md is about twenty."""
+"""Runs that others slowed, and who slowed them, are found in a simulated facility; docs/system_state_truth.md is about twenty."""
 
 import re
 
 import pytest
-from weather_truth import PAGE, Told, told
+from system_state_truth import PAGE, Reported, reported
 
 pytestmark = pytest.mark.proof
 
 _SEED = 0
 
 
-def rows_of_page() -> list[Told]:
+def rows_of_page() -> list[Reported]:
     """The table's rows, as far as it has them."""
     rows = [
         [int(cell) for cell in line.strip("| ").split(" | ")]
         for line in PAGE.read_text().splitlines()
         if re.match(r"\| \d", line)
     ]
-    return [Told(*cells[:5], 2, *cells[5:]) for cells in rows]
+    return [Reported(*cells[:5], 2, *cells[5:]) for cells in rows]
 
 
 def test_victims_and_culprits_of_a_facility_are_named():
-    """At least nine of ten victims are found and nine of ten that are told to be are; both incidents stand first."""
-    (row,) = told([_SEED])
+    """At least nine of ten victims are found, and nine of ten that are found are victims; both incidents stand first."""
+    (row,) = reported([_SEED])
     assert (2, 2) == (row.incidents, row.incidents_found)
     assert row.victims > 0
     assert row.found >= 0.9 * row.victims

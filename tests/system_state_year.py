@@ -1,7 +1,7 @@
 """How verdicts by traffic fall on a year of benchmark runs, of which it is known which were slow.
 
-`python tests/weather_year.py` writes docs/weather_year.md: the tables of `tokio_year` become tables of the lake, and what the
-runs met with is worked out from them night by night, as a sweep does.
+`python tests/system_state_year.py` writes docs/system_state_year.md: the tables of `tokio_year` become tables of the lake,
+and the runs are judged from them night by night, as a sweep does.
 """
 
 import os
@@ -13,16 +13,16 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import pyarrow as pa
-from catalogs import catalog_of, weather_profiles
+from catalogs import catalog_of, system_state_profiles
 from shared import Row
 from tokio_year import MOST_MISSING, YEAR, runs
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.judging.weather import run_files, slot_files, weather_files
+from iomine.pipeline.judging.system_state import run_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.query import ask
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_year.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "system_state_year.md"
 CLUSTER: Final = "edison"
 # A run is slow where the median rate of runs alike is so many times its own, and under high load where others moved less in so
 # many of the runs of the 30 days before.
@@ -45,21 +45,24 @@ def verdicts(found: Sequence[Row], nights: Sequence[date]) -> list[Row]:
     """
     with TemporaryDirectory() as folder:
         database = _database(Path(folder), found, nights)
-        told = {row["log_id"]: row for row in ask(database, "SELECT * FROM job_weather").to_pylist()}
-    return [{**run, **told[_log_id(place)]} for place, run in enumerate(found) if _end(run).date() in set(nights)]
+        reported = {row["log_id"]: row for row in ask(database, "SELECT * FROM job_weather").to_pylist()}
+    return [{**run, **reported[_log_id(place)]} for place, run in enumerate(found) if _end(run).date() in set(nights)]
 
 
 def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Path:
     there = list(_files(folder, found))
     there += slot_files(folder, there, {(CLUSTER, file.night) for file in there if file.night})
     wanted = {(CLUSTER, night) for night in nights}
-    there += [*weather_files(folder, there, wanted), *run_files(folder, there, {(file.cluster, file.night) for file in there})]
-    judged = weather_profiles(folder, [file for file in there if file.partition in wanted])
+    there += [
+        *system_state_files(folder, there, wanted),
+        *run_files(folder, there, {(file.cluster, file.night) for file in there}),
+    ]
+    judged = system_state_profiles(folder, [file for file in there if file.partition in wanted])
     return catalog_of(folder, [*there, *judged])
 
 
 def _files(folder: Path, found: Sequence[Row]) -> Iterator[LakeFile]:
-    """The tables as far as weather needs them, by night."""
+    """The tables as far as the verdicts need them, by night."""
     by_night: dict[tuple[str, date], list[Row]] = {}
     for place, run in enumerate(found):
         for table, row in _rows(_log_id(place), run):
@@ -69,7 +72,7 @@ def _files(folder: Path, found: Sequence[Row]) -> Iterator[LakeFile]:
 
 
 def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
-    """What is in the lake of a run: its log, with one file for all, and what its file system told."""
+    """What is in the lake of a run: its log, with one file for all, and the state of its file system."""
     start = run["start_at"].replace(tzinfo=UTC)
     file_system, file = run["file_system"], {"log_id": log_id, "file_id": 1}
     yield "log", {"log_id": log_id, "user": "benchmarks", "start_at": start, "end_at": _end(run)} | _run(run)
@@ -91,7 +94,7 @@ def _rows(log_id: str, run: Row) -> Iterator[tuple[str, Row]]:
 
 
 def _run(run: Row) -> Row:
-    """What tells runs of the same from others: of a benchmark, those that move data the same way on as many processes."""
+    """What makes runs comparable: of a benchmark, those that move data the same way on as many processes."""
     seconds = [run[name] for name in ("read_seconds", "write_seconds", "meta_seconds")]
     moved = {name: None if run[name] is None else int(run[name]) for name in ("read_bytes", "write_bytes")}
     return moved | {
@@ -145,12 +148,12 @@ def _ratio(counted: Counts, kinds: Iterable[str], verdicts: Iterable[str]) -> fl
 
 
 def page(counted: Counts) -> str:
-    """The text of docs/weather_year.md."""
+    """The text of docs/system_state_year.md."""
     about = (
         f"{total(counted, (LOADED, SLOW, REST), VERDICTS):,} runs of IOR, HACC-IO, VPIC-IO and BD-CATS on Edison's three Lustre "
         'file systems, the tables behind "A Year in the Life of a Parallel File System" (Lockwood et al., SC18): bytes and times '
         "by Darshan, traffic by LMT during each run, and how full the fullest OST was. They go through the same queries as a "
-        "sweep's readings, and get [the verdicts for servers that tell no times](weather.md#where-servers-tell-no-times)."
+        "sweep's readings, and get [the verdicts for servers that count no times](system_state.md#where-servers-count-no-times)."
     )
     terms = (
         "A run is slow where the median rate of runs alike (application, direction, file or file per process, file system, "
@@ -160,21 +163,21 @@ def page(counted: Counts) -> str:
         "samples, and those before which fewer than three of the same were known."
     )
     slow, system = [LOADED, SLOW], (LOAD, FULL)
-    told = (
+    reported = (
         f"`system` is {lift(counted, [LOADED], system):.1f} times as frequent for runs that were slow under high load as for "
         f"those that were not slow, by load alone {lift(counted, [LOADED], [LOAD]):.1f} times. Of all slow runs "
         f"{_ratio(counted, slow, system):.0%} get it, {lift(counted, slow, system):.1f} times as many as of the rest: "
         f"{lift(counted, slow, [LOAD]):.1f} times by load, and {lift(counted, slow, [FULL]):.1f} times by fullness."
     )
     blamed = (
-        f"`application` is told to {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program changed: "
-        "benchmarks move what they always do. The tables do not say in how many requests, so bytes, processes and times are all "
-        "that runs are held against; nor are there findings."
+        f"`application` is the verdict on {_ratio(counted, slow, [APPLICATION]):.1%} of the slow runs, although no program "
+        "changed: benchmarks always move the same. The tables do not say in how many requests, so bytes, processes and times "
+        "are all that runs are held against; nor are there findings."
     )
     lines = [
         "# What slow runs of a year met with",
         "",
-        "<!-- Written by tests/weather_year.py. -->",
+        "<!-- Written by tests/system_state_year.py. -->",
         "",
         about,
         "",
@@ -184,7 +187,7 @@ def page(counted: Counts) -> str:
         "| --- |" + " --- |" * (len(VERDICTS) + 1),
         *(_row(counted, kind) for kind in (LOADED, SLOW, REST)),
         "",
-        told,
+        reported,
         "",
         blamed,
     ]

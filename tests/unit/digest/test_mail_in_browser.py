@@ -1,14 +1,14 @@
-"""Letters as a browser shows them, at the widths of a telephone and of a desk, light and dark."""
+"""Mails as a browser shows them, at the widths of a telephone and of a desk, light and dark."""
 
 from datetime import date
 from pathlib import Path
 
 import pytest
 from browser import chromium
-from letter_rows import all_letters, database, since
+from mail_rows import all_mails, database, since
 from outline import HOSTILE
 
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 
 pytestmark = pytest.mark.proof
 
@@ -36,7 +36,7 @@ CONTRASTS = """() => {
 }"""
 
 
-def _letter() -> Letter:
+def _mail() -> Mail:
     """One with all parts, and with long and hostile names."""
     logs = [
         {
@@ -79,26 +79,26 @@ def _letter() -> Letter:
         "saved_core_seconds": 7e5,
         "clear_since_count": 9,
     }
-    weather = logs[3] | {"weather_verdict": "system", "weather_slowdown_ratio": 4.0}
-    ask = database({"logs": logs, "findings": findings, "job_weather": [weather], "advice_outcomes": [outcome]})
-    return all_letters(ask, since(date(2024, 4, 1), date(2024, 4, 14)))["ada"]
+    system_state = logs[3] | {"weather_verdict": "system", "weather_slowdown_ratio": 4.0}
+    ask = database({"logs": logs, "findings": findings, "job_weather": [system_state], "advice_outcomes": [outcome]})
+    return all_mails(ask, since(date(2024, 4, 1), date(2024, 4, 14)))["ada"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_can_be_read(scheme: str, tmp_path: Path):
+def test_mails_can_be_read(scheme: str, tmp_path: Path):
     """At 400 and 800 pixels nothing lies beside the page, all text stands out by 4.5 to 1, and the picture is seen."""
-    letter = _letter()
-    (tmp_path / "nights.png").write_bytes(letter.pictures["nights"])
-    (tmp_path / "letter.html").write_text(letter.html.replace("cid:nights", "nights.png"), encoding="utf-8")
+    mail = _mail()
+    (tmp_path / "nights.png").write_bytes(mail.pictures["nights"])
+    (tmp_path / "mail.html").write_text(mail.html.replace("cid:nights", "nights.png"), encoding="utf-8")
     with chromium() as browser:
         for width in (400, 800):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             asked: list[str] = []
             page.on("request", lambda request, asked=asked: asked.append(request.url))
-            page.goto((tmp_path / "letter.html").as_uri())
+            page.goto((tmp_path / "mail.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") == width
             assert [] == [each for each in page.evaluate(CONTRASTS) if each[0] < LEAST_CONTRAST]
             assert page.evaluate("document.images[0].naturalWidth") > 0
-            assert {"letter.html", "nights.png"} == {Path(url).name for url in asked}
+            assert {"mail.html", "nights.png"} == {Path(url).name for url in asked}
             page.screenshot(path=tmp_path / f"{width}-{scheme}.png", full_page=True)
             page.close()

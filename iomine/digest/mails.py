@@ -1,4 +1,4 @@
-"""Letters to users and to those who answer for projects."""
+"""Mails to users and to project leads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,59 +15,59 @@ from iomine.digest.sentences import (
     ABOUT_UNEXPLAINED,
     MOST_LINES,
     MOST_SIGNS,
-    SLOWED_TITLES,
+    SLOWED_TITLE,
     UNEXPLAINED_TITLE,
     Links,
-    better_told,
+    better_text,
     costs_by_night,
-    entry_told,
+    entry_text,
     opening,
     picture_says,
-    slowed_told,
+    slowed_texts,
     title_of,
-    unexplained_told,
-    users_told,
+    unexplained_texts,
+    users_texts,
 )
 from iomine.digest.words import core_hours, one_line, span
-from iomine.post.model import Entry, Letter, Subject
+from iomine.post.model import Entry, Mail, Subject
 from iomine.units import counted
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
 _MOST_SUBJECT: Final = 100
-_TEMPLATES: Final = "letter"
+_TEMPLATES: Final = "mail"
 
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class MailPolicy:
-    """What a site and its recipients want to be told, and what they have been told.
+    """What recipients may be mailed, and what they have been mailed.
 
     Attributes:
-        is_reader: whether a recipient gets letters at all.
-        is_quiet: whether a recipient is not to be told what an entry would tell.
-        told_on: when a mail told a recipient of a subject, None where none has.
-        is_praised: whether a recipient has been told that a subject got better.
-        most_entries: of a letter.
+        is_reader: whether a recipient gets mails.
+        is_quiet: whether an entry must not be mailed to a recipient.
+        mailed_on: when a mail last listed a subject for a recipient, None where none has.
+        is_praised: whether a mail has reported to a recipient that a subject got better.
+        most_entries: of a mail.
     """
 
     is_reader: Callable[[str], bool]
     is_quiet: Callable[[str, Entry], bool]
-    told_on: Callable[[str, Subject], date | None]
+    mailed_on: Callable[[str, Subject], date | None]
     is_praised: Callable[[str, Subject], bool]
     most_entries: int = MOST_ENTRIES
 
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a recipient is to be told.
+    """What a mail to a recipient lists.
 
     Attributes:
         known: what is known of the recipient.
-        causes: those that are told.
-        more_count: how many are left to the reports.
+        causes: those that it lists.
+        more_count: how many more the reports have.
         better: what got better.
     """
 
@@ -77,13 +77,13 @@ class _Chosen:
     better: tuple[Better, ...]
 
 
-def letters(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Letter]:
-    """The letters that there is something to say in, the costliest first.
+def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Mail]:
+    """The mails of all recipients with anything to report, the costliest first.
 
     Args:
         ask: answers queries over the published views.
         scope: which nights of whom.
-        policy: what is told.
+        policy: what is mailed.
         links: where reports are.
     """
     readers = (known for known in gather(ask, scope).values() if policy.is_reader(known.recipient))
@@ -91,7 +91,7 @@ def letters(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterato
     chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
     details = _details(ask, chain.from_iterable(each.causes for each in chosen))
     for each in chosen:
-        yield _letter(each, scope, policy, links, details)
+        yield _mail(each, scope, policy, links, details)
 
 
 def _chosen(known: Known, scope: Scope, policy: MailPolicy) -> _Chosen:
@@ -107,14 +107,14 @@ def _is_quiet(recipient: str, cause: Cause, policy: MailPolicy) -> bool:
 
 
 def _is_news(recipient: str, better: Better, first_night: date, policy: MailPolicy) -> bool:
-    """Whether it is new that something got better: once, and where no mail told of it before, not of long ago."""
+    """Whether an improvement is news: not reported yet, and recent unless a mail listed the finding before."""
     if any(policy.is_praised(recipient, subject) for subject in better.subjects):
         return False
-    return _mailed(recipient, better, policy) is not None or (better.since_night or better.told_night) >= first_night
+    return _mailed(recipient, better, policy) is not None or (better.since_night or better.mailed_night) >= first_night
 
 
 def _mailed(recipient: str, better: Better, policy: MailPolicy) -> date | None:
-    dates = (policy.told_on(recipient, subject) for subject in better.subjects)
+    dates = (policy.mailed_on(recipient, subject) for subject in better.subjects)
     return min((each for each in dates if each), default=None)
 
 
@@ -139,7 +139,7 @@ def _places(cause: Cause) -> Iterator[tuple[str, date, str, str]]:
         yield cause.cluster, sign.night, sign.log_id, sign.code
 
 
-def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Letter:
+def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
     costs = costs_by_night(known.nights)
@@ -151,9 +151,9 @@ def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, det
         "opening": opening(known, first, last, scope.whose),
         "picture": NIGHTS_PICTURE if len(costs) > 1 else "",
         "picture_says": picture_says(costs, first, last) if costs else "",
-        "users": users_told(known.nights) if scope.whose == "project" else [],
+        "users": users_texts(known.nights) if scope.whose == "project" else [],
         "entries": [
-            entry_told(
+            entry_text(
                 cause,
                 known.applications[cause.cluster, cause.user, cause.application],
                 _of_cause(cause, details),
@@ -163,16 +163,16 @@ def _letter(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, det
             for cause in chosen.causes
         ],
         "more": chosen.more_count,
-        "better": [better_told(each, _mailed(recipient, each, policy), scope.whose) for each in chosen.better],
-        "slowed": slowed_told(list(known.applications.values()), scope.whose),
-        "slowed_title": SLOWED_TITLES[scope.whose],
-        "unexplained": unexplained_told(list(known.applications.values()), scope.whose),
+        "better": [better_text(each, _mailed(recipient, each, policy), scope.whose) for each in chosen.better],
+        "slowed": slowed_texts(list(known.applications.values()), scope.whose),
+        "slowed_title": SLOWED_TITLE,
+        "unexplained": unexplained_texts(list(known.applications.values()), scope.whose),
         "unexplained_title": UNEXPLAINED_TITLE,
         "about_unexplained": ABOUT_UNEXPLAINED,
         "about_costs": ABOUT_COSTS,
         "has_site": links.site is not None,
     }
-    return Letter(
+    return Mail(
         kind=scope.whose,
         recipient=recipient,
         entries=tuple(map(_entry, chosen.causes)),

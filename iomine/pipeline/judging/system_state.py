@@ -63,7 +63,7 @@ def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     return [file for view in ("server_slot", "traffic_slot") for file in _worked_out(staging, view, there, nights)]
 
 
-def weather_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+def system_state_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
     """What the logs of nights met with, as far as servers were read then."""
     nights = set(touched) & _having({"server_slot"}, there)
     logs = [file for file in there if file.table == "log"]

@@ -1,4 +1,4 @@
-"""Rows that letters are written from, in a database of their own, and letters as their readers see them."""
+"""Rows that mails are written from, in a database of their own, and mails as their readers see them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ import duckdb
 import pyarrow as pa
 
 from iomine.digest.known import Scope
-from iomine.digest.letters import MailPolicy, letters
+from iomine.digest.mails import MailPolicy, mails
 from iomine.digest.sentences import Links
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.views.answers import Ask
 from iomine.views.questions import Parameters
 
@@ -52,7 +52,7 @@ _PLACE: Final = re.compile(r"^\{\{.*\}\}$|^ *https://\S*$")
 
 
 def database(tables: Mapping[str, Sequence[Row]]) -> Ask:
-    """What answers queries over tables that have the columns of the views that letters ask; columns left out are NULL."""
+    """What answers queries over tables that have the columns of the views that mails ask; columns left out are NULL."""
     con = duckdb.connect()
     con.execute("CREATE SCHEMA core")
     for name, columns in _COLUMNS.items():
@@ -66,11 +66,16 @@ def database(tables: Mapping[str, Sequence[Row]]) -> Ask:
     return ask
 
 
-def all_letters(ask: Ask, scope: Scope, site: str | None = "https://io.site.test", **policy: Any) -> dict[str, Letter]:
-    """Letters to all who can be told anything, by recipient."""
-    free = {"is_reader": lambda _: True, "is_quiet": lambda *_: False, "told_on": lambda *_: None, "is_praised": lambda *_: False}
+def all_mails(ask: Ask, scope: Scope, site: str | None = "https://io.site.test", **policy: Any) -> dict[str, Mail]:
+    """Mails to all recipients with anything to report, by recipient."""
+    free = {
+        "is_reader": lambda _: True,
+        "is_quiet": lambda *_: False,
+        "mailed_on": lambda *_: None,
+        "is_praised": lambda *_: False,
+    }
     chosen = MailPolicy(**(free | policy))
-    return {letter.recipient: letter for letter in letters(ask, scope, chosen, Links(site, Path("/data/reports")))}
+    return {mail.recipient: mail for mail in mails(ask, scope, chosen, Links(site, Path("/data/reports")))}
 
 
 def since(first: date, last: date) -> Scope:

@@ -10,13 +10,13 @@ import lineage_truth
 import pytest
 from advice_truth import mailed_nightly
 from catalogs import catalog_of
-from letter_rows import all_letters, since
+from mail_rows import all_mails, since
 
 from iomine.digest.sentences import title_of
-from iomine.post.model import Letter
+from iomine.post.model import Mail
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS
-from iomine.triggers.model import TOLD
+from iomine.triggers.model import FINDING_LEVELS
 from iomine.views.query import answer, ask, open_catalog
 
 pytestmark = pytest.mark.proof
@@ -42,18 +42,18 @@ LEADS = {
 
 
 class Week(NamedTuple):
-    """What was simulated, and the letters about it; applications as views name them."""
+    """What was simulated, and the mails about it; applications as views name them."""
 
     logs: dict[tuple[str, str], list[dict]]
     incidents: dict[str, dict]
-    letters: dict[str, Letter]
+    mails: dict[str, Mail]
     outcomes: list[dict]
     unmailed: list[dict]
 
 
 @pytest.fixture(scope="module")
 def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
-    """A week of a facility that is told whatever it costs, since what its programs lose is little."""
+    """A week of a facility with findings whatever they cost, since what its programs lose is little."""
     folder = tmp_path_factory.mktemp("week")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lineage_truth, "LOGS", LOGS)
@@ -65,22 +65,22 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     with open_catalog(database) as con:
         asked = partial(answer, con)
         names = {row["path"]: (row["user"], row["application"]) for row in asked("FROM logs").to_pylist()}
-        letters = all_letters(asked, since(FIRST, LAST))
+        mails = all_mails(asked, since(FIRST, LAST))
         outcomes = asked("FROM advice_outcomes").to_pylist()
     logs = defaultdict(list)
     for log in map(json.loads, (truth / "logs.jsonl").open()):
         logs[names[log["log"]]].append(log)
-    return Week(logs, incidents, letters, outcomes, unmailed)
+    return Week(logs, incidents, mails, outcomes, unmailed)
 
 
 def _ill(logs: list[dict]) -> set[str]:
-    """Codes that the truth says are to be told of some of the logs."""
+    """Codes that the truth expects for some of the logs."""
     codes = {PATTERNS[pattern] for log in logs for pattern in log["patterns"]}
-    return {code for code in codes if TRIGGERS[code].ruleset == "iomine" and TRIGGERS[code].level in TOLD}
+    return {code for code in codes if TRIGGERS[code].ruleset == "iomine" and TRIGGERS[code].level in FINDING_LEVELS}
 
 
 def _is_open(logs: list[dict]) -> bool:
-    """Whether the truth says nothing of an application but that it might be told of."""
+    """Whether the truth leaves open what mails list of an application."""
     return not _ill(logs) and any(log["open_questions"] for log in logs)
 
 
@@ -91,17 +91,17 @@ def _follower(week: Week) -> tuple[str, str]:
 
 
 def test_who_gets_what_is_what_is_true(week: Week):
-    """Each application that shows a pattern is in its user's letter, once, and no other that the truth makes claims about."""
-    told = [(name, entry.subject.application) for name, letter in week.letters.items() for entry in letter.entries]
+    """Each application that shows a pattern is in its user's mail, once, and no other that the truth makes claims about."""
+    reported = [(name, entry.subject.application) for name, mail in week.mails.items() for entry in mail.entries]
     expected = {what for what, logs in week.logs.items() if _ill(logs)} - {_follower(week)}
-    assert sorted(expected) == sorted(what for what in told if not _is_open(week.logs[what]))
+    assert sorted(expected) == sorted(what for what in reported if not _is_open(week.logs[what]))
 
 
 def test_each_kind_of_program_is_led_by_its_cause(week: Week):
     """The lead of an entry is what the table above says of the application's kind."""
     got = defaultdict(set)
-    for name, letter in week.letters.items():
-        for entry in letter.entries:
+    for name, mail in week.mails.items():
+        for entry in mail.entries:
             logs = week.logs[name, entry.subject.application]
             if not _is_open(logs):
                 (kind,) = {log["archetype"] for log in logs}
@@ -111,23 +111,23 @@ def test_each_kind_of_program_is_led_by_its_cause(week: Week):
 
 
 def test_who_followed_advice_is_praised(week: Week):
-    """The follower, and nobody else, is told that what was wrong is gone, since the night of the change or the next run."""
+    """The follower's mail, and no other, reports that what was wrong is gone, since the night of the change or the next run."""
     user, application = _follower(week)
-    assert {user} == {name for name, letter in week.letters.items() if letter.better}
-    letter = week.letters[user]
-    told = {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")}
-    assert told == {(subject.application, subject.code) for subject in letter.better}
+    assert {user} == {name for name, mail in week.mails.items() if mail.better}
+    mail = week.mails[user]
+    reported = {(application, code) for code in ("RANK-201", "RANK-301", "RANK-302", "RANK-303")}
+    assert reported == {(subject.application, subject.code) for subject in mail.better}
     change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
     clear = [log for log in week.logs[user, application] if not log["patterns"]]
-    text = " ".join(letter.text.split())
+    text = " ".join(mail.text.split())
     praise = text.partition(f"{application}: “")[2].partition(" saved.")[0]
-    assert [] == [code for _, code in told if title_of(code) not in praise]
+    assert [] == [code for _, code in reported if title_of(code) not in praise]
     assert f"are gone since {change.day} January, in {len(clear)} runs" in text
-    assert application not in [entry.subject.application for entry in letter.entries]
+    assert application not in [entry.subject.application for entry in mail.entries]
 
 
 def test_outcomes_count_mails(week: Week):
-    """After a mail each morning what the follower was told of is gone, and nothing else is; without mails nothing was told."""
+    """After a mail each morning the follower's findings are gone, and no others are; without mails nothing was mailed."""
     assert {"not told"} == {row["outcome"] for row in week.unmailed}
     change = datetime.fromtimestamp(week.incidents["advice_followed"]["start"], UTC).date()
     gone = [row for row in week.outcomes if row["outcome"] == "gone"]
@@ -139,8 +139,8 @@ def test_outcomes_count_mails(week: Week):
         assert row["slowest_rank_pace_ratio"] < 1
 
 
-def test_costs_are_told_in_order(week: Week):
-    """Letters come by what their costliest entry cost, and entries so within a letter."""
-    costs = [[entry.cost_core_seconds or 0 for entry in letter.entries] for letter in week.letters.values() if letter.entries]
+def test_costs_are_listed_in_order(week: Week):
+    """Mails come by what their costliest entry cost, and entries so within a mail."""
+    costs = [[entry.cost_core_seconds or 0 for entry in mail.entries] for mail in week.mails.values() if mail.entries]
     assert sorted(costs, key=lambda each: -each[0]) == costs
     assert all(each == sorted(each, reverse=True) for each in costs)

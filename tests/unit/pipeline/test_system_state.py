@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.judging.weather import interval_files
+from iomine.pipeline.judging.system_state import interval_files
 from iomine.schema.registry import arrow_schema
 
 # Late enough for readings to pass midnight.

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 
 import pytest
 from shared import NOT_HERE
+from system_state_year import FULL, LOAD, LOADED, PAGE, REST, SLOW, VERDICTS, Counts, counts, lift, page, total, verdicts
 from tokio_year import YEAR, runs
-from weather_year import FULL, LOAD, LOADED, PAGE, REST, SLOW, VERDICTS, Counts, counts, lift, page, total, verdicts
 
 pytestmark = pytest.mark.proof
 

@@ -1,7 +1,7 @@
-"""How often it is told right who was slowed by others, and by whom: simulated facilities, whose incidents are known.
+"""How often runs that others slowed are found, and who slowed them: simulated facilities with known incidents.
 
-`python tests/weather_truth.py [SEED...]` simulates facilities, works out what their logs met with from job_stats and
-accounting alone, and writes docs/weather_truth.md. Logs themselves are not read: what weather needs of them is in the truth.
+`python tests/system_state_truth.py [SEED...]` simulates facilities, judges their logs from job_stats and accounting alone,
+and writes docs/system_state_truth.md. Logs themselves are not read: what the verdicts need of them is in the truth.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.ingest.statistics import InputBatch, NewInput, hash_all, read_inputs
-from iomine.pipeline.judging.weather import READINGS, interval_files, slot_files, weather_files
+from iomine.pipeline.judging.system_state import READINGS, interval_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
 from iomine.views.query import ask
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "weather_truth.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "system_state_truth.md"
 SEEDS: Final = range(20)
 LOGS, DAYS = 3000, 3
 CLUSTER: Final = "simulated"
@@ -37,15 +37,15 @@ _EXCUSED: Final = ("neighbour", "system")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What was told of a facility.
+class Reported:
+    """What was reported of a facility.
 
     Attributes:
         seed: of the facility.
         victims: logs that others' incidents slowed.
-        found: of these, how many were told to be.
+        found: of these, how many were reported.
         named: of these, of how many the culprit was named.
-        excused: logs that were told to be slowed by others and are not open.
+        excused: logs that were reported as slowed by others and are not open.
         incidents: incidents on targets.
         incidents_found: how many of them the views name first, with target, time and culprit.
         hours: hours that the views list.
@@ -63,14 +63,14 @@ class Told:
     right_hours: int
 
 
-def told(seeds: Iterable[int]) -> Iterator[Told]:
-    """What is told of facilities."""
+def reported(seeds: Iterable[int]) -> Iterator[Reported]:
+    """What is reported of facilities."""
     for seed in seeds:
         with TemporaryDirectory() as folder:
-            yield _told(seed, Path(folder))
+            yield _reported(seed, Path(folder))
 
 
-def _told(seed: int, folder: Path) -> Told:
+def _reported(seed: int, folder: Path) -> Reported:
     out = folder / "facility"
     simulate(Settings(out, LOGS, seed, DAYS, CLUSTER), lambda *_: None)
     logs = [json.loads(line) for line in (out / "truth" / "logs.jsonl").open()]
@@ -93,7 +93,7 @@ def _told(seed: int, folder: Path) -> Told:
     right = {kind: [_is_of(incidents[kind], kind, hour) for hour in rows] for kind, rows in hours.items()}
     firsts = [bool(rows) and right[kind][0] and rows[0]["user"] == incidents[kind]["user"] for kind, rows in hours.items()]
     counts = (sum(map(len, hours.values())), sum(map(sum, right.values())))
-    return Told(seed, victims, found, named, excused, len(firsts), sum(firsts), *counts)
+    return Reported(seed, victims, found, named, excused, len(firsts), sum(firsts), *counts)
 
 
 def _is_of(incident: dict[str, Any], kind: str, hour: dict[str, Any]) -> bool:
@@ -107,7 +107,7 @@ def _log_id(log: dict[str, Any]) -> str:
 
 
 def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
-    """The tables `log` and `posix_file`, as far as weather needs them."""
+    """The tables `log` and `posix_file`, as far as the verdicts need them."""
     rows: dict[date, list[dict[str, Any]]] = {}
     files: dict[date, list[dict[str, Any]]] = {}
     for log in logs:
@@ -128,7 +128,7 @@ def _logs(folder: Path, logs: Sequence[dict[str, Any]]) -> Iterator[LakeFile]:
 
 
 def readings(folder: Path, out: Path) -> Iterable[LakeFile]:
-    """What servers and the scheduler told, read as a sweep does."""
+    """What servers and the scheduler recorded, read as a sweep does."""
     paths = [*sorted((out / "lustre" / "job_stats").rglob("*.gz")), out / "slurm" / "sacct.txt"]
     found = chain.from_iterable(hash_all([str(path) for path in paths], "UTC"))
     inputs = [each for each in found if isinstance(each, NewInput)]
@@ -139,26 +139,26 @@ def _database(folder: Path, there: list[LakeFile]) -> Path:
     nights = {(file.cluster, file.night) for file in there}
     there += interval_files(folder, there, {(file.cluster, file.night) for file in there if file.table in READINGS})
     there += slot_files(folder, there, nights)
-    there += weather_files(folder, there, nights)
+    there += system_state_files(folder, there, nights)
     return catalog_of(folder, there)
 
 
-def page(rows: Sequence[Told]) -> str:
-    """The text of docs/weather_truth.md."""
-    all_of = {name: sum(getattr(row, name) for row in rows) for name in Told.__slots__}
+def page(rows: Sequence[Reported]) -> str:
+    """The text of docs/system_state_truth.md."""
+    all_of = {name: sum(getattr(row, name) for row in rows) for name in Reported.__slots__}
     found, excused = all_of["found"], all_of["excused"]
     recall, precision = _ratio(found, all_of["victims"]), _ratio(found, excused)
     about = (
         f"{len(rows)} simulated facilities of {LOGS:,} logs in {DAYS} days, each with an OST that one user's job makes 8 times "
         "as slow for three hours, and an MDT that another's makes 10 times as slow. A log is a victim if that cost it at least "
         f"{VICTIM_RATIO:.0%} of its time in requests and metadata calls, and it was not its own user's doing; it is none up to "
-        f"{UNHARMED_RATIO:.0%}; of those in between nothing is claimed. It is told to be a victim by the verdicts `neighbour` "
-        "and `system` ([what they are](weather.md))."
+        f"{UNHARMED_RATIO:.0%}; of those in between nothing is claimed. It is reported as a victim by the verdicts `neighbour` "
+        "and `system` ([what they are](system_state.md))."
     )
     lines = [
-        "# How often the weather is told right",
+        "# How often the system state is judged right",
         "",
-        "<!-- Written by tests/weather_truth.py. -->",
+        "<!-- Written by tests/system_state_truth.py. -->",
         "",
         about,
         "",
@@ -168,7 +168,7 @@ def page(rows: Sequence[Told]) -> str:
         "  with target, hour and culprit.",
         f"- **Hours** that these views list: {all_of['right_hours']} of {all_of['hours']} are those of an incident.",
         "",
-        "| seed | victims | found | culprit named | told to be victims | incidents first | hours listed | of an incident |",
+        "| seed | victims | found | culprit named | reported victims | incidents first | hours listed | of an incident |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
@@ -184,7 +184,7 @@ def _ratio(part: int, whole: int) -> str:
 def main() -> None:
     """Writes the page, or shows it for some seeds."""
     seeds = [int(seed) for seed in sys.argv[1:]] or SEEDS
-    text = page(list(told(seeds)))
+    text = page(list(reported(seeds)))
     if len(sys.argv) > 1:
         sys.stdout.write(text)
     else:

@@ -4,7 +4,7 @@ A run can be slow through no fault of its own: a rebuild, a full target or anoth
 needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is held against the median time of
 requests of the same kind and size in the last 30 nights, and weighed by how much of the program's own time hung on which
 servers. It counts only where others kept the targets busy, or nobody:
-who makes the weather is not excused by it. This is told so that nobody looks for the reason in the program.
+users who keep the targets busy themselves are not excused. So there is no need to look for the cause in the program.
 
 Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the
 network too, which servers do not see. What is usual is known only after some nights of statistics.
@@ -23,19 +23,19 @@ TRIGGER = Trigger(
             1.75,
             why="Everyday load of simulated facilities makes programs that were run a few times seem 1.6 times as slow.",
         ),
-        Above("others_ratio", 0.5, why="Our own choice: what a user did for the most part is no weather."),
+        Above("others_ratio", 0.5, why="Our own choice: load that is mostly the user's own is no excuse."),
     ),
     finding="Lustre's servers were slow: they made the I/O of this job {weather_slowdown_ratio:.1f} times as long as usual.",
     advice=(
         "Run again before you change the program: I/O that took {weather_slowdown_ratio:.1f} times as long as usual says "
         "little about it. Compare with earlier runs of the same program, and hold the other findings of this log with care. "
         "If it is slow at the same hours each day, start the job at others. The operators can see in the views which targets "
-        "and which jobs were behind it."
+        "and which jobs caused it."
     ),
     cases=(
         Case("a rebuild was going on", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.9}, state="fired"),
         Case("exactly on the threshold", {"weather_slowdown_ratio": 1.75, "others_ratio": 0.9}, state="clear"),
-        Case("it made the weather itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
+        Case("it kept the servers busy itself", {"weather_slowdown_ratio": 5.0, "others_ratio": 0.5}, state="clear"),
         Case("no statistics of the file system", {"weather_slowdown_ratio": None, "others_ratio": None}, state="unknown"),
         Case(
             "the log touched no file",
