@@ -15,12 +15,13 @@ After the method of PAS2P-IO (Méndez et al.), which joins phases by the order o
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.derive.columns import counts, labels
+from iomine.derive.columns import TOO_MANY
 from iomine.derive.model.calls import LAYERS, UNKNOWN, beneath, called, calls_of, pairs_in, sieves, sums
 from iomine.derive.model.counters import counted
 from iomine.derive.model.files import FileRecords, file_records
@@ -38,8 +39,17 @@ from iomine.derive.model.shapes import ORDERS
 from iomine.derive.model.similarity import ALIKE
 from iomine.derive.phases import Layers, are_little
 from iomine.derive.stretches import WRITE
-from iomine.derive.trace import OPS, Floats, Integers, Tables, Trace, grouped
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, grouped
 
+# Columns of whole numbers, and others, that are those of `Rows` as they are.
+_INTEGERS: Final = (
+    *("rank_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count"),
+    *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "phase_count"),
+)
+_FLOATS: Final = (
+    *("law_ratio", "tiles_ratio", "start_seconds", "end_seconds", "gap_seconds", "period_seconds"),
+    *("rank_call_seconds", "rank_wait_seconds", "rank_exchange_seconds", "storage_seconds", "overcount_seconds"),
+)
 # Classes that move less of a run's bytes tell little of it.
 _RELEVANT: Final = 0.01
 
@@ -74,7 +84,7 @@ class Model(NamedTuple):
         held: for each layer with a trace its requests, and the row of each of its phases.
     """
 
-    columns: dict[str, pa.Array]
+    columns: dict[str, list[Any]]
     held: Sequence[Held]
 
     def requests(self, row: int) -> Requests | None:
@@ -166,7 +176,7 @@ def phase_model(
 
 def _columns(
     rows: Rows, records: FileRecords, tables: Tables, transforms: Mapping[str, pa.Array], moved_bytes: float
-) -> dict[str, pa.Array]:
+) -> dict[str, list[Any]]:
     total = len(rows.layers)
     number = np.arange(total)
     # A file that holds most of a class, of several the lowest.
@@ -178,14 +188,7 @@ def _columns(
     def summed(values: Floats) -> Floats:
         return sums(rows.file_classes, values, total)
 
-    collective, other, nonblocking = (
-        summed(np.where(ops == WRITE, *pair))
-        for pair in (
-            (of_files.collective_writes, of_files.collective_reads),
-            (of_files.other_writes, of_files.other_reads),
-            (of_files.nonblocking_writes, of_files.nonblocking_reads),
-        )
-    )
+    collective, other, nonblocking = (summed(of_files.by_op(what, ops)) for what in ("collective", "other", "nonblocking"))
     is_mpiio = rows.layers == LAYERS.index("mpiio")
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(is_mpiio, collective / (collective + other), 0.0)
@@ -193,51 +196,54 @@ def _columns(
     # Opens and closes of a file are those of all phases that move its bytes.
     same_file = grouped(rows.layers[rows.file_classes], rows.file_ids)[1]
     share = rows.file_phases / np.bincount(same_file, rows.file_phases)[same_file]
-    synced = np.where(rows.ops == WRITE, summed(of_files.syncs), 0.0)
-    floats = {
-        name: pa.array(getattr(rows, name), from_pandas=True)
-        for name in (
-            *("law_ratio", "tiles_ratio", "start_seconds", "end_seconds", "gap_seconds", "period_seconds"),
-            *("rank_call_seconds", "rank_wait_seconds", "rank_exchange_seconds", "storage_seconds", "overcount_seconds"),
-        )
+    synced = np.where(rows.ops == WRITE, summed(of_files.sums("syncs")), 0.0)
+    columns = {
+        "layer": _named(rows.layers, LAYERS),
+        "phase_class": (number + 1).tolist(),
+        "op": _named(rows.ops, OPS),
+        "evidence": _named(rows.evidence, EVIDENCE),
+        "access": _named(rows.accesses, ACCESSES),
+        "request_order": _named(rows.orders, (*ORDERS, None)),
+        "is_collective": _known(collective > 0, ~np.isnan(ratio)),
+        "collective_ratio": _floats(ratio),
+        "is_blocking": _known(nonblocking == 0, is_mpiio & ~np.isnan(nonblocking)),
+        "is_synced": _known(synced > 0, ~np.isnan(synced)),
+        "file_count": np.bincount(rows.file_classes, minlength=total).tolist(),
+        "file_id": largest.tolist(),
+        "largest_path": _paths(tables, largest),
+        "view_count": _counts(np.where(is_mpiio, summed(of_files.sums("views")), np.nan)),
+        "hint_count": _counts(np.where(is_mpiio, summed(of_files.sums("hints")), np.nan)),
+        "transformation": _transformations(transforms, is_mpiio, largest, rows.ops),
+        "request_count": _counts(rows.request_count),
+        "moved_bytes": _counts(rows.moved_bytes),
+        "weight_ratio": weights.tolist(),
+        "is_relevant": (weights >= _RELEVANT).tolist(),
+        "rank_meta_seconds": _floats(summed(of_files.sums("meta_seconds") * share) / rows.caller_count),
     }
-    integers = {
-        name: pa.array(getattr(rows, name), mask=getattr(rows, name) == UNKNOWN)
-        for name in (
-            *("rank_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count"),
-            *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "phase_count"),
-        )
-    }
-    return (
-        {
-            "layer": labels(rows.layers, LAYERS),
-            "phase_class": pa.array(number + 1),
-            "op": labels(rows.ops, OPS),
-            "evidence": pa.array(np.array(EVIDENCE)[rows.evidence].tolist()),
-            "access": labels(rows.accesses, ACCESSES),
-            "request_order": labels(rows.orders, ORDERS),
-            "is_collective": pa.array(collective > 0, mask=np.isnan(ratio)),
-            "collective_ratio": pa.array(ratio, from_pandas=True),
-            "is_blocking": pa.array(nonblocking == 0, mask=~is_mpiio | np.isnan(nonblocking)),
-            "is_synced": pa.array(synced > 0, mask=np.isnan(synced)),
-            "file_count": pa.array(np.bincount(rows.file_classes, minlength=total)),
-            "file_id": pa.array(largest),
-            "largest_path": _paths(tables, largest),
-            "view_count": pa.array(counts(np.where(is_mpiio, summed(of_files.views), np.nan))),
-            "hint_count": pa.array(counts(np.where(is_mpiio, summed(of_files.hints), np.nan))),
-            "transformation": _transformations(transforms, rows, largest),
-            "request_count": counts(rows.request_count),
-            "moved_bytes": counts(rows.moved_bytes),
-            "weight_ratio": pa.array(weights),
-            "is_relevant": pa.array(weights >= _RELEVANT),
-            "rank_meta_seconds": pa.array(summed(of_files.meta_seconds * share) / rows.rank_count, from_pandas=True),
-        }
-        | integers
-        | floats
-    )
+    columns |= {name: _known(getattr(rows, name), getattr(rows, name) != UNKNOWN) for name in _INTEGERS}
+    return columns | {name: _floats(getattr(rows, name)) for name in _FLOATS}
 
 
-def _paths(tables: Tables, file_ids: Integers) -> pa.Array:
+def _named(codes: Integers, names: Sequence[str | None]) -> list[str | None]:
+    """Names by their index; `UNKNOWN` is the last."""
+    return [names[max(code, -1)] for code in codes.tolist()]
+
+
+def _known(values: npt.NDArray[Any], are_known: Flags) -> list[Any]:
+    return [value if is_known else None for value, is_known in zip(values.tolist(), are_known.tolist(), strict=True)]
+
+
+def _floats(values: Floats) -> list[float | None]:
+    return _known(values, ~np.isnan(values))
+
+
+def _counts(values: Floats) -> list[int | None]:
+    """Whole numbers that were summed as floats; None where one is not known, or 64 bits do not hold it."""
+    are_known = np.abs(values) < TOO_MANY
+    return _known(np.where(are_known, values, 0).astype(np.int64), are_known)
+
+
+def _paths(tables: Tables, file_ids: Integers) -> list[str | None]:
     wanted = set(file_ids.tolist())
     paths = {
         file_id: path
@@ -245,15 +251,13 @@ def _paths(tables: Tables, file_ids: Integers) -> pa.Array:
         for file_id, path in zip(part["file_id"], part["path"], strict=True)
         if file_id in wanted
     }
-    return pa.array([paths.get(file_id) for file_id in file_ids.tolist()], pa.string())
+    return [paths.get(file_id) for file_id in file_ids.tolist()]
 
 
-def _transformations(transforms: Mapping[str, pa.Array], rows: Rows, largest: Integers) -> pa.Array:
-    known = {}
-    if transforms:
-        columns = (transforms[name].to_pylist() for name in ("file_id", "op", "transformation"))
-        known = {(file_id, op): transformation for file_id, op, transformation in zip(*columns, strict=True)}
-    is_mpiio = (rows.layers == LAYERS.index("mpiio")).tolist()
-    classes = zip(is_mpiio, largest.tolist(), rows.ops.tolist(), strict=True)
-    found = [known.get((file_id, OPS[op])) if mpiio else None for mpiio, file_id, op in classes]
-    return pa.array(found, pa.string()).dictionary_encode()
+def _transformations(transforms: Mapping[str, pa.Array], is_mpiio: Flags, largest: Integers, ops: Integers) -> list[str | None]:
+    if not transforms:
+        return [None] * len(ops)
+    columns = (transforms[name].to_pylist() for name in ("file_id", "op", "transformation"))
+    known = {(file_id, op): transformation for file_id, op, transformation in zip(*columns, strict=True)}
+    classes = zip(is_mpiio.tolist(), largest.tolist(), ops.tolist(), strict=True)
+    return [known.get((file_id, OPS[op])) if mpiio else None for mpiio, file_id, op in classes]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iomine.derive.phases import Layer, incidental_files
 from iomine.derive.stretches import READ, WRITE, sieve_reads
-from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
 
 # In place of a number that is not known; no place in a file, nor a step, is as low.
 UNKNOWN: Final = int(np.iinfo(np.int64).min)
@@ -189,7 +189,7 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
     is_first = np.zeros(len(starts), bool)
     is_first[firsts] = True
     if len(groups) < len(firsts) or np.any((starts[1:] < starts[:-1]) & ~is_first[1:]):
-        piece_of = np.repeat(group_of, np.diff(firsts, append=len(starts)))
+        piece_of = np.repeat(group_of, group_sizes(firsts, len(starts)))
         order = np.lexsort((starts, piece_of))
         at = order if isinstance(at, slice) else at[order]
         runs, phases, starts = runs[order], phases[order], starts[order]
@@ -200,7 +200,7 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
         starts,
         trace.ends[at],
         firsts,
-        np.diff(firsts, append=len(starts)),
+        group_sizes(firsts, len(starts)),
         phases[firsts],
         trace.file_ids[runs[firsts]],
         trace.ranks[runs[firsts]],

@@ -1,80 +1,68 @@
 """What counters tell of files beside their requests: collective calls, syncs, views, hints, and time in opens and closes."""
 
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from iomine.derive.model.calls import LAYERS
-from iomine.derive.model.calls import sums as sums_of
-from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
+from iomine.derive.trace import OPS, Floats, Integers, Tables, grouped
 
-_COLLECTIVE: Final = ("coll", "split")
-_OTHER: Final = ("indep", "nb")
-# Columns of each sum, by layer; a sum of no columns is 0.
+_KINDS: Final = {"collective": ("coll", "split"), "other": ("indep", "nb"), "nonblocking": ("nb",)}
+# What is summed, from which columns of which layer; a layer that is not named has 0.
 _SUMS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "collective_writes": {"mpiio": tuple(f"{kind}_write_count" for kind in _COLLECTIVE)},
-    "collective_reads": {"mpiio": tuple(f"{kind}_read_count" for kind in _COLLECTIVE)},
-    "other_writes": {"mpiio": tuple(f"{kind}_write_count" for kind in _OTHER)},
-    "other_reads": {"mpiio": tuple(f"{kind}_read_count" for kind in _OTHER)},
-    "nonblocking_writes": {"mpiio": ("nb_write_count",)},
-    "nonblocking_reads": {"mpiio": ("nb_read_count",)},
+    **{f"{what}_{op}s": {"mpiio": tuple(f"{kind}_{op}_count" for kind in kinds)} for what, kinds in _KINDS.items() for op in OPS},
     "syncs": {"mpiio": ("sync_count",), "posix": ("fsync_count", "fdsync_count"), "stdio": ("flush_count",)},
     "views": {"mpiio": ("view_count",)},
     "hints": {"mpiio": ("hint_count",)},
     "meta_seconds": dict.fromkeys(LAYERS, ("meta_seconds",)),
 }
+_PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
+_MPIIO, _POSIX = (LAYERS.index(name) for name in ("mpiio", "posix"))
 
 
 class FileRecords(NamedTuple):
-    """Sums over the records of each file in a layer, NaN where they are not known.
+    """Sums over the records of each file in a layer.
 
     Attributes:
-        layers: layer of each row, an index into `LAYERS`.
-        file_ids: file of each.
-        collective_writes: collective writes, those in two halves among them.
-        collective_reads: likewise.
-        other_writes: independent and nonblocking writes.
-        other_reads: likewise.
-        nonblocking_writes: nonblocking writes.
-        nonblocking_reads: likewise.
-        syncs: calls that wait until data has reached storage.
-        views: file views set.
-        hints: hints given.
-        meta_seconds: time in opens, closes and the like, summed over ranks.
+        layers: layer of each file, an index into `LAYERS`.
+        file_ids: file.
+        values: a row for each file and a column for each sum, NaN where that is not known.
     """
 
     layers: Integers
     file_ids: Integers
-    collective_writes: Floats
-    collective_reads: Floats
-    other_writes: Floats
-    other_reads: Floats
-    nonblocking_writes: Floats
-    nonblocking_reads: Floats
-    syncs: Floats
-    views: Floats
-    hints: Floats
-    meta_seconds: Floats
+    values: npt.NDArray[np.float64]
 
     def of(self, layers: Integers, file_ids: Integers) -> "FileRecords":
         """What is known of files; of one without a record nothing."""
-        total = len(file_ids)
+        total, none = len(file_ids), len(self.file_ids)
         keys = grouped(np.concatenate([layers, self.layers]), np.concatenate([file_ids, self.file_ids]))[1]
-        record_of = np.full(len(keys), len(self.layers))
-        record_of[keys[total:]] = np.arange(len(self.layers))
-        found = record_of[keys[:total]]
-        return FileRecords(layers, file_ids, *(np.append(column, np.nan)[found] for column in self[2:]))
+        record_of = np.full(len(keys), none)
+        record_of[keys[total:]] = np.arange(none)
+        values = np.append(self.values, np.full((1, len(_SUMS)), np.nan), axis=0)
+        return FileRecords(layers, file_ids, values[record_of[keys[:total]]])
+
+    def sums(self, name: str) -> Floats:
+        """One sum of each file: `syncs` that wait for storage, `views` set, `hints` given, or `meta_seconds` of all ranks."""
+        column: Floats = self.values[:, _PLACES[name]]
+        return column
+
+    def by_op(self, what: str, ops: Integers) -> Floats:
+        """Requests of each file in a direction: `collective`, `nonblocking`, or `other`, these among them."""
+        column: Floats = self.values[np.arange(len(ops)), np.array([_PLACES[f"{what}_{op}s"] for op in OPS])[ops]]
+        return column
 
     def collective(self) -> dict[tuple[int, int], bool]:
         """For each file and direction that MPI-IO moved, whether any of its calls were collective; not where that is unknown."""
+        at = np.flatnonzero(self.layers == _MPIIO)
+        if not len(at):
+            return {}
         known = {}
-        at = np.flatnonzero(self.layers == LAYERS.index("mpiio"))
-        file_ids = self.file_ids[at].tolist()
-        pairs = (self.collective_writes, self.other_writes), (self.collective_reads, self.other_reads)
-        for op, (collective, other) in enumerate(pairs):
-            is_known = (collective + other)[at] > 0
-            for file_id, some, told in zip(file_ids, (collective[at] > 0).tolist(), is_known.tolist(), strict=True):
+        for op in range(len(OPS)):
+            collective, other = (self.by_op(what, np.full(len(self.layers), op))[at] for what in ("collective", "other"))
+            columns = (self.file_ids[at], collective > 0, collective + other > 0)
+            for file_id, some, told in zip(*(column.tolist() for column in columns), strict=True):
                 if told:
                     known[file_id, op] = some
         return known
@@ -86,33 +74,30 @@ def file_records(tables: Tables) -> FileRecords:
     Args:
         tables: columns by table, in one or more parts.
     """
-    layers, file_ids = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    sums: dict[str, list[Floats]] = {name: [np.empty(0)] for name in _SUMS}
+    parts: list[tuple[Integers, Integers, npt.NDArray[np.float64]]] = []
     for layer, name in enumerate(LAYERS):
         for part in tables.get(f"{name}_file", ()):
             own = part["file_id"].to_numpy()
-            layers.append(np.full(len(own), layer))
-            file_ids.append(own)
-            for total, columns in _SUMS.items():
-                sums[total].append(_sum(part, columns.get(name, ()), len(own)))
-    layer_of, files = np.concatenate(layers), np.concatenate(file_ids)
-    if not len(files):
-        return FileRecords(layer_of, files, *(np.empty(0) for _ in sums))
-    firsts, row_of = grouped(layer_of, files)
-    found = {name: sums_of(row_of, np.concatenate(values)) for name, values in sums.items()}
-    records = FileRecords(layer_of[firsts], files[firsts], **found)
-    # What MPI-IO does not sync itself may be synced beneath it.
-    below = records.of(np.full(len(records.layers), LAYERS.index("posix")), records.file_ids).syncs
-    is_mpiio: Flags = records.layers == LAYERS.index("mpiio")
-    return records._replace(syncs=np.where(is_mpiio, records.syncs + np.nan_to_num(below), records.syncs))
-
-
-def _sum(part: Mapping[str, Any], columns: tuple[str, ...], count: int) -> Floats:
-    total = np.zeros(count)
-    for column in columns:
-        if column in part:
-            values = part[column].to_numpy().astype(np.float64)
-            total += np.where(values < 0, np.nan, values)
-        else:
-            total += np.nan
-    return total
+            values = np.zeros((len(own), len(_SUMS)))
+            for place, columns in enumerate(of_layer.get(name, ()) for of_layer in _SUMS.values()):
+                for column in columns:
+                    # Negatives are Darshan's word for what it does not know.
+                    counted = part[column].to_numpy() if column in part else np.full(len(own), -1)
+                    values[:, place] += np.where(counted < 0, np.nan, counted)
+            parts.append((np.full(len(own), layer), own, values))
+    if not sum(len(part[0]) for part in parts):
+        return FileRecords(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, len(_SUMS))))
+    layers, file_ids, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    firsts, row_of = grouped(layers, file_ids)
+    if len(firsts) < len(file_ids):
+        order = np.argsort(row_of, kind="stable")
+        values = np.add.reduceat(values[order], np.searchsorted(row_of[order], np.arange(len(firsts))))
+    else:
+        values = values[firsts]
+    records = FileRecords(layers[firsts], file_ids[firsts], values)
+    at = np.flatnonzero(records.layers == _MPIIO)
+    if len(at):
+        # What MPI-IO does not sync itself may be synced beneath it.
+        below = records.of(np.full(len(at), _POSIX), records.file_ids[at]).sums("syncs")
+        records.values[at, _PLACES["syncs"]] += np.nan_to_num(below)
+    return records

@@ -9,7 +9,7 @@ import numpy as np
 
 from iomine.derive.model.calls import UNKNOWN, Beneath, Calls
 from iomine.derive.model.shapes import Shapes, commonest
-from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, group_sizes, group_starts, grouped
 
 # Beyond, sums of places and steps would not hold.
 _MOST: Final = 1 << 60
@@ -54,7 +54,7 @@ def law(classes: Integers, nth: Integers, ranks: Integers, places: Integers, tot
     order = np.lexsort((nth, ranks, classes))
     classes, nth, ranks, places = (column[order] for column in (classes, nth, ranks, places))
     begins = group_starts(classes, ranks)
-    rank_of = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(classes)))
+    rank_of = np.repeat(np.arange(len(begins)), group_sizes(begins, len(classes)))
     is_next = (rank_of[1:] == rank_of[:-1]) & (nth[1:] == nth[:-1] + 1)
     has_phase_step = np.bincount(classes[1:][is_next], minlength=total) > 0
     phase_steps = commonest(classes[1:][is_next], np.diff(places)[is_next], None, total)
@@ -69,7 +69,7 @@ def law(classes: Integers, nth: Integers, ranks: Integers, places: Integers, tot
     is_next = own_class[1:] == own_class[:-1]
     rank_steps = commonest(own_class[1:][is_next], np.diff(bases)[is_next], None, total)
     firsts_of_class = group_starts(own_class)
-    sizes = np.diff(firsts_of_class, append=len(own_class))
+    sizes = group_sizes(firsts_of_class, len(own_class))
     number = np.arange(len(own_class)) - np.repeat(firsts_of_class, sizes)
     is_far = np.abs(rank_steps.astype(np.float64)) * np.bincount(own_class, minlength=total) >= _MOST
     rank_steps[is_far] = 0

@@ -12,7 +12,7 @@ from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commo
 from iomine.derive.model.similarity import joined_by_likeness
 from iomine.derive.model.time import Spent, busy, in_calls, spent, waits
 from iomine.derive.phases import Layers
-from iomine.derive.trace import OPS, Floats, Integers, group_starts, grouped
+from iomine.derive.trace import OPS, Floats, Integers, group_sizes, group_starts, grouped
 
 EVIDENCE: Final = ("trace", "counters")
 TRACE, COUNTERS = range(len(EVIDENCE))
@@ -21,7 +21,7 @@ OWN, SHARED, MIXED = range(len(ACCESSES))
 # Where a rank's starts differ by less than a fifth of their distance, phases come regularly.
 _REGULAR: Final = 0.8
 _FEWEST_STARTS: Final = 3
-# Requests that are so many times shorter than their phase's median, and hold less than this of its bytes, are headers.
+# Requests so many times shorter than those that hold most of their phase, and less than this of its bytes, are headers.
 _MINOR: Final = 64
 _MINOR_SHARE: Final = 0.01
 # Collective, not, and not known.
@@ -41,6 +41,7 @@ class Rows(NamedTuple):
         evidence: an index into `EVIDENCE`.
         accesses: an index into `ACCESSES`.
         orders: an index into `shapes.ORDERS`.
+        caller_count: ranks with requests, those that move nothing among them.
         file_classes: class of each of its files, which come class by class.
         file_ids: file.
         file_bytes: bytes that the class moved of it.
@@ -76,6 +77,7 @@ class Rows(NamedTuple):
     rank_exchange_seconds: Floats
     storage_seconds: Floats
     overcount_seconds: Floats
+    caller_count: Integers
     file_classes: Integers
     file_ids: Integers
     file_bytes: Floats
@@ -128,12 +130,11 @@ def traced_rows(
         return None
     phases, phase_of = np.unique(filled.phases, return_inverse=True)
     total, ops = len(phases), op_of_phase[phases]
-    of_requests = filled.of_requests(np.arange(len(filled.counts)))
-    firsts = group_starts(of_requests, filled.lengths)
-    weights, piece_of_length, length = np.diff(firsts, append=len(of_requests)), of_requests[firsts], filled.lengths[firsts]
-    middle = medians(phase_of[piece_of_length], length, total, weights)
-    main = _without_minor(filled, phases, middle)
-    found, main_phase = shapes(main), np.searchsorted(phases, main.phases)
+    main = _without_minor(filled, phases)
+    main_phase = np.searchsorted(phases, main.phases)
+    length, weights, piece_of_length = _lengths(main)
+    middle = medians(main_phase[piece_of_length], length, total, weights)
+    found = shapes(main)
     orders = orders_of_phases(found, main_phase, total)
     accesses, is_collective = _accesses(filled, phase_of, total), _collective(filled, phase_of, ops, collective)
     pairs, pair_of = grouped(phase_of, filled.ranks)
@@ -156,7 +157,7 @@ def traced_rows(
     np.maximum.at(ends, phase_of, np.maximum.reduceat(filled.ends, filled.firsts))
     gaps, periods = _rhythm(class_of, starts, ends, count)
     places = _places(main, found, held, orders[leaders], under)
-    time = _time(layer, held, is_collective[leaders], ranks_of_class, under)
+    time, callers = _time(layer, held, is_collective[leaders], ranks_of_class, under)
     rows = Rows(
         layers=np.full(count, layer),
         ops=ops[leaders],
@@ -164,7 +165,7 @@ def traced_rows(
         accesses=accesses[leaders],
         orders=orders[leaders],
         rank_count=ranks_of_class,
-        request_bytes=medians(own[piece_of_length], length, count, weights),
+        request_bytes=medians(main_own[piece_of_length], length, count, weights),
         requests_per_rank=medians(own[pairs], np.bincount(pair_of, filled.counts).astype(np.int64), count),
         bytes_per_rank=medians(own[pairs], np.bincount(pair_of, piece_bytes).astype(np.int64), count),
         block_bytes=commonest(main_own[found.pieces], found.bytes, found.bytes, count),
@@ -187,6 +188,7 @@ def traced_rows(
         rank_exchange_seconds=time.exchange,
         storage_seconds=time.storage,
         overcount_seconds=time.excess,
+        caller_count=callers,
         file_classes=own[files],
         file_ids=filled.file_ids[files],
         file_bytes=sums(file_of, piece_bytes, len(files)),
@@ -195,12 +197,22 @@ def traced_rows(
     return rows, held
 
 
-def _without_minor(calls: Calls, phases: Integers, middle: Integers) -> Calls:
+def _lengths(calls: Calls) -> tuple[Integers, Integers, Integers]:
+    """Lengths of requests, how often each follows itself in a piece, and that piece."""
+    piece_of = calls.of_requests(np.arange(len(calls.counts)))
+    firsts = group_starts(piece_of, calls.lengths)
+    return calls.lengths[firsts], group_sizes(firsts, len(piece_of)), piece_of[firsts]
+
+
+def _without_minor(calls: Calls, phases: Integers) -> Calls:
     """Requests without those that move next to nothing beside the others of their phase, as headers do."""
-    phase_of = calls.of_requests(np.searchsorted(phases, calls.phases))
-    is_minor = calls.lengths * _MINOR < middle[phase_of]
-    if not is_minor.any():
+    length, weights, piece_of = _lengths(calls)
+    if calls.lengths.max() <= calls.lengths.min() * _MINOR:
         return calls
+    phase_of = np.searchsorted(phases, calls.phases)
+    heavy = commonest(phase_of[piece_of], length, length * weights.astype(np.float64), len(phases))
+    phase_of = calls.of_requests(phase_of)
+    is_minor = calls.lengths * float(_MINOR) < heavy[phase_of]
     minor = np.bincount(phase_of[is_minor], calls.lengths[is_minor], len(phases))
     is_little = minor < _MINOR_SHARE * np.bincount(phase_of, calls.lengths, len(phases))
     return calls.where(~(is_minor & is_little[phase_of]))
@@ -211,7 +223,7 @@ def _numbered(class_of: Integers) -> Integers:
     nth = np.empty_like(class_of)
     by_class = np.argsort(class_of, kind="stable")
     begins = group_starts(class_of[by_class])
-    nth[by_class] = np.arange(len(class_of)) - np.repeat(begins, np.diff(begins, append=len(class_of)))
+    nth[by_class] = np.arange(len(class_of)) - np.repeat(begins, group_sizes(begins, len(class_of)))
     return nth
 
 
@@ -260,14 +272,15 @@ def _collective(calls: Calls, phase_of: Integers, ops: Integers, known: Collecti
     return np.where(is_any, 1, np.where(is_known, 0, 2))
 
 
-def _time(layer: int, held: Held, collective: Integers, rank_counts: Integers, under: Beneath | None) -> Spent:
-    """Where the time of each class goes."""
+def _time(layer: int, held: Held, collective: Integers, rank_counts: Integers, under: Beneath | None) -> tuple[Spent, Integers]:
+    """Where the time of each class goes, and how many ranks called."""
     count = len(rank_counts)
     calls = held.calls
     if (held.classes[calls.phases] < 0).any():
         calls = calls.where(calls.of_requests(held.classes[calls.phases]) >= 0)
     own = held.classes[calls.phases]
-    called = in_calls(calls, own, rank_counts)
+    callers = np.bincount(own[grouped(own, calls.ranks)[0]], minlength=count)
+    called = in_calls(calls, own, callers)
     is_buffered, is_told = np.zeros(count, bool), np.ones(count, bool)
     if LAYERS[layer] != "mpiio":
         storage = busy(calls.starts, calls.ends, calls.of_requests(own), count)
@@ -282,12 +295,9 @@ def _time(layer: int, held: Held, collective: Integers, rank_counts: Integers, u
         is_told = (posix_ranks > 0) | (collective == 0)
         storage = np.where(posix_ranks > 0, storage, np.nan)
         is_buffered = (posix_ranks > 0) & (posix_ranks < rank_counts) & (collective != 0)
-    parts = spent(called, waits(calls, own, rank_counts, is_buffered), storage, is_buffered)
-    return parts._replace(
-        waits=np.where(is_told, parts.waits, np.nan),
-        exchange=np.where(is_told, parts.exchange, np.nan),
-        excess=np.where(is_told, parts.excess, np.nan),
-    )
+    parts = spent(called, waits(calls, own, callers, is_buffered), storage, is_buffered)
+    waited, exchange, excess = (np.where(is_told, part, np.nan) for part in (parts.waits, parts.exchange, parts.excess))
+    return parts._replace(waits=waited, exchange=exchange, excess=excess), callers
 
 
 def _latest(class_of: Integers, ends: Floats, count: int) -> Floats:
@@ -316,7 +326,7 @@ def _middle(groups: Integers, values: Floats, count: int) -> Floats:
     if len(values):
         order = np.lexsort((values, groups))
         ordered, begins = values[order], group_starts(groups[order])
-        sizes = np.diff(begins, append=len(order))
+        sizes = group_sizes(begins, len(order))
         found[groups[order][begins]] = (ordered[begins + (sizes - 1) // 2] + ordered[begins + sizes // 2]) / 2
     return found
 
@@ -389,6 +399,7 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
         rank_exchange_seconds=nobody,
         storage_seconds=never,
         overcount_seconds=nobody,
+        caller_count=rank_counts,
         file_classes=class_of[by_class],
         file_ids=files.file_ids[by_class],
         file_bytes=files.moved_bytes[by_class],

@@ -37,7 +37,7 @@ def joined_by_likeness(kinds: Integers, measures: Floats, alike: float = ALIKE) 
             own = measures[left]
             lower, higher = np.minimum(own, own[0]), np.maximum(own, own[0])
             # Both 0 is equal.
-            is_like = (lower >= alike * higher).all(axis=1)
+            is_like = (np.divide(lower, higher, out=np.ones_like(lower), where=higher > 0) >= alike).all(axis=1)
             class_of[left[is_like]] = leader_count
             leader_count += 1
             left = left[~is_like]

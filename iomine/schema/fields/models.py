@@ -31,7 +31,7 @@ MODELS = {
     ),
     **defined(
         Kind.BYTES,
-        request_bytes="Length of requests: their (lower) median by trace, the commonest by counters.",
+        request_bytes="Length of requests, but for headers: their (lower) median by trace, the commonest by counters.",
         bytes_per_rank="Bytes of a rank in a phase, the (lower) median over ranks and phases.",
         block_bytes="Bytes of consecutive requests together: of most bytes by trace, of all where counters tell.",
         first_offset_bytes="Where the first phase begins for the first rank, by the law of first offsets.",
