@@ -130,7 +130,7 @@ def phase_model(
         layers: its phases, as `phase_layers` gives them.
         nprocs: processes of the run.
         transforms: columns of the table `mpiio_posix`.
-        alike: how like the first phase of a class its phases are at least, from 0 to 1.
+        alike: how like the first phase of a class its phases are at least, above 0 and at most 1.
     """
     of_layer = {trace.layer: trace for trace in traces}
     is_sieve = sieves(of_layer.get("posix"), of_layer.get("mpiio"))

@@ -14,13 +14,16 @@ from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, gro
 UNKNOWN: Final = int(np.iinfo(np.int64).min)
 # A trace that holds less of what was moved to or from a file does not speak for it.
 _WHOLE: Final = 0.9
+# No file is as long, and no run moves as much.
+_FARTHEST: Final = 1 << 60
+_TOO_MANY: Final = 2.0**62
 
 
 class Calls(NamedTuple):
     """Requests of a layer in pieces; those of a piece are a rank's on a file in a phase, in the order of their start.
 
     Attributes:
-        offsets: where in its file each request starts, negative where that is not known.
+        offsets: where in its file each request starts, -1 where that is not known.
         lengths: bytes of each.
         starts: when each started, in seconds since the start of the run.
         ends: when each ended.
@@ -164,7 +167,7 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
 
 
 def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | None = None) -> Calls | None:
-    """Requests of a layer in its phases; None where there are none.
+    """Requests of a layer in its phases; None where there are none, or what they move cannot be.
 
     Args:
         trace: its trace.
@@ -194,9 +197,15 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
         at = order if isinstance(at, slice) else at[order]
         runs, phases, starts = runs[order], phases[order], starts[order]
         firsts = group_starts(piece_of[order])
+    offsets, lengths = trace.offsets[at], trace.lengths[at]
+    # Sums of these would not hold.
+    if lengths.sum(dtype=np.float64) >= _TOO_MANY:
+        return None
+    if offsets.min() < -1 or offsets.max() >= _FARTHEST:
+        offsets = np.where((offsets >= 0) & (offsets < _FARTHEST), offsets, -1)
     return Calls(
-        trace.offsets[at],
-        trace.lengths[at],
+        offsets,
+        lengths,
         starts,
         trace.ends[at],
         firsts,

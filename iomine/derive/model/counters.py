@@ -121,7 +121,7 @@ def _of_part(part: Mapping[str, Any], wanted: Integers, layer: int, op: int, npr
         np.full(total, op),
         rank_counts,
         rank_counts > 1,
-        _whole(requests),
+        whole(requests),
         moved,
         sizes,
         blocks,
@@ -141,7 +141,7 @@ def _known(part: Mapping[str, Any], name: str, at: Integers) -> Floats:
     return np.where(values < 0, np.nan, values)
 
 
-def _whole(values: Floats) -> Integers:
+def whole(values: Floats) -> Integers:
     """Sums as whole numbers, `UNKNOWN` where they are not known."""
     is_known = values < _TOO_MANY
     return np.where(is_known, np.where(is_known, values, 0).astype(np.int64), UNKNOWN)
@@ -174,7 +174,7 @@ def _sizes(part: Mapping[str, Any], at: Integers, file_of: Integers, word: str, 
     # Counters hold the commonest lengths of both directions: where these are as long in all, the mean is the length.
     is_exact = ((lengths * requests[:, None] == moved[:, None]) & (weights > 0)).any(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(is_exact, _whole(moved / requests), sizes)
+        return np.where(is_exact, whole(moved / requests), sizes)
 
 
 def _order(
@@ -212,8 +212,8 @@ def _order(
     has_stride = is_known & np.isin(orders, (STRIDED, SEGMENTED)) & ~np.isnan(block_bytes)
     # Darshan's stride is from the end of one request to the start of the next.
     return (
-        np.where(is_known, _whole(blocks), UNKNOWN),
-        np.where(is_known, _whole(block_bytes), UNKNOWN),
-        np.where(has_stride, stride + _whole(np.nan_to_num(block_bytes)), UNKNOWN),
+        np.where(is_known, whole(blocks), UNKNOWN),
+        np.where(is_known, whole(block_bytes), UNKNOWN),
+        np.where(has_stride, stride + whole(np.nan_to_num(block_bytes)), UNKNOWN),
         np.where(is_known, orders, UNKNOWN),
     )

@@ -46,7 +46,7 @@ def law(classes: Integers, nth: Integers, ranks: Integers, places: Integers, tot
         places: offset of its first request, negative where that is not known.
         total: number of classes.
     """
-    is_known = (places >= 0) & (places < _MOST)
+    is_known = places >= 0
     classes, nth, ranks, places = (column[is_known] for column in (classes, nth, ranks, places))
     if not len(classes):
         unknown = np.full(total, UNKNOWN)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from iomine.derive.model.calls import LAYERS, UNKNOWN, Beneath, Calls, sums
-from iomine.derive.model.counters import Counted
+from iomine.derive.model.counters import Counted, whole
 from iomine.derive.model.law import Law, law, tiles
 from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commonest, medians, orders_of_phases, shapes
 from iomine.derive.model.similarity import joined_by_likeness
@@ -26,6 +26,8 @@ _MINOR: Final = 64
 _MINOR_SHARE: Final = 0.01
 # Collective, not, and not known.
 _COLLECTIVES: Final = 3
+# In place of an order, where it is not known where requests lie.
+LOST: Final = len(ORDERS)
 
 Collective = Mapping[tuple[int, int], bool]
 
@@ -135,17 +137,19 @@ def traced_rows(
     length, weights, piece_of_length = _lengths(main)
     middle = medians(main_phase[piece_of_length], length, total, weights)
     found = shapes(main)
-    orders = orders_of_phases(found, main_phase, total)
+    is_lost = np.bincount(main_phase, np.minimum.reduceat(main.offsets, main.firsts) < 0, total) > 0
+    orders = np.where(is_lost, LOST, orders_of_phases(found, main_phase, total))
     accesses, is_collective = _accesses(filled, phase_of, total), _collective(filled, phase_of, ops, collective)
     pairs, pair_of = grouped(phase_of, filled.ranks)
     piece_bytes = np.add.reduceat(filled.lengths, filled.firsts, dtype=np.float64)
     rank_counts = np.bincount(phase_of[pairs], minlength=total)
     requests, moved = np.bincount(phase_of, filled.counts, total), np.bincount(phase_of, piece_bytes, total)
-    kinds = ((ops * len(ACCESSES) + accesses) * len(ORDERS) + orders) * _COLLECTIVES + is_collective
+    kinds = ((ops * len(ACCESSES) + accesses) * (LOST + 1) + orders) * _COLLECTIVES + is_collective
     measures = np.column_stack([rank_counts, requests / rank_counts, moved / rank_counts, middle])
     class_of = joined_by_likeness(kinds, measures, alike)
     count = int(class_of.max()) + 1
     leaders = np.unique(class_of, return_index=True)[1]
+    has_places = orders[leaders] != LOST
     own, main_own = class_of[phase_of], class_of[main_phase]
     nth = _numbered(class_of)
     held = Held(calls, *(_by_number(phases, int(calls.phases.max()), column) for column in (class_of, nth)))
@@ -163,13 +167,13 @@ def traced_rows(
         ops=ops[leaders],
         evidence=np.full(count, TRACE),
         accesses=accesses[leaders],
-        orders=orders[leaders],
+        orders=np.where(has_places, orders[leaders], UNKNOWN),
         rank_count=ranks_of_class,
         request_bytes=medians(main_own[piece_of_length], length, count, weights),
         requests_per_rank=medians(own[pairs], np.bincount(pair_of, filled.counts).astype(np.int64), count),
         bytes_per_rank=medians(own[pairs], np.bincount(pair_of, piece_bytes).astype(np.int64), count),
-        block_bytes=commonest(main_own[found.pieces], found.bytes, found.bytes, count),
-        segment_count=medians(main_own, found.block_counts, count),
+        block_bytes=np.where(has_places, commonest(main_own[found.pieces], found.bytes, found.bytes, count), UNKNOWN),
+        segment_count=np.where(has_places, medians(main_own, found.block_counts, count), UNKNOWN),
         stride_bytes=places.strides,
         first_offset_bytes=places.law.first_offsets,
         rank_step_bytes=places.law.rank_steps,
@@ -378,7 +382,7 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
         rank_count=rank_counts,
         request_bytes=of_most(files.request_bytes),
         requests_per_rank=of_most(per_rank),
-        bytes_per_rank=of_most(np.rint(files.moved_bytes / ranks).astype(np.int64)),
+        bytes_per_rank=of_most(whole(np.rint(files.moved_bytes / ranks))),
         block_bytes=of_most(files.block_bytes),
         segment_count=of_most(blocks),
         stride_bytes=of_most(files.stride_bytes),
