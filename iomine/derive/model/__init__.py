@@ -9,7 +9,8 @@ Who wants more than rows, to replay a program, say, works with a `Model`, which 
     model = model_of(read_log(path))       # `iomine.pipeline.ingest.rows`
     model.columns                          # of the table `phase_class`, in the order of time; row 0 is class 1
     model.requests(row)                    # what that class holds, request by request; None by counters
-    ior_values(model)[row]                 # what IOR needs (`iomine.derive.model.replay`), None where that is not known
+    replayed(model)[row]                   # what IOR needs for it (-b, -t, -s, -i, -d, -F, -c, -z, -C, -e), and how like the
+                                           # class that is (`iomine.derive.model.replay`); None where IOR cannot
 
 After the method of PAS2P-IO (Méndez et al.), which joins phases by the order of their calls; here what they do joins them.
 """
