@@ -17,6 +17,7 @@ from iomine.derive import mpiio_posix, phase_layers, phase_model, phases, traces
 from iomine.derive.model import Model
 from iomine.derive.model.calls import UNKNOWN
 from iomine.derive.model.law import law
+from iomine.derive.model.replay import replayed
 from iomine.derive.model.similarity import joined_by_likeness
 from iomine.derive.trace import Tables
 from iomine.sources.darshan import assembled
@@ -464,6 +465,7 @@ def test_nothing_that_a_log_says_stops_its_model(requests: list[Request], counte
         held = model.requests(number)
         assert (held is None) == (row["evidence"] == "counters")
         assert held is None or row["request_count"] == len(held.lengths)
+    assert len(rows) == len(replayed(model))
 
 
 def test_where_requests_lie_may_not_be_known() -> None:
