@@ -40,7 +40,8 @@ class Ior(NamedTuple):
         is_own_files: each rank has a file (-F).
         is_collective: requests are collective (-c).
         is_random: requests come in no order (-z).
-        shift: whose data a rank reads: of the rank so many further on (-C -Q shift), 0 for its own.
+        shift: whose data a rank reads: of the rank so many further on (-C -Q shift), 0 for its own. IOR takes it for nodes
+            instead where it finds that ranks fill node after node (`tasksBlockMapping`).
         is_synced: files are synced after writing (-e).
     """
 
