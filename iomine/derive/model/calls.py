@@ -79,7 +79,6 @@ class Beneath(NamedTuple):
         phases: phase of each, as MPI-IO's are numbered.
         file_ids: file of each.
         ranks: rank of each.
-        is_sieve: read in order to write.
     """
 
     offsets: Integers
@@ -89,7 +88,6 @@ class Beneath(NamedTuple):
     phases: Integers
     file_ids: Integers
     ranks: Integers
-    is_sieve: Flags
 
 
 class Called(NamedTuple):
@@ -136,11 +134,13 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
     rows: list[tuple[Integers, Integers, Integers, Floats, Floats]] = []
     for layer, name in enumerate(LAYERS):
         for part in tables.get(f"{name}_file", ()):
+            own = part["file_id"].to_numpy()
             for op, word in enumerate(OPS):
-                moved = part[f"{word}_bytes"].to_numpy().astype(np.float64)
-                at = np.flatnonzero(moved > 0)
-                keys = np.full(len(at), layer), part["file_id"].to_numpy()[at], np.full(len(at), op)
-                rows.append((*keys, moved[at], np.zeros(len(at))))
+                moved = part[f"{word}_bytes"].to_numpy()
+                at = (moved > 0).nonzero()[0]
+                if len(at):
+                    keys = np.full(len(at), layer), own[at], np.full(len(at), op)
+                    rows.append((*keys, moved[at].astype(np.float64), np.zeros(len(at))))
     for trace in traces:
         moved = trace.bytes
         if trace.layer == "posix" and is_sieve is not None:
@@ -148,13 +148,15 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
         at = np.flatnonzero(moved)
         keys = np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
         rows.append((*keys, np.zeros(len(at)), moved[at]))
-    if not sum(len(row[0]) for row in rows):
+    if not any(len(row[0]) for row in rows):
         nothing = np.empty(0, np.int64)
         return Called(nothing, nothing, nothing, np.empty(0), np.empty(0, bool))
     layers, file_ids, ops, counted, traced = (np.concatenate(column) for column in zip(*rows, strict=True))
     firsts, row_of = grouped(layers, file_ids, ops)
     layers, file_ids, ops = layers[firsts], file_ids[firsts], ops[firsts]
     counted, traced = sums(row_of, counted), sums(row_of, traced)
+    if not (layers == _MPIIO).any():
+        return Called(layers, file_ids, ops, np.maximum(counted, traced), traced >= _WHOLE * counted)
     # POSIX does what MPI-IO asks; of reads of a file that MPI-IO writes and does not read only the trace tells whose they are.
     pair_of = grouped(file_ids, ops)[1]
     is_mpiio = layers == _MPIIO
@@ -257,9 +259,9 @@ def beneath(posix: Trace, mpiio: Trace, phases: Layer, is_sieve: Flags | None) -
         is_sieve: POSIX requests that read in order to write, None where there are none.
     """
     wanted = np.repeat(np.isin(posix.file_ids, mpiio.file_ids), posix.counts)
-    if is_sieve is None:
-        is_sieve = np.zeros(len(posix.starts), bool)
-    ops = np.where(is_sieve, WRITE, np.repeat(posix.ops, posix.counts))
+    ops = np.repeat(posix.ops, posix.counts)
+    if is_sieve is not None:
+        ops[is_sieve] = WRITE
     found = np.where(wanted, phase_at(phases, ops, posix.starts, posix.ends), -1)
     at = np.flatnonzero(found >= 0)
     runs = np.repeat(np.arange(len(posix.counts)), posix.counts)[at]
@@ -271,7 +273,6 @@ def beneath(posix: Trace, mpiio: Trace, phases: Layer, is_sieve: Flags | None) -
         found[at],
         posix.file_ids[runs],
         posix.ranks[runs],
-        is_sieve[at],
     )
 
 

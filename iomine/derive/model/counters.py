@@ -55,10 +55,6 @@ class Counted(NamedTuple):
     ends: Floats
     seconds: Floats
 
-    def where(self, wanted: Flags) -> "Counted":
-        """Some of the rows."""
-        return Counted._make(column[wanted] for column in self)
-
 
 def counted(tables: Tables, files: Called, nprocs: int) -> Counted | None:
     """Files that no trace speaks for; None where there are none.
@@ -68,6 +64,8 @@ def counted(tables: Tables, files: Called, nprocs: int) -> Counted | None:
         files: files by direction, in the layer that the program called.
         nprocs: processes of the run.
     """
+    if files.is_traced.all():
+        return None
     found = []
     for layer, name in enumerate(LAYERS):
         for op in range(len(OPS)):

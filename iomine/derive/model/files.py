@@ -18,6 +18,10 @@ _SUMS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "meta_seconds": dict.fromkeys(LAYERS, ("meta_seconds",)),
 }
 _PLACES: Final = {name: place for place, name in enumerate(_SUMS)}
+# For each layer a place and a column that is added there.
+_COLUMNS: Final = {
+    layer: [(_PLACES[name], column) for name, of_layer in _SUMS.items() for column in of_layer.get(layer, ())] for layer in LAYERS
+}
 _MPIIO, _POSIX = (LAYERS.index(name) for name in ("mpiio", "posix"))
 
 
@@ -79,11 +83,10 @@ def file_records(tables: Tables) -> FileRecords:
         for part in tables.get(f"{name}_file", ()):
             own = part["file_id"].to_numpy()
             values = np.zeros((len(own), len(_SUMS)))
-            for place, columns in enumerate(of_layer.get(name, ()) for of_layer in _SUMS.values()):
-                for column in columns:
-                    # Negatives are Darshan's word for what it does not know.
-                    counted = part[column].to_numpy() if column in part else np.full(len(own), -1)
-                    values[:, place] += np.where(counted < 0, np.nan, counted)
+            for place, column in _COLUMNS[name]:
+                # Negatives are Darshan's word for what it does not know.
+                counted = part[column].to_numpy() if column in part else np.full(len(own), -1)
+                values[:, place] += np.where(counted < 0, np.nan, counted)
             parts.append((np.full(len(own), layer), own, values))
     if not sum(len(part[0]) for part in parts):
         return FileRecords(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, len(_SUMS))))

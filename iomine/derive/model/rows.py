@@ -433,6 +433,8 @@ def _mapped(layers: Integers, ops: Integers, known: Layers) -> tuple[Integers, F
 
 def together(parts: list[Rows]) -> Rows:
     """One after the other, classes numbered on; at least one."""
+    if len(parts) == 1:
+        return parts[0]
     befores = np.cumsum([0, *(len(part.layers) for part in parts[:-1])])
     parts = [part._replace(file_classes=part.file_classes + before) for part, before in zip(parts, befores, strict=True)]
     return Rows._make(map(np.concatenate, zip(*parts, strict=True)))
@@ -440,7 +442,10 @@ def together(parts: list[Rows]) -> Rows:
 
 def in_order(rows: Rows) -> tuple[Rows, Integers]:
     """The same in the order of their start, those that have none last; and the new number of each."""
-    order = np.lexsort((rows.layers, rows.ops, np.nan_to_num(rows.start_seconds, nan=np.inf)))
+    # NaN sorts last.
+    order = np.lexsort((rows.layers, rows.ops, rows.start_seconds))
+    if (order[1:] > order[:-1]).all():
+        return rows, order
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     of_classes = rows._fields.index("file_classes")

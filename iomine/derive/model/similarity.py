@@ -22,6 +22,8 @@ def joined_by_likeness(kinds: Integers, measures: Floats, alike: float = ALIKE) 
         measures: what is compared, a row for each phase, none below 0.
         alike: what `s` has to be at least, above 0.
     """
+    if len(kinds) == 1:
+        return np.zeros(1, np.int64)
     # Phases that are the same in all are one to compare.
     _, same = grouped(kinds, *measures.T)
     firsts = np.full(int(same.max()) + 1, len(same))
@@ -50,6 +52,8 @@ def joined_by_likeness(kinds: Integers, measures: Floats, alike: float = ALIKE) 
 
 def _classes(measures: Floats, alike: float) -> Integers:
     """The class of each row, numbered in the order of the classes' first rows."""
+    if len(measures) == 1:
+        return np.zeros(1, np.int64)
     class_of = np.full(len(measures), -1)
     # Only what is like a row in the measure that differs most can be like it at all.
     widest = max(range(measures.shape[1]), key=lambda column: len(np.unique(measures[:, column])))
