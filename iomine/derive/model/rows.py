@@ -210,9 +210,9 @@ def _lengths(calls: Calls) -> tuple[Integers, Integers, Integers]:
 
 def _without_minor(calls: Calls, phases: Integers) -> Calls:
     """Requests without those that move next to nothing beside the others of their phase, as headers do."""
-    length, weights, piece_of = _lengths(calls)
     if calls.lengths.max() <= calls.lengths.min() * _MINOR:
         return calls
+    length, weights, piece_of = _lengths(calls)
     phase_of = np.searchsorted(phases, calls.phases)
     heavy = commonest(phase_of[piece_of], length, length * weights.astype(np.float64), len(phases))
     phase_of = calls.of_requests(phase_of)
@@ -312,6 +312,8 @@ def _latest(class_of: Integers, ends: Floats, count: int) -> Floats:
 
 def _rhythm(class_of: Integers, starts: Floats, ends: Floats, count: int) -> tuple[Floats, Floats]:
     """The median gap between the phases of each class, and its period where there is one."""
+    if len(class_of) == count:
+        return np.full(count, np.nan), np.full(count, np.nan)
     order = np.lexsort((starts, class_of))
     classes, starts, ends = class_of[order], starts[order], ends[order]
     is_next = classes[1:] == classes[:-1]
