@@ -14,7 +14,7 @@ from tables import columns, rows_of
 
 from iomine.derive import phase_layers, phases, traces
 from iomine.derive.gaps import parted
-from iomine.derive.phases import _are_little
+from iomine.derive.phases import are_little
 
 _FLOOR_SECONDS = 1e-3
 
@@ -118,7 +118,7 @@ def test_what_is_next_to_nothing(moved: list[tuple[int, int]]) -> None:
     little = {name for name in names if sums[name] < 65_536 and together[name] < 1e-3 * sum(sums.values())}
     group_of = np.array([names.index(group) for group, _ in moved])
     expected = [group in little for group, _ in moved]
-    assert expected == _are_little(group_of, np.array([part for _, part in moved], float)).tolist()
+    assert expected == are_little(group_of, np.array([part for _, part in moved], float)).tolist()
 
 
 def test_many_small_files_are_no_next_to_nothing() -> None:
