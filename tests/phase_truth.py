@@ -66,7 +66,8 @@ def counted() -> Iterator[Counted]:
     """Every traced workload whose phases are known, counted in every way; data through stdio has no traces."""
     for workload in workloads():
         labelled = (workload["truth"].get("write_phases"), workload["truth"].get("read_phases"))
-        if None in labelled or not workload.get("dxt") or workload["truth"].get("stdio_heavy"):
+        known = known_phases(workload)
+        if known is None:
             continue
         try:
             log = read_log(log_of(workload))
@@ -74,7 +75,6 @@ def counted() -> Iterator[Counted]:
             continue
         special = special_ids(special_files(log.tables))
         of_files, _ = split_by_files(log.tables, special)
-        known = _accounted(workload, labelled)
         gap = min(_shortest_gap(of_files, op, count) for op, count in zip(OPS, known, strict=True))
         for way, (evidence, method) in WAYS.items():
             tables = of_files if evidence == "trace" else {name: of_files[name] for name in of_files.keys() - _TRACE_TABLES}
@@ -83,6 +83,14 @@ def counted() -> Iterator[Counted]:
             # What moved no bytes has no bins, nor gaps.
             gap_bins = gap / (heatmap_stretches(log.tables, "posix")[1] or 1)
             yield Counted(workload["id"], way, known, labelled, *_count(found), gap_bins)
+
+
+def known_phases(workload: Row) -> tuple[int, int] | None:
+    """Write phases and read phases that a traced workload has; None where that is not known, or its data has no trace."""
+    labelled = (workload["truth"].get("write_phases"), workload["truth"].get("read_phases"))
+    if None in labelled or not workload.get("dxt") or workload["truth"].get("stdio_heavy"):
+        return None
+    return _accounted(workload, labelled)
 
 
 def _accounted(workload: Row, labelled: tuple[int, int]) -> tuple[int, int]:

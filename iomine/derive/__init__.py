@@ -3,6 +3,7 @@
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.lineage import io_signature, lineage_id
+from iomine.derive.model import phase_model
 from iomine.derive.order import in_order
 from iomine.derive.ost_pace import ost_pace, ost_streams, rank_ost
 from iomine.derive.osts import ost_io
@@ -36,6 +37,7 @@ __all__ = [
     "ost_streams",
     "periods",
     "phase_layers",
+    "phase_model",
     "phases",
     "rank_detail",
     "rank_io",

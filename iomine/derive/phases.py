@@ -129,7 +129,7 @@ def _kept(tables: Tables, traces: Mapping[str, Trace], name: str, method: Method
     """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
     trace = traces[name]
     found = chains(trace, _shortest_gap(method), _sieve_reads(tables, traces) if name == "posix" else None)
-    incidental = np.unique(trace.file_ids[_is_incidental(trace)])
+    incidental = incidental_files(trace)
     if len(incidental):
         found = found.of(~np.isin(found.file_ids, incidental))
     if method == "paper":
@@ -203,7 +203,7 @@ def _binned(tables: Tables, layers: Sequence[str], method: Method) -> Layer | No
 
 def _layer(evidence: str, busy: _Busy, floor: float, method: Method) -> Layer:
     phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
-    is_little = _are_little(phase_of, busy.stretches.moved_bytes)
+    is_little = are_little(phase_of, busy.stretches.moved_bytes)
     if is_little.any():
         busy = busy.of(~is_little)
         phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor, method)
@@ -262,11 +262,12 @@ def _bursts_per_rank(busy: _Busy, floor: float, method: Method) -> Integers:
     return medians
 
 
-def _is_incidental(trace: Trace) -> Flags:
-    return _are_little(grouped(trace.file_ids)[1], trace.bytes)
+def incidental_files(trace: Trace) -> Integers:
+    """Files that hold next to nothing of what a layer moved."""
+    return np.unique(trace.file_ids[are_little(grouped(trace.file_ids)[1], trace.bytes)])
 
 
-def _are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
+def are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
     """Whether a group's bytes are next to nothing, and so are those of all groups with no more bytes together."""
     moved = np.bincount(group_of, moved_bytes)
     ordered = np.sort(moved)

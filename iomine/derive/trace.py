@@ -98,12 +98,20 @@ def _seconds(starts: Floats, ends: Floats) -> Floats:
 
 def group_starts(*keys: npt.NDArray[Any]) -> Integers:
     """Where equal neighbours begin, in columns that are not empty."""
-    is_start = np.empty(len(keys[0]), dtype=bool)
-    is_start[0] = True
-    np.not_equal(keys[0][1:], keys[0][:-1], out=is_start[1:])
-    for key in keys[1:]:
-        is_start[1:] |= key[1:] != key[:-1]
-    return np.flatnonzero(is_start)
+    return _is_start(*keys).nonzero()[0]
+
+
+def group_sizes(firsts: Integers, total: int) -> Integers:
+    """How many each group has, from where each begins; at least one group.
+
+    Args:
+        firsts: where each begins.
+        total: of all groups.
+    """
+    sizes = np.empty_like(firsts)
+    np.subtract(firsts[1:], firsts[:-1], out=sizes[:-1])
+    sizes[-1] = total - firsts[-1]
+    return sizes
 
 
 def grouped(*keys: npt.NDArray[Any]) -> tuple[Integers, Integers]:
@@ -113,7 +121,16 @@ def grouped(*keys: npt.NDArray[Any]) -> tuple[Integers, Integers]:
         For each group, in the order of its keys, a row of it; and for each row the number of its group.
     """
     order = np.lexsort(keys[::-1])
-    firsts = group_starts(*(key[order] for key in keys))
+    is_start = _is_start(*(key[order] for key in keys))
     group_of = np.empty(len(order), dtype=np.int64)
-    group_of[order] = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(order)))
-    return order[firsts], group_of
+    group_of[order] = is_start.cumsum() - 1
+    return order[is_start], group_of
+
+
+def _is_start(*keys: npt.NDArray[Any]) -> Flags:
+    is_start = np.empty(len(keys[0]), dtype=bool)
+    is_start[0] = True
+    np.not_equal(keys[0][1:], keys[0][:-1], out=is_start[1:])
+    for key in keys[1:]:
+        is_start[1:] |= key[1:] != key[:-1]
+    return is_start

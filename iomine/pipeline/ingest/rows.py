@@ -28,6 +28,7 @@ from iomine.derive import (
     ost_streams,
     periods,
     phase_layers,
+    phase_model,
     phases,
     rank_detail,
     rank_io,
@@ -42,6 +43,7 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
+from iomine.derive.model import Model
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers
@@ -189,6 +191,16 @@ class Given:
         """Columns of the table `phase`."""
         return phases(self.layers, self.run_seconds)
 
+    @cached_property
+    def transforms(self) -> Columns:
+        """Columns of the table `mpiio_posix`."""
+        return mpiio_posix(self.tables, self.traces)
+
+    @cached_property
+    def model(self) -> Model:
+        """The I/O model: classes of phases that do the same."""
+        return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
+
 
 def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
     """All rows of a log: what it holds, and what follows from that while it is in memory.
@@ -196,9 +208,8 @@ def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
     A derivation that fails costs its own rows and those that follow from them, and becomes a row of the table
     `failed_derivation`.
     """
-    job = log.job
-    tables, doubted = sound(log.tables, None if job.doubt else job.run_seconds * job.nprocs)
-    given = Given(replace(log, tables=tables), doubted)
+    given = _given(log)
+    tables = given.log.tables
     derived: dict[str, Columns] = {}
     failures: list[tuple[str, str]] = []
     rows: dict[str, Iterable[Columns]] = {**tables, "segment": ()}
@@ -212,6 +223,17 @@ def rows_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
         names, errors = zip(*failures, strict=True)
         derived[FAILED] = {"derivation": list(names), "error": list(errors)}
     return rows | {table: [columns] for table, columns in derived.items() if columns}
+
+
+def model_of(log: Log) -> Model:
+    """The I/O model of a log that need not be in a warehouse: classes of phases, and the requests that each holds."""
+    return _given(log).model
+
+
+def _given(log: Log) -> Given:
+    job = log.job
+    tables, doubted = sound(log.tables, None if job.doubt else job.run_seconds * job.nprocs)
+    return Given(replace(log, tables=tables), doubted)
 
 
 @contextmanager
@@ -273,7 +295,8 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "ost_io": lambda given: ost_io(given.tables, given.traces),
     "ost_pace": lambda given: ost_pace(given.streams, given.log.job.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
-    "mpiio_posix": lambda given: mpiio_posix(given.tables, given.traces),
+    "mpiio_posix": lambda given: given.transforms,
+    "phase_class": lambda given: given.model.columns,
     "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
     "access_run": lambda given: access_runs(given.ordered),
     # Pictures show all requests that were traced.

@@ -143,3 +143,18 @@ MPIIO_POSIX = Table(
     grain=("log_id", "file_id", "op"),
     for_people=True,
 )
+PHASE_CLASS = Table(
+    "phase_class",
+    "Phases of a log that do the same in the layer that the program called, in one direction: the program's I/O model.",
+    (
+        *("log_id", "layer", "phase_class", "op", "evidence", "access", "is_collective", "collective_ratio", "is_blocking"),
+        *("is_synced", "file_count", "file_id", "largest_path", "view_count", "hint_count", "transformation", "rank_count"),
+        *("request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count", "request_order"),
+        *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "law_ratio", "tiles_ratio"),
+        *("phase_count", "start_seconds", "end_seconds", "gap_seconds", "period_seconds", "request_count", "moved_bytes"),
+        *("weight_ratio", "is_relevant", "rank_call_seconds", "rank_wait_seconds", "rank_exchange_seconds"),
+        *("storage_seconds", "overcount_seconds", "rank_meta_seconds"),
+    ),
+    grain=("log_id", "phase_class"),
+    for_people=True,
+)

@@ -1,0 +1,292 @@
+"""Requests that a program made itself, phase by phase: those of MPI-IO, and those of POSIX on files that went not through it."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from iomine.derive.phases import Layer, incidental_files
+from iomine.derive.stretches import READ, WRITE, sieve_reads
+from iomine.derive.trace import OPS, Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
+
+# In place of a number that is not known; no place in a file, nor a step, is as low.
+UNKNOWN: Final = int(np.iinfo(np.int64).min)
+# A trace that holds less of what was moved to or from a file does not speak for it.
+_WHOLE: Final = 0.9
+# No file is as long, and no run moves as much.
+_FARTHEST: Final = 1 << 60
+_TOO_MANY: Final = 2.0**62
+
+
+class Calls(NamedTuple):
+    """Requests of a layer in pieces; those of a piece are a rank's on a file in a phase, in the order of their start.
+
+    Attributes:
+        offsets: where in its file each request starts, -1 where that is not known.
+        lengths: bytes of each.
+        starts: when each started, in seconds since the start of the run.
+        ends: when each ended.
+        firsts: index of each piece's first request.
+        counts: requests of each piece.
+        phases: phase of each piece, as its layer numbers them.
+        file_ids: file of each piece.
+        ranks: rank of each piece.
+    """
+
+    offsets: Integers
+    lengths: Integers
+    starts: Floats
+    ends: Floats
+    firsts: Integers
+    counts: Integers
+    phases: Integers
+    file_ids: Integers
+    ranks: Integers
+
+    def of_requests(self, of_pieces: Integers) -> Integers:
+        """For each request what is known of its piece."""
+        return np.repeat(of_pieces, self.counts)
+
+    def where(self, wanted: Flags) -> "Calls":
+        """Some of the requests."""
+        if wanted.all():
+            return self
+        counts = np.bincount(self.of_requests(np.arange(len(self.counts)))[wanted], minlength=len(self.counts))
+        stays = counts > 0
+        counts = counts[stays]
+        return Calls(
+            self.offsets[wanted],
+            self.lengths[wanted],
+            self.starts[wanted],
+            self.ends[wanted],
+            np.cumsum(counts) - counts,
+            counts,
+            self.phases[stays],
+            self.file_ids[stays],
+            self.ranks[stays],
+        )
+
+
+class Beneath(NamedTuple):
+    """POSIX requests that MPI-IO made, within its phases; what was read in order to write counts with the writes.
+
+    Attributes:
+        offsets: where in its file each starts.
+        lengths: bytes of each.
+        starts: when each started.
+        ends: when each ended.
+        phases: phase of each, as MPI-IO's are numbered.
+        file_ids: file of each.
+        ranks: rank of each.
+        is_sieve: read in order to write.
+    """
+
+    offsets: Integers
+    lengths: Integers
+    starts: Floats
+    ends: Floats
+    phases: Integers
+    file_ids: Integers
+    ranks: Integers
+    is_sieve: Flags
+
+
+class Called(NamedTuple):
+    """What was moved to or from files, each direction of a file in the layer that the program called.
+
+    Attributes:
+        layers: layer of each row, an index into `LAYERS`.
+        file_ids: file of each.
+        ops: direction of each, an index into `OPS`.
+        moved_bytes: by counters, by the trace where it holds more.
+        is_traced: the trace speaks for it.
+    """
+
+    layers: Integers
+    file_ids: Integers
+    ops: Integers
+    moved_bytes: Floats
+    is_traced: Flags
+
+    def where(self, wanted: Flags) -> "Called":
+        """Some of the rows."""
+        return Called._make(column[wanted] for column in self)
+
+
+LAYERS: Final = ("mpiio", "posix", "stdio", "dfs")
+_MPIIO, _POSIX = (LAYERS.index(name) for name in ("mpiio", "posix"))
+
+
+def sums(groups: Integers, values: npt.NDArray[np.generic], total: int = 0) -> Floats:
+    """Sum of the values of each group, as floats; `total` is the least number of groups."""
+    found: Floats = np.bincount(groups, values, total).astype(np.float64, copy=False)
+    return found
+
+
+def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> Called:
+    """Files by direction that bytes were moved to or from.
+
+    Args:
+        tables: columns by table, in one or more parts, without special files.
+        traces: the log's traces.
+        is_sieve: POSIX requests that read in order to write, as `sieve_reads` gives them; None where there are none.
+    """
+    # Layer, file, direction, bytes by counters and bytes by trace.
+    rows: list[tuple[Integers, Integers, Integers, Floats, Floats]] = []
+    for layer, name in enumerate(LAYERS):
+        for part in tables.get(f"{name}_file", ()):
+            for op, word in enumerate(OPS):
+                moved = part[f"{word}_bytes"].to_numpy().astype(np.float64)
+                at = np.flatnonzero(moved > 0)
+                keys = np.full(len(at), layer), part["file_id"].to_numpy()[at], np.full(len(at), op)
+                rows.append((*keys, moved[at], np.zeros(len(at))))
+    for trace in traces:
+        moved = trace.bytes
+        if trace.layer == "posix" and is_sieve is not None:
+            moved = np.add.reduceat(np.where(is_sieve, 0, trace.lengths), trace.firsts, dtype=np.float64)
+        at = np.flatnonzero(moved)
+        keys = np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
+        rows.append((*keys, np.zeros(len(at)), moved[at]))
+    if not sum(len(row[0]) for row in rows):
+        nothing = np.empty(0, np.int64)
+        return Called(nothing, nothing, nothing, np.empty(0), np.empty(0, bool))
+    layers, file_ids, ops, counted, traced = (np.concatenate(column) for column in zip(*rows, strict=True))
+    firsts, row_of = grouped(layers, file_ids, ops)
+    layers, file_ids, ops = layers[firsts], file_ids[firsts], ops[firsts]
+    counted, traced = sums(row_of, counted), sums(row_of, traced)
+    # POSIX does what MPI-IO asks; of reads of a file that MPI-IO writes and does not read only the trace tells whose they are.
+    pair_of = grouped(file_ids, ops)[1]
+    is_mpiio = layers == _MPIIO
+    is_beneath = (layers == _POSIX) & (np.bincount(pair_of, is_mpiio) > 0)[pair_of]
+    is_doubtful = (layers == _POSIX) & (ops == READ) & np.isin(file_ids, file_ids[is_mpiio & (ops == WRITE)])
+    stays = ~is_beneath & ~(is_doubtful & (traced == 0))
+    moved = np.where(is_doubtful, traced, np.maximum(counted, traced))
+    found = Called(layers, file_ids, ops, moved, is_doubtful | (traced >= _WHOLE * counted))
+    return Called._make(column[stays] for column in found)
+
+
+def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | None = None) -> Calls | None:
+    """Requests of a layer in its phases; None where there are none, or what they move cannot be.
+
+    Args:
+        trace: its trace.
+        layer: its phases.
+        wanted: runs of the trace that count.
+        of_requests: requests that count, None for all.
+    """
+    if not wanted.any():
+        return None
+    wanted = wanted & ~np.isin(trace.file_ids, incidental_files(trace))
+    phases = phase_at(layer, np.repeat(trace.ops, trace.counts), trace.starts, trace.ends)
+    is_wanted = np.repeat(wanted, trace.counts) & (phases >= 0)
+    if of_requests is not None:
+        is_wanted &= of_requests
+    if not is_wanted.any():
+        return None
+    at = slice(None) if is_wanted.all() else np.flatnonzero(is_wanted)
+    runs = np.repeat(np.arange(len(trace.counts)), trace.counts)[at]
+    phases, starts = phases[at], trace.starts[at]
+    firsts = group_starts(runs, phases)
+    groups, group_of = grouped(phases[firsts], trace.file_ids[runs[firsts]], trace.ranks[runs[firsts]])
+    is_first = np.zeros(len(starts), bool)
+    is_first[firsts] = True
+    if len(groups) < len(firsts) or np.any((starts[1:] < starts[:-1]) & ~is_first[1:]):
+        piece_of = np.repeat(group_of, group_sizes(firsts, len(starts)))
+        order = np.lexsort((starts, piece_of))
+        at = order if isinstance(at, slice) else at[order]
+        runs, phases, starts = runs[order], phases[order], starts[order]
+        firsts = group_starts(piece_of[order])
+    offsets, lengths = trace.offsets[at], trace.lengths[at]
+    # Sums of these would not hold.
+    if lengths.sum(dtype=np.float64) >= _TOO_MANY:
+        return None
+    if offsets.min() < -1 or offsets.max() >= _FARTHEST:
+        offsets = np.where((offsets >= 0) & (offsets < _FARTHEST), offsets, -1)
+    return Calls(
+        offsets,
+        lengths,
+        starts,
+        trace.ends[at],
+        firsts,
+        group_sizes(firsts, len(starts)),
+        phases[firsts],
+        trace.file_ids[runs[firsts]],
+        trace.ranks[runs[firsts]],
+    )
+
+
+def phase_at(layer: Layer, ops: Integers, starts: Floats, ends: Floats) -> Integers:
+    """The phase of their direction in which requests lie, negative where there is none.
+
+    Args:
+        layer: the phases; those of one direction do not overlap.
+        ops: direction of each request.
+        starts: when each started.
+        ends: when each ended; infinite or NaN where times are not sound.
+    """
+    phase_of, stretches = layer.phase_of, layer.stretches
+    total = int(phase_of.max()) + 1
+    op_of = np.zeros(total, np.int64)
+    op_of[phase_of] = stretches.ops
+    begins, finishes = np.full(total, np.inf), np.full(total, -np.inf)
+    np.minimum.at(begins, phase_of, stretches.starts)
+    np.maximum.at(finishes, phase_of, stretches.ends)
+    found = np.full(len(starts), -1)
+    is_sound = (starts <= ends) & (ends < np.inf)
+    for op in range(len(OPS)):
+        own = np.flatnonzero(op_of == op)
+        is_op = ops == op
+        if not len(own) or not is_op.any():
+            continue
+        own = own[np.argsort(begins[own], kind="stable")]
+        nth = np.searchsorted(begins[own], starts, side="right") - 1
+        candidates = own[np.maximum(nth, 0)]
+        is_within = is_op & is_sound & (nth >= 0) & (starts <= finishes[candidates])
+        found = np.where(is_within, candidates, found)
+    return found
+
+
+def beneath(posix: Trace, mpiio: Trace, phases: Layer, is_sieve: Flags | None) -> Beneath:
+    """What MPI-IO's requests became in POSIX.
+
+    Args:
+        posix: the trace of POSIX.
+        mpiio: the trace of MPI-IO.
+        phases: MPI-IO's phases.
+        is_sieve: POSIX requests that read in order to write, None where there are none.
+    """
+    wanted = np.repeat(np.isin(posix.file_ids, mpiio.file_ids), posix.counts)
+    if is_sieve is None:
+        is_sieve = np.zeros(len(posix.starts), bool)
+    ops = np.where(is_sieve, WRITE, np.repeat(posix.ops, posix.counts))
+    found = np.where(wanted, phase_at(phases, ops, posix.starts, posix.ends), -1)
+    at = np.flatnonzero(found >= 0)
+    runs = np.repeat(np.arange(len(posix.counts)), posix.counts)[at]
+    return Beneath(
+        posix.offsets[at],
+        posix.lengths[at],
+        posix.starts[at],
+        posix.ends[at],
+        found[at],
+        posix.file_ids[runs],
+        posix.ranks[runs],
+        is_sieve[at],
+    )
+
+
+def sieves(posix: Trace | None, mpiio: Trace | None) -> Flags | None:
+    """POSIX requests that read in order to write; None where there are none."""
+    if posix is None or mpiio is None or not (posix.ops == READ).any():
+        return None
+    is_sieve = sieve_reads(posix, mpiio)
+    return is_sieve if is_sieve.any() else None
+
+
+def pairs_in(file_ids: Integers, ops: Integers, called_files: Called, layer: int) -> Flags:
+    """Which files and directions are those of a layer that its trace speaks for."""
+    wanted = np.flatnonzero((called_files.layers == layer) & called_files.is_traced)
+    if not len(wanted):
+        return np.zeros(len(file_ids), bool)
+    keys = grouped(np.concatenate([file_ids, called_files.file_ids[wanted]]), np.concatenate([ops, called_files.ops[wanted]]))[1]
+    return np.isin(keys[: len(file_ids)], keys[len(file_ids) :])

@@ -1,0 +1,109 @@
+"""Where the time of a class goes: waiting for the last rank, exchanging data, storage.
+
+A collective call begins when the last of its ranks has come, and where few ranks move the data of all, they exchange it
+before or after. So of the time in calls of the mean rank, what it waits for the last rank is one part, what POSIX was busy
+another, and the rest is the exchange. Waiting and exchange are the program's, storage is the system's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from iomine.derive.model.calls import Calls
+from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped
+
+
+class Spent(NamedTuple):
+    """Seconds of each class.
+
+    Attributes:
+        calls: in its requests, of the mean rank.
+        waits: of them until the last rank of a call has come.
+        storage: in which any POSIX request of it was under way, NaN where that is not known.
+        exchange: the rest.
+        excess: by how much waiting and storage exceed the calls: storage that worked while nobody was in a call, or twice
+            counted where ranks wait for different calls.
+    """
+
+    calls: Floats
+    waits: Floats
+    storage: Floats
+    exchange: Floats
+    excess: Floats
+
+
+def spent(in_calls: Floats, waits: Floats, storage: Floats, is_buffered: Flags) -> Spent:
+    """The parts of the time in calls.
+
+    Args:
+        in_calls: time in calls of the mean rank, for each class.
+        waits: of that the time until the last rank has come.
+        storage: time in which POSIX was busy, NaN where that is not known.
+        is_buffered: fewer ranks called POSIX than MPI-IO; of other classes nobody waits or exchanges.
+    """
+    waits = np.where(is_buffered, waits, 0.0)
+    rest = np.where(is_buffered, in_calls - waits - storage, 0.0)
+    return Spent(in_calls, waits, storage, np.maximum(rest, 0.0), np.maximum(-rest, 0.0))
+
+
+def in_calls(calls: Calls, classes: Integers, rank_counts: Integers) -> Floats:
+    """Time in requests of each class, of its mean rank.
+
+    Args:
+        calls: requests.
+        classes: class of each piece.
+        rank_counts: ranks of each class.
+    """
+    seconds = np.add.reduceat(calls.ends - calls.starts, calls.firsts)
+    return np.bincount(classes, seconds, len(rank_counts)) / rank_counts
+
+
+def waits(calls: Calls, classes: Integers, rank_counts: Integers, wanted: Flags) -> Floats:
+    """Time of the mean rank until the last rank has come to a call, at most until the call ends for itself.
+
+    The k-th requests of ranks on a file in a phase are one call.
+
+    Args:
+        calls: requests.
+        classes: class of each piece.
+        rank_counts: ranks of each class.
+        wanted: classes that are asked for; others are 0.
+    """
+    pieces = np.flatnonzero(wanted[classes])
+    if not len(pieces):
+        return np.zeros(len(rank_counts))
+    counts = calls.counts[pieces]
+    group_of = grouped(calls.phases[pieces], calls.file_ids[pieces])[1]
+    longest = np.zeros(int(group_of.max()) + 1, np.int64)
+    np.maximum.at(longest, group_of, counts)
+    begins = np.cumsum(longest) - longest
+    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    at = np.repeat(calls.firsts[pieces], counts) + within
+    call_of = np.repeat(begins[group_of], counts) + within
+    starts, ends = calls.starts[at], calls.ends[at]
+    last = np.full(int(longest.sum()), -np.inf)
+    np.maximum.at(last, call_of, starts)
+    seconds = np.minimum(last[call_of], ends) - starts
+    return np.bincount(np.repeat(classes[pieces], counts), seconds, len(rank_counts)) / rank_counts
+
+
+def busy(starts: Floats, ends: Floats, classes: Integers, total: int) -> Floats:
+    """Length of the union of each class's intervals.
+
+    Args:
+        starts: when each interval starts.
+        ends: when each ends.
+        classes: class of each.
+        total: number of classes.
+    """
+    seconds = np.zeros(total)
+    if not len(starts):
+        return seconds
+    order = np.lexsort((starts, classes))
+    starts, ends, classes = starts[order], ends[order], classes[order]
+    begins = group_starts(classes)
+    for begin, end in zip(begins, np.append(begins[1:], len(classes)), strict=True):
+        until = np.maximum.accumulate(ends[begin:end])
+        since = np.maximum(starts[begin:end], np.append(-np.inf, until[:-1]))
+        seconds[classes[begin]] = np.maximum(until - since, 0.0).sum()
+    return seconds

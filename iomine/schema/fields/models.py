@@ -1,0 +1,58 @@
+"""The I/O model: classes of phases that do the same, with weights, and where their time goes."""
+
+from iomine.schema.fields.kinds import Kind, Privacy, defined
+
+MODELS = {
+    **defined(
+        Kind.INTEGER,
+        phase_class="Number of the phase class, from 1 in the order of time, within its log.",
+    ),
+    **defined(
+        Kind.LABEL,
+        Privacy.OPEN,
+        access="Whether ranks of a phase touch files of their own (own), of several ranks (shared), or both (mixed).",
+        request_order=(
+            "How requests of a rank on a file follow each other in a phase: single, consecutive, strided (single requests at "
+            "equal distance), segmented (blocks of consecutive ones), random, irregular."
+        ),
+    ),
+    **defined(
+        Kind.FLAG,
+        is_blocking="True where no MPI-IO call of that direction on the files was nonblocking; empty where counters do not tell.",
+        is_synced="True where files that are written were synced: fsync, fdatasync, fflush or MPI_File_sync.",
+        is_relevant="True where the class moves at least 1 % of the log's bytes.",
+    ),
+    **defined(Kind.TEXT, Privacy.PATH, largest_path="File of which the class moved most bytes."),
+    **defined(
+        Kind.COUNT,
+        requests_per_rank="Requests of a rank in a phase, the (lower) median over ranks and phases.",
+        segment_count="Blocks of consecutive requests of a rank on a file in a phase, the (lower) median.",
+        phase_count="Phases of the class; empty where no trace or heat map tells.",
+    ),
+    **defined(
+        Kind.BYTES,
+        request_bytes="Length of requests, but for headers: their (lower) median by trace, the commonest by counters.",
+        bytes_per_rank="Bytes of a rank in a phase, the (lower) median over ranks and phases.",
+        block_bytes="Bytes of consecutive requests together: of most bytes by trace, of all where counters tell.",
+        first_offset_bytes="Where the first phase begins for the first rank, by the law of first offsets.",
+        rank_step_bytes="From where a phase begins for a rank to where it does for the next; empty where that differs.",
+        phase_step_bytes="From where a phase begins for a rank to where the next does; empty where the class has one phase.",
+    ),
+    **defined(
+        Kind.RATIO,
+        collective_ratio="Share of collective calls among MPI-IO calls of that direction on the files; 0 in other layers.",
+        law_ratio="Share of pairs of rank and phase that begin exactly where the law of first offsets says.",
+        tiles_ratio="Share of POSIX requests beneath MPI-IO that lie within the tile of their phase, or of their block in it.",
+        weight_ratio="Share of the class in the bytes that the program moved in the layers that it called.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        gap_seconds="From the end of a phase to the start of the next of the class, the median.",
+        rank_call_seconds="Time in requests of the class, of its mean rank.",
+        rank_wait_seconds="Time of the mean rank until the last has come to a call; 0 without collective buffering.",
+        rank_exchange_seconds="Time in requests beyond waiting and storage, at least 0; 0 without collective buffering.",
+        storage_seconds="Time in which at least one POSIX request of the class was under way.",
+        overcount_seconds="By how much waiting and storage exceed the time in requests, where they do; exchange is 0 there.",
+        rank_meta_seconds="Time in opens, closes and the like of the class's files, of its mean rank, in proportion to phases.",
+    ),
+}
