@@ -110,7 +110,7 @@ SELECT
     CASE WHEN mean IS NOT NULL THEN 0.95 * (program_seconds + moved_bytes * least) END AS least_predicted_seconds,
     CASE WHEN mean IS NOT NULL THEN 1.05 * (program_seconds + moved_bytes * most) END AS most_predicted_seconds,
     is_own_system, ior_distance, repetition_count, output_path, test,
-    CASE WHEN mean IS NULL THEN COALESCE(lack, 'IOR has measured nothing near enough there: the line beside would.') END AS reason,
+    CASE WHEN mean IS NULL THEN COALESCE(lack, 'IOR has measured nothing like it there.') END AS reason,
     CASE WHEN mean IS NULL AND lack IS NULL THEN
         'mpiexec -n ' || rank_count || ' ior -a ' || upper(layer) || CASE WHEN access = 'own' THEN ' -F' ELSE '' END
         || ' -b ' || line_block_bytes || ' -t ' || request_bytes
