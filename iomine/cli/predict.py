@@ -29,11 +29,12 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Tell how long the I/O of a log, or of each log of a job, would take on a system.
+    """Tell how long a log's I/O would take on another system.
 
-    It is the time of the mean rank in reads and writes: waiting and exchange of the program as traced, and its bytes by the data
-    time of IOR's nearest test. Where none is near, the line of IOR that would tell is printed. Where five runs of the lineage in
-    the 30 days before ran on measured systems, the median of measured over predicted, and the time by it, stand beside.
+    Of a job it tells of each log. It is the time of the mean rank in reads and writes: waiting and exchange of the program
+    as traced, and its bytes by the data time of IOR's nearest test. Where none is near, the line of IOR that would tell is
+    printed. Where five runs of the lineage in the 30 days before ran on measured systems, the median of measured over
+    predicted, and the time by it, stand beside.
     """
     from iomine.cli.terminal.questions import ask
     from iomine.views.encode import records

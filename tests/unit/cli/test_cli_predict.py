@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -103,3 +104,18 @@ def test_what_cannot_be_predicted(iomine, warehouse, warehouse_of) -> None:
     assert (0, "There is nothing to predict: no log has an I/O model.\n") == (nothing.exit_code, nothing.stderr)
     without = iomine("predict", LOG, "--on", "all", "--warehouse", warehouse_of(log=[{"log_id": LOG}]))
     assert "IOR has measured no system" in without.stderr
+
+
+def test_names_of_systems_steer_nothing(iomine, warehouse_of) -> None:
+    """A folder's name stays a name: in tables, in JSON, above IOR's line, and where another system was asked for."""
+    hostile = "a'b\";\n\x1b[31m$(touch pwned) `x` <b>\u202e"
+    warehouse = warehouse_of(
+        log=[{"log_id": LOG, "start_at": AT}], phase_class=[_class(1)], ior_run=[_run(hostile, 1.0, ior_transfer_bytes=16)]
+    )
+    shown = [iomine("predict", LOG, "--on", on, "--warehouse", warehouse) for on in (hostile, "all", "other")]
+    assert [0, 0, 2] == [answer.exit_code for answer in shown]
+    for answer in shown:
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", answer.output)
+        assert not any(line.startswith(("$", "`", "\x1b")) for line in answer.output.splitlines())
+    answer = json.loads(iomine("predict", LOG, "--on", hostile, "--json", "--warehouse", warehouse).stdout)
+    assert {hostile} == {row["system"] for row in answer["classes"]}
