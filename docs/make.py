@@ -42,6 +42,7 @@ SLOW: Final = {
     "performance.md": "tests/bench/performance.py --write",
     "periods.md": "tests/period_truth.py",
     "phases.md": "tests/phase_truth.py",
+    "prediction_year.md": "tests/prediction_year.py",
     "predictions.md": "tests/prediction_truth.py",
     "truth.md": "tests/truth.py",
     "weather_truth.md": "tests/weather_truth.py",

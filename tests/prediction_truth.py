@@ -223,8 +223,9 @@ _TEXT: Final = """\
 <!-- Written by tests/prediction_truth.py. -->
 
 `predictions` says how long a log's reads and writes would take the mean rank on a system that IOR has measured
-([how to ask](ior.md)). Here stand {count} times of {programs} programs beside what they took, each predicted from IOR on the same
-kind of storage. On two cores, what takes less than {long} s is mostly chance.
+([how to ask](ior.md)). Here stand {count} times of {programs} programs beside what they took, each predicted from IOR on the
+same kind of storage. On two cores, what takes less than {long} s is mostly chance. [A year of runs on
+Lustre](prediction_year.md) stands apart.
 
 Beside it: the same against the log's time in requests, which is what is predicted (of checkpoints, *measured* has opens and
 closes too, and the slowest rank), and bytes over the bandwidth that IOR prints for the test made for the program.
