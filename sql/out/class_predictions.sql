@@ -10,7 +10,7 @@ WITH class AS (
         weight_ratio, is_relevant, rank_wait_seconds, rank_exchange_seconds, rank_call_seconds, start_at AS log_start_at, mount,
         -- Nobody waits in requests that are not collective.
         COALESCE(rank_wait_seconds + rank_exchange_seconds, CASE WHEN NOT is_collective THEN 0.0 END) AS program_seconds,
-        request_bytes * GREATEST(1, COALESCE(block_bytes, 0) // NULLIF(request_bytes, 0)) AS line_block_bytes,
+        CASE WHEN request_bytes > 0 THEN request_bytes * GREATEST(1, COALESCE(block_bytes, 0) // request_bytes) END AS line_block_bytes,
         CASE
             WHEN layer = 'stdio' THEN 'IOR does not measure buffered streams.'
             WHEN access = 'mixed' THEN 'Ranks share some of its files and others not, which IOR does not do in one test.'
@@ -114,7 +114,7 @@ SELECT
     CASE WHEN mean IS NULL AND lack IS NULL THEN
         'mpiexec -n ' || rank_count || ' ior -a ' || upper(layer) || CASE WHEN access = 'own' THEN ' -F' ELSE '' END
         || ' -b ' || line_block_bytes || ' -t ' || request_bytes
-        || ' -s ' || GREATEST(1, CAST(round(moved_bytes / rank_count / line_block_bytes) AS BIGINT))
+        || ' -s ' || GREATEST(1, moved_bytes // rank_count // line_block_bytes)
         -- Reads need a file, and nobody measures storage who reads what they wrote themselves.
         || ' -i 3 -w' || CASE WHEN op = 'read' THEN ' -r -C' ELSE '' END
     END AS ior_line,
