@@ -44,6 +44,8 @@ SLOW: Final = {
     "performance.md": "tests/bench/performance.py --write",
     "periods.md": "tests/period_truth.py",
     "phases.md": "tests/phase_truth.py",
+    "prediction_year.md": "tests/prediction_year.py",
+    "predictions.md": "tests/prediction_truth.py",
     "truth.md": "tests/truth.py",
     "system_state_truth.md": "tests/system_state_truth.py",
     "system_state_year.md": "tests/system_state_year.py",

@@ -162,7 +162,7 @@ stdio AS (
         SUM(moved_bytes) FILTER (op = 'read') AS asked_bytes, MAX(extent_bytes) AS touched_bytes,
         -- At least: no rank touches more than the file has, so an input that each rank reads once is not read again by any.
         -- More than a BIGINT holds is more than was moved, and of a hostile log the products would not add up.
-        SUM(LEAST(extent_bytes * rank_count, 9223372036854775807)) FILTER (extent_bytes * rank_count IS NOT NULL) AS most_once_bytes,
+        SUM(LEAST(GREATEST(extent_bytes * rank_count, 0), 9223372036854775807)) FILTER (extent_bytes * rank_count IS NOT NULL) AS most_once_bytes,
         TRY_CAST(CASE WHEN bool_and(op = 'read') THEN GREATEST(SUM(moved_bytes) - most_once_bytes, 0) END AS BIGINT)
             AS again_rank_bytes,
         'stdio' AS layer, 'mean' AS size_evidence, CASE WHEN op = 'read' THEN 'size' END AS extent_evidence

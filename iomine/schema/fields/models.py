@@ -1,4 +1,4 @@
-"""The I/O model: classes of phases that do the same, with weights, and where their time goes."""
+"""The I/O model: classes of phases that do the same, with weights, where their time goes, and what it would be elsewhere."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -55,4 +55,35 @@ MODELS = {
         overcount_seconds="By how much waiting and storage exceed the time in requests, where they do; exchange is 0 there.",
         rank_meta_seconds="Time in opens, closes and the like of the class's files, of its mean rank, in proportion to phases.",
     ),
+    # What it would be elsewhere, by IOR.
+    **defined(
+        Kind.FLAG,
+        is_buffered="True where IOR's requests were collective with hints that gather them at aggregators (romio_cb_…=enable).",
+        is_own_system="True where the log ran on the system: its files lie below the mount that IOR measured.",
+    ),
+    **defined(Kind.COUNT, repetition_count="Repetitions of IOR that a rate is the mean of."),
+    **defined(
+        Kind.NUMBER,
+        mean_seconds_per_byte="Seconds of IOR's data time for a byte, the mean of its repetitions.",
+        least_seconds_per_byte="Seconds of IOR's data time for a byte, the least of its repetitions.",
+        most_seconds_per_byte="Seconds of IOR's data time for a byte, the most of its repetitions.",
+        ior_distance="How far IOR's transfer and tasks are from the class's: doublings of both, added; 2 at most are used.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        predicted_seconds="Time of the mean rank in requests on the system, by IOR's data time; NULL where that is unknown.",
+        least_predicted_seconds="The same by the least of IOR's repetitions, 5 % less.",
+        most_predicted_seconds="The same by the most of IOR's repetitions, 5 % more.",
+        measured_seconds="Time of the mean rank in requests of what was predicted, where the log ran on the system.",
+    ),
+    **defined(
+        Kind.RATIO,
+        prediction_error_ratio="Predicted over measured time, less 1; NULL where the log ran elsewhere.",
+        predicted_bytes_ratio="Share of the log's bytes for which a time is predicted.",
+    ),
+    **defined(
+        Kind.COUNT,
+        unknown_class_count="Phase classes for which no time is predicted, those that move less than 1 % included.",
+    ),
+    **defined(Kind.TEXT, Privacy.OPEN, ior_line="Line of IOR that measures the class; it writes in the folder where it is run."),
 }
