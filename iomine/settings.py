@@ -100,7 +100,7 @@ def read_site_file(file: Path, what: str, parse: Callable[[str], _Value], *, is_
     except UnicodeDecodeError as error:
         raise UsageError(f"The {what} in {file} are not UTF-8 text: save the file as such.") from error
     except OSError as error:
-        if is_needed or not isinstance(error, FileNotFoundError):
+        if is_needed or not isinstance(error, FileNotFoundError | NotADirectoryError):
             raise UsageError(f"The {what} in {file} cannot be read ({error.strerror}): name a file that can.") from error
         text = ""
     try:

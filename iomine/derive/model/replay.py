@@ -23,6 +23,8 @@ _HEAVY: Final = 0.1
 _FARTHEST: Final = 1 << 60
 # A line with so many requests more than the trace is not worked out.
 _SLACK: Final = 1 << 20
+# Requests beyond which a line that is not exact is not compared in another order: that takes longer than all else of the model.
+_MOST_COMPARED: Final = 1 << 17
 
 
 class Ior(NamedTuple):
@@ -86,7 +88,7 @@ class Fidelity(NamedTuple):
     Attributes:
         name: `exact` (each rank makes the same requests in the same order), `unordered` (the same in another order), or
             `bytes` (as far as IOR can: other places, lengths or counts, as the reason says).
-        matched_count: requests of the line that are in the trace; None where it is not known.
+        matched_count: requests of the line that are in the trace; None where they were not compared.
         line_count: requests of the line.
         trace_count: requests of the class, None where no trace holds them.
         reason: why it is not exact, None where it is.
@@ -213,6 +215,8 @@ def fidelity(values: Ior, held: Requests | None, row: Mapping[str, Any]) -> Fide
     trace = np.column_stack([ranks, held.offsets, held.lengths])[order]
     if np.array_equal(line, trace) and not values.is_random:
         return Fidelity("exact", count, count, total, None)
+    if max(count, total) > _MOST_COMPARED:
+        return Fidelity("bytes", None, count, total, _reason(values, row, line, trace))
     # IOR deals out the requests on a shared file to ranks at random.
     of_all = slice(1, None) if values.is_random and not values.is_own_files else slice(None)
     matched = _in_common(line[:, of_all], trace[:, of_all])
@@ -244,6 +248,19 @@ def _reason(values: Ior, row: Mapping[str, Any], line: Integers, trace: Integers
     if row["request_order"] not in {"single", "consecutive", "strided", "segmented"}:
         return f"requests are {row['request_order'] or 'in places that the trace does not have'}, in no order that IOR has"
     return "same lengths and counts in other places: IOR puts ranks side by side from the start of the file"
+
+
+def class_columns(model: Model) -> dict[str, list[Any]]:
+    """Columns of the table `phase_class`: those of the model, and how IOR replays each class."""
+    if not model.columns:
+        return {}
+    lines = replayed(model)
+    return {
+        **model.columns,
+        "ior_options": [line and " ".join(line[0].options()) for line in lines],
+        "replay_fidelity": [line and line[1].name for line in lines],
+        "replay_reason": [line[1].reason if line else "IOR has no such layer, or requests are not known." for line in lines],
+    }
 
 
 def replayed(model: Model) -> Sequence[tuple[Ior, Fidelity] | None]:

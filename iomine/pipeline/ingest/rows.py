@@ -44,6 +44,7 @@ from iomine.derive import (
     traces_of_others,
 )
 from iomine.derive.model import Model
+from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers
@@ -296,7 +297,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "ost_pace": lambda given: ost_pace(given.streams, given.log.job.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
     "mpiio_posix": lambda given: given.transforms,
-    "phase_class": lambda given: given.model.columns,
+    "phase_class": lambda given: class_columns(given.model),
     "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
     "access_run": lambda given: access_runs(given.ordered),
     # Pictures show all requests that were traced.

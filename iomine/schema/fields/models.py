@@ -55,6 +55,21 @@ MODELS = {
         overcount_seconds="By how much waiting and storage exceed the time in requests, where they do; exchange is 0 there.",
         rank_meta_seconds="Time in opens, closes and the like of the class's files, of its mean rank, in proportion to phases.",
     ),
+    # How IOR replays it.
+    **defined(
+        Kind.LABEL,
+        Privacy.OPEN,
+        replay_fidelity=(
+            "How like the class IOR's line is: exact (the same requests of each rank in their order), unordered (in another "
+            "order), or bytes (as many bytes in requests of that size, in other places); empty where IOR cannot."
+        ),
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.OPEN,
+        ior_options="Options of the IOR line that replays the class, but for files; empty where IOR cannot.",
+        replay_reason="Why that line is not exact, or why there is none.",
+    ),
     # What it would be elsewhere, by IOR.
     **defined(
         Kind.FLAG,

@@ -153,7 +153,7 @@ PHASE_CLASS = Table(
         *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "law_ratio", "tiles_ratio"),
         *("phase_count", "start_seconds", "end_seconds", "gap_seconds", "period_seconds", "request_count", "moved_bytes"),
         *("weight_ratio", "is_relevant", "rank_call_seconds", "rank_wait_seconds", "rank_exchange_seconds"),
-        *("storage_seconds", "overcount_seconds", "rank_meta_seconds"),
+        *("storage_seconds", "overcount_seconds", "rank_meta_seconds", "ior_options", "replay_fidelity", "replay_reason"),
     ),
     grain=("log_id", "phase_class"),
     for_people=True,

@@ -12,8 +12,8 @@ from shared import Row, each, log_of, workloads
 from tables import columns
 
 from iomine.derive import phase_layers, phase_model, traces
-from iomine.derive.model import Model
-from iomine.derive.model.replay import Fidelity, Ior, fidelity, ior_requests, replayed
+from iomine.derive.model import Model, replay
+from iomine.derive.model.replay import Fidelity, Ior, class_columns, fidelity, ior_requests, replayed
 from iomine.pipeline.ingest.rows import model_of
 from iomine.sources.darshan import read_log
 
@@ -120,6 +120,18 @@ def test_lengths_that_ior_does_not_take_are_named() -> None:
     assert (100_000, 300_000) == (line[0].transfer_bytes, line[0].block_bytes)
     assert "bytes" == line[1].name
     assert "multiples of 8 bytes" in (line[1].reason or "")
+
+
+def test_long_traces_are_compared_in_their_order_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exact line is found whatever its length; whether another order would do is left open then, and never claimed."""
+    line = PLAIN._replace(ranks=4, block_bytes=1 << 20, transfer_bytes=1 << 18)
+    model = model_as(line)
+    held, row = model.requests(0), {name: column[0] for name, column in model.columns.items()}
+    in_any_order = line._replace(is_random=True)
+    assert ("unordered", 16) == fidelity(in_any_order, held, row)[:2]
+    monkeypatch.setattr(replay, "_MOST_COMPARED", 15)
+    assert ("bytes", None) == fidelity(in_any_order, held, row)[:2]
+    assert ["exact"] == class_columns(model)["replay_fidelity"]
 
 
 def is_known(row: Row) -> bool:

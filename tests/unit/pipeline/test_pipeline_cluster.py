@@ -73,6 +73,12 @@ def reported():
     progress.listen(None)
 
 
+def _scaled_once_heard(cluster: LocalCluster, reported: list[tuple[str, int, int]]) -> None:
+    while not reported:
+        time.sleep(0.05)
+    cluster.scale(1)
+
+
 def test_what_is_in_flight_follows_the_workers_that_come(nobody, reported):
     """Where there is no worker yet a few items wait; as workers come, more are handed out, four to each of their threads."""
     drawn = 0
@@ -85,7 +91,7 @@ def test_what_is_in_flight_follows_the_workers_that_come(nobody, reported):
 
     with Client(nobody, set_as_default=False) as client:
         results = map_unordered(Workers(client), abs, items())
-        threading.Timer(1.5, nobody.scale, [1]).start()
+        threading.Thread(target=_scaled_once_heard, args=(nobody, reported), daemon=True).start()
         next(results)
         assert 4 == drawn
         nobody.scale(3)

@@ -114,10 +114,10 @@ def test_csv(tmp_path):
 
 def test_csv_that_cannot_be_read(tmp_path):
     """In a sentence; and cells that are too long for Python's reader cost their line only."""
-    with pytest.raises(UsageError, match="cannot be read: name a file of UTF-8 text"):
+    with pytest.raises(UsageError, match="cannot be read: name a readable file of UTF-8 text"):
         CsvDirectory(tmp_path / "none.csv")
     (tmp_path / "latin.csv").write_bytes("größe,a@b".encode("latin-1"))
-    with pytest.raises(UsageError, match="cannot be read: name a file of UTF-8 text"):
+    with pytest.raises(UsageError, match="cannot be read: name a readable file of UTF-8 text"):
         CsvDirectory(tmp_path / "latin.csv")
     (tmp_path / "long.csv").write_text(f"ada,a@b\n{'x' * 200_000},a@b\nbob,b@b\n")
     directory = CsvDirectory(tmp_path / "long.csv")

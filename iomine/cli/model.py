@@ -1,0 +1,97 @@
+"""`iomine model`: the I/O model of a log, or of each log of a job, and the IOR lines that replay it."""
+# ruff: noqa: PLC0415
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from iomine.cli.meant import LogOrJob, meant
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
+from iomine.errors import OutputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_RUNNABLE: Final = 0o755
+_WHAT: Final = (
+    *("log_id", "phase_class", "layer", "op", "access", "request_order", "phase_count", "rank_count", "requests_per_rank"),
+    *("request_bytes", "moved_bytes", "weight_ratio"),
+)
+_WHEN: Final = (
+    *("log_id", "phase_class", "start_seconds", "end_seconds", "gap_seconds", "rank_call_seconds", "rank_wait_seconds"),
+    *("rank_exchange_seconds", "storage_seconds", "rank_meta_seconds"),
+)
+
+
+def command(
+    what: LogOrJob,
+    *,
+    replay: Annotated[
+        Path | None, typer.Option("--replay", metavar="DIR", help="Write a script for each log there that replays it with IOR.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")] = False,
+    cluster: OnlyCluster = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Show the I/O model of a log, or of each log of a job.
+
+    Phases that do the same are one class. For each class stand what it does, where its time goes, and the line of IOR that
+    replays it, with how like the program that is: exact, unordered, or the same bytes in other places.
+    """
+    from iomine.cli.terminal.questions import ask
+    from iomine.views.encode import records
+    from iomine.views.questions import question
+
+    database = database_of(warehouse)
+    one = meant(database, what, cluster)
+    places = one.places(database)
+    first_night = min((place.night for place in places), default=None)
+    asked = {"cluster": one.cluster, "log_ids": [place.log_id for place in places], "first_night": first_night}
+    classes = ask(database, question("cli/model"), asked)
+    scripts = _written(replay, classes.to_pylist()) if replay is not None else []
+    if as_json:
+        typer.echo(json.dumps({"classes": list(records(classes)), "scripts": [str(script) for script in scripts]}))
+    elif classes.num_rows:
+        _show(classes, scripts)
+    else:
+        typer.echo(f"{what} has no I/O model: it moved no bytes, or its model could not be worked out.", err=True)
+
+
+def _show(classes: "pa.Table", scripts: list[Path]) -> None:
+    from iomine.cli.terminal.formats import write
+    from iomine.report.replay import replay_line
+    from iomine.units import visible
+
+    for names in (_WHAT, _WHEN):
+        write(classes.select(names), Format.TABLE)
+        typer.echo()
+    for row in classes.to_pylist():
+        reason = f" ({row['replay_reason']})" if row["replay_reason"] else ""
+        typer.echo(visible(f"# {row['log_id']} class {row['phase_class']}: {row['replay_fidelity'] or 'no line'}{reason}"))
+        if line := replay_line(row):
+            typer.echo(line)
+    for script in scripts:
+        typer.echo(visible(str(script)))
+
+
+def _written(folder: Path, classes: list[dict[str, Any]]) -> list[Path]:
+    """Writes the script of each log.
+
+    Raises:
+        OutputError: the folder cannot be written.
+    """
+    from iomine.report.replay import replay_script
+
+    scripts = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for log_id in dict.fromkeys(row["log_id"] for row in classes):
+            script = folder / f"{log_id}.sh"
+            script.write_text(replay_script(log_id, (row for row in classes if row["log_id"] == log_id)), encoding="utf-8")
+            script.chmod(_RUNNABLE)
+            scripts.append(script)
+    except OSError as error:
+        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another folder with --replay.") from error
+    return scripts
