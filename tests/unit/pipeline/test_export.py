@@ -20,6 +20,7 @@ import pytest
 from simulated import Facility
 from sweeping import column, rows, state
 
+from iomine.derive.model.replay import Ior
 from iomine.errors import UsageError, WarehouseError
 from iomine.lake import Warehouse
 from iomine.pipeline.digest import Order, digest
@@ -27,6 +28,7 @@ from iomine.pipeline.export.export import Choice, Exported, export
 from iomine.pipeline.export.pseudonyms import _DARSHANS_WORDS, _ENDINGS, _ROOTS, _TERMS, Pseudonyms
 from iomine.pipeline.sweep import Settings, run
 from iomine.schema import FIELDS, TABLES, Privacy
+from iomine.schema.ops import OPS
 from iomine.simulate import Settings as Simulation
 from iomine.simulate import simulate
 from iomine.triggers import TRIGGERS, reference_table
@@ -144,8 +146,20 @@ def own_words(folder: Path) -> str:
     reported = column(folder, "SELECT sql FROM duckdb_views()") + column(folder, "SELECT about FROM data_dictionary")
     reported += [repr(row) for table in ("view_dictionary", "triggers") for row in rows(folder, f"FROM {table}")]
     reported += [text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)]
+    # A program may have the name of an option of IOR.
+    options = [option for op in OPS for option in Ior("POSIX", op, 2, 8, 8, 1, 1, 1, True, True, True, 1, True).options()]
     return " ".join(
-        (*reported, *_DARSHANS_WORDS, *_ENDINGS, *_TERMS, *(f"/{root} {root}" for root in _ROOTS), "blue", "README", "heatmap")
+        (
+            *reported,
+            *options,
+            *_DARSHANS_WORDS,
+            *_ENDINGS,
+            *_TERMS,
+            *(f"/{root} {root}" for root in _ROOTS),
+            "blue",
+            "README",
+            "heatmap",
+        )
     )
 
 
