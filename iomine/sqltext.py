@@ -10,6 +10,7 @@ _SCALARS = {
     pa.float64(): "DOUBLE",
     pa.string(): "VARCHAR",
     pa.bool_(): "BOOLEAN",
+    pa.binary(): "BLOB",
     pa.date32(): "DATE",
     pa.timestamp("us", tz="UTC"): "TIMESTAMP WITH TIME ZONE",
 }

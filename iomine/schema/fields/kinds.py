@@ -39,6 +39,8 @@ class Kind(_Kind, Enum):
     FLAG = ("flag", pa.bool_(), "")
     TIME = ("time", pa.timestamp("us", tz="UTC"), "UTC")
     DATE = ("date", pa.date32(), "UTC")
+    # A number from 0 to 255 for each index.
+    PORTS = ("ports", pa.binary(), "")
     INTEGERS = ("integers", pa.list_(pa.int64()), "")
     TEXTS = ("texts", pa.list_(pa.string()), "")
 
