@@ -9,12 +9,10 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
-from iomine.errors import OutputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_RUNNABLE: Final = 0o755
 _WHAT: Final = (
     *("log_id", "phase_class", "layer", "op", "access", "request_order", "phase_count", "rank_count", "requests_per_rank"),
     *("request_bytes", "moved_bytes", "weight_ratio"),
@@ -77,21 +75,10 @@ def _show(classes: "pa.Table", scripts: list[Path]) -> None:
 
 
 def _written(folder: Path, classes: list[dict[str, Any]]) -> list[Path]:
-    """Writes the script of each log.
-
-    Raises:
-        OutputError: the folder cannot be written.
-    """
+    """Writes the script of each log."""
+    from iomine.cli.terminal.scripts import write_scripts
     from iomine.report.replay import replay_script
 
-    scripts = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for log_id in dict.fromkeys(row["log_id"] for row in classes):
-            script = folder / f"{log_id}.sh"
-            script.write_text(replay_script(log_id, (row for row in classes if row["log_id"] == log_id)), encoding="utf-8")
-            script.chmod(_RUNNABLE)
-            scripts.append(script)
-    except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another folder with --replay.") from error
-    return scripts
+    log_ids = dict.fromkeys(row["log_id"] for row in classes)
+    texts = {log_id: replay_script(log_id, (row for row in classes if row["log_id"] == log_id)) for log_id in log_ids}
+    return write_scripts(folder, texts)

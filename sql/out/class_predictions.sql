@@ -7,10 +7,9 @@
 WITH class AS (
     SELECT
         cluster, night, log_id, phase_class, layer, op, access, is_collective, rank_count, request_bytes, block_bytes, moved_bytes,
-        weight_ratio, is_relevant, rank_wait_seconds, rank_exchange_seconds, rank_call_seconds, start_at AS log_start_at, mount,
+        ior_options, weight_ratio, is_relevant, rank_wait_seconds, rank_exchange_seconds, rank_call_seconds, start_at AS log_start_at, mount,
         -- Nobody waits in requests that are not collective.
         COALESCE(rank_wait_seconds + rank_exchange_seconds, CASE WHEN NOT is_collective THEN 0.0 END) AS program_seconds,
-        CASE WHEN request_bytes > 0 THEN request_bytes * GREATEST(1, COALESCE(block_bytes, 0) // request_bytes) END AS line_block_bytes,
         CASE
             WHEN layer = 'stdio' THEN 'IOR does not measure buffered streams.'
             WHEN access = 'mixed' THEN 'Ranks share some of its files and others not, which IOR does not do in one test.'
@@ -46,7 +45,8 @@ nearest AS (
         output_path, test.test, repetition_count, mean_seconds_per_byte, least_seconds_per_byte, most_seconds_per_byte
     FROM placed
     LEFT JOIN core.ior_test AS test
-        ON lack IS NULL AND test.system = placed.system AND is_shared = (access = 'shared')
+        -- One task shares its file with nobody.
+        ON lack IS NULL AND test.system = placed.system AND (is_shared = (access = 'shared') OR nprocs = 1)
         -- Writes through aggregators need four tests: themselves and reads, each with and without.
         AND ((test.op = placed.op AND NOT is_buffered) OR (placed.op = 'write' AND program_seconds > 0))
         -- Above two doublings in all, IOR measured something else.
@@ -111,13 +111,7 @@ SELECT
     CASE WHEN mean IS NOT NULL THEN 1.05 * (program_seconds + moved_bytes * most) END AS most_predicted_seconds,
     is_own_system, ior_distance, repetition_count, output_path, test,
     CASE WHEN mean IS NULL THEN COALESCE(lack, 'IOR has measured nothing like it there.') END AS reason,
-    CASE WHEN mean IS NULL AND lack IS NULL THEN
-        'mpiexec -n ' || rank_count || ' ior -a ' || upper(layer) || CASE WHEN access = 'own' THEN ' -F' ELSE '' END
-        || ' -b ' || line_block_bytes || ' -t ' || request_bytes
-        || ' -s ' || GREATEST(1, moved_bytes // rank_count // line_block_bytes)
-        -- Reads need a file, and nobody measures storage who reads what they wrote themselves.
-        || ' -i 3 -w' || CASE WHEN op = 'read' THEN ' -r -C' ELSE '' END
-    END AS ior_line,
+    CASE WHEN mean IS NULL AND lack IS NULL THEN 'mpiexec -n ' || rank_count || ' ior ' || ior_options END AS ior_line,
     night, cluster
 FROM paced
 ORDER BY cluster, night, log_id, system, phase_class

@@ -100,5 +100,34 @@ MODELS = {
         Kind.COUNT,
         unknown_class_count="Phase classes for which no time is predicted, those that move less than 1 % included.",
     ),
-    **defined(Kind.TEXT, Privacy.OPEN, ior_line="Line of IOR that measures the class; it writes in the folder where it is run."),
+    **defined(
+        Kind.TEXT, Privacy.OPEN, ior_line="Line of IOR that replays the class, as `iomine model` has it; reads need a file."
+    ),
+    # What all logs do together.
+    **defined(
+        Kind.INTEGER,
+        workload_class=(
+            "Number of the class among all logs of a machine, from 1: those that IOR can replay come first, and of these the "
+            "heaviest in bytes."
+        ),
+    ),
+    **defined(Kind.TEXT, Privacy.OPEN, class_words="What a class does, in words."),
+    **defined(
+        Kind.COUNT,
+        class_count="Phase classes of logs that are alike and make one.",
+        unweighed_class_count="Phase classes among these whose bytes or time are not known, and weigh nothing there.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        request_core_seconds="Time of ranks in requests: of phase classes the time of the mean rank times ranks, added up.",
+    ),
+    **defined(
+        Kind.RATIO,
+        workload_bytes_ratio="Share in the bytes that programs moved on the machine in the layers that they called.",
+        workload_seconds_ratio="Share in the time of ranks in requests on the machine.",
+        cumulative_bytes_ratio="Share in the bytes of this class and those with more; empty where IOR has no line for it.",
+        cumulative_seconds_ratio=(
+            "Share in the time of ranks in requests of this class and those with more of it; empty where IOR has no line for it."
+        ),
+    ),
 }

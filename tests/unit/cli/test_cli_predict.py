@@ -30,6 +30,7 @@ def _class(number: int, **values: Any) -> dict[str, Any]:
         "rank_wait_seconds": 0.0,
         "rank_exchange_seconds": 0.0,
         "file_id": 1,
+        "ior_options": "-a POSIX -F -b 16384 -t 1024 -s 1 -i 1 -r",
     }
     return usual | values
 
@@ -81,10 +82,12 @@ def test_systems_come_by_their_time(iomine, warehouse) -> None:
 
 
 def test_what_is_unknown_comes_with_iors_line(iomine, warehouse) -> None:
-    """The line is printed as it is to be run."""
+    """The line is printed as it is to be run, and is that of the model."""
     answer = iomine("predict", "7", "--on", "small", "--warehouse", warehouse)
     assert 0 == answer.exit_code
-    assert "mpiexec -n 4 ior -a POSIX -F -b 1024 -t 1024 -s 16 -i 3 -w -r -C" in answer.stdout.splitlines()
+    line = "mpiexec -n 4 ior -a POSIX -F -b 16384 -t 1024 -s 1 -i 1 -r"
+    assert line in answer.stdout.splitlines()
+    assert line in iomine("model", "7", "--warehouse", warehouse).stdout.splitlines()
     assert "difference" not in answer.stdout
 
 

@@ -190,6 +190,8 @@ def test_views_cannot_steer_a_terminal(site: Path, view: str, terminal):
         ("explain",),
         ("trend",),
         ("trend", "--format", "json"),
+        ("workload", "--cover", "1"),
+        ("workload", "--cover", "1", "--json"),
     ],
     ids=" ".join,
 )
@@ -218,7 +220,7 @@ def test_no_command_is_left_out():
     # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
     # is what `serve` answers, and what `predict` and `model` show of names of systems and files.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
-    seen |= {"site", "serve", "digest", "predict", "model"}
+    seen |= {"workload", "site", "serve", "digest", "predict", "model"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 

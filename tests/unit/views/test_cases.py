@@ -93,7 +93,8 @@ def test_a_file_says_more_than_the_table(name: str):
 @pytest.mark.parametrize("view", find_views(), ids=lambda view: view.qualified)
 def test_reads_is_what_the_query_names(view: View):
     """The header's reads are the relations of the query, no more and no fewer."""
-    named = re.findall(r"(?:FROM|JOIN) (\w+\.\w+)", view.sql)
+    # `recurring` is DuckDB's name for all rows of a query that reads itself.
+    named = re.findall(r"(?:FROM|JOIN) (?!recurring\.)(\w+\.\w+)", view.sql)
     assert set(view.reads) == set(named)
     assert len(view.reads) == len(set(view.reads))
 
