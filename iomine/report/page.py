@@ -344,5 +344,5 @@ _GLOBALS: Final[dict[str, object]] = {
     "layers": LAYERS,
     "triggers_page": TRIGGERS_PAGE,
     "version": __version__,
-    "none": _NONE,
+    "dash": _NONE,
 }

@@ -79,6 +79,13 @@ def posix(count: int, **columns: object) -> pa.Table:
     return of_log("posix_file", count, **times, **moved, **columns)
 
 
+def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
+    """Not a word of Python's: a run of unknown length, on unknown nodes, has unknown rank-hours."""
+    text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
+    assert re.search(r"Rank-hours\s*–", text)
+    assert "None" not in text
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callable[..., Facts]) -> None:
     """Whatever a log says in its names adds no tag, runs nothing, turns no line around and stays small."""
