@@ -78,7 +78,8 @@ def _clause(row: Row, before: Sequence[Row]) -> str:
 
 def _is_written_file(row: Row, other: Row) -> bool:
     """Whether both are of one and the same file, which the other writes."""
-    return other["op"] == "write" and row["file_count"] == other["file_count"] == 1 and row["file_id"] == other["file_id"]
+    is_one_file: bool = row["file_count"] == other["file_count"] == 1 and row["file_id"] == other["file_id"]
+    return is_one_file and other["op"] == "write"
 
 
 def _ranks(told: Sequence[Row]) -> str:

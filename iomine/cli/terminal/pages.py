@@ -163,7 +163,9 @@ def _model(facts: "Facts") -> Iterator[RenderableType]:
             yield _indented(f"class {row['phase_class']}, {row['replay_fidelity'] or 'no line'}{reason}")
             yield _indented(replay_line(row) or "", 4)
     log_id = facts.log["log_id"]
-    yield _indented(f"iomine model {log_id} has all classes; iomine predict {log_id} --on all says how long each takes elsewhere.")
+    yield _indented(
+        f"iomine model {log_id} has all classes; iomine predict {log_id} --on all says how long each takes elsewhere."
+    )
     if not predicted:
         yield _indented("For that it needs outputs of IOR, which iomine sweep --stats PATH reads.")
 

@@ -50,14 +50,22 @@ _READ = {"op": "read", "phase_count": 1, "start_seconds": 5.0, "end_seconds": 6.
         ([_class(phase_count=1, access="mixed")], "writes 500.0 MiB once."),
         # By counters.
         (
-            [_class(phase_count=None, start_seconds=None, end_seconds=None, log_class_count=2), _class(2, **_READ, rank_count=8, file_id=2)],
+            [
+                _class(phase_count=None, start_seconds=None, end_seconds=None, log_class_count=2),
+                _class(2, **_READ, rank_count=8, file_id=2),
+            ],
             "writes 500.0 MiB in an unknown number of phases, and reads 500.0 MiB once.",
         ),
         ([_class(moved_bytes=None)], "writes a number of bytes that is not known; 16 ranks share one file."),
         (
-            [_class(n, phase_count=1, moved_bytes=n * MIB, log_class_count=100, start_seconds=n, end_seconds=n) for n in range(1, 6)],
-            "writes 3.0 MiB once, then writes 4.0 MiB once, then writes 5.0 MiB once, and moves the rest in 97 other ways; "
-            "16 ranks share one file.",
+            [
+                _class(n, phase_count=1, moved_bytes=n * MIB, log_class_count=100, start_seconds=n, end_seconds=n)
+                for n in range(1, 6)
+            ],
+            (
+                "writes 3.0 MiB once, then writes 4.0 MiB once, then writes 5.0 MiB once, and moves the rest in 97 other ways; "
+                "16 ranks share one file."
+            ),
         ),
         ([_class(is_relevant=False, phase_count=1)], "writes 500.0 MiB once; 16 ranks share one file."),
     ],

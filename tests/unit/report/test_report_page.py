@@ -91,7 +91,7 @@ def posix(count: int, **columns: object) -> pa.Table:
 def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
     """Not a word of Python's: a run of unknown length, on unknown nodes, has unknown rank-hours."""
     text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
-    assert re.search(r"Rank-hours\s*–", text)
+    assert re.search(r"Rank-hours\s*\N{EN DASH}", text)
     assert "None" not in text
 
 
@@ -123,8 +123,9 @@ def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callabl
 def ior_run(**values: object) -> dict[str, object]:
     """A run of IOR that moves a kibibyte in a millisecond, as the class does."""
     usual = {
-        "start_at": START, "system": "fast", "output_path": "/ior.json", "test": 1, "repetition": 1, "op": "write", "api": "MPIIO",
-        "nprocs": 4, "ior_block_bytes": 1024, "ior_transfer_bytes": 1024, "is_shared": True, "is_collective": False,
+        "start_at": START, "system": "fast", "output_path": "/ior.json", "test": 1, "repetition": 1, "op": "write",
+        "api": "MPIIO", "nprocs": 4, "ior_block_bytes": 1024,
+        "ior_transfer_bytes": 1024, "is_shared": True, "is_collective": False,
         "data_seconds": 0.001, "moved_bytes": 1024,
     }  # fmt: skip
     return usual | values
@@ -156,8 +157,12 @@ def test_io_model_has_a_mark_for_each_phase_and_its_times_and_lines(facts_of: Ca
     assert "exact : the same requests of each rank, in their order." in text.replace("exact:", "exact :")
     assert "iomine sweep --stats PATH" in text
     said = json.loads(as_json(facts))
-    assert (4, 1.25, 1) == tuple(said["phase_classes"][0][name] for name in ("rank_count", "rank_storage_seconds", "log_class_count"))
-    assert [[10.0, 11.0], [20.0, 21.0], [30.0, 31.0]] == [[row["start_seconds"], row["end_seconds"]] for row in said["class_phases"]]
+    assert (4, 1.25, 1) == tuple(
+        said["phase_classes"][0][name] for name in ("rank_count", "rank_storage_seconds", "log_class_count")
+    )
+    assert [[10.0, 11.0], [20.0, 21.0], [30.0, 31.0]] == [
+        [row["start_seconds"], row["end_seconds"]] for row in said["class_phases"]
+    ]
 
 
 def test_io_model_has_predictions_where_ior_measured(facts_of: Callable[..., Facts]) -> None:
@@ -179,9 +184,7 @@ def test_io_model_of_counters_makes_nothing_up(facts_of: Callable[..., Facts]) -
         *("rank_exchange_seconds", "ior_options", "replay_fidelity"),
     ))  # fmt: skip
     first = CLASS | unknown | {"evidence": "counters", "layer": "stdio", "replay_reason": "IOR has no such layer."}
-    facts = facts_of(
-        phase_class=[first, first | {"phase_class": 2, "start_seconds": None, "end_seconds": None}], phase=_PHASES
-    )
+    facts = facts_of(phase_class=[first, first | {"phase_class": 2, "start_seconds": None, "end_seconds": None}], phase=_PHASES)
     html = _model(facts)
     text = Outline(html).text
     assert html.count('class="write-0 unknown"') == 1
@@ -196,10 +199,14 @@ def test_io_model_of_counters_makes_nothing_up(facts_of: Callable[..., Facts]) -
 def test_io_model_of_a_hundred_classes_is_a_short_table_with_the_rest_counted(facts_of: Callable[..., Facts]) -> None:
     """The twelve that move most have a lane and a row; the rest is one row with their bytes, and many phases are few marks."""
     count, phases = 100, 10_000
-    classes = [CLASS | {"phase_class": n + 1, "moved_bytes": 1000 + n, "weight_ratio": (1000 + n) / 104_950} for n in range(count)]
+    classes = [
+        CLASS | {"phase_class": n + 1, "moved_bytes": 1000 + n, "weight_ratio": (1000 + n) / 104_950} for n in range(count)
+    ]
     classes[-1] |= {"phase_numbers": list(range(1, phases + 1)), "phase_count": phases}
     starts = np.arange(phases) / phases * 60
-    phase = of_log("phase", phases, layer="mpiio", phase=np.arange(1, phases + 1), start_seconds=starts, end_seconds=starts + 1e-6)
+    phase = of_log(
+        "phase", phases, layer="mpiio", phase=np.arange(1, phases + 1), start_seconds=starts, end_seconds=starts + 1e-6
+    )
     facts = facts_of(phase_class=classes, phase=phase)
     html = _model(facts)
     text = Outline(html).text
