@@ -32,13 +32,13 @@ def in_words(classes: Sequence[Row]) -> str:
     """
     relevant = [row for row in classes if row["is_relevant"]] or list(classes)
     heaviest = sorted(relevant, key=lambda row: -(row["moved_bytes"] or 0))[:_MOST]
-    told = [row for row in relevant if row in heaviest]
+    said = [row for row in relevant if row in heaviest]
     text = "This program "
-    for number, row in enumerate(told):
-        text += (_link(told[number - 1], row) if number else "") + _clause(row, told[:number])
-    others = classes[0]["log_class_count"] - len(told)
+    for number, row in enumerate(said):
+        text += (_link(said[number - 1], row) if number else "") + _clause(row, said[:number])
+    others = classes[0]["log_class_count"] - len(said)
     more = f", and moves the rest in {counted(others, 'other way')}" if others else ""
-    return f"{text}{more}{_ranks(told)}."
+    return f"{text}{more}{_ranks(said)}."
 
 
 def again(row: Row) -> str | None:
@@ -82,9 +82,9 @@ def _is_written_file(row: Row, other: Row) -> bool:
     return is_one_file and other["op"] == "write"
 
 
-def _ranks(told: Sequence[Row]) -> str:
+def _ranks(said: Sequence[Row]) -> str:
     """Who does it, where that is the same for all classes."""
-    counts, accesses = {row["rank_count"] for row in told}, {row["access"] for row in told}
+    counts, accesses = {row["rank_count"] for row in said}, {row["access"] for row in said}
     if len(counts) > 1 or len(accesses) > 1 or None in counts:
         return ""
     (count,), (access,) = counts, accesses
@@ -94,7 +94,7 @@ def _ranks(told: Sequence[Row]) -> str:
     if access == "own":
         return f"; each of {ranks} has files of its own"
     if access == "shared":
-        return f"; {ranks} share {_files({row['file_count'] for row in told})}"
+        return f"; {ranks} share {_files({row['file_count'] for row in said})}"
     return ""
 
 
