@@ -81,7 +81,7 @@ class Facts:
         osts: slow OSTs, those that took most time, and what is known of none.
         phases: longest phases.
         phase_classes: the I/O model: classes that move most, each with the totals of all.
-        class_phases: when phases of these were; those that no picture tells apart are one row.
+        class_phases: when phases of these were; those too near to be marks of their own are one row.
         predictions: how long its I/O would take on systems that IOR has measured, the fastest first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
