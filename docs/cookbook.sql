@@ -127,6 +127,28 @@ WHERE period_seconds IS NOT NULL AND layer = 'posix'
 ORDER BY confidence DESC, log_id
 LIMIT 5;
 
+-- ## How do the programs that move most do their I/O, and how often again?
+-- A class is of phases that do the same; docs/model.md says how to read it.
+SELECT app, op, layer, access, request_order AS "order", phase_count AS phases, rank_count AS ranks,
+    round(request_bytes / 1024) AS request_kib, round(moved_bytes / 1024 ** 3, 1) AS moved_gib, round(weight_ratio, 2) AS weight
+FROM phase_class
+JOIN logs USING (cluster, night, log_id)
+WHERE is_relevant
+QUALIFY row_number() OVER (PARTITION BY app, op ORDER BY moved_bytes DESC, log_id) = 1
+ORDER BY moved_bytes DESC, app, op
+LIMIT 5;
+
+-- ## Which programs do the same again and again, and after how long?
+-- A regular class of writes is a checkpoint, most often. In requests are seconds of the mean rank, in all phases together.
+SELECT app, op, phase_count AS phases, round(period_seconds, 1) AS period_seconds,
+    round(moved_bytes / phase_count / 1024 ** 2, 1) AS phase_mib, round(rank_call_seconds, 1) AS in_requests
+FROM phase_class
+JOIN logs USING (cluster, night, log_id)
+WHERE is_relevant AND phase_count > 1
+QUALIFY row_number() OVER (PARTITION BY app ORDER BY phase_count DESC, log_id) = 1
+ORDER BY phase_count DESC, app
+LIMIT 5;
+
 -- ## Which input could not be read, and why?
 SELECT parse_filename(path) AS file, stage, reason
 FROM rejects

@@ -51,6 +51,11 @@ def human_seconds(seconds: float) -> str:
     return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:02.0f} h"
 
 
+def fine_seconds(seconds: float) -> str:
+    """The same, with two digits of what is below a second: 0.0123 is `0.012 s`."""
+    return human_seconds(seconds) if abs(seconds) >= 1 or not seconds else f"{seconds:.2g} s"
+
+
 def ost_name(ost_id: int) -> str:
     """An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`; SQL's is `finding.ost_name_sql`."""
     return f"{ost_id} (OST{ost_id:04x})"

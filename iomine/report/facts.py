@@ -80,6 +80,9 @@ class Facts:
         files: files that took most time, each with the totals of all.
         osts: slow OSTs, those that took most time, and what is known of none.
         phases: longest phases.
+        phase_classes: the I/O model: classes that move most, each with the totals of all.
+        class_phases: when phases of these were; those too near to be marks of their own are one row.
+        predictions: how long its I/O would take on systems that IOR has measured, the fastest first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
         grid: when which ranks moved how much.
@@ -98,6 +101,9 @@ class Facts:
     files: Rows = field(default_factory=list)
     osts: Rows = field(default_factory=list)
     phases: Rows = field(default_factory=list)
+    phase_classes: Rows = field(default_factory=list)
+    class_phases: Rows = field(default_factory=list)
+    predictions: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
@@ -131,7 +137,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
     facts = {log_id: Facts(log) for log_id, (log,) in rows(question("report/logs")).items()}
     history = _history(places)
-    for name in _LISTS:
+    # To plan a question about predictions takes longer than any other, and few sites measure with IOR.
+    for name in (*_LISTS, *(("predictions",) if ask(_HAS_IOR).num_rows else ())):
         for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
     for log_id, (state,) in rows(question("report/system_state")).items():
@@ -149,7 +156,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
 
 # Questions of which the answers are rows of a log.
-_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "hints")
+_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "hints")
+_HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 
 def _sized(row: Row) -> Row:

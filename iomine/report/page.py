@@ -21,13 +21,15 @@ from markupsafe import Markup, escape
 from iomine import __version__
 from iomine.report import explorer
 from iomine.report.facts import Facts
-from iomine.report.pictures import bar, run_picture, tenths
+from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
+from iomine.report.pictures import PARTS, bar, class_color, class_strip, parts_bar, run_picture, tenths
+from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
-from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
+from iomine.units import counted, fine_seconds, human_bytes, ost_name, visible
 from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
@@ -194,9 +196,7 @@ def _speed(count: float | None) -> str:
 
 
 def _seconds(seconds: float | None) -> str:
-    if seconds is None:
-        return _NONE
-    return human_seconds(seconds) if abs(seconds) >= 1 or not seconds else f"{seconds:.2g} s"
+    return _NONE if seconds is None else fine_seconds(seconds)
 
 
 def _count(count: float | None) -> str:
@@ -338,11 +338,20 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "bins": _bins,
 }
 _GLOBALS: Final[dict[str, object]] = {
+    "again": again,
     "bar": bar,
+    "class_color": class_color,
+    "class_strip": class_strip,
+    "fidelity_words": FIDELITY_WORDS,
+    "in_words": in_words,
+    "order_words": ORDER_WORDS,
+    "time_parts": PARTS,
+    "parts_bar": parts_bar,
+    "replay_line": replay_line,
     "run_picture": run_picture,
     "tenths": tenths,
     "layers": LAYERS,
     "triggers_page": TRIGGERS_PAGE,
     "version": __version__,
-    "none": _NONE,
+    "dash": _NONE,
 }

@@ -8,6 +8,7 @@ import base64
 import math
 import struct
 import zlib
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -16,7 +17,8 @@ import numpy.typing as npt
 from markupsafe import Markup
 
 from iomine.report.facts import Grid
-from iomine.units import human_bytes, human_seconds
+from iomine.units import counted, fine_seconds, human_bytes, human_seconds
+from iomine.views.answers import Row
 
 _WIDTH: Final = 960
 _LEFT: Final = 84
@@ -24,6 +26,18 @@ _RIGHT: Final = 12
 _ROW: Final = 4
 _LEAST_HEIGHT: Final = 36
 _GAP: Final = 30
+_LANE: Final = 36
+_LANE_HEIGHT: Final = 14
+_LEAST_MARK: Final = 1.5
+# Classes of a direction that have a colour of their own; the next have these again, in lanes of their own.
+_COLORS: Final = 3
+# Parts of a class's time, as its rows have them.
+PARTS: Final = {
+    "rank_wait_seconds": "waiting",
+    "rank_exchange_seconds": "exchange",
+    "rank_storage_seconds": "storage",
+    "rank_meta_seconds": "opens and closes",
+}
 _SRGB_KNEE: Final = 0.0031308
 _TICKS: Final = 6
 _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
@@ -152,6 +166,84 @@ def _legend(most: float, top: float) -> list[str]:
         f'<text x="{_LEFT - 6}" y="{top + 9}" text-anchor="end">{least}</text>',
         f'<text x="{_LEFT + 166}" y="{top + 9}">{human_bytes(most)} in a cell; dark is none</text>',
     ]
+
+
+def class_strip(classes: Sequence[Row], phases: Sequence[Row], run_seconds: float | None) -> Markup:
+    """The run with a lane for each phase class, in which each of its phases is a mark.
+
+    Args:
+        classes: of the question `report/phase_classes`, those of a log.
+        phases: of the question `report/class_phases`.
+        run_seconds: of the log, None where that is not known.
+    """
+    ends = [row["end_seconds"] for row in (*classes, *phases) if row["end_seconds"] is not None]
+    seconds = max([run_seconds or 0.0, *ends])
+    if seconds <= 0:
+        return Markup("")
+    colors = class_color(classes)
+    scale = (_WIDTH - _LEFT - _RIGHT) / seconds
+    parts: list[str] = []
+    top = 0
+    for row in classes:
+        own = [phase for phase in phases if phase["phase_class"] == row["phase_class"]]
+        parts += _lane(row, own, colors[row["phase_class"]], top, scale)
+        top += _LANE
+    parts += _time_axis(seconds, top)
+    label = f"Phases by time, a lane for each of {len(classes)} classes; the table below says from when to when."
+    return Markup(  # noqa: S704  numbers and words of ours
+        f'<svg class="run strip" viewBox="0 0 {_WIDTH} {top + 24}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def class_color(classes: Sequence[Row]) -> dict[int, str]:
+    """The name of each class's colour in the style sheet: warm ones for writes and cool ones for reads."""
+    seen = dict.fromkeys(("read", "write"), 0)
+    colors = {}
+    for row in classes:
+        colors[row["phase_class"]] = f"{row['op']}-{seen[row['op']] % _COLORS}"
+        seen[row["op"]] += 1
+    return colors
+
+
+def _lane(row: Row, phases: Sequence[Row], color: str, top: float, scale: float) -> list[str]:
+    place = top + _LANE - _LANE_HEIGHT - 4
+    start, end = row["start_seconds"], row["end_seconds"]
+    is_timed = start is not None and end is not None
+    count = "phases are not known" if row["phase_count"] is None else counted(row["phase_count"], "phase")
+    says = f"{count}, {f'{fine_seconds(start)} to {fine_seconds(end)}' if is_timed else 'when is not known'}"
+    spans = [(phase["start_seconds"], phase["end_seconds"]) for phase in phases]
+    shape = color if spans else f"{color} unknown"
+    if is_timed and not spans:
+        spans = [(start, end)]
+    marks = "".join(_mark(start * scale, end * scale, place) for start, end in spans)
+    path = f'<path class="{shape}" d="{marks}"/>' if marks else ""
+    name = f"{row['phase_class']} {row['op']}"
+    return [
+        f"<g><title>Class {name}: {says}</title>",
+        f'<rect class="lane" x="{_LEFT}" y="{place}" width="{_WIDTH - _LEFT - _RIGHT}" height="{_LANE_HEIGHT}"/>{path}',
+        f'<text class="panel" x="{_LEFT - 6}" y="{place + 11}" text-anchor="end">{name}</text>',
+        f'<text x="{_LEFT}" y="{place - 4}">{says}</text></g>',
+    ]
+
+
+def _mark(start: float, end: float, top: float) -> str:
+    start = max(start, 0.0)
+    width = max(_LEAST_MARK, end - start)
+    left = min(_LEFT + start, _WIDTH - _RIGHT - width)
+    return f"M{left:.1f} {top}h{width:.1f}v{_LANE_HEIGHT}h-{width:.1f}z"
+
+
+def parts_bar(row: Mapping[str, float | None], longest: float) -> Markup:
+    """A bar of the parts of a class's time, as long as they are of the longest; the numbers stand beside it."""
+    left, rects = 0.0, []
+    names = PARTS if row["rank_wait_seconds"] is not None else ("rank_call_seconds", "rank_meta_seconds")
+    for name in names:
+        width = 100 * (row[name] or 0.0) / longest if longest else 0.0
+        if width > 0:
+            rects.append(f'<rect class="{name.split("_")[1]}" x="{left:.2f}" width="{width:.2f}" height="8"/>')
+        left += width
+    shape = 'class="bar parts" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"'
+    return Markup(f"<svg {shape}>{''.join(rects)}</svg>")  # noqa: S704  numbers, and words of ours
 
 
 def bar(part: float | None, whole: float | None, kind: str = "") -> Markup:

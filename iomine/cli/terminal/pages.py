@@ -15,7 +15,9 @@ from rich.text import Text
 
 from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
-from iomine.units import counted, human_bytes, human_seconds, ost_name, visible
+from iomine.report.model import again, in_words
+from iomine.report.replay import replay_line
+from iomine.units import counted, fine_seconds, human_bytes, human_seconds, ost_name, visible
 from iomine.views.answers import Row
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     yield from _notes(facts.notes)
     yield from _not_assessed(facts)
     yield from _section("Layers", _LAYERS, facts.layers)
+    yield from _model(facts)
     yield from _section(_most("Phases", "took longest", facts.phases, "log_phase_count"), _PHASES, facts.phases)
     yield from _section(_most("Files", "took most time", facts.files, "log_file_count"), _FILES, facts.files)
     yield from _section(_most("OSTs", "took most time", facts.osts, "log_ost_count"), _OSTS, facts.osts)
@@ -143,6 +146,30 @@ def _not_assessed(facts: "Facts") -> Iterator[RenderableType]:
         yield _indented(f"Module {row['module']} is {row['state']}{f': {why}' if why else ''}")
 
 
+def _model(facts: "Facts") -> Iterator[RenderableType]:
+    rows = facts.phase_classes
+    if not rows:
+        return
+    yield _heading("I/O model")
+    yield _indented(in_words(rows))
+    yield from _section(_most("Phase classes", "move most", rows, "log_class_count"), _CLASSES, rows)
+    yield from _section("Where the time of the mean rank goes", _TIMES, rows)
+    predicted = facts.predictions
+    yield from _section(_most("Predicted times", "are fastest", predicted, "log_system_count"), _PREDICTIONS, predicted)
+    yield _heading("Lines of IOR that do the same")
+    for row in rows:
+        reason = f": {row['replay_reason']}" if row["replay_reason"] else ""
+        if row["is_relevant"]:
+            yield _indented(f"class {row['phase_class']}, {row['replay_fidelity'] or 'no line'}{reason}")
+            yield _indented(replay_line(row) or "", 4)
+    log_id = facts.log["log_id"]
+    yield _indented(
+        f"iomine model {log_id} has all classes; iomine predict {log_id} --on all says how long each takes elsewhere."
+    )
+    if not predicted:
+        yield _indented("For that it needs outputs of IOR, which iomine sweep --stats PATH reads.")
+
+
 def _history(rows: Sequence[Row]) -> Iterator[RenderableType]:
     yield from _section("History: latest runs of this user and program at this scale", _RUNS, rows)
     if len(rows) > 1:
@@ -221,6 +248,14 @@ def _seconds(value: float | None) -> str:
     return "?" if value is None else human_seconds(value)
 
 
+def _fine_seconds(value: float | None) -> str:
+    return "?" if value is None else fine_seconds(value)
+
+
+def _word(value: str | None) -> str:
+    return value or "?"
+
+
 def _ratio(value: float | None) -> str:
     return "?" if value is None else f"{value:.1%}"
 
@@ -269,6 +304,38 @@ _PHASES: Final[tuple[Column, ...]] = (
     ("ranks", _of("rank_count", _count), "right"),
     ("slowest rank", _of("slowest_rank", _count), "right"),
     ("stragglers", _of("straggler_count", _count), "right"),
+)
+_CLASSES: Final[tuple[Column, ...]] = (
+    ("class", lambda row: f"{row['phase_class']} {row['op']}", "left"),
+    ("layer", _of("layer", str), "left"),
+    ("phases", _of("phase_count", _count), "right"),
+    ("from", _of("start_seconds", _fine_seconds), "right"),
+    ("to", _of("end_seconds", _fine_seconds), "right"),
+    ("again", lambda row: again(row) or "?", "left"),
+    ("moved", _of("moved_bytes", _bytes), "right"),
+    ("share", _of("weight_ratio", _ratio), "right"),
+    ("ranks", _of("rank_count", _count), "right"),
+    ("requests", _of("requests_per_rank", _count), "right"),
+    ("request", _of("request_bytes", _bytes), "right"),
+    ("order", _of("request_order", _word), "left"),
+    ("files", lambda row: f"{_count(row['file_count'])} {row['access']}", "left"),
+    ("known from", _of("evidence", str), "left"),
+)
+_TIMES: Final[tuple[Column, ...]] = (
+    ("class", lambda row: f"{row['phase_class']} {row['op']}", "left"),
+    ("in requests", _of("rank_call_seconds", _fine_seconds), "right"),
+    ("waiting", _of("rank_wait_seconds", _fine_seconds), "right"),
+    ("exchange", _of("rank_exchange_seconds", _fine_seconds), "right"),
+    ("storage", _of("rank_storage_seconds", _fine_seconds), "right"),
+    ("opens and closes", _of("rank_meta_seconds", _fine_seconds), "right"),
+)
+_PREDICTIONS: Final[tuple[Column, ...]] = (
+    ("system", _of("system", _short), "fold"),
+    ("predicted", _of("predicted_seconds", _fine_seconds), "right"),
+    ("at least", _of("least_predicted_seconds", _fine_seconds), "right"),
+    ("at most", _of("most_predicted_seconds", _fine_seconds), "right"),
+    ("measured", _of("measured_seconds", _fine_seconds), "right"),
+    ("of bytes", _of("predicted_bytes_ratio", _ratio), "right"),
 )
 _FILES: Final[tuple[Column, ...]] = (
     *_MOVED,

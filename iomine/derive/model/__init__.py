@@ -28,6 +28,7 @@ from iomine.derive.model.counters import counted
 from iomine.derive.model.files import FileRecords, file_records
 from iomine.derive.model.rows import (
     ACCESSES,
+    COUNTERS,
     EVIDENCE,
     Held,
     Rows,
@@ -39,7 +40,7 @@ from iomine.derive.model.rows import (
 from iomine.derive.model.shapes import ORDERS
 from iomine.derive.model.similarity import ALIKE
 from iomine.derive.phases import Layers, are_little
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 from iomine.schema.ops import OPS, WRITE
 
 # Columns of whole numbers, and others, that are those of `Rows` as they are.
@@ -172,7 +173,23 @@ def phase_model(
         classes = np.where(one.classes >= 0, places[before + np.maximum(one.classes, 0)], -1)
         held[number] = one._replace(classes=classes)
         before += len(part.layers)
-    return Model(_columns(rows, records, tables, transforms, float(files.moved_bytes.sum())), tuple(held))
+    columns = _columns(rows, records, tables, transforms, float(files.moved_bytes.sum()))
+    return Model(columns | {"phase_numbers": _phase_numbers(rows, held, layers)}, tuple(held))
+
+
+def _phase_numbers(rows: Rows, held: Sequence[Held], layers: Layers) -> list[list[int] | None]:
+    """The phases of each class, as the table `phase` numbers them; None where they are not known."""
+    found: list[list[int] | None] = [None] * len(rows.layers)
+    for each in held:
+        phases = np.argsort(each.classes, kind="stable")
+        phases = phases[each.classes[phases] >= 0]
+        for numbers in np.split(phases, group_starts(each.classes[phases])[1:]):
+            found[each.classes[numbers[0]]] = (numbers + 1).tolist()
+    # By a heat map, a class that has phases has all of its layer and direction.
+    for row in np.flatnonzero((rows.evidence == COUNTERS) & (rows.phase_count != UNKNOWN)):
+        layer = layers[LAYERS[rows.layers[row]]]
+        found[row] = (np.unique(layer.phase_of[layer.stretches.ops == rows.ops[row]]) + 1).tolist()
+    return found
 
 
 def _columns(

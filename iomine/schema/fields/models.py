@@ -8,6 +8,10 @@ MODELS = {
         phase_class="Number of the phase class, from 1 in the order of time, within its log.",
     ),
     **defined(
+        Kind.INTEGERS,
+        phase_numbers="Numbers of the class's phases in its layer, as the view phases has them; empty where they are not known.",
+    ),
+    **defined(
         Kind.LABEL,
         Privacy.OPEN,
         access="Whether ranks of a phase touch files of their own (own), of several ranks (shared), or both (mixed).",

@@ -83,6 +83,17 @@ def warehouse(warehouse_of) -> Path:
              "read_bytes": 2**20, "write_bytes": 2**30, "rank_count": 4, "slowest_rank": 3, "straggler_count": 1}
             for layer in ("posix", "all")
         ],
+        phase_class=[
+            {"log_id": "abcd000000000001", "layer": "posix", "phase_class": 1, "op": "write", "evidence": "trace",
+             "access": "shared", "file_count": 1, "file_id": 5, "rank_count": 4, "request_bytes": 2**20, "requests_per_rank": 256,
+             "bytes_per_rank": 2**28, "request_order": "strided", "phase_count": 1, "phase_numbers": [1], "start_seconds": 60.0,
+             "end_seconds": 90.0, "moved_bytes": 2**30, "weight_ratio": 0.999, "is_relevant": True, "rank_call_seconds": 2.0,
+             "rank_wait_seconds": 0.0, "rank_exchange_seconds": 0.0, "rank_meta_seconds": 0.0123,
+             "ior_options": "-a POSIX -w", "replay_fidelity": "bytes", "replay_reason": "another order"},
+            {"log_id": "cafe000000000004", "layer": "stdio", "phase_class": 1, "op": "read", "evidence": "counters",
+             "access": "own", "file_count": 3, "largest_path": HOSTILE, "moved_bytes": 5, "weight_ratio": 1.0,
+             "is_relevant": True, "replay_reason": HOSTILE},
+        ],
         ost_io=[
             {"log_id": "abcd000000000001", "layer": "posix", "op": "write", "ost_id": 6, "evidence": "trace",
              "moved_bytes": 2**30, "request_seconds": 2.0},
@@ -117,6 +128,12 @@ def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
         "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",
         "Not applicable, since the run did nothing of the kind: POSIX-111 Module MPI-IO is unsound: Cut off.",
         "posix 1 1.0 MiB 1.0 GiB 8 16 1.0 core-s 2.0 core-s 3.0 core-s 512.5 MiB",
+        "I/O model This program writes 1.0 GiB once; 4 ranks share one file.",
+        "1 write posix 1 1 min 00 s 1 min 30 s no 1.0 GiB 99.9% 4 256 1.0 MiB",
+        "1 write strided 1 shared trace",
+        "1 write 2.0 s 0.0 s 0.0 s 2.0 s 0.012 s",
+        "class 1, bytes: another order mpiexec -n 4 ior -a POSIX -w",
+        "needs outputs of IOR",
         "1 1 min 00 s 30.0 s 1.0 MiB 1.0 GiB 4 3 1",
         "1.0 MiB 1.0 GiB 6.0 core-s 4 lustre /scratch/out.h5",
         "6 (OST0006) 2.0 core-s ? 0 B 1.0 GiB trace",

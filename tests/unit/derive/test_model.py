@@ -414,6 +414,7 @@ def test_files_without_a_trace_are_classes_by_their_counters() -> None:
         "first_offset_bytes": None,
         "law_ratio": None,
         "phase_count": None,
+        "phase_numbers": None,
         "moved_bytes": 24 * SIZE,
         "rank_call_seconds": 2.0,
     }
@@ -465,6 +466,7 @@ def test_nothing_that_a_log_says_stops_its_model(requests: list[Request], counte
         held = model.requests(number)
         assert (held is None) == (row["evidence"] == "counters")
         assert held is None or row["request_count"] == len(held.lengths)
+        assert row["phase_count"] == (None if row["phase_numbers"] is None else len(set(row["phase_numbers"])))
     assert len(rows) == len(replayed(model))
 
 

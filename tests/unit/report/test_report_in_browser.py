@@ -18,10 +18,29 @@ LOG = dict.fromkeys(
 )
 
 
+# A class of the I/O model, with a hostile name where a log gives one.
+CLASS = {
+    "phase_class": 1, "layer": "posix", "op": "write", "evidence": "trace", "access": "own", "is_collective": None,
+    "request_order": "segmented", "phase_count": 2, "rank_count": 4, "requests_per_rank": 8, "request_bytes": 4096,
+    "bytes_per_rank": 32_768, "file_count": 4, "file_id": 1, "largest_path": HOSTILE, "start_seconds": 1.0, "end_seconds": 9.0,
+    "gap_seconds": 4.0, "period_seconds": None, "moved_bytes": 262_144, "weight_ratio": 1.0, "is_relevant": True,
+    "rank_call_seconds": 2.0, "rank_wait_seconds": 0.0, "rank_exchange_seconds": 0.0, "rank_storage_seconds": 2.0,
+    "storage_seconds": 2.0, "overcount_seconds": 0.0, "rank_meta_seconds": 0.1, "ior_options": "-a POSIX -F -w",
+    "replay_fidelity": "bytes", "replay_reason": HOSTILE, "log_class_count": 1, "log_class_bytes": 262_144,
+}  # fmt: skip
+PHASES = [{"phase_class": 1, "start_seconds": start, "end_seconds": start + 1, "phase_count": 1} for start in (1.0, 8.0)]
+SYSTEM = dict.fromkeys(
+    """predicted_seconds least_predicted_seconds most_predicted_seconds measured_seconds prediction_error_ratio
+    predicted_bytes_ratio unknown_class_count""".split()
+)
+
+
 def facts() -> Facts:
     names = dict.fromkeys(("cluster", "job_id", "user", "exe", "app"), HOSTILE)
     grid = Grid("heatmap", 60.0, np.zeros((4, 20)), np.arange(80.0).reshape(4, 20))
-    return Facts(LOG | names | {"log_id": "00ff", "nprocs": 4, "is_partial": False}, grid=grid)
+    log = LOG | names | {"log_id": "00ff", "nprocs": 4, "is_partial": False}
+    predictions = [SYSTEM | {"system": HOSTILE, "log_system_count": 1}]
+    return Facts(log, phase_classes=[CLASS], class_phases=PHASES, predictions=predictions, grid=grid)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
@@ -43,6 +62,11 @@ def test_page_opens_from_a_file_with_its_style_and_picture(standalone: bool, tmp
         assert "rgb(251, 251, 249)" == tab.evaluate("getComputedStyle(document.body).backgroundColor")
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert tab.locator("svg.run image").count() == 2
+        tab.get_by_text("The line of IOR").click()
+        # One click on a line marks all of it.
+        tab.locator("code.copy").click()
+        assert "mpiexec -n 4 ior -a POSIX -F -w" == tab.evaluate("getSelection().toString()")
+        assert "rgb(213, 94, 0)" == tab.locator("svg.strip path.write-0").evaluate("mark => getComputedStyle(mark).fill")
         assert HOSTILE.replace("\u202e", "\\u202e") == tab.locator("h1").inner_text()
         browser.close()
     assert said == []

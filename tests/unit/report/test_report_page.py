@@ -36,6 +36,15 @@ VERDICT = {
     "trigger_version": "2", "evidence": "bins", "finding": "Half were small.", "advice": "Write more at once.",
     "cost_core_seconds": 12.5,
 }  # fmt: skip
+CLASS = {
+    "log_id": LOG_ID, "layer": "mpiio", "phase_class": 1, "op": "write", "evidence": "trace", "access": "shared",
+    "is_collective": True, "file_count": 1, "file_id": 1, "rank_count": 4, "request_bytes": 1024, "requests_per_rank": 1,
+    "bytes_per_rank": 1024, "request_order": "single", "phase_count": 3, "phase_numbers": [1, 2, 3], "start_seconds": 10.0,
+    "end_seconds": 31.0, "gap_seconds": 9.0, "period_seconds": 10.0, "moved_bytes": 12_288, "weight_ratio": 0.75,
+    "is_relevant": True, "rank_call_seconds": 2.0, "rank_wait_seconds": 0.5, "rank_exchange_seconds": 0.25,
+    "storage_seconds": 1.25, "overcount_seconds": 0.0, "rank_meta_seconds": 0.125, "ior_options": "-a MPIIO -c -w",
+    "replay_fidelity": "exact",
+}  # fmt: skip
 Rows = Sequence[Mapping[str, object]]
 
 
@@ -79,6 +88,13 @@ def posix(count: int, **columns: object) -> pa.Table:
     return of_log("posix_file", count, **times, **moved, **columns)
 
 
+def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
+    """Not a word of Python's: a run of unknown length, on unknown nodes, has unknown rank-hours."""
+    text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
+    assert re.search(r"Rank-hours\s*\N{EN DASH}", text)
+    assert "None" not in text
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callable[..., Facts]) -> None:
     """Whatever a log says in its names adds no tag, runs nothing, turns no line around and stays small."""
@@ -91,6 +107,8 @@ def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callabl
         file_name=[{"log_id": LOG_ID, "file_id": 1, "path": text, "mount": text, "fs_type": text}],
         metadata=[{"log_id": LOG_ID, "key": text, "entry": text}],
         module=[{"log_id": LOG_ID, "module": text, "state": "unsound", "reason": text, "is_partial": True}],
+        phase_class=[CLASS | {"largest_path": text, "replay_reason": text}],
+        ior_run=[ior_run(system=text)],
     )
     for html in (page(facts), page(facts, standalone=True)):
         outline = Outline(html)
@@ -100,6 +118,107 @@ def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callabl
         assert re.findall("[\\w<>.*]+", text)[0][:8] in outline.text
         assert len(html) < 100_000
     assert json.loads(as_json(facts))["log"]["exe"] == text
+
+
+def ior_run(**values: object) -> dict[str, object]:
+    """A run of IOR that moves a kibibyte in a millisecond, as the class does."""
+    usual = {
+        "start_at": START, "system": "fast", "output_path": "/ior.json", "test": 1, "repetition": 1, "op": "write",
+        "api": "MPIIO", "nprocs": 4, "ior_block_bytes": 1024,
+        "ior_transfer_bytes": 1024, "is_shared": True, "is_collective": False,
+        "data_seconds": 0.001, "moved_bytes": 1024,
+    }  # fmt: skip
+    return usual | values
+
+
+def _model(facts: Facts) -> str:
+    """The section of the page, and that its ids and tags are in order."""
+    html = page(facts)
+    Outline(html)
+    return html[html.index('<section id="model"') : html.index('<section id="trace"')]
+
+
+_PHASES = [
+    {"log_id": LOG_ID, "layer": "mpiio", "phase": number, "start_seconds": 10.0 * number, "end_seconds": 10.0 * number + 1}
+    for number in (1, 2, 3)
+]
+
+
+def test_io_model_has_a_mark_for_each_phase_and_its_times_and_lines(facts_of: Callable[..., Facts]) -> None:
+    """The page and its JSON say the same of a class: what, when, how often, where the time goes, and how IOR does it."""
+    facts = facts_of(phase_class=[CLASS], phase=_PHASES)
+    html = _model(facts)
+    text = Outline(html).text
+    assert "This program writes 4.0 KiB 3 times, every 10.0 s (12.0 KiB in all); 4 ranks share one file." in text
+    assert re.search('<path class="write-0" d="(M[^M]+){3}"/>', html)
+    assert "Class 1 write: 3 phases, 10.0 s to 31.0 s" in text
+    assert re.search(r"2\.0 s\s*0\.5 s\s*0\.25 s\s*1\.2 s\s*0\.12 s", text)
+    assert '<code class="copy">mpiexec -n 4 ior -a MPIIO -c -w</code>' in html
+    assert "exact : the same requests of each rank, in their order." in text.replace("exact:", "exact :")
+    assert "iomine sweep --stats PATH" in text
+    said = json.loads(as_json(facts))
+    assert (4, 1.25, 1) == tuple(
+        said["phase_classes"][0][name] for name in ("rank_count", "rank_storage_seconds", "log_class_count")
+    )
+    assert [[10.0, 11.0], [20.0, 21.0], [30.0, 31.0]] == [
+        [row["start_seconds"], row["end_seconds"]] for row in said["class_phases"]
+    ]
+
+
+def test_io_model_has_predictions_where_ior_measured(facts_of: Callable[..., Facts]) -> None:
+    """The time of waiting and exchange stays, and storage's is that of IOR; a system without a like test is unknown."""
+    facts = facts_of(phase_class=[CLASS], ior_run=[ior_run(), ior_run(system="slow", op="read")])
+    assert [("fast", pytest.approx(0.762)), ("slow", None)] == [
+        (row["system"], row["predicted_seconds"]) for row in facts.predictions
+    ]
+    text = Outline(_model(facts)).text
+    assert re.search(r"fast\s*0\.76 s", text)
+    assert re.search(r"slow\s*unknown", text)
+    assert "sweep --stats" not in text
+
+
+def test_io_model_of_counters_makes_nothing_up(facts_of: Callable[..., Facts]) -> None:
+    """Without a trace a class has an outline from its first request to its last, or nothing, and dashes."""
+    unknown = dict.fromkeys((
+        *("phase_count", "phase_numbers", "gap_seconds", "period_seconds", "request_order", "rank_wait_seconds"),
+        *("rank_exchange_seconds", "ior_options", "replay_fidelity"),
+    ))  # fmt: skip
+    first = CLASS | unknown | {"evidence": "counters", "layer": "stdio", "replay_reason": "IOR has no such layer."}
+    facts = facts_of(phase_class=[first, first | {"phase_class": 2, "start_seconds": None, "end_seconds": None}], phase=_PHASES)
+    html = _model(facts)
+    text = Outline(html).text
+    assert html.count('class="write-0 unknown"') == 1
+    assert "Class 1 write: phases are not known, 10.0 s to 31.0 s" in text
+    assert "Class 2 write: phases are not known, when is not known" in text
+    assert "Of these classes counters alone are known, no requests: the run was not traced." in text
+    assert "Where waiting is not known" in text
+    assert "No line: IOR has no such layer." in text
+    assert "None" not in text
+
+
+def test_io_model_of_a_hundred_classes_is_a_short_table_with_the_rest_counted(facts_of: Callable[..., Facts]) -> None:
+    """The twelve that move most have a lane and a row; the rest is one row with their bytes, and many phases are few marks."""
+    count, phases = 100, 10_000
+    classes = [
+        CLASS | {"phase_class": n + 1, "moved_bytes": 1000 + n, "weight_ratio": (1000 + n) / 104_950} for n in range(count)
+    ]
+    classes[-1] |= {"phase_numbers": list(range(1, phases + 1)), "phase_count": phases}
+    starts = np.arange(phases) / phases * 60
+    phase = of_log(
+        "phase", phases, layer="mpiio", phase=np.arange(1, phases + 1), start_seconds=starts, end_seconds=starts + 1e-6
+    )
+    facts = facts_of(phase_class=classes, phase=phase)
+    html = _model(facts)
+    text = Outline(html).text
+    assert "The 12 of 100 phase classes that move most" in text
+    assert "88 more, not shown" in text
+    assert "88 classes that move less are not drawn" in text
+    assert f"{sum(1000 + n for n in range(88)) / 1024:.1f} KiB" in text
+    assert html.count('<rect class="lane"') == 12
+    marks = [row for row in facts.class_phases if row["phase_class"] == count]
+    assert phases == sum(row["phase_count"] for row in marks)
+    assert len(marks) <= 960
+    assert len(html) < 60_000
 
 
 def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_of: Callable[..., Facts]) -> None:
@@ -153,6 +272,7 @@ def test_log_without_any_io_says_so(facts_of: Callable[..., Facts]) -> None:
     for said in (
         "No findings",
         "did no I/O that Darshan saw",
+        "has no I/O model",
         "not traced",
         "no Lustre records",
         "No earlier run",

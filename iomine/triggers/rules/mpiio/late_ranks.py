@@ -11,6 +11,9 @@ data of all is the price of collective buffering; neither counts here. Exchange 
 look the same as waiting for a rank, and where many small pieces are exchanged that can be most of it. Who was
 late is named only where no other was: the rank with least time in MPI-IO has waited least, and where it has half of the
 median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then the I/O went another way.
+
+The I/O model in a report, and of `iomine model LOG`, parts the time of each phase class: where waiting is most of it, a rank
+comes late; where exchange is, pieces are many or small. Both take as long on a faster file system, and only storage gains by it.
 """
 
 from iomine.triggers.inputs import MPIIO_REQUESTS, SEVERAL_RANKS, TRACE

@@ -10,6 +10,9 @@ Blind spots: what counts as a gap between phases depends on the run, so a progra
 phase, however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with
 that. Where ranks drift apart their gaps do not meet, and the log has fewer phases than each of its ranks has bursts; where
 ranks take turns it has more (bursts_per_rank, beside io_phase_count in the view log_phase_profile).
+
+The I/O model in a report, and of `iomine model LOG`, says which phases do the same, how often they come again and what they
+move. The class with most phases and fewest bytes in each is the one to begin with.
 """
 
 from iomine.triggers.inputs import DATA_FILES, TRACE
