@@ -14,10 +14,9 @@ import numpy as np
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
-from iomine.simulate.network import OLD_NODES, RANKS_PER_NODE, STORAGE_UPLINK
+from iomine.simulate.network import OLD_NODES, STORAGE_UPLINK
 from iomine.simulate.people import Application
 from iomine.simulate.traffic import SLOT_SECONDS
-from iomine.units import MIB
 
 _HOUR: Final = 3600.0
 _DAY: Final = 24 * _HOUR
@@ -29,15 +28,6 @@ _SHARERS: Final = 2
 _TURNS: Final = 3
 _SHARED_FACTOR: Final = 1.75
 _SHARED_SECONDS: Final = 1800
-# Two aggregators write about as much as the uplink moves, for three seconds of four.
-_SHARER: Final = {
-    "nprocs": OLD_NODES // _SHARERS * RANKS_PER_NODE,
-    "part_bytes": 512 * MIB,
-    "datasets": 1,
-    "dumps": 30,
-    "compute_seconds": 7,
-    "stripes": 2,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +165,7 @@ def with_shared_uplink(rng: np.random.Generator, planned: Plan, start: float, da
     busy = {incident.user for incident in planned.incidents}
     owners = list({person.user: person for person in planned.applications if person.user not in busy}.values())
     length = days * _DAY
-    sharers = [_sharer(owners[place]) for place in rng.permutation(len(owners))[:_SHARERS].tolist()]
+    sharers = [_own(rng, owners[place], "bulk_output", {}) for place in rng.permutation(len(owners))[:_SHARERS].tolist()]
     begin = int(-(-(start + (0.9 + rng.uniform(0, 0.04)) * length) // SLOT_SECONDS) * SLOT_SECONDS)
     alone = [Guest(int(start + (0.3 + 0.1 * turn) * length), sharers[turn % _SHARERS], 0) for turn in range(_SHARERS * _TURNS)]
     together = [Guest(begin + 5, each, place * OLD_NODES // _SHARERS) for place, each in enumerate(sharers)]
@@ -187,16 +177,13 @@ def with_shared_uplink(rng: np.random.Generator, planned: Plan, start: float, da
     return replace(planned, incidents=incidents, guests=(*alone, *together))
 
 
-def _sharer(owner: Application) -> Application:
-    """A new application of someone, that fills most of the older leaf switch's uplink by itself."""
-    behaviour = replace(owner.behaviours[0], since=0.0, archetype="hdf5_collective", parameters=_SHARER)
-    exe = f"/sw/{owner.account}/bin/plume3d"
-    return replace(owner, lineage=f"{owner.user}.plume3d.x", exe=exe, weight=0.0, behaviours=(behaviour,))
-
-
 def _culprit(rng: np.random.Generator, people: Sequence[Application], kind: str, parameters: dict[str, int]) -> Application:
-    """A new application of someone, that nobody runs without an incident."""
-    owner = people[int(rng.integers(len(people)))]
+    """A new application of someone, that is run only in the time of an incident."""
+    return _own(rng, people[int(rng.integers(len(people)))], kind, parameters)
+
+
+def _own(rng: np.random.Generator, owner: Application, kind: str, parameters: dict[str, int]) -> Application:
+    """A new application of a user, of a kind that nobody has otherwise."""
     archetype = ARCHETYPES[kind]
     exe = archetype.exe[0]
     fresh = replace(owner.behaviours[0], archetype=kind, parameters={**archetype.draw(rng), **parameters})
