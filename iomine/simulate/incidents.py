@@ -2,7 +2,8 @@
 
 A hot OST and a metadata storm each have a culprit, an application that is run in their time, and make one target slow.
 A regression and advice that is followed change how one application behaves from a date on. A degraded link makes the
-path to the file system slow for all nodes behind one leaf switch.
+path to the file system slow for all nodes behind one leaf switch. An uplink is shared by two applications of two users: each
+ran alone before, and together they fill it.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,20 @@ import numpy as np
 
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
+from iomine.simulate.network import OLD_NODES, STORAGE_UPLINK
 from iomine.simulate.people import Application
+from iomine.simulate.traffic import SLOT_SECONDS
 
 _HOUR: Final = 3600.0
 _DAY: Final = 24 * _HOUR
 _CULPRIT_SHARE: Final = 0.3
+_LEAST_LOGS: Final = 200
+_LEAST_NIGHTLY_LOGS: Final = 50
+_SHARERS: Final = 2
+# How often each of them ran alone.
+_TURNS: Final = 3
+_SHARED_FACTOR: Final = 1.75
+_SHARED_SECONDS: Final = 1800
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +35,13 @@ class Incident:
     """Something that goes wrong, or well.
 
     Attributes:
-        kind: `hot_ost`, `metadata_storm`, `regression`, `advice_followed` or `degraded_link`.
+        kind: `hot_ost`, `metadata_storm`, `regression`, `advice_followed`, `degraded_link` or `shared_uplink`.
         start: when it begins, in seconds since the epoch.
         end: when it ends.
         target: OST, MDT or leaf switch that it makes slow, -1 for none.
         factor: how many times slower that is, or about how many times longer an application's requests are in number.
-        user: who causes it, or whose application it is, empty for nobody.
-        lineage: the application.
+        user: who causes it, or whose application it is, empty for nobody; two with a blank between them share an uplink.
+        lineage: the application, likewise.
         effect: what should be seen.
     """
 
@@ -50,16 +60,33 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
+class Guest:
+    """A job on the nodes of the older leaf switch, in place of one that would have run elsewhere.
+
+    Attributes:
+        moment: when it starts, in seconds since the epoch.
+        application: what it runs.
+        first_node: first of its nodes, among those of the leaf switch.
+    """
+
+    moment: int
+    application: Application
+    first_node: int
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """All that happens.
 
     Attributes:
         applications: those of all users, with what incidents make of them; culprits come last and have no weight.
         incidents: what goes wrong.
+        guests: jobs that are run beside those of the applications.
     """
 
     applications: tuple[Application, ...]
     incidents: tuple[Incident, ...]
+    guests: tuple[Guest, ...] = ()
 
     def of_kind(self, kind: str) -> list[Incident]:
         """The incidents of one kind."""
@@ -118,9 +145,45 @@ def plan(rng: np.random.Generator, applications: Sequence[Application], start: f
     return Plan((*people, hog, poller), tuple(sorted(incidents, key=lambda incident: incident.start)))
 
 
+def has_shared_uplink(log_count: int, days: int) -> bool:
+    """Whether there are jobs enough for some to make place for those that share an uplink."""
+    return log_count >= max(_LEAST_LOGS, _LEAST_NIGHTLY_LOGS * days)
+
+
+def with_shared_uplink(rng: np.random.Generator, planned: Plan, start: float, days: int, leaves: int) -> Plan:
+    """The plan, and an uplink that two jobs fill, which is that of the older leaf switch.
+
+    The two applications take turns first, so that it is known how long they take.
+
+    Args:
+        rng: what chooses users and time; all else is as it was without the incident.
+        planned: all else that happens.
+        start: beginning of the period, in seconds since the epoch.
+        days: its length.
+        leaves: leaf switches of the fabric; the older one comes after them.
+    """
+    busy = {incident.user for incident in planned.incidents}
+    owners = list({person.user: person for person in planned.applications if person.user not in busy}.values())
+    length = days * _DAY
+    sharers = [_own(rng, owners[place], "bulk_output", {}) for place in rng.permutation(len(owners))[:_SHARERS].tolist()]
+    begin = int(-(-(start + (0.9 + rng.uniform(0, 0.04)) * length) // SLOT_SECONDS) * SLOT_SECONDS)
+    alone = [Guest(int(start + (0.3 + 0.1 * turn) * length), sharers[turn % _SHARERS], 0) for turn in range(_SHARERS * _TURNS)]
+    together = [Guest(begin + 5, each, place * OLD_NODES // _SHARERS) for place, each in enumerate(sharers)]
+    users, lineages = (" ".join(getattr(each, name) for each in sharers) for name in ("user", "lineage"))
+    effect = f"together they fill uplink {STORAGE_UPLINK} of leaf switch {leaves}; requests take {_SHARED_FACTOR} times as long"
+    when = float(begin), float(begin + _SHARED_SECONDS)
+    shared = Incident("shared_uplink", *when, leaves, _SHARED_FACTOR, users, lineages, effect)
+    incidents = tuple(sorted((*planned.incidents, shared), key=lambda incident: incident.start))
+    return replace(planned, incidents=incidents, guests=(*alone, *together))
+
+
 def _culprit(rng: np.random.Generator, people: Sequence[Application], kind: str, parameters: dict[str, int]) -> Application:
-    """A new application of someone, that nobody runs without an incident."""
-    owner = people[int(rng.integers(len(people)))]
+    """A new application of someone, that is run only in the time of an incident."""
+    return _own(rng, people[int(rng.integers(len(people)))], kind, parameters)
+
+
+def _own(rng: np.random.Generator, owner: Application, kind: str, parameters: dict[str, int]) -> Application:
+    """A new application of a user, of a kind that nobody has otherwise."""
     archetype = ARCHETYPES[kind]
     exe = archetype.exe[0]
     fresh = replace(owner.behaviours[0], archetype=kind, parameters={**archetype.draw(rng), **parameters})

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,20 +13,22 @@ from iomine.schema.ops import OPS
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import Contents, batch_of, contents_of
+from iomine.simulate.network import NODES_PER_LEAF, RANKS_PER_NODE, network
 from iomine.simulate.people import Application
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import Floats, Integers
-from iomine.simulate.servers import NO_LOAD, Load, load_of
+from iomine.simulate.servers import NO_LOAD, Load, load_and_flows_of
+from iomine.simulate.traffic import NO_TRAFFIC, Talk, Traffic, traffic_of
 from iomine.sources.darshan.writing import Run, write_log
 
-RANKS_PER_NODE: Final = 16
-NODES_PER_LEAF: Final = 32
 _PAUSE_SECONDS: Final = 8.0
 _MOUNTS: Final = (("/", "ext4"), (fs.MOUNT, "lustre"), ("/home", "nfs4"), ("/dev", "devtmpfs"))
 _METADATA: Final = {"lib_ver": "3.4.4", "h": "romio_no_indep_rw=true;cb_nodes=4"}
 _STDOUT_RATIO: Final = 0.3
 _MOST_LINES: Final = 400
 _NANOSECONDS: Final = 1_000_000_000
+# How much more or less than others of their archetype nodes of a job say to each other.
+_TALK_SPREAD: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,24 @@ class Job:
     nodes: Integers
 
 
+class SlowLink(NamedTuple):
+    """An uplink that makes ranks behind a leaf switch slow, in programs that begin meanwhile.
+
+    Attributes:
+        kind: the incident's.
+        leaf: the leaf switch.
+        start: seconds since the epoch.
+        end: likewise.
+        factor: how many times as long their requests take.
+    """
+
+    kind: str
+    leaf: int
+    start: float
+    end: float
+    factor: float
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """What is the same for all jobs of a night.
@@ -63,7 +83,8 @@ class Site:
         heatmap_ratio: share of logs with heat maps.
         state: system state of the night and the day after.
         state_start: seconds since the epoch.
-        degraded: leaf switch, beginning, end and factor of links that are degraded.
+        leaves: leaf switches, the older one not counted.
+        slow_links: uplinks that make ranks slow.
     """
 
     out: Path
@@ -72,7 +93,8 @@ class Site:
     heatmap_ratio: float
     state: fs.SystemState
     state_start: float
-    degraded: Sequence[tuple[int, float, float, float]]
+    leaves: int
+    slow_links: Sequence[SlowLink]
 
 
 class Done(NamedTuple):
@@ -97,10 +119,12 @@ class Outcome(NamedTuple):
     Attributes:
         jobs: each of them.
         load: on the servers; `programs` are indices of jobs.
+        traffic: on the fabric.
     """
 
     jobs: list[Done]
     load: Load
+    traffic: Traffic
 
 
 def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
@@ -124,15 +148,29 @@ def run_jobs(site: Site, jobs: Sequence[Job]) -> Outcome:
             done.logs.append(truth)
             moment += program.seconds + _PAUSE_SECONDS
     if not programs:
-        return Outcome(found, NO_LOAD)
+        return Outcome(found, NO_LOAD, NO_TRAFFIC)
     batch = batch_of(programs)
     contents = contents_of(batch, *np.array(wanted).T)
     logs = [log for done in found for log in done.logs]
     for place, (program, start, name, log) in enumerate(zip(programs, starts, names, logs, strict=True)):
         log["log"] = name
         log |= _write(site.out / name, jobs[owners[place]], start, program, contents[place])  # noqa: PLW2901  the very same dict
-    load = load_of(batch, np.array(starts))
-    return Outcome(found, load._replace(programs=np.array(owners)[load.programs]))
+    load, flows = load_and_flows_of(batch, np.array(starts))
+    talks = (talk for place, done in enumerate(found) for talk in _talks(site, place, done))
+    traffic = traffic_of(network(site.leaves), flows, np.array(owners), talks)
+    return Outcome(found, load._replace(programs=np.array(owners)[load.programs]), traffic)
+
+
+def _talks(site: Site, place: int, done: Done) -> Iterator[Talk]:
+    """What the nodes of a job's programs say to each other; chance has a stream of its own."""
+    job = done.job
+    rate = ARCHETYPES[job.application.at(job.submit).archetype].mpi_bytes_per_second
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(site.seed, spawn_key=(3, job.number))))
+    rate = int(rate * rng.lognormal(0, _TALK_SPREAD))
+    for (start, end), ranks in zip(done.steps, done.ranks, strict=True):
+        nodes = job.nodes[: -(-ranks // RANKS_PER_NODE)]
+        if rate and len(nodes) > 1:
+            yield Talk(place, start, end, nodes, rate * (ranks // len(nodes)))
 
 
 def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Generator) -> tuple[Program, dict[str, Any]]:
@@ -142,7 +180,7 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
     archetype, about = ARCHETYPES[behaviour.archetype], behaviour.parameters
     nprocs = about["nprocs"]
     nodes = job.nodes[np.arange(nprocs) // RANKS_PER_NODE]
-    slowdowns = _slowdowns(site, nodes, start)
+    slowdowns, slowed_by = _slowdowns(site, nodes, start)
     folder = f"{fs.MOUNT}/{application.account}/{application.user}"
     seat = Seat(
         nprocs,
@@ -152,13 +190,14 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
         application.mdt,
         f"{folder}/run.{job.job_id}.{step}",
         f"{folder}/{application.lineage}",
+        slowed_by,
     )
     program = Program(seat, site.state, rng)
     archetype.act(program, about)
     if rng.random() < _STDOUT_RATIO:
         program.say(int(rng.integers(20, _MOST_LINES)))
     truth = archetype.truth(about)
-    slow = np.flatnonzero(slowdowns > 1)
+    slow = np.flatnonzero((slowdowns > 1) & (slowed_by == "degraded_link"))
     has_stragglers = 0 < len(slow) < nprocs
     entry = {
         "user": application.user,
@@ -175,12 +214,15 @@ def run_program(site: Site, job: Job, step: int, start: float, rng: np.random.Ge
     return program, entry
 
 
-def _slowdowns(site: Site, nodes: Integers, start: float) -> Floats:
-    slowdowns = np.ones(len(nodes))
-    for leaf, begin, end, factor in site.degraded:
-        if begin <= start < end:
-            slowdowns[nodes // NODES_PER_LEAF == leaf] *= factor
-    return slowdowns
+def _slowdowns(site: Site, nodes: Integers, start: float) -> tuple[Floats, str]:
+    """How slow the path of each rank is, and the kind of incident that makes it so."""
+    slowdowns, kind = np.ones(len(nodes)), "degraded_link"
+    for link in site.slow_links:
+        is_behind = nodes // NODES_PER_LEAF == link.leaf
+        if link.start <= start < link.end and is_behind.any():
+            slowdowns[is_behind] *= link.factor
+            kind = link.kind
+    return slowdowns, kind
 
 
 def _write(path: Path, job: Job, start: float, program: Program, contents: Contents) -> dict[str, Any]:

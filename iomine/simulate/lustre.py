@@ -18,7 +18,7 @@ from iomine.simulate import filesystem as fs
 from iomine.simulate.jobs import Outcome
 from iomine.simulate.runs import Integers
 from iomine.simulate.servers import AMOUNTS, MDT_AMOUNTS, OST_AMOUNTS, TARGETS
-from iomine.simulate.texts import day, write_snapshot
+from iomine.simulate.texts import day, packed, write_snapshot
 
 INTERVAL_SECONDS: Final = 600
 _DAY_SECONDS: Final = 86_400
@@ -102,7 +102,7 @@ class Servers:
             parts.append(heads[place % TARGETS])
             parts += ["\njob_stats:\n", *entries[begin - edges[0] : end - edges[0]]] if begin < end else ["job_stats:\n"]
             if (place + 1) % TARGETS == 0:
-                write_snapshot(self._out / "job_stats", (first + place // TARGETS + 1) * INTERVAL_SECONDS, "".join(parts))
+                write_snapshot(self._out / "job_stats", (first + place // TARGETS + 1) * INTERVAL_SECONDS, packed("".join(parts)))
                 parts = []
 
 

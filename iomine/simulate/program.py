@@ -36,6 +36,7 @@ class Seat(NamedTuple):
         mdt: MDT of its project's folders.
         folder: folder of its own.
         project: folder that its project shares.
+        slowed_by: kind of the incident that slows paths.
     """
 
     nprocs: int
@@ -45,6 +46,7 @@ class Seat(NamedTuple):
     mdt: int
     folder: str
     project: str
+    slowed_by: str = "degraded_link"
 
 
 class Program:
@@ -66,7 +68,7 @@ class Program:
         self.layouts = fs.Layouts(*self._room[:, :0])
         self.tape = Tape()
         self.bursts = {READ: 0, WRITE: 0}
-        self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0}
+        self.lost_seconds = {"hot_ost": 0.0, "metadata_storm": 0.0, "degraded_link": 0.0} | {seat.slowed_by: 0.0}
         self.datasets: dict[int, int] = {}
         self.state = state
         self._is_slowed = bool((seat.slowdowns != 1).any())
@@ -226,7 +228,7 @@ class Program:
         """A rank moves data through the buffer of a stdio stream, which it opens and closes."""
         ranks = np.array([rank])
         seconds = (_STREAM_SECONDS + length / _STREAM_BYTES_PER_SECOND) * self._noise(ranks)
-        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, count)
+        self._lose(self.seat.slowed_by, 1 - 1 / self.seat.slowdowns[ranks], seconds, count)
         opening = self._meta_seconds(ranks, fs.OPEN_SECONDS)
         starts = self._advance(ranks, opening + seconds * _GAP * count)
         opened, done = starts + opening, starts + opening + seconds * _GAP * count
@@ -268,7 +270,7 @@ class Program:
         slow, lost = self.state.osts(self.layouts, files, self._minute(ranks[0]))
         seconds: Floats = (fs.REQUEST_SECONDS + length / rate) * slow * self._noise(ranks)
         self._lose("hot_ost", lost, seconds, counts)
-        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, counts)
+        self._lose(self.seat.slowed_by, 1 - 1 / self.seat.slowdowns[ranks], seconds, counts)
         return seconds
 
     def _meta_seconds(self, ranks: Integers, idle: float, calls: int = 1, *, times: int = 1) -> Floats:
@@ -277,7 +279,7 @@ class Program:
         slow, lost = self.state.mdt(self.seat.mdt, self._minute(ranks[0]))
         seconds: Floats = max(idle, calls * rivals / fs.MDT_CALLS_PER_SECOND) * slow * self._noise(ranks)
         self._lose("metadata_storm", lost, seconds, times)
-        self._lose("degraded_link", 1 - 1 / self.seat.slowdowns[ranks], seconds, times)
+        self._lose(self.seat.slowed_by, 1 - 1 / self.seat.slowdowns[ranks], seconds, times)
         return seconds
 
     def _lose(self, kind: str, ratio: Floats | float, seconds: Floats, counts: Each) -> None:

@@ -16,10 +16,11 @@ from typing import Final
 import numpy as np
 
 from iomine.errors import OutputError, UsageError
-from iomine.simulate import fabric, incidents, slurm
+from iomine.simulate import fabric, incidents, maps, slurm
 from iomine.simulate.archetypes.model import PATTERNS
-from iomine.simulate.jobs import NODES_PER_LEAF, Done, Job, Outcome, Site, run_jobs
+from iomine.simulate.jobs import Done, Job, Outcome, Site, SlowLink, run_jobs
 from iomine.simulate.lustre import Servers
+from iomine.simulate.network import Network, network
 from iomine.simulate.people import population
 from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
 
@@ -90,32 +91,37 @@ def simulate(settings: Settings, report: Report) -> Summary:
     leaves = leaf_count(settings.log_count / settings.days)
     people = population(_rng(settings.seed, 0, 0), settings.log_count)
     plan = incidents.plan(_rng(settings.seed, 0, 1), people, start, settings.days, leaves)
-    links = plan.of_kind("degraded_link")
+    if incidents.has_shared_uplink(settings.log_count, settings.days):
+        plan = incidents.with_shared_uplink(_rng(settings.seed, 0, 2), plan, start, settings.days, leaves)
+    bad = [*plan.of_kind("degraded_link"), *plan.of_kind("shared_uplink")]
+    slow_links = [SlowLink(each.kind, each.target, each.start, each.end, each.factor) for each in bad]
     scheduler = Scheduler(plan, start, leaves)
-    servers, switches = Servers(settings.out), fabric.Switches(settings.out, leaves, links)
+    servers = Servers(settings.out)
     archetypes: Counter[str] = Counter()
     jobs_done = 0
     try:
         with ExitStack() as stack:
-            files = _Files(settings, leaves, stack)
+            files = _Files(settings, network(leaves), stack)
+            ports = fabric.Fabric(settings.out, network(leaves), bad, start)
             workers = _Workers(settings, stack)
             for night in range(settings.days):
                 begin = start + night * DAY_SECONDS
                 first, last = (settings.log_count * at // settings.days for at in (night, night + 1))
                 jobs, state = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
-                degraded = [(link.target, link.start, link.end, link.factor) for link in links]
-                site = Site(settings.out, settings.seed, settings.dxt_ratio, settings.heatmap_ratio, state, begin, degraded)
+                ratios = settings.dxt_ratio, settings.heatmap_ratio
+                site = Site(settings.out, settings.seed, *ratios, state, begin, leaves, slow_links)
                 _make_folders(settings.out, begin)
                 for outcome in workers.run(site, jobs):
                     files.add(outcome.jobs)
                     servers.add(outcome)
-                    switches.add(outcome, begin)
+                    ports.add(outcome, files.traffic)
                     archetypes.update(log["archetype"] for done in outcome.jobs for log in done.logs)
                     jobs_done += len(outcome.jobs)
                     report("simulate", archetypes.total(), settings.log_count)
                 servers.write(begin)
-                switches.write(begin)
+                ports.write(begin)
             files.finish(plan)
+            ports.finish()
     except OSError as error:
         raise OutputError(f"{settings.out} cannot be written to ({error.strerror}): choose another folder.") from error
     kinds = tuple(f"{incident.kind} {incident.lineage}".strip() for incident in plan.incidents)
@@ -149,14 +155,15 @@ def _make_folders(out: Path, begin: int) -> None:
 class _Files:
     """Files that grow job by job: accounting and truth."""
 
-    def __init__(self, settings: Settings, leaves: int, stack: ExitStack) -> None:
+    def __init__(self, settings: Settings, tree: Network, stack: ExitStack) -> None:
         self._settings = settings
         for folder in ("darshan", "slurm", "truth"):
             (settings.out / folder).mkdir()
         self._sacct = stack.enter_context((settings.out / "slurm" / "sacct.txt").open("w"))
         self._sacct.write(slurm.header())
         self._logs = stack.enter_context((settings.out / "truth" / "logs.jsonl").open("w"))
-        (settings.out / "slurm" / "topology.conf").write_text(fabric.topology(leaves, leaves * NODES_PER_LEAF))
+        self.traffic = stack.enter_context(fabric.truth_file(settings.out))
+        (settings.out / "slurm" / "topology.conf").write_text(maps.topology(tree))
 
     def add(self, done: Sequence[Done]) -> None:
         """Adds jobs."""

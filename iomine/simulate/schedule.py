@@ -1,7 +1,7 @@
 """Which jobs are run in a night, when and where, and the system state that they make for each other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -9,8 +9,9 @@ import numpy as np
 from iomine.simulate import filesystem as fs
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.contents import batch_of
-from iomine.simulate.incidents import Plan, culprit_of
-from iomine.simulate.jobs import NODES_PER_LEAF, RANKS_PER_NODE, Job
+from iomine.simulate.incidents import Guest, Plan, culprit_of
+from iomine.simulate.jobs import Job
+from iomine.simulate.network import NODES_PER_LEAF, RANKS_PER_NODE
 from iomine.simulate.people import Application, Behaviour
 from iomine.simulate.program import Program, Seat
 from iomine.simulate.runs import Floats
@@ -26,6 +27,8 @@ _REHEARSED_AT_ONCE: Final = 50
 _RESERVED: Final = 2.5
 _RESERVED_SECONDS: Final = 900
 _LOGS_PER_LEAF: Final = 100
+# Jobs before a guest, among which is the one whose place it takes.
+_MOST_PASSED: Final = 8
 _FEWEST_LEAVES, _MOST_LEAVES = 16, 64
 
 
@@ -86,7 +89,33 @@ class Scheduler:
             application = culprit_of(self.plan, moment, rng) or self.plan.applications[place]
             first_node = int(rng.integers(len(self.free_at)))
             jobs.append(self._job(application, size, int(moment), begin, first_node))
-        return jobs, self._state(begin)
+        state = self._state(begin)
+        for guest in self.plan.guests:
+            if begin <= guest.moment < begin + DAY_SECONDS:
+                self._seat(guest, jobs)
+        return jobs, state
+
+    def _seat(self, guest: Guest, jobs: list[Job]) -> None:
+        """Runs a guest in place of a job of one log that was submitted before, one of those that are run most often.
+
+        The nodes that were meant for that job stay idle, and its load is left in the system state, so that a guest
+        changes nothing for others.
+        """
+        changing = {incident.lineage for incident in self.plan.incidents}
+        places = [
+            place
+            for place, job in enumerate(jobs)
+            if job.log_count == 1 and job.application.weight and job.application.lineage not in changing
+        ]
+        before = [place for place in places if jobs[place].submit < guest.moment][-_MOST_PASSED:] or places[:1]
+        if not before:
+            return
+        place = max(before, key=lambda place: jobs[place].application.weight)
+        start = max(guest.moment, jobs[place].submit + 1)
+        parameters = guest.application.at(guest.moment).parameters
+        count = -(-parameters["nprocs"] // RANKS_PER_NODE)
+        nodes = self.leaves * NODES_PER_LEAF + guest.first_node + np.arange(count)
+        jobs[place] = replace(jobs[place], application=guest.application, start=start, nodes=nodes)
 
     def _job(self, application: Application, log_count: int, submit: int, begin: int, first_node: int) -> Job:
         behaviour = application.at(submit)

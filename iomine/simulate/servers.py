@@ -21,6 +21,7 @@ _CALL_SECONDS: Final = np.array(
 _MDT_OPERATIONS: Final = {Call.OPEN: "open", Call.CLOSE: "close", Call.STAT: "getattr"}
 MDT_AMOUNTS: Final = tuple(f"{_MDT_OPERATIONS[call]}_{what}" for call in Call for what in ("samples", "usecs"))
 AMOUNTS: Final = len(OST_AMOUNTS)
+_MOVED: Final = [OST_AMOUNTS.index(f"{op}_bytes") for op in OPS]
 TARGETS: Final = fs.OST_COUNT + fs.MDT_COUNT
 _MICROSECONDS: Final = 1_000_000
 
@@ -41,6 +42,24 @@ class Load(NamedTuple):
     amounts: Integers
 
 
+class Flows(NamedTuple):
+    """Bytes between a node and an OST by program and minute.
+
+    Attributes:
+        programs: index of the program.
+        osts: index of the OST.
+        minutes: minutes since the epoch.
+        nodes: the node.
+        moved: a row for bytes read, and one for bytes written.
+    """
+
+    programs: Integers
+    osts: Integers
+    minutes: Integers
+    nodes: Integers
+    moved: Integers
+
+
 _NONE: Final = np.empty(0, np.int64)
 NO_LOAD: Final = Load(_NONE, _NONE, _NONE, np.empty((AMOUNTS, 0), np.int64))
 
@@ -52,20 +71,44 @@ def load_of(batch: Batch, starts: Floats) -> Load:
         batch: the programs.
         starts: when each began, in seconds since the epoch.
     """
+    return load_and_flows_of(batch, starts)[0]
+
+
+def load_and_flows_of(batch: Batch, starts: Floats) -> tuple[Load, Flows]:
+    """Load of programs on all targets, and which nodes move the bytes of it; arguments as for `load_of`."""
     first = int(starts.min()) // fs.MINUTE
-    parts = [_ost_parts(batch, starts, first), _mdt_parts(batch, starts, first)]
-    programs, targets, minutes, amounts = (np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
-    span = int(minutes.max(initial=0)) + 1
-    keys = (programs * TARGETS + targets) * span + minutes
+    (osts, nodes), mdts = _ost_parts(batch, starts, first), _mdt_parts(batch, starts, first)
+    programs, targets, minutes, amounts = (np.concatenate(columns, axis=-1) for columns in zip(osts, mdts, strict=True))
+    nodes = np.concatenate([nodes, np.zeros_like(mdts.programs)])
+    span, width = int(minutes.max(initial=0)) + 1, int(nodes.max(initial=0)) + 1
+    keys = ((programs * TARGETS + targets) * span + minutes) * width + nodes
     order = np.argsort(keys)
     keys = keys[order]
-    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    summed = np.array([np.add.reduceat(column[order], firsts) for column in amounts]) if len(keys) else amounts
-    pairs, minutes = np.divmod(keys[firsts], span)
-    return Load(*np.divmod(pairs, TARGETS), minutes + first, summed)
+    amounts = amounts[:, order]
+
+    def unpacked(places: Integers) -> tuple[Integers, Integers, Integers]:
+        pairs, minutes = np.divmod(keys[places] // width, span)
+        return (*np.divmod(pairs, TARGETS), minutes + first)
+
+    firsts, by_node = firsts_of(keys // width), firsts_of(keys)
+    load = Load(*unpacked(firsts), sums_of(amounts, firsts))
+    moved = sums_of(amounts[_MOVED], by_node)
+    some = np.flatnonzero((keys[by_node] // (width * span) % TARGETS < fs.OST_COUNT) & moved.any(axis=0))
+    return load, Flows(*unpacked(by_node[some]), keys[by_node[some]] % width, moved[:, some])
 
 
-def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
+def firsts_of(keys: Integers) -> Integers:
+    """Places of the first of each stretch of equal keys."""
+    return np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+
+
+def sums_of(amounts: Integers, firsts: Integers) -> Integers:
+    """Sums of each row's stretches."""
+    return np.array([np.add.reduceat(row, firsts) for row in amounts]) if len(firsts) else amounts
+
+
+def _ost_parts(batch: Batch, starts: Floats, first: int) -> tuple[Load, Integers]:
+    """Parts of the load on OSTs, and the node of each."""
     runs = batch.runs
     runs = runs.where(np.isin(runs.layers, LOWEST_LAYERS) & batch.on_lustre[runs.files])
     owners = batch.owners[runs.files]
@@ -85,7 +128,9 @@ def _ost_parts(batch: Batch, starts: Floats, first: int) -> Load:
     seconds = (samples * fs.SERVICE_SECONDS + moved / fs.OST_BYTES_PER_SECOND) * slow
     usecs = np.rint(seconds * _MICROSECONDS).astype(np.int64)
     amounts = np.array([column * (runs.ops[run] == op) for op in range(len(OPS)) for column in (moved, samples, usecs)])
-    return Load(owners[run], osts, part.bins[which], amounts)
+    first_ranks = np.cumsum([0, *(program.nprocs for program in batch.programs)])
+    nodes = np.concatenate([program.seat.nodes for program in batch.programs])[first_ranks[owners] + runs.ranks]
+    return Load(owners[run], osts, part.bins[which], amounts), nodes[run]
 
 
 def _mdt_parts(batch: Batch, starts: Floats, first: int) -> Load:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from iomine.simulate.jobs import RANKS_PER_NODE, Done
+from iomine.simulate.jobs import Done
+from iomine.simulate.network import RANKS_PER_NODE
 from iomine.simulate.program import host
 from iomine.simulate.texts import iso
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from zlib_ng import zlib_ng
 
-_LEVEL: Final = 1
 _GZIP: Final = 31
 
 
@@ -20,13 +19,17 @@ def day(seconds: float) -> str:
     return iso(seconds)[:10]
 
 
-def write_snapshot(folder: Path, moment: float, text: str) -> None:
-    """Writes a text compressed, under date and time of its moment; the same text always gives the same bytes."""
+def packed(text: str, level: int = 1) -> bytes:
+    """A text compressed; the same text always gives the same bytes, and those of several may follow one another."""
+    return zlib_ng.compress(text.encode(), level, _GZIP)
+
+
+def write_snapshot(folder: Path, moment: float, content: bytes) -> None:
+    """Writes packed texts under date and time of their moment."""
     at = iso(moment)
     path = folder / at[:10] / f"{at[11:13]}{at[14:16]}.txt.gz"
-    compressed = zlib_ng.compress(text.encode(), _LEVEL, _GZIP)
     try:
-        path.write_bytes(compressed)
+        path.write_bytes(content)
     except FileNotFoundError:
         path.parent.mkdir(parents=True)
-        path.write_bytes(compressed)
+        path.write_bytes(content)

@@ -39,4 +39,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=lambda _: Truth(frozenset()),
+    mpi_bytes_per_second=6_000_000,
 )

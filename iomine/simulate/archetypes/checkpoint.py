@@ -55,4 +55,5 @@ ARCHETYPE = Archetype(
     act=_act,
     truth=_truth,
     ill={"request_bytes": 65_536},
+    mpi_bytes_per_second=20_000_000,
 )

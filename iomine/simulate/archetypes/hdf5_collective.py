@@ -59,4 +59,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=lambda _: Truth(frozenset(), frozenset({"metadata_calls"})),
+    mpi_bytes_per_second=15_000_000,
 )

@@ -66,4 +66,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=_truth,
+    mpi_bytes_per_second=10_000_000,
 )

@@ -48,4 +48,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=_truth,
+    mpi_bytes_per_second=4_000_000,
 )

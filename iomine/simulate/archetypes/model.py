@@ -61,6 +61,7 @@ class Archetype:
         act: one run.
         truth: what is true of such a run.
         ill: what the parameters become when the application goes bad, empty where that is not simulated.
+        mpi_bytes_per_second: about what each rank sends to ranks on other nodes while it runs, which is nothing on one node.
     """
 
     weight: float
@@ -69,6 +70,7 @@ class Archetype:
     act: Callable[[Program, Parameters], None]
     truth: Callable[[Parameters], Truth]
     ill: Parameters = field(default_factory=dict)
+    mpi_bytes_per_second: int = 0
 
 
 def long_tailed(rng: np.random.Generator, median: float, spread: float, low: int, high: int) -> int:

@@ -42,4 +42,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=lambda _: Truth(frozenset({"random_reads", "small_reads", "misaligned"})),
+    mpi_bytes_per_second=1_000_000,
 )

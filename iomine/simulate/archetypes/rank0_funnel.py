@@ -45,4 +45,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=lambda _: Truth(frozenset({"rank0_reads", "rank0_writes", "unbalanced_ranks"})),
+    mpi_bytes_per_second=8_000_000,
 )

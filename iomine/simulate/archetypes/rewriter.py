@@ -40,4 +40,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=lambda _: Truth(frozenset({"rewrites"})),
+    mpi_bytes_per_second=6_000_000,
 )

@@ -66,4 +66,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=_truth,
+    mpi_bytes_per_second=5_000_000,
 )

@@ -58,4 +58,5 @@ ARCHETYPE = Archetype(
     draw=_draw,
     act=_act,
     truth=_truth,
+    mpi_bytes_per_second=12_000_000,
 )
