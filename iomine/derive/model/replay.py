@@ -115,7 +115,7 @@ def _values(row: Mapping[str, Any], held: Requests | None) -> Ior | None:
     ranks, phases = row["rank_count"], row["phase_count"] if held is not None else 1
     is_own = row["access"] == "own" and ranks > 1
     is_random = row["request_order"] == "random" and not row["is_collective"]
-    # Counters tell the order, and at times not how long the blocks are.
+    # Counters show the order, and at times not how long the blocks are.
     has_blocks = row["request_order"] in {"strided", "segmented"} and None not in {row["block_bytes"], row["segment_count"]}
     segments = row["segment_count"] if has_blocks else 1
     block = row["block_bytes"] if has_blocks else row["bytes_per_rank"]

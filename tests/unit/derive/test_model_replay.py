@@ -195,7 +195,7 @@ def test_without_a_trace_block_transfer_and_ranks_are_right() -> None:
 
 
 def test_order_without_blocks_is_replayed_in_one() -> None:
-    """Counters may tell that requests are strided and not in which blocks: IOR moves as many bytes, one after the other."""
+    """Counters may show that requests are strided and not in which blocks: IOR moves as many bytes, one after the other."""
     (own,) = class_columns(model_as(PLAIN))["ior_options"]
     model = model_as(PLAIN)
     columns = model.columns | {"request_order": ["strided"], "block_bytes": [None], "evidence": ["counters"]}
