@@ -1,13 +1,12 @@
 """Columns that patterns find in a topology's lines, as numbers and guids."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.compute as pc
 
-from iomine.sources.fabric.graph import SPEEDS, UNKNOWN, Integers
+from iomine.sources.fabric.graph import SPEEDS, SWITCH, UNKNOWN, Device, Integers, Mask
 from iomine.sources.fabric.guids import Guids, guid_column
 
 # Numbers beyond are none that a fabric has; they are as good as any that is too high.
@@ -51,6 +50,35 @@ def speeds(words: Any) -> tuple[Integers, int]:  # noqa: ANN401
     return values[at], int(np.count_nonzero(is_strange[at]))
 
 
-def is_given(words: Any) -> npt.NDArray[np.bool_]:  # noqa: ANN401
+def is_given(words: Any) -> Mask:  # noqa: ANN401
     """Where a group took part."""
     return np.asarray(pc.greater(pc.binary_length(words), 0).fill_null(False))
+
+
+def listed(guid: Guids, kinds: Integers, descriptions: Any, lid: Integers, *more: Integers | Guids) -> list[Device]:  # noqa: ANN401
+    """Devices of lines that list ports: each that is said, once.
+
+    Args:
+        guid: of the device of each line; 0 is none.
+        kinds: what it is.
+        descriptions: what it calls itself.
+        lid: its LID.
+        more: further columns of a device, in their order.
+    """
+    lines: Iterable[tuple[Any, ...]] = zip(
+        guid.tolist(), kinds.tolist(), descriptions.to_pylist(), lid.tolist(), *(each.tolist() for each in more), strict=True
+    )
+    return [Device(*each) for each in dict.fromkeys(lines) if each[0]]
+
+
+def port_counts(guid: Guids, port: Integers) -> Integers:
+    """For each line that lists a port the highest port of its device."""
+    distinct, index = np.unique(guid, return_inverse=True)
+    most = np.full(len(distinct), UNKNOWN, np.int64)
+    np.maximum.at(most, index.ravel(), port)
+    return most[index.ravel()]
+
+
+def adapters_only(guid: Guids, kinds: Integers) -> Guids:
+    """Guids of ports, 0 those of switches, whose ports have none."""
+    return np.where(kinds == SWITCH, np.uint64(0), guid)

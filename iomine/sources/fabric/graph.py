@@ -36,6 +36,7 @@ UNKNOWN: Final = -1
 _LAST_LID: Final = 0xFFFF
 _LAST_PORT: Final = 254
 _MOST_LMC: Final = 7
+_ONE_SIDED: Final = "links that only one of their ends tells of"
 _TIME: Final = pa.timestamp("us", tz="UTC")
 
 
@@ -109,17 +110,20 @@ class Device(NamedTuple):
     chassis: int = 0
 
 
-def tables_of(devices: list[Device], ends: Ends, at: datetime) -> tuple[dict[str, pa.Table], str]:
+def tables_of(devices: list[Device], ends: Ends, at: datetime, *, is_twice: bool = True) -> tuple[dict[str, pa.Table], str]:
     """The devices and links of a fabric as tables, and what is not to be trusted in them.
 
     Args:
         devices: what devices say of themselves, then what their neighbours say of them; the first counts.
         ends: what ends of links say.
         at: when it was read.
+        is_twice: whether the tool lists each link at both of its ends.
     """
     found: dict[str, int | bool] = {}
     by_guid = _merged(devices, found)
     links = _links(ends, by_guid, found)
+    if not is_twice:
+        found.pop(_ONE_SIDED, None)
     nodes = _nodes(by_guid, links, found)
     moment = pa.scalar(at, _TIME)
     tables = {NODE: _node_rows(nodes, moment), LINK: _link_rows(links, moment)}
@@ -172,7 +176,7 @@ def _links(ends: Ends, by_guid: dict[int, Device], found: dict[str, int | bool])
     found["links left out, whose two ends name different ports"] = int(np.count_nonzero(~kept))
     # In the list of a cut or partial reading one end may be missing altogether: then nothing contradicts.
     silent = np.where(by_peer, links.guid, links.peer_guid)[kept & ~is_double].tolist()
-    found["links that only one of their ends tells of"] = sum(guid in by_guid for guid in silent)
+    found[_ONE_SIDED] = sum(guid in by_guid for guid in silent)
     found["links of which the ends tell different widths or speeds"] = int(np.count_nonzero(differing & kept))
     return links.take(kept)
 

@@ -22,9 +22,9 @@ from iomine.sources.fabric.columns import guids, integers, speeds
 from iomine.sources.fabric.graph import HOST, ROUTER, SWITCH, UNKNOWN, Device, Ends, tables_of
 from iomine.sources.fabric.guids import Guids
 from iomine.sources.fabric.moments import moment_of
-from iomine.sources.fabric.text import readable
+from iomine.sources.fabric.text import readable, strange_count
 from iomine.sources.lustre.doubts import doubt
-from iomine.sources.lustre.lines import Found, Text, last_before
+from iomine.sources.lustre.lines import Found, last_before
 from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import joined
 
@@ -55,8 +55,7 @@ def _knows(source: Input) -> bool:
 
 
 def _read(source: Input) -> Readings:
-    data, cut = readable(source.data)
-    text = Text(data)
+    text, cut = readable(source.data)
     part = np.zeros(len(text), np.int32)
     chassis = text.find(b"s", _CHASSIS)
     devices = text.find(b"SCR", _DEVICE)
@@ -91,7 +90,7 @@ def _read(source: Input) -> Readings:
     moment = moment_of(source)
     tables, contradictions = tables_of([*_addressed(found, links, owner, ends), *_peers(links, ends)], ends, moment.at)
     doubts = {
-        "lines left out, which are not as ibnetdiscover writes them": int(np.count_nonzero(~text.is_known)),
+        "lines left out, which are not as ibnetdiscover writes them": strange_count(text),
         "links of a speed that is not known": strange,
     }
     return Readings(tables, joined(doubt(doubts), contradictions, cut, moment.doubt), has_moment=moment.is_said)
