@@ -12,16 +12,15 @@ maximum, which says nothing but that they are full.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+from numpy.lib.stride_tricks import sliding_window_view
 
 from iomine.errors import UnreadableError
-from iomine.sources.fabric.bulk import Bytes, Integers, Lines, Words, pieces
+from iomine.sources.fabric.bulk import Bytes, Integers, Lines, Mask, Words, pieces
 from iomine.sources.fabric.guids import guid_in_path, guid_texts
 from iomine.sources.fabric.moments import moment_of
 from iomine.sources.lustre.doubts import doubt
@@ -38,6 +37,11 @@ _LAST_LID: Final = 0xFFFF
 _TIME: Final = pa.timestamp("us", tz="UTC")
 # The longest name of a counter, with what ends it, in whole words of 8 bytes.
 _NAME_BYTES: Final = 40
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+# What of the words of a name is the name, by its length.
+_MASKS: Final = np.tril(np.full((_NAME_BYTES + 1, _NAME_BYTES), 255, np.uint8), -1).view(np.uint64)
+_DECIMAL, _HEX = 10, 16
+_MOST_DIGITS: Final = {_DECIMAL: 20, _HEX: 16}
 _SIGNED: Final = 2**63 - 1
 _8, _16, _32, _64 = (2**bits - 1 for bits in (8, 16, 32, 64))
 
@@ -61,9 +65,7 @@ _PERFQUERY: Final = {
     "vl15_dropped_count": {"VL15Dropped": _64},
 }
 # Without -x the same names stand for short counters.
-_SHORT: Final = dict(
-    zip(_PERFQUERY, (_32, _32, _32, _32, _64, _64, _64, _64, _32, _16, _8, _8, _16, _16, _16), strict=True)
-)
+_SHORT: Final = dict(zip(_PERFQUERY, (_32, _32, _32, _32, _64, _64, _64, _64, _32, _16, _8, _8, _16, _16, _16), strict=True))
 _IBDIAGNET: Final = {
     "xmit_bytes": {"port_xmit_data_extended": _64, "port_xmit_data": _32},
     "rcv_bytes": {"port_rcv_data_extended": _64, "port_rcv_data": _32},
@@ -112,16 +114,18 @@ class _Dialect:
     def __init__(self, heading: _Heading, end: bytes, base: int, counters: dict[str, dict[str, int]]) -> None:
         self.heading = heading
         self.base = base
-        self.digits = 20 if base == 10 else 16  # noqa: PLR2004
+        self.digits = _MOST_DIGITS[base]
         self._end = end[0]
         named = [(name, column, place) for column, of_one in enumerate(counters.values()) for place, name in enumerate(of_one)]
         # Names as words of 8 bytes, ordered, so that a line's name is looked up as a number and then compared.
-        words = np.stack([_words(np.frombuffer(name.encode().ljust(_NAME_BYTES, b"\0"), np.uint8)) for name, *_ in named])
+        words = np.stack([np.frombuffer(name.encode().ljust(_NAME_BYTES, b"\0"), np.uint64) for name, *_ in named])
         order = np.argsort(_hashed(words))
         self._names, self._hashes = words[order], _hashed(words)[order]
         self.columns = np.array([named[each][1] for each in order])
         self.places = np.array([named[each][2] for each in order])
-        self.most = np.array([counters[_COLUMNS[column]][name] for name, column, _ in (named[each] for each in order)], np.uint64)
+        self.most = np.full((2, len(_COLUMNS)), _64, np.uint64)
+        for name, column, place in named:
+            self.most[place, column] = counters[_COLUMNS[column]][name]
         self.first_bytes = np.zeros(256, np.bool_)
         self.first_bytes[[ord(name[0]) for name, *_ in named]] = True
 
@@ -133,22 +137,38 @@ class _Dialect:
         length = end - lines.begins[at]
         is_short = (end < lines.ends[at]) & (length < _NAME_BYTES)
         at, end, length = at[is_short], end[is_short], length[is_short]
-        places = np.arange(_NAME_BYTES)
-        reach = np.minimum(lines.begins[at][:, None] + places, len(lines.raw) - 1)
-        names = _words(np.where(places < length[:, None], lines.raw[reach], 0).astype(np.uint8))
+        padded = np.concatenate([lines.raw, np.zeros(_NAME_BYTES, np.uint8)])
+        names = sliding_window_view(padded, _NAME_BYTES)[lines.begins[at]].view(np.uint64) & _MASKS[length]
         hashes = _hashed(names)
         counter = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         is_named = (self._names[counter] == names).all(axis=1)
         return at[is_named], counter[is_named], end[is_named] + 1
 
 
-def _words(names: Bytes) -> Words:
-    return names.view(np.uint64) if names.flags.c_contiguous else np.ascontiguousarray(names).view(np.uint64)
-
-
 def _hashed(words: Words) -> Words:
-    with np.errstate(over="ignore"):
-        return (words * np.arange(3, 2 * words.shape[-1] + 3, 2, dtype=np.uint64) ** np.uint64(9)).sum(axis=-1, dtype=np.uint64)
+    """One number for each name, seldom that of another."""
+    total = words[:, 0].copy()
+    for place in range(1, words.shape[1]):
+        total = total * _FACTOR + words[:, place]
+    return total
+
+
+class _Values(NamedTuple):
+    """Numbers of counters, by place in the order of preference, column and port; no digits where there is none.
+
+    Attributes:
+        number: the numbers.
+        digits: how many digits each has.
+    """
+
+    number: Words
+    digits: Bytes
+
+    @classmethod
+    def none(cls, ports: int) -> Self:
+        """Nothing of so many ports."""
+        shape = (2, len(_COLUMNS), ports)
+        return cls(np.zeros(shape, np.uint64), np.zeros(shape, np.uint8))
 
 
 @dataclass(slots=True)
@@ -160,18 +180,57 @@ class _Ports:
         port: its number.
         guid: its guid, 0 where it is not said.
         is_short: whether its counters are the short ones.
-        values: lines of counters: the port's place here, the counter, the value, and its digits.
+        values: its counters, in pieces.
     """
 
-    lid: list[int]
-    port: list[int]
-    guid: list[int]
-    is_short: list[bool]
-    values: list[tuple[Integers, Integers, Words, Integers]]
+    lid: list[int] = field(default_factory=list)
+    port: list[int] = field(default_factory=list)
+    guid: list[int] = field(default_factory=list)
+    is_short: list[bool] = field(default_factory=list)
+    values: list[_Values] = field(default_factory=list)
+
+    def take(self, lines: Lines, dialect: "_Dialect") -> None:
+        """Adds a piece of the text.
+
+        Raises:
+            UnreadableError: there are more ports than memory is for.
+        """
+        before = len(self.lid)
+        heads = self._take_headings(lines, dialect.heading)
+        # The first port here is the last of the piece before, whose counters may go on.
+        first = max(before - 1, 0)
+        of_piece = _Values.none(len(self.lid) - first)
+        at, counter, least = dialect.found(lines)
+        owner = np.searchsorted(heads, at) - 1 + before - first
+        is_owned = owner >= 0
+        owner, counter = owner[is_owned], counter[is_owned]
+        number, digits = lines.last(at[is_owned], least[is_owned], dialect.base, dialect.digits)
+        place, column = dialect.places[counter], dialect.columns[counter]
+        of_piece.number[place, column, owner], of_piece.digits[place, column, owner] = number, digits
+        if before:
+            last, more = self.values[-1], of_piece.digits[..., 0] > 0
+            last.number[..., -1][more], last.digits[..., -1][more] = of_piece.number[..., 0][more], of_piece.digits[..., 0][more]
+            of_piece = _Values(of_piece.number[..., 1:], of_piece.digits[..., 1:])
+        if of_piece.number.shape[-1]:
+            self.values.append(of_piece)
+
+    def _take_headings(self, lines: Lines, heading: _Heading) -> Integers:
+        text, found = lines.raw.tobytes(), []
+        candidates = np.flatnonzero(lines.first() == heading.begins[0])
+        for line, begin in zip(candidates.tolist(), lines.begins[candidates].tolist(), strict=True):
+            if match := heading.shape.match(text, begin):
+                found.append(line)
+                self.lid.append(int(match["lid"], heading.base))
+                self.port.append(int(match["port"]))
+                self.guid.append(int(match["guid"] or b"0", 16))
+                self.is_short.append(not match["kind"])
+        if len(self.lid) > _MOST_PORTS:
+            raise UnreadableError(f"it has more than {_MOST_PORTS:,} ports, the limit for one file")
+        return np.array(found, np.int64)
 
 
 _HEAD_PERFQUERY: Final = _Heading(
-    b"#", re.compile(rb"# Port (?P<kind>extended )?counters: Lid (?P<lid>\d{1,9}) port (?P<port>\d{1,9})\b"), 10
+    b"#", re.compile(rb"# Port (?P<kind>extended )?counters: Lid (?P<lid>\d{1,9}) port (?P<port>\d{1,9})\b(?P<guid>)"), 10
 )
 _HEAD_IBDIAGNET: Final = _Heading(
     b"P",
@@ -184,94 +243,58 @@ _DIALECTS: Final = (
 )
 
 
-def _gathered(data: bytes, dialect: _Dialect) -> _Ports:
-    found = _Ports([], [], [], [], [])
-    for lines in pieces(data):
-        numbers, counter, least = dialect.found(lines)
-        at: list[int] = []
-        before = len(found.lid)
-        for line in np.flatnonzero(lines.first() == dialect.heading.begins[0]).tolist():
-            match = dialect.heading.shape.match(lines.raw[lines.begins[line] : min(lines.ends[line], lines.begins[line] + 200)].tobytes())
-            if match:
-                at.append(line)
-                groups = match.groupdict()
-                found.lid.append(int(groups["lid"], dialect.heading.base))
-                found.port.append(int(groups["port"]))
-                found.guid.append(int(groups.get("guid") or b"0", 16))
-                found.is_short.append(not groups["kind"])
-        if len(found.lid) > _MOST_PORTS:
-            raise UnreadableError(f"it has more than {_MOST_PORTS:,} ports, the limit for one file")
-        owner = before + np.searchsorted(np.array(at, np.int64), numbers) - 1
-        is_owned = owner >= 0
-        value, digits = lines.last(numbers[is_owned], least[is_owned], dialect.base, dialect.digits)
-        found.values.append((owner[is_owned], counter[is_owned], value, digits))
-    return found
-
-
 def _knows(dialect: _Dialect, source: Input) -> bool:
     return bool(re.search(rb"^" + dialect.heading.shape.pattern, source.data[:_HEAD_BYTES], re.MULTILINE))
 
 
 def _read(dialect: _Dialect, source: Input) -> Readings:
     data, cut = complete_lines(source.data)
-    found = _gathered(data, dialect)
-    count = len(found.lid)
-    lid, port = np.array(found.lid, np.int64), np.array(found.port, np.int64)
-    guid = np.array(found.guid, np.uint64)
-    owner, counter, value, digits = (np.concatenate(parts) for parts in zip(*found.values, strict=True)) if count else _NOTHING
-    is_bad = digits > dialect.digits
-    doubts: dict[str, int | bool] = {"counters left out, which have more digits than any has": int(np.count_nonzero(is_bad))}
-    counts = {
-        column: _column(index, (owner, counter, value, digits), dialect, np.array(found.is_short, np.bool_))
-        for index, column in enumerate(_COLUMNS)
-    }
+    found = _Ports()
+    for lines in pieces(data):
+        found.take(lines, dialect)
+    lid, port, guid = np.array(found.lid, np.int64), np.array(found.port, np.int64), np.array(found.guid, np.uint64)
+    doubts: dict[str, int | bool] = {}
     kept = _is_port(lid, port, guid, doubts)
     moment = moment_of(source)
-    lids, named = np.unique(lid[kept]), guid_in_path(source.path)
-    guids = guid_texts(guid[kept])
-    if named and len(lids) == 1:
+    if not kept.any():
+        raise UnreadableError(joined("it has the counters of no port", doubt(doubts), cut))
+    values = _Values(*(np.concatenate(parts, axis=2)[..., kept] for parts in zip(*found.values, strict=True)))
+    doubts["counters left out, which have more digits than any has"] = int(np.count_nonzero(values.digits > dialect.digits))
+    is_short = np.array(found.is_short, np.bool_)[kept]
+    counts = {name: _column(number, values, dialect, is_short) for number, name in enumerate(_COLUMNS)}
+    lid = lid[kept]
+    guids, named = guid_texts(guid[kept]), guid_in_path(source.path)
+    if named and len(np.unique(lid)) == 1:
         guids = guids.fill_null(named)
     columns: dict[str, Any] = {
-        "sampled_at": pa.repeat(pa.scalar(moment.at, _TIME), int(np.count_nonzero(kept))),
+        "sampled_at": pa.repeat(pa.scalar(moment.at, _TIME), len(lid)),
         "guid": guids,
-        "lid": pa.array(lid[kept], mask=(lid[kept] < 1) | (lid[kept] > _LAST_LID)),
+        "lid": pa.array(lid, mask=(lid < 1) | (lid > _LAST_LID)),
         "port": port[kept],
-        **{name: pa.array(values[kept], mask=(state != _KNOWN)[kept]) for name, (values, state) in counts.items()},
-        "is_saturated": pa.array(np.logical_or.reduce([state == _FULL for _, state in counts.values()])[kept]),
+        **{name: pa.array(numbers, mask=state != _KNOWN) for name, (numbers, state) in counts.items()},
+        "is_saturated": pa.array(np.logical_or.reduce([state == _FULL for _, state in counts.values()])),
     }
-    text = joined(doubt(doubts), cut, moment.doubt)
-    if not kept.any():
-        raise UnreadableError(f"it has the counters of no port; {text}")
-    table = rows(TABLE, int(np.count_nonzero(kept)), columns)
-    return Readings({TABLE: table}, text, has_moment=moment.is_said)
+    return Readings({TABLE: rows(TABLE, len(lid), columns)}, joined(doubt(doubts), cut, moment.doubt), has_moment=moment.is_said)
 
 
-_NOTHING: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64))
-
-
-def _column(
-    index: int, found: Iterable[npt.NDArray[Any]], dialect: _Dialect, is_short: npt.NDArray[np.bool_]
-) -> tuple[Integers, Integers]:
+def _column(column: int, values: _Values, dialect: _Dialect, is_short: Mask) -> tuple[Integers, Integers]:
     """Values of a column by port, and what is known of each: nothing, the value, or that its counter is full."""
-    owner, counter, value, digits = found
-    of_column = dialect.columns[counter] == index
-    owner, counter, value, digits = owner[of_column], counter[of_column], value[of_column], digits[of_column]
-    most = np.where(is_short[owner], np.minimum(dialect.most[counter], np.uint64(_SHORT[_COLUMNS[index]])), dialect.most[counter])
-    scale = _WORD_BYTES if _COLUMNS[index] in _DATA else 1
-    # Of decimal digits, 20 may be more than 64 bits hold.
-    is_full = (value >= most) | (value > np.uint64(_SIGNED // scale)) | (digits == 20)  # noqa: PLR2004
-    state = np.where(is_full, _FULL, _KNOWN)
-    values, states = np.zeros(len(is_short), np.int64), np.full(len(is_short), _UNKNOWN)
-    # The counter to take first comes last, over the others.
-    is_number = (digits > 0) & (digits <= dialect.digits)
-    for place in range(int(dialect.places.max()), -1, -1):
-        taken = is_number & (dialect.places[counter] == place)
-        values[owner[taken]] = np.where(is_full[taken], 0, value[taken]).astype(np.int64) * scale
-        states[owner[taken]] = state[taken]
-    return values, states
+    scale = _WORD_BYTES if _COLUMNS[column] in _DATA else 1
+    found, states = np.zeros(len(is_short), np.int64), np.full(len(is_short), _UNKNOWN)
+    # The counter to take first comes last, over the other.
+    for place in (1, 0):
+        number, digits = values.number[place, column], values.digits[place, column]
+        most = dialect.most[place, column]
+        most = np.where(is_short, np.minimum(most, _SHORT[_COLUMNS[column]]), most) if dialect.base == _DECIMAL else most
+        # Of decimal digits, 20 may be more than 64 bits hold.
+        is_full = (number >= most) | (number > np.uint64(_SIGNED // scale)) | (digits == _MOST_DIGITS[_DECIMAL])
+        is_there = (digits > 0) & (digits <= dialect.digits)
+        found[is_there] = np.where(is_full, 0, number)[is_there].astype(np.int64) * scale
+        states[is_there] = np.where(is_full, _FULL, _KNOWN)[is_there]
+    return found, states
 
 
-def _is_port(lid: Integers, port: Integers, guid: npt.NDArray[np.uint64], doubts: dict[str, int | bool]) -> npt.NDArray[np.bool_]:
+def _is_port(lid: Integers, port: Integers, guid: Words, doubts: dict[str, int | bool]) -> Mask:
     """Which are ports that are there once; port 255 sums all ports of a device up."""
     is_one = port <= _LAST_PORT
     is_known = (guid != 0) | ((lid > 0) & (lid <= _LAST_LID))
