@@ -99,12 +99,15 @@ class Lines(NamedTuple):
 
 
 def fixed(columns: Bytes, base: int) -> Integers:
-    """Numbers of which each row has the digits, -1 where one is none."""
-    digits = _DIGITS[columns]
-    value = np.zeros(len(columns), np.int32)
-    for place in range(columns.shape[1]):
-        value = value * base + digits[:, place]
-    value[(digits >= base).any(axis=1)] = -1
+    """Numbers from their digits, of which each row has one of every number; -1 where one is none."""
+    value = np.zeros(columns.shape[1], np.int32)
+    worst = np.zeros(columns.shape[1], np.uint8)
+    for column in columns:
+        digit = _DIGITS[column]
+        np.maximum(worst, digit, out=worst)
+        value *= base
+        value += digit
+    value[worst >= base] = -1
     return value.astype(np.int64)
 
 

@@ -132,17 +132,20 @@ class _Tables:
 
 def _entries(lines: Lines, entries: Integers) -> tuple[Integers, Integers]:
     """LIDs and ports of entries, -1 where they are not as they should be."""
-    heads = lines.heads(entries, _ENTRY_BYTES)
+    columns = np.ascontiguousarray(lines.heads(entries, _ENTRY_BYTES).T)
     ports = np.full(len(entries), -1)
-    is_other = heads[:, 7] == _COLON
+    is_other = columns[_LID_END + 1] == _COLON
     for is_one, between in ((~is_other, b" "), (is_other, b" : ")):
-        rows = heads if is_one.all() else heads[is_one]
+        # A text is of one dialect, so that mostly there is nothing to pick out.
+        picked = columns if is_one.all() else columns[:, is_one]
         first = _LID_END + len(between)
-        found = fixed(rows[:, first : first + 3], 10)
-        found[rows[:, first] == _UNREACHABLE] = _NO_ROUTE
-        found[(rows[:, _LID_END:first] != np.frombuffer(between, np.uint8)).any(axis=1)] = -1
+        found = fixed(picked[first : first + 3], 10)
+        found[picked[first] == _UNREACHABLE] = _NO_ROUTE
+        for place, byte in enumerate(between, _LID_END):
+            found[picked[place] != byte] = -1
         ports[is_one] = found
-    return fixed(heads[:, 2:_LID_END], 16), np.where(ports <= _NO_ROUTE, ports, -1)
+    ports[ports > _NO_ROUTE] = -1
+    return fixed(columns[2:_LID_END], 16), ports
 
 
 def _knows(source: Input) -> bool:

@@ -65,8 +65,8 @@ def test_descriptions_of_the_other_dialects():
     (link,) = rows((line + back).encode(), "fabric_link")
     assert (f"{ONE}/1", TWO, 2, 1, 2) == tuple(link[name] for name in ("link_id", "peer_guid", "peer_port", "lid", "peer_lid"))
     end = "{{ SW Ports:24 SystemGUID:{0} NodeGUID:{0} PortGUID:{0} VenID:1 DevID:2 Rev:3 {{{1}}} LID:{2} PN:{3} }}"
-    text = f"{end.format(ONE, '} LID:0009 PN:09 } { SW', '0001', '0a')} {end.format(TWO, '{}', '0002', '0B')} PHY=4x LOG=INI SPD=25\n"
-    (link,) = rows(text.encode(), "fabric_link")
+    one, two = end.format(ONE, "} LID:0009 PN:09 } { SW", "0001", "0a"), end.format(TWO, "{}", "0002", "0B")
+    (link,) = rows(f"{one} {two} PHY=4x LOG=INI SPD=25\n".encode(), "fabric_link")
     assert (ONE, 10, TWO, 11, False) == tuple(link[name] for name in ("guid", "port", "peer_guid", "peer_port", "is_up"))
 
 
