@@ -96,6 +96,6 @@ FABRIC = {
         is_saturated="Whether a counter stands at its maximum, so that nothing follows from it.",
         is_host_link="Whether one end is a node of the log.",
         is_server_link="Whether one end is a server.",
-        exceeds_counted="Whether logs tell of more than 1.1 times what was counted.",
+        exceeds_counted="Whether logs moved more than 1.1 times what was counted.",
     ),
 }

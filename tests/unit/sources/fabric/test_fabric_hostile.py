@@ -89,7 +89,7 @@ def test_ends_that_name_different_ports():
 
 
 def test_ends_that_name_different_speeds():
-    """A width or speed of which the ends tell different ones is not known, and so is what the link can move."""
+    """A width or speed of which the ends give different ones is not known, and so is what the link can move."""
     (link,) = rows(pair(speeds=("4xEDR", "1xEDR")), "fabric_link")
     assert (None, "EDR", None) == (link["lanes"], link["speed"], link["capacity_bytes_per_second"])
     (link,) = rows(pair(speeds=("4xXDR", "4xXDR")), "fabric_link")
@@ -97,12 +97,12 @@ def test_ends_that_name_different_speeds():
     assert "speed that is not known: 2" in read(pair(speeds=("4xXDR", "4xXDR"))).doubt
 
 
-def test_links_that_one_end_tells():
+def test_links_that_one_end_lists():
     """A link of which the other end says nothing is kept, in doubt; a device without a block of its own is one."""
     data = (HEAD + switch(ONE, (1, TWO, 1, 2, "4xEDR"))).encode()
     assert [(ONE, TWO)] == [(link["guid"], link["peer_guid"]) for link in rows(data, "fabric_link")]
     assert [(ONE, 36), (TWO, None)] == [(node["guid"], node["port_count"]) for node in rows(data, "fabric_node")]
-    assert "links that only one of their ends tells of: 1" in read(data).doubt
+    assert "links that only one of their ends lists: 1" in read(data).doubt
 
 
 @pytest.mark.parametrize("lid", [0, 65_536, 2**40, 10**30])
