@@ -40,7 +40,8 @@ def command(
         ),
     ] = None,
     notify: Annotated[
-        bool, typer.Option("--notify", help="Tell operators afterwards what crosses a threshold of digest.toml, each event once.")
+        bool,
+        typer.Option("--notify", help="Report to operators afterwards what crosses a threshold of digest.toml, each event once."),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,

@@ -97,7 +97,7 @@ def notice_mail(found: Sequence[Notice], night: date) -> Mail:
     """The mail about what was noticed in a night that is not over, or just now.
 
     Args:
-        found: at least one, with no links but those that are to be told.
+        found: at least one, with no links but those that are to be reported.
         night: the night.
     """
     subject = one_line(f"I/O of {day(night)}: {listed([each.name for each in found])}", _MOST_REASON)

@@ -1,4 +1,4 @@
-"""Tells operators at once what crosses a threshold of the site's: by mail, and to the server that it names. Each event once."""
+"""Reports at once what crosses a threshold of the site's: by mail, and to the server that it names. Each event once."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -60,12 +60,12 @@ def notify(root: Path, transport: Transport | None = None, now: Callable[[], dat
         con = stack.enter_context(open_catalog(Warehouse(root).database))
         stack.enter_context(only_digest(root))
         ledger = stack.enter_context(Ledger(root / "digest.sqlite"))
-        carrier = transport or _transport(settings, root)
+        carries = transport or _transport(settings, root)
         signer = signer_with_key(root / "digest.key")
-        office = Office(settings, ledger, directory_of(settings.directory, root), signer, carrier, now, is_for_notices=True)
+        office = Office(settings, ledger, directory_of(settings.directory, root), signer, carries, now, is_for_notices=True)
         ask = partial(answer, con)
         night = _newest(ask, now().date())
-        found = [] if night is None else _untold(notices(ask, settings.notices, night), ledger, night)
+        found = [] if night is None else _unreported(notices(ask, settings.notices, night), ledger, night)
         return deliver([notice_mail(found, night)] if found and night else [], office)
 
 
@@ -74,14 +74,14 @@ def _newest(ask: Ask, today: date) -> date | None:
     return newest
 
 
-def _untold(found: Iterable[Notice], ledger: Ledger, night: date) -> Sequence[Notice]:
-    """Notices without the links that a mail about this night has told of, and without those of which nothing is left."""
-    told = ledger.listed("notice", RECIPIENT, night)
+def _unreported(found: Iterable[Notice], ledger: Ledger, night: date) -> Sequence[Notice]:
+    """Notices without the links that a mail about this night has listed, and without those of which nothing is left."""
+    known = ledger.listed("notice", RECIPIENT, night)
     left = []
     for notice in found:
         keys = {entry.subject.application: entry.subject.key for entry in notice_mail([notice], night).entries}
-        links = tuple(link for link in notice.links if keys[link] not in told)
-        if links or (not notice.links and keys[""] not in told):
+        links = tuple(link for link in notice.links if keys[link] not in known)
+        if links or (not notice.links and keys[""] not in known):
             left.append(replace(notice, links=links))
     return left
 

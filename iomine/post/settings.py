@@ -160,8 +160,8 @@ class Settings(SiteSettings):
     investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
     notices: Mapping[str, Annotated[Limit, PlainValidator(_limit)]] = setting(
         {},
-        "Thresholds of a night's metrics that operators are told of: links_down = 0 and { above = 0 } tell of more, "
-        "{ below = 3 } of less, { equal = 0 } of as much.",
+        "Thresholds of a night's metrics that are reported to operators: links_down = 0 and { above = 0 } report more, "
+        "{ below = 3 } less, { equal = 0 } as much.",
     )
     webhook: WebhookSettings = setting(WebhookSettings(), "A server that notices are posted to, as they arise.")
 

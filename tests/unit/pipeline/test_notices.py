@@ -59,27 +59,27 @@ def site(tmp_path: Path) -> Path:
 
 
 def test_each_event_is_sent_once(site: Path):
-    """The next sweep tells of nothing, one that finds another link of that alone, and the next night of no link that it had."""
+    """The next sweep reports nothing, one that finds another link that alone, and the next night no link that it had."""
     books = Books()
 
-    def told(at: datetime = NOW) -> list[str]:
+    def sent(at: datetime = NOW) -> list[str]:
         books.mails.clear()
         notify(site, books, lambda: at)
         return [" ".join(str(parsed(mail.content).get_body(("plain",)).get_content()).split()) for mail in books.mails]
 
-    (first,) = told()
+    (first,) = sent()
     assert "faulty_links is 1, above its threshold of 0 after 0 of the night before" in first
     assert "New: leaf<00> port 9 - spine port 9." in first
-    assert [] == told()
+    assert [] == sent()
     _publish(site, _hour(9), _hour(8))
-    (second,) = told(NOW + timedelta(minutes=10))
+    (second,) = sent(NOW + timedelta(minutes=10))
     assert "faulty_links is 2" in second
     assert ("port 8" in second, "port 9" in second) == (True, False)
-    assert [] == told(NOW + timedelta(minutes=20))
+    assert [] == sent(NOW + timedelta(minutes=20))
     _publish(site, _hour(9), _hour(9, NIGHT + timedelta(days=1)))
-    assert [] == told(NOW + timedelta(days=1))
+    assert [] == sent(NOW + timedelta(days=1))
     _publish(site, _hour(9, NIGHT + timedelta(days=2)))
-    assert "port 9" in told(NOW + timedelta(days=2))[0]
+    assert "port 9" in sent(NOW + timedelta(days=2))[0]
 
 
 def test_what_was_not_sent_is_tried_again_and_then_not(site: Path):
@@ -167,7 +167,7 @@ def test_a_server_that_is_not_there_is_tried_again(site: Path):
         ('operators = ["ops@site.test"]\n[notices]\nlinks_down = 0\n', "Notices have no destination"),
     ],
 )
-def test_settings_that_tell_nobody_anything(tmp_path: Path, settings: str, reported: str):
+def test_settings_that_reach_nobody_anything(tmp_path: Path, settings: str, reported: str):
     """What is missing is said before anything is swept."""
     (tmp_path / "digest.toml").write_text(settings)
     with pytest.raises(UsageError, match=reported):
@@ -175,7 +175,7 @@ def test_settings_that_tell_nobody_anything(tmp_path: Path, settings: str, repor
 
 
 @pytest.mark.parametrize(
-    ("limit", "is_told"),
+    ("limit", "is_reported"),
     [
         (Limit("above", 1.0), True),
         (Limit("above", 2.0), False),
@@ -184,15 +184,15 @@ def test_settings_that_tell_nobody_anything(tmp_path: Path, settings: str, repor
         (Limit("equal", 3.0), False),
     ],
 )
-def test_sides_of_a_threshold(site: Path, limit: Limit, is_told: bool):
+def test_sides_of_a_threshold(site: Path, limit: Limit, is_reported: bool):
     """Exactly on it a metric is neither above nor below; below counts only what went down."""
     _publish(site, _hour(9, congested_slot_count=1), _hour(8, congested_slot_count=1))
     found = notices(lambda *asked: ask(site / "iomine.duckdb", *asked), {"congested_links": limit}, NIGHT)
-    assert is_told == bool(found)
+    assert is_reported == bool(found)
 
 
-def test_below_tells_of_what_went_down(site: Path):
-    """A metric that fell below its threshold is told, one that stays there is not."""
+def test_below_reports_what_went_down(site: Path):
+    """A metric that fell below its threshold is reported, one that stays there is not."""
     _publish(
         site,
         _hour(9, NIGHT - timedelta(days=1)),
@@ -201,11 +201,11 @@ def test_below_tells_of_what_went_down(site: Path):
         _hour(9, NIGHT + timedelta(days=1)),
     )
 
-    def told(night: date) -> list[float]:
+    def sent(night: date) -> list[float]:
         limits = {"faulty_links": Limit("below", 2.0)}
         return [each.value for each in notices(lambda *asked: ask(site / "iomine.duckdb", *asked), limits, night)]
 
-    assert ([1.0], []) == (told(NIGHT), told(NIGHT + timedelta(days=1)))
+    assert ([1.0], []) == (sent(NIGHT), sent(NIGHT + timedelta(days=1)))
 
 
 def test_a_message_to_a_person_is_none_for_the_server(site: Path):

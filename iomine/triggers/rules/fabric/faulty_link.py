@@ -7,7 +7,7 @@ quarter of its bytes passed it, or all bytes of its stragglers. So there is no n
 
 Blind spots: what is known of a link is known by the readings of its ports; between nodes and servers that were not read,
 nothing is. With adaptive routing, bytes take other ways than forwarding tables say. Bytes are spread evenly over a log's nodes
-where nothing tells what each moved.
+where it is not known what each moved.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS

@@ -33,7 +33,7 @@ TRIGGER = Trigger(
         "{same_switch_ratio:.0%} of pairs of nodes are behind one switch, and its I/O crosses {tier_count} tiers."
     ),
     advice=(
-        "Tell the scheduler that you would rather wait. Least effort: ask for few switches, and say for how long you would wait "
+        "Rather wait than be scattered. Least effort: ask for few switches, and say for how long you would wait "
         "for them (`--switches` in Slurm). Operators: give Slurm the fabric (`topology/tree` or `topology/block`), so that it "
         "packs jobs by itself; the view job_placement shows {leaf_switch_count} switches by name."
     ),
