@@ -48,9 +48,8 @@ TRIGGER = Trigger(
     snippets=(
         Snippet(
             "shell",
-            "Which links were faulty since when, and the same run without a node behind one (Slurm)",
+            "The same run without a node behind the link (Slurm)",
             """\
-iomine sql "FROM link_faults LIMIT 10"
 sbatch --exclude=cn042 job.sh
 """,
         ),
