@@ -21,7 +21,7 @@ FROM logs
 LEFT JOIN (
     SELECT
         cluster, night, log_id,
-        coalesce(weather_verdict IN ('system', 'neighbour') OR (weather_verdict = 'unexplained' AND is_slow_run), false)
+        coalesce(weather_verdict IN ('system', 'neighbour', 'fabric') OR (weather_verdict = 'unexplained' AND is_slow_run), false)
             AS is_excused
     FROM job_weather
 ) USING (cluster, night, log_id)

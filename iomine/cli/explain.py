@@ -92,10 +92,17 @@ def _asked(trigger: "Trigger") -> list[str]:
 def _instead(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
 
-    if (instead := trigger.instead) is None:
-        return []
-    when = _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}")
-    return [when, "", f"    {_named(instead.finding)}", "", _wrapped(_named(instead.advice))]
+    blocks = [
+        "\n\n".join(
+            (
+                _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}"),
+                f"    {_named(instead.finding)}",
+                _wrapped(_named(instead.advice)),
+            )
+        )
+        for instead in trigger.instead
+    ]
+    return ["\n\n".join(blocks)] if blocks else []
 
 
 def _named(template: str) -> str:

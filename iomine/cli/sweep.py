@@ -39,6 +39,10 @@ def command(
             help="Folder or file of Lustre statistics, accounting or IOR outputs: all its files are read; may be given again.",
         ),
     ] = None,
+    notify: Annotated[
+        bool,
+        typer.Option("--notify", help="Report to operators afterwards what crosses a threshold of digest.toml, each event once."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
@@ -52,10 +56,26 @@ def command(
     """
     if not paths and not stats:
         raise UsageError("There is nothing to sweep: name folders of Darshan logs, or of statistics with --stats.")
+    if notify:
+        from iomine.pipeline.notices import check_notices
+
+        check_notices(warehouse)
     summary = _run(paths or [], stats or [], warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
     _show(summary, warehouse, as_json=json)
+    if notify:
+        _notify(warehouse)
     if summary.rejected or summary.statistics.rejected:
         raise typer.Exit(_DONE_WITH_REJECTS)
+
+
+def _notify(warehouse: Path) -> None:
+    from iomine.pipeline.notices import notify
+
+    post = notify(warehouse)
+    for who, why in [*post.refused, *post.deferred, *post.in_doubt]:
+        say(f"Notices for {who}: {why}")
+    if post.sent:
+        typer.echo(f"{counted(len(post.sent), 'notice')} sent", err=True)
 
 
 def _close_stderr() -> None:

@@ -71,6 +71,7 @@ class Application:
         run_count: all other runs than those below.
         system_count: runs that the file system made slow.
         neighbour_count: runs that another user's jobs made slow.
+        fabric_count: runs that a faulty or congested link made slow.
         slowdown_ratio: how much longer their I/O took, the median run's.
         night_count: nights of the slow ones.
         unexplained_count: runs that were slow although neither servers nor what they did explains it.
@@ -84,6 +85,7 @@ class Application:
     run_count: int
     system_count: int
     neighbour_count: int
+    fabric_count: int
     slowdown_ratio: float | None
     night_count: int
     unexplained_count: int

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from iomine.digest.notices import Notice, notices
+from iomine.digest.notices import METRICS, Notice, notices
 from iomine.digest.parts import html_part, text_part
 from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
-from iomine.post.model import Mail
+from iomine.post.model import Entry, Mail, Subject
+from iomine.post.settings import Limit
 from iomine.units import counted, target_name
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
@@ -17,6 +18,7 @@ RECIPIENT: Final = "operator"
 _MOST_LINES: Final = 10
 _MOST_NAMES: Final = 20
 _MOST_REASON: Final = 200
+_MOST_LINK: Final = 120
 _TEMPLATE: Final = "operator"
 
 
@@ -48,7 +50,7 @@ class Trouble:
     names: Sequence[tuple[str, str]]
 
 
-def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, float], troubles: Sequence[Trouble]) -> Mail | None:
+def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, Limit], troubles: Sequence[Trouble]) -> Mail | None:
     """The mail, None where nothing was swept and nothing went wrong.
 
     Args:
@@ -91,13 +93,51 @@ def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, fl
     )
 
 
-def _noticed(found: Sequence[Notice]) -> Section:
-    lines = (
-        f"{each.name} is {_number(each.value)}, above its threshold of {_number(each.threshold)} "
-        f"and above {_number(each.before)} of the night before: {each.about}."
-        for each in found
+def notice_mail(found: Sequence[Notice], night: date) -> Mail:
+    """The mail about what was noticed in a night that is not over, or just now.
+
+    Args:
+        found: at least one, with no links but those that are to be reported.
+        night: the night.
+    """
+    subject = one_line(f"I/O of {day(night)}: {listed([each.name for each in found])}", _MOST_REASON)
+    view = {
+        "subject": subject,
+        "opening": f"This is what was noticed in the night of {day(night)}.",
+        "sections": [_noticed(found)],
+    }
+    return Mail(
+        kind="notice",
+        recipient=RECIPIENT,
+        entries=tuple(
+            Entry(Subject("", "", link, each.name), METRICS[each.name], None, night)
+            for each in found
+            for link in each.links or ("",)
+        ),
+        first_night=night,
+        last_night=night,
+        subject=subject,
+        text=text_part(_TEMPLATE, view),
+        html=html_part(_TEMPLATE, view),
+        pictures={},
     )
-    return Section("Notices", tuple(lines), is_alarm=True)
+
+
+def _noticed(found: Sequence[Notice]) -> Section:
+    return Section("Notices", tuple(map(_notice_line, found)), is_alarm=True)
+
+
+def _notice_line(each: Notice) -> str:
+    side = "at" if each.limit.side == "equal" else each.limit.side
+    threshold, before = _number(each.limit.value), _number(each.before)
+    than = "after" if each.links or each.limit.side == "equal" else f"and {side}"
+    line = f"{each.name} is {_number(each.value)}, {side} its threshold of {threshold} {than} {before} of the night before"
+    line = f"{line}: {each.about}."
+    if not each.links:
+        return line
+    shown = [name(link, _MOST_LINK) for link in each.links[:_MOST_LINES]]
+    more = len(each.links) - len(shown)
+    return f"{line} New: {'; '.join(shown)}{f'; and {more:,} more' if more else ''}."
 
 
 def _number(value: float) -> str:

@@ -196,18 +196,25 @@ def _your_mail(kind: Kind) -> str:
 
 def slowed_texts(applications: Sequence[Application], kind: Kind) -> list[str]:
     """What others made slow, an application a line; those with most runs first."""
-    slowed = [each for each in applications if each.system_count or each.neighbour_count]
-    slowed.sort(key=lambda each: -(each.system_count + each.neighbour_count))
+    slowed = sorted((each for each in applications if _slowed_count(each)), key=lambda each: -_slowed_count(each))
     lines = [_slowed_line(each, kind) for each in slowed[:MOST_LINES]]
     return lines + _and_more(len(slowed) - len(lines), "application")
 
 
+def _slowed_count(each: Application) -> int:
+    return each.system_count + each.neighbour_count + each.fabric_count
+
+
 def _slowed_line(each: Application, kind: Kind) -> str:
     whose = f"{name(each.user)}: " if kind == "project" else ""
-    by_whom = {"the file system itself": each.system_count, "another user's jobs": each.neighbour_count}
+    by_whom = {
+        "the file system itself": each.system_count,
+        "another user's jobs": each.neighbour_count,
+        "a link on the way to the file system": each.fabric_count,
+    }
     reasons = [(count, who) for who, count in by_whom.items() if count]
     by = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
-    count = each.system_count + each.neighbour_count
+    count = _slowed_count(each)
     runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
     longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
     return f"{whose}{name(each.application)}: {runs}{by}{longer}."

@@ -53,7 +53,7 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
     sent_at = _moment(row["sent_at"])
     return {
         **row,
-        "recipient": None if row["mail_kind"] == "operator" else row["recipient"],
+        "recipient": None if row["mail_kind"] in {"operator", "notice"} else row["recipient"],
         # Nothing is no text.
         **{name: row[name] or None for name in ("mail_reply", "application")},
         "composed_at": _moment(row["composed_at"]),

@@ -16,11 +16,13 @@ from iomine.post.addresses import is_address
 from iomine.post.directory import Directory, Person, is_user
 from iomine.post.ledger import Ledger, Posted, State, who_of
 from iomine.post.message import Stamp, compose, message_id
-from iomine.post.model import Kind, Mail
+from iomine.post.model import TO_OPERATORS, Kind, Mail
 from iomine.post.policy import NotificationPolicy, Reason
 from iomine.post.settings import Settings
 from iomine.post.tokens import Signer
 from iomine.post.transports import Message, Outcome, Transport
+from iomine.post.webhook import is_url
+from iomine.post.webhook import posted as as_json
 
 _MOST_MISSES: Final = 3
 _STATES: Final[dict[str, State]] = {"sent": "sent", "later": "deferred", "refused": "failed", "doubtful": "sending"}
@@ -37,6 +39,7 @@ class Office:
         signer: of links.
         transport: takes the mails.
         now: returns the current time, with a time zone.
+        is_for_notices: whether it sends notices, which go to servers too, or all other mails.
     """
 
     settings: Settings
@@ -45,6 +48,7 @@ class Office:
     signer: Signer
     transport: Transport
     now: Callable[[], datetime]
+    is_for_notices: bool = False
 
 
 @dataclass(slots=True)
@@ -112,6 +116,8 @@ class _Run:
         """Sends what an earlier run left."""
         settings, policy = self._office.settings, self._policy()
         for posted in self._office.ledger.unfinished():
+            if (posted.kind == "notice") != self._office.is_for_notices:
+                continue
             if reason := policy.quiet_recipient(posted.kind, posted.recipient):
                 # The reader opted out after the mail was written and before it was sent.
                 self._mark(posted, "failed", reason)
@@ -124,7 +130,7 @@ class _Run:
             elif self._is_full(posted.kind):
                 self.summary.deferred.append((posted.who, "more than a run sends"))
             else:
-                self._count += posted.kind != "operator"
+                self._count += posted.kind not in TO_OPERATORS
                 self._carry(posted)
 
     def send(self, mails: Iterable[Mail]) -> None:
@@ -146,8 +152,9 @@ class _Run:
             self.summary.unknown.append(who)
 
     def _people(self, mail: Mail) -> Sequence[Person]:
-        if mail.kind == "operator":
-            return [Person(address) for address in self._office.settings.operators]
+        if mail.kind in TO_OPERATORS:
+            servers = [self._office.settings.webhook.url] if mail.kind == "notice" else []
+            return [Person(address) for address in (*self._office.settings.operators, *filter(None, servers))]
         named = mail.recipient if mail.kind == "user" else self._office.settings.investigators.get(mail.recipient, "")
         if is_address(named) and mail.kind == "project":
             return [Person(named)]
@@ -166,13 +173,15 @@ class _Run:
         else:
             stamp = Stamp(name, ledger.first_of(mail.kind, mail.recipient), self._office.now())
             try:
-                content = compose(mail, person, settings, self._office.signer, stamp)
+                content = (
+                    as_json(mail, name) if is_url(person.address) else compose(mail, person, settings, self._office.signer, stamp)
+                )
             except OutputError as error:
                 self.summary.refused.append((who, str(error.args[0])))
                 return
             posted = Posted(name, mail.kind, mail.recipient, person.address, "pending", content, "", stamp.at)
             ledger.add(mail, posted)
-            self._count += mail.kind != "operator"
+            self._count += mail.kind not in TO_OPERATORS
             yield posted
 
     def _carry(self, posted: Posted) -> None:
@@ -210,7 +219,7 @@ class _Run:
         return NotificationPolicy(self._office.settings, self._office.ledger, self._office.now().date())
 
     def _is_full(self, kind: Kind) -> bool:
-        return kind != "operator" and self._count >= self._office.settings.most_mails
+        return kind not in TO_OPERATORS and self._count >= self._office.settings.most_mails
 
     def _mark(self, posted: Posted, state: State, reply: str) -> None:
         self._office.ledger.mark(posted.message_id, state, self._office.now(), reply)
@@ -218,4 +227,4 @@ class _Run:
 
 def _dearest_first(mail: Mail) -> tuple[bool, float, str]:
     cost = sum(entry.cost_core_seconds or 0 for entry in mail.entries)
-    return mail.kind != "operator", -cost, mail.recipient
+    return mail.kind not in TO_OPERATORS, -cost, mail.recipient

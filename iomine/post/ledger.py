@@ -203,6 +203,17 @@ class Ledger:
         """The day on which a mail last listed each subject for a recipient, by its key."""
         return self._days(kind, recipient, "entry")
 
+    def listed(self, kind: Kind, recipient: str, night: date) -> set[str]:
+        """Keys of what mails of this kind that end on a night list for a recipient."""
+        rows = self._rows(
+            "SELECT told.key FROM told JOIN letter USING (message_id) "
+            "WHERE letter.kind = ? AND letter.recipient = ? AND letter.last_night = ? AND letter.state <> 'failed'",
+            kind,
+            recipient,
+            night.isoformat(),
+        )
+        return {key for (key,) in rows}
+
     def praised(self, kind: Kind, recipient: str) -> dict[str, date]:
         """The day on which a mail last reported to a recipient that a subject got better, by its key."""
         return self._days(kind, recipient, "better")

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from iomine.errors import OutputError
 from iomine.post.addresses import domain_of, plain_name
 from iomine.post.directory import Person
-from iomine.post.model import Mail
+from iomine.post.model import TO_OPERATORS, Mail
 from iomine.post.settings import Settings
 from iomine.post.tokens import Action, Signer, Verb
 from iomine.units import visible
@@ -73,13 +73,13 @@ _POLICY: Final = _policy()
 def message_id(mail: Mail, address: str, settings: Settings) -> str:
     """The id of a mail, the same however often the mail is composed.
 
-    Mails to users and projects are the same if they end on the same night and list the same subjects; those to operators, if they
-    end on the same night.
+    Mails to users and projects are the same if they end on the same night and list the same subjects; summaries for
+    operators, if they end on the same night and go to the same address; notices, if both.
     """
     parts = [mail.kind, mail.recipient, mail.last_night.isoformat()]
-    if mail.kind == "operator":
+    if mail.kind in TO_OPERATORS:
         parts.append(address)
-    else:
+    if mail.kind != "operator":
         parts += sorted(entry.subject.key for entry in mail.entries)
         parts += sorted(f"better {subject.key}" for subject in mail.better)
     text = "".join(f"{len(part)}:{part}" for part in parts)
@@ -115,7 +115,7 @@ def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stam
     message["X-Auto-Response-Suppress"] = "All"
     message["List-Id"] = f"<{mail.kind}.digest.iomine.{domain_of(settings.from_address)}>"
     links = _Links(mail, settings, signer)
-    if mail.kind != "operator":
+    if mail.kind not in TO_OPERATORS:
         message["List-Unsubscribe"] = ", ".join(f"<{address}>" for address in links.all_of("stop"))
         if settings.root.startswith("https:"):
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"

@@ -9,9 +9,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Final, Literal
 
-Kind = Literal["user", "project", "operator"]
+Kind = Literal["user", "project", "operator", "notice"]
+# Kinds of mails to operators: the nightly summary, and what is noticed meanwhile.
+TO_OPERATORS: Final = ("operator", "notice")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -64,9 +66,10 @@ class Mail:
     """One mail before it is composed.
 
     Attributes:
-        kind: to a user, to the lead of a project, or to operators.
+        kind: to a user, to the lead of a project, or to operators: the nightly summary, or notices as they arise.
         recipient: a user's name, an account, or `operator`.
-        entries: at most five, the costliest first; empty for operators, and in a mail of good news only.
+        entries: at most five, the costliest first; empty in a summary for operators, and in a mail of good news only. Of notices,
+            each event: the notice as code, the link as application.
         first_night: the first night that it reports.
         last_night: the last.
         subject: its header, one line.

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from iomine.post.ledger import Ledger
-from iomine.post.model import Entry, Kind, Mail, Subject
+from iomine.post.model import TO_OPERATORS, Entry, Kind, Mail, Subject
 from iomine.post.settings import Settings
 from iomine.post.tokens import Verb
 
@@ -67,7 +67,7 @@ class NotificationPolicy:
     def quiet(self, kind: Kind, recipient: str, subject: Subject) -> Reason | None:
         """Why a subject is not mailed to a recipient, None where it is."""
         excluded = self._settings.exclude
-        if kind == "operator":
+        if kind in TO_OPERATORS:
             return None
         if subject.user in excluded.users or subject.application in excluded.applications:
             return "excluded"
@@ -82,7 +82,7 @@ class NotificationPolicy:
 
     def quiet_recipient(self, kind: Kind, recipient: str) -> Reason | None:
         """Why a recipient gets no such mails at all, None where they do."""
-        if kind == "operator":
+        if kind in TO_OPERATORS:
             return None
         excluded = {"user": self._settings.exclude.users, "project": self._settings.exclude.accounts}.get(kind, ())
         if recipient in excluded:
@@ -107,7 +107,7 @@ class NotificationPolicy:
         if reason := self.quiet(kind, recipient, entry.subject):
             return reason
         cheap = (entry.cost_core_seconds or 0) < self._settings.least_core_hours * _HOUR_SECONDS
-        return "too cheap" if cheap and kind != "operator" else None
+        return "too cheap" if cheap and kind not in TO_OPERATORS else None
 
 
 def _dearest_first(entry: Entry) -> tuple[float, Subject]:

@@ -1,15 +1,18 @@
 """What a site sets for its digests; `digest.toml` in the warehouse changes what differs from here."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final, Literal, Self, get_args
 from urllib.parse import urlsplit
 
-from pydantic import model_validator
+from pydantic import Field, PlainValidator, TypeAdapter, ValidationError, model_validator
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from iomine.errors import UsageError
 from iomine.post.addresses import is_address
 from iomine.settings import Amount, Count, CountOrZero, Line, Lines, SiteSettings, setting
 
+_AMOUNT: Final = TypeAdapter(Annotated[float, Field(ge=0, allow_inf_nan=False)])
 _HERE: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -78,6 +81,59 @@ class Exclusions(SiteSettings):
     applications: Lines = setting((), "Applications that are left out.")
 
 
+class WebhookSettings(SiteSettings):
+    """A server that notices are posted to, as they arise."""
+
+    whose: ClassVar[str] = "webhook"
+    url: Line = setting("", "Where notices are posted as JSON, such as https://chat.site.org/hooks/storage; empty: nowhere.")
+    token_file: Line = setting("", "A file with the token that the server asks for (Bearer), which nobody else may read.")
+    timeout_seconds: Count = setting(20, "How long an answer may take.")
+
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
+        if self.url and not _is_site(self.url, more="?=&,"):
+            raise UsageError(f"webhook.url must be an address such as https://chat.site.org/hooks/storage, not {self.url!r}.")
+        if self.url.startswith("http:") and urlsplit(self.url).hostname not in _HERE:
+            raise UsageError("webhook.url would send notices for all to read: write it with https.")
+        return self
+
+
+Side = Literal["above", "below", "equal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A number that a night's metric is held against.
+
+    Attributes:
+        side: on which side of it the metric is noticed.
+        value: the number, in the metric's unit.
+    """
+
+    side: Side
+    value: float
+
+
+def _limit(given: object) -> Limit:
+    """A number alone is one that the metric must not lie above."""
+    if isinstance(given, Limit):
+        return given
+    if not isinstance(given, dict):
+        return Limit("above", _amount(given))
+    match list(given.items()):
+        case [(side, value)] if side in get_args(Side):
+            return Limit(side, _amount(value))
+    raise PydanticCustomError("limit", "Input should be a number, or one such as { below = 3 }; above, below and equal are known")
+
+
+def _amount(given: object) -> float:
+    try:
+        return _AMOUNT.validate_python(given, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise PydanticKnownError(first["type"], first.get("ctx")) from None  # type: ignore[arg-type]  # as pydantic gave it
+
+
 class Settings(SiteSettings):
     """All of it. Files are seen from the warehouse."""
 
@@ -102,7 +158,12 @@ class Settings(SiteSettings):
     smtp: SmtpSettings = setting(SmtpSettings(), "The mail server that takes the mails.")
     exclude: Exclusions = setting(Exclusions(), "What is left out of digests, by names as the logs and the accounting have them.")
     investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
-    notices: Mapping[str, Amount] = setting({}, "Thresholds above which a night's metric is mailed to operators.")
+    notices: Mapping[str, Annotated[Limit, PlainValidator(_limit)]] = setting(
+        {},
+        "Thresholds of a night's metrics that are reported to operators: links_down = 0 and { above = 0 } report more, "
+        "{ below = 3 } less, { equal = 0 } as much.",
+    )
+    webhook: WebhookSettings = setting(WebhookSettings(), "A server that notices are posted to, as they arise.")
 
     @model_validator(mode="after")
     def _is_fit(self) -> Self:
@@ -135,9 +196,14 @@ class Settings(SiteSettings):
         return f"{self.site.rstrip('/')}/" if self.site else ""
 
 
-def _is_site(text: str) -> bool:
+def _is_site(text: str, more: str = "") -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and text.isascii() and not set(text) & set(" <>\"'?#,")
+        return (
+            parts.scheme in {"http", "https"}
+            and bool(parts.hostname)
+            and text.isascii()
+            and not set(text) & (set(" <>\"'?#,") - set(more))
+        )
     except ValueError:
         return False

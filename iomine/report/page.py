@@ -40,6 +40,7 @@ _WHOLE: Final = 1000
 _NOT_YOU: Final = {
     "system": "Not you: the file system was slow",
     "neighbour": "Not you: a neighbour kept the file system busy",
+    "fabric": "Not you: a link on the way to the file system was faulty or full",
 }
 _UNEXPLAINED: Final = "Slow, and nobody knows why"
 _SIZES: Final = {

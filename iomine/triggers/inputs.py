@@ -10,6 +10,8 @@ from iomine.triggers.model import Above
 TRACE: Final = "a DXT trace (run with DXT_ENABLE_IO_TRACE=1 or DARSHAN_MOD_ENABLE=DXT_POSIX,DXT_MPIIO)"
 LAYOUTS: Final = "Lustre layouts (a Darshan library that was built with its Lustre module)"
 JOB_STATS: Final = "the job_stats of Lustre 2.14 or newer from the time of the run (given to `iomine sweep` with --stats)"
+FABRIC_TOPOLOGY: Final = "the links of the fabric and where nodes and servers hang (given to `iomine sweep` with --stats)"
+FABRIC_COUNTERS: Final = f"{FABRIC_TOPOLOGY}, and readings of its ports from the time of the run"
 
 SEVERAL_RANKS: Final = Above("process_count", 1, why="One process has nobody to share with, to wait for or to be compared with.")
 FOUR_RANKS: Final = Above("process_count", 3, why="Of three ranks one is not out of line with the others: it is a third of them.")

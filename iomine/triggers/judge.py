@@ -163,7 +163,8 @@ def _verdict_sql(trigger: Trigger) -> str:
 
 def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
     usual, *others = map(filled_sql, trigger.templates(text))
-    return f"if({trigger.instead.known} IS NULL, {usual}, {others[0]})" if trigger.instead else usual
+    cases = [f"WHEN {each.known} IS NOT NULL THEN {other}" for each, other in zip(trigger.instead, others, strict=True)]
+    return f"CASE {' '.join(cases)} ELSE {usual} END" if cases else usual
 
 
 def _cost_sql(trigger: Trigger) -> str:

@@ -184,7 +184,7 @@ class Trigger:
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
-        instead: other texts for logs of which more is known.
+        instead: other texts for logs of which more is known; of several, the first whose metric is known holds.
         op: which of the program's requests it is about, where it is about reads alone or writes alone; a mail lists findings on
             reads apart from those on writes.
         traced: where a trace shows what it is about.
@@ -211,7 +211,7 @@ class Trigger:
     idle: str | None = None
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
-    instead: Instead | None = None
+    instead: tuple[Instead, ...] = ()
     op: Op | None = None
     traced: Requests | None = None
     snippets: tuple[Snippet, ...] = ()
@@ -259,8 +259,8 @@ class Trigger:
         """All columns of the view that the trigger needs, each once."""
         texts = (*self.templates("finding"), *self.templates("advice"))
         shown = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
-        known = self.instead.known if self.instead else None
-        others = filter(None, (known, self.cost, self.idle, self.evidence))
+        known = (each.known for each in self.instead)
+        others = filter(None, (*known, self.cost, self.idle, self.evidence))
         return tuple(dict.fromkeys((*(each.metric for each in self.thresholds), *shown, *others)))
 
     @property
@@ -281,8 +281,7 @@ class Trigger:
 
     def templates(self, text: Literal["finding", "advice"]) -> tuple[str, ...]:
         """The templates that a text may have been filled into."""
-        usual = getattr(self, text)
-        return (usual, getattr(self.instead, text)) if self.instead else (usual,)
+        return (getattr(self, text), *(getattr(each, text) for each in self.instead))
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:

@@ -4,7 +4,7 @@
 -- reads = [
 --     "core.log", "core.module", "core.file_name", "core.posix_file", "core.stdio_file", "core.dfs_file",
 --     "core.mpiio_file", "core.dxt_file", "core.lustre_component", "core.rank_io", "core.phase",
---     "core.weather", "core.darshan_build", "main.traces",
+--     "core.weather", "core.darshan_build", "core.log_fabric", "main.traces",
 -- ]
 -- ---
 -- A count of 0 makes a question not applicable, so it is 0 only where all modules that would count it were watched and are whole;
@@ -195,6 +195,7 @@ seen AS (
         did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
         record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
         phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
+        fabric.log_id IS NOT NULL AS has_fabric, fabric.fabric_gap,
         module.lustre, module.heatmap, module.dxt_posix, module.dxt_mpiio, COALESCE(module.has_lustre, FALSE) AS has_lustre,
         COALESCE(build.stat_count, 0) > 0 AS sees_stat,
         CASE
@@ -235,6 +236,7 @@ seen AS (
     LEFT JOIN by_rank USING (cluster, night, log_id)
     LEFT JOIN phases USING (cluster, night, log_id)
     LEFT JOIN served USING (cluster, night, log_id)
+    LEFT JOIN (SELECT cluster, night, log_id, fabric_gap FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
     LEFT JOIN core.darshan_build AS build
         ON build.cluster = log.cluster AND build.night = log.night
         AND COALESCE(build.darshan_version, '') = COALESCE(log.darshan_version, '')
@@ -319,5 +321,6 @@ SELECT
         WHEN NOT sees_stat
             THEN format('Darshan {}counted no stat in any log of this night, so it may see none.', COALESCE(darshan_version || ' ', ''))
     END AS stat_lack,
-    CASE WHEN NOT has_statistics THEN 'No job_stats of Lustre servers cover the time of the run.' END AS statistics_lack
+    CASE WHEN NOT has_statistics THEN 'No job_stats of Lustre servers cover the time of the run.' END AS statistics_lack,
+    CASE WHEN has_fabric THEN fabric_gap ELSE 'The links between nodes and servers are not known of the time of the run.' END AS fabric_lack
 FROM seen

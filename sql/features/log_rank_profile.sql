@@ -3,6 +3,7 @@
 -- grain = ["log_id"]
 -- reads = [
 --     "core.log", "core.unsound_module", "core.rank_io", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.delayed_rank",
+--     "core.log_fabric",
 -- ]
 -- ---
 -- Bytes are compared as the program asked for them (layer all), so that aggregators of collective buffering, which move
@@ -177,6 +178,8 @@ SELECT
     -- A slow OST explains them where at least half of what they are slower by is of ranks that use it.
     CASE WHEN delayed.seconds >= 0.5 * straggler_core_seconds THEN delayed.ost_id END AS straggler_ost_id,
     delayed.seconds / NULLIF(straggler_core_seconds, 0) AS straggler_ost_ratio,
+    CASE WHEN straggler_count > 0 THEN straggler_link END AS straggler_link,
+    CASE WHEN straggler_count > 0 THEN straggler_trouble END AS straggler_trouble,
     heaviest_rank, TRY_CAST(heaviest_rank_bytes AS BIGINT) AS heaviest_rank_bytes, imbalance_core_seconds, idle_rank_count,
     TRY_CAST(moved_bytes / shares.nprocs AS BIGINT) AS mean_rank_bytes,
     heaviest_rank_bytes::DOUBLE * shares.nprocs / NULLIF(moved_bytes, 0) AS bytes_max_over_mean_ratio,
@@ -213,4 +216,5 @@ LEFT JOIN shares USING (cluster, night, log_id)
 LEFT JOIN costs USING (cluster, night, log_id)
 LEFT JOIN stragglers USING (cluster, night, log_id)
 LEFT JOIN delayed USING (cluster, night, log_id)
+LEFT JOIN (SELECT cluster, night, log_id, straggler_link, straggler_trouble FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

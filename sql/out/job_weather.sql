@@ -1,7 +1,7 @@
 -- ---
--- about = "Why a log's I/O was slow: application, system or neighbour, with numbers and the rule; without evidence, what was ruled out."
+-- about = "Why a log's I/O was slow: system, neighbour, fabric or application, with numbers and the rule; without evidence, what was ruled out."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.log_weather_profile", "main.findings"]
+-- reads = ["core.log", "core.log_weather_profile", "core.log_fabric_profile", "main.findings"]
 -- ---
 -- Without evidence there is no verdict against anyone: the application is named on evidence of its own only.
 WITH priced AS (
@@ -13,7 +13,7 @@ WITH priced AS (
 ),
 known AS (
     SELECT
-        log.*, profile.* EXCLUDE (cluster, night, log_id), costliest_code,
+        log.*, profile.* EXCLUDE (cluster, night, log_id), costliest_code, fabric_verdict, fabric_rule,
         finding_core_seconds / NULLIF(log.io_core_seconds, 0) AS finding_ratio,
         CASE
             WHEN run_slowdown_ratio IS NULL
@@ -26,13 +26,17 @@ known AS (
         END AS beside_lineage
     FROM core.log AS log
     JOIN core.log_weather_profile AS profile USING (cluster, night, log_id)
+    LEFT JOIN (SELECT cluster, night, log_id, fabric_verdict, fabric_rule FROM core.log_fabric_profile) AS fabric
+        USING (cluster, night, log_id)
     LEFT JOIN priced USING (cluster, night, log_id)
 ),
 judged AS (
     SELECT
         *,
         CASE
-            WHEN server_verdict IN ('system', 'neighbour', 'own') THEN server_verdict
+            WHEN server_verdict IN ('system', 'neighbour') THEN server_verdict
+            WHEN fabric_verdict IN ('faulty', 'congested') THEN 'fabric'
+            WHEN server_verdict = 'own' THEN server_verdict
             WHEN run_slowdown_ratio >= 1.5 AND did_more_ratio >= run_slowdown_ratio / 1.5 THEN 'otherwise'
             WHEN run_slowdown_ratio < 1.5 AND finding_ratio >= 0.5 THEN 'findings'
             WHEN server_verdict = 'unclear' THEN 'no servers'
@@ -45,12 +49,13 @@ judged AS (
 SELECT
     log_id, job_id, "user", uid, app, start_at, end_at,
     CASE
-        WHEN reason IN ('system', 'neighbour') THEN reason
+        WHEN reason IN ('system', 'neighbour', 'fabric') THEN reason
         WHEN reason IN ('own', 'otherwise', 'findings') THEN 'application'
         WHEN reason IN ('no servers', 'no lineage') THEN 'unclear'
         ELSE 'unexplained'
     END AS weather_verdict,
     CASE reason
+        WHEN 'fabric' THEN fabric_rule
         WHEN 'otherwise' THEN format('{}, and it differed from them: {}.', beside_lineage, differences)
         WHEN 'findings' THEN format(
             '{}, and its findings cost {:.0f} % of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
@@ -58,16 +63,19 @@ SELECT
         WHEN 'no lineage' THEN format('{} {}', server_rule, beside_lineage)
         WHEN 'not slow' THEN format('{} {}, so there is nothing to explain.', server_rule, beside_lineage)
         WHEN 'slow' THEN format(
-            '{}. Neither the servers nor the program explain it. {} By Darshan, {}. Network and nodes are not checked.',
+            '{}. Neither the servers nor the program explain it. {} By Darshan, {}. {}',
             beside_lineage, server_rule, CASE
                 WHEN did_more_ratio IS NULL THEN 'it moved as much in as many requests, on as many ranks, files and OSTs'
                 WHEN differences = '' THEN 'it did much the same as they did'
                 ELSE format('its differences do not explain that: {}', differences)
+            END, CASE fabric_verdict
+                WHEN 'fair' THEN fabric_rule || ' Nodes are not checked.'
+                ELSE 'Network and nodes are not checked.'
             END
         )
         ELSE server_rule
     END AS weather_rule,
     run_slowdown_ratio >= 1.5 AS is_slow_run, weather_slowdown_ratio, run_slowdown_ratio, did_more_ratio, finding_ratio,
     lineage_run_count, alike_run_count, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio, ost_contention_ratio,
-    mdt_slowdown_ratio, mdt_own_ratio, load_percentile, own_bytes_ratio, fullest_ratio, night, cluster
+    mdt_slowdown_ratio, mdt_own_ratio, load_percentile, own_bytes_ratio, fullest_ratio, fabric_verdict, night, cluster
 FROM judged

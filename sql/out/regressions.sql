@@ -112,10 +112,12 @@ named AS (
         MEDIAN(lost_seconds) AS lost_core_seconds, SUM(lost_seconds) AS all_lost_core_seconds,
         COUNT(*) FILTER (weather_verdict = 'neighbour') AS neighbour_count,
         COUNT(*) FILTER (weather_verdict = 'system') AS system_count,
+        COUNT(*) FILTER (weather_verdict = 'fabric') AS fabric_count,
         CASE
-            WHEN 2 * (neighbour_count + system_count) < COUNT(*)
+            WHEN 2 * (neighbour_count + system_count + fabric_count) < COUNT(*)
             -- The first run is held against those before it; later ones also against it and its like.
-            THEN COALESCE(arg_min(weather_verdict, number) FILTER (weather_verdict NOT IN ('neighbour', 'system')), 'unclear')
+            THEN COALESCE(arg_min(weather_verdict, number) FILTER (weather_verdict NOT IN ('neighbour', 'system', 'fabric')), 'unclear')
+            WHEN fabric_count > GREATEST(neighbour_count, system_count) THEN 'fabric'
             WHEN neighbour_count >= system_count THEN 'neighbour'
             ELSE 'system'
         END AS weather_verdict

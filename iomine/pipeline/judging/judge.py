@@ -18,6 +18,7 @@ from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, r
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, error_line
+from iomine.pipeline.judging.links import link_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
@@ -174,6 +175,10 @@ def _judge(
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
     states = [*system_state_files(staging, there, touched), *run_files(staging, there, touched)]
     there = replaced(there, states)
+    links = link_files(staging, there, touched)
+    there = replaced(there, links)
+    # A run of the night after may have begun on the same links.
+    touched |= {file.partition for file in links if file.partition}
     late = outdated(there, merged)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= late - {file.partition for file in there if file.table == "verdict"}
@@ -186,7 +191,7 @@ def _judge(
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *states, *of_nights, *judged, *sums], findings
+    return [*intervals, *slots, *states, *links, *of_nights, *judged, *sums], findings
 
 
 def _judged(

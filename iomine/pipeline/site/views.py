@@ -26,6 +26,14 @@ class ViewSettings(SiteSettings):
     regression_usual_run_count: Count = setting(
         5, "Runs from which on a single slow run is listed: a median of fewer says little of one."
     )
+    shared_link_utilisation_ratio: Amount = setting(
+        0.5, "Utilisation of a link from which on storage and other traffic there are listed as in each other's way."
+    )
+    shared_link_least_ratio: Amount = setting(
+        0.25,
+        "Share of what a link moves that storage and other traffic each have then, at least: with less, one is hardly in the "
+        "way.",
+    )
     compare_same_ratio: Amount = setting(
         0.1, "Relative change up to which `iomine compare` takes nights for the same: no two are alike."
     )

@@ -6,7 +6,7 @@ MAILS = {
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        mail_kind="Recipient of a mail of the digest: user, project (its lead), or operator.",
+        mail_kind="Recipient of a mail of the digest: user, project (its lead), operator, or notice (operators, as it arises).",
         mail_state=(
             "How far a mail has come: pending, sending (a server may have it), deferred (to be tried again), sent, or failed "
             "for good."

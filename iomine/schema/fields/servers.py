@@ -120,8 +120,8 @@ WEATHER = {
         Kind.LABEL,
         Privacy.OPEN,
         weather_verdict=(
-            "Whose fault slow I/O was: application, system or neighbour, each on evidence; unexplained where none speaks for "
-            "either, unclear where data is missing."
+            "Whose fault slow I/O was: application, system, neighbour or fabric (a link), each on evidence; unexplained where "
+            "none speaks for either, unclear where data is missing."
         ),
         server_verdict=(
             "What servers show of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "

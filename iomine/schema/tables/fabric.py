@@ -55,7 +55,7 @@ JOB_LINK = Table(
     "What a log's I/O moved over a directed link in ten minutes.",
     (
         *("begin_at", "log_id", "job_id", "user", "link_id", "guid", "port", "op", "moved_bytes"),
-        *("is_host_link", "is_server_link", "fabric_evidence"),
+        *("is_host_link", "is_server_link", "fabric_evidence", "straggler_bytes"),
     ),
 )
 LINK_SLOT = Table(

@@ -50,7 +50,7 @@ LOG_RANK_PROFILE = Table(
         *("rank0_write_bytes", "rank0_bytes", "rank0_read_ratio", "rank0_write_ratio", "rank0_ratio"),
         *("rank0_read_core_seconds", "rank0_write_core_seconds", "rank0_core_seconds", "rank0_read_idle_core_seconds"),
         *("rank0_write_idle_core_seconds", "rank0_idle_core_seconds", "heaviest_rank_idle_core_seconds"),
-        "straggler_idle_core_seconds",
+        *("straggler_idle_core_seconds", "straggler_link", "straggler_trouble"),
     ),
     grain=("log_id",),
     for_people=True,
@@ -187,6 +187,19 @@ LOG_WEATHER_PROFILE = Table(
     ),
     grain=("log_id",),
 )
+LOG_FABRIC_PROFILE = Table(
+    "log_fabric_profile",
+    "What one log met with on the fabric: the links that it depended on, what was wrong with them, and who else was there.",
+    (
+        *("log_id", "is_complete", "fabric_verdict", "fabric_rule", "io_slot_count", "heavy_link_count", "faulty_link"),
+        *("faulty_slot_ratio", "faulty_bytes_ratio", "faulty_trouble", "faulty_others", "congested_link"),
+        *("congested_slot_ratio", "congested_bytes_ratio", "congested_own_ratio", "congested_others_ratio"),
+        *("congested_trouble", "congested_others", "collision_link", "collision_slot_ratio", "collision_other_ratio"),
+        *("host_link_count", "leaf_switch_count", "scatter_ratio", "same_switch_ratio", "tier_count"),
+    ),
+    grain=("log_id",),
+    for_people=True,
+)
 DRISHTI_POSIX = Table(
     "drishti_posix",
     "What Drishti works out of one log's POSIX records, its oddities included; its triggers read no other view of POSIX.",
@@ -238,7 +251,7 @@ LOG_ACTIVITY = Table(
         *("shared_mpiio_write_count", "collective_request_count", "lustre_file_count", "shared_lustre_file_count"),
         *("striped_file_count", "posix_data_count", "timed_rank_count", "data_lack", "posix_lack"),
         *("mpiio_lack", "trace_lack", "mpiio_trace_lack", "layout_lack", "rank_lack", "rank_time_lack", "host_lack"),
-        *("phase_lack", "stat_lack", "statistics_lack"),
+        *("phase_lack", "stat_lack", "statistics_lack", "fabric_lack"),
     ),
     grain=("log_id",),
     for_people=True,

@@ -25,7 +25,7 @@ SELECT
     recipient, cluster, night, log_id, "user", coalesce(application, '') AS application, lineage_id, run_core_seconds,
     weather_verdict, weather_slowdown_ratio, run_slowdown_ratio,
     coalesce(weather_verdict = 'unexplained' AND is_slow_run, false) AS is_unexplained,
-    coalesce(weather_verdict IN ('system', 'neighbour'), false) AS is_excused
+    coalesce(weather_verdict IN ('system', 'neighbour', 'fabric'), false) AS is_excused
 FROM named
 LEFT JOIN asked USING (recipient)
 LEFT JOIN (

@@ -293,3 +293,11 @@ def test_a_sweep_needs_no_prefect_where_there_is_no_api(warehouse, shared_data, 
 
     assert 0 == result.returncode, result.stderr
     assert "False" == result.stderr.splitlines()[-1]
+
+
+def test_a_sweep_that_is_to_notify_nobody_is_not_begun(iomine, tmp_path: Path) -> None:
+    """Settings that are missing are reported before anything is read."""
+    done = iomine("sweep", "--stats", tmp_path, "--notify", "--warehouse", tmp_path / "warehouse")
+    assert 2 == done.exit_code
+    assert "set thresholds below [notices] in digest.toml" in " ".join(done.stderr.split())
+    assert not (tmp_path / "warehouse" / "iomine.duckdb").exists()

@@ -175,7 +175,7 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
         assert len(unexplained) == application.unexplained_count
         assert len({run["night"] for run in unexplained}) == application.unexplained_night_count
         assert application.unexplained_slowdown_ratio == (4.0 if unexplained else None)
-        assert len(slowed) == application.system_count + application.neighbour_count
+        assert len(slowed) == application.system_count + application.neighbour_count + application.fabric_count
         assert len({run["night"] for run in slowed}) == application.night_count
     total = 0.0
     for run in loud:

@@ -13,6 +13,7 @@ from iomine.digest.notices import METRICS, notices
 from iomine.digest.operator import operator_mail
 from iomine.digest.words import COLUMNS, core_hours, name, unmarked
 from iomine.post.model import Mail
+from iomine.post.settings import Limit
 from iomine.views.answers import Ask
 from iomine.views.query import ask as ask_views
 from iomine.views.questions import question
@@ -90,10 +91,12 @@ def test_notices_are_metrics_above_their_bar_and_the_night_before(facility: Faci
     expected = values(facility)
     thresholds = {metric: by_night[night] for metric, by_night in expected.items()}
     # Sums that are equal may differ in their last digit.
-    assert [] == notices(ask, {metric: threshold * (1 + 1e-9) for metric, threshold in thresholds.items()}, night)
+    assert [] == notices(ask, {metric: Limit("above", threshold * (1 + 1e-9)) for metric, threshold in thresholds.items()}, night)
     got = {
         each.name: each
-        for each in notices(ask, {metric: threshold * 0.999 - 1e-9 for metric, threshold in thresholds.items()}, night)
+        for each in notices(
+            ask, {metric: Limit("above", threshold * 0.999 - 1e-9) for metric, threshold in thresholds.items()}, night
+        )
     }
     before = night - timedelta(days=1)
     assert {metric for metric, by_night in expected.items() if by_night[night] > by_night[before]} == got.keys()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iomine.errors import UsageError
-from iomine.post.settings import DirectorySettings, Exclusions, Settings, SmtpSettings
+from iomine.post.settings import DirectorySettings, Exclusions, Limit, Settings, SmtpSettings
 from iomine.settings import SiteSettings, read_site_file
 
 TEMPLATE = (Path(__file__).parents[3] / "deploy" / "digest.toml").read_text(encoding="utf-8")
@@ -55,6 +55,7 @@ def test_all_of_it_can_be_set():
     [notices]
     rejected_ratio = 0.1
     regressions = 3
+    links_down = { equal = 1 }
     """
     expected = Settings(
         from_address="digest@site.org",
@@ -67,7 +68,7 @@ def test_all_of_it_can_be_set():
         smtp=SmtpSettings(host="mail.site.org", tls="starttls", user="iomine", password_file="digest.password"),  # noqa: S106  a file
         exclude=Exclusions(users=("root",)),
         investigators={"chem042": "ada", "phys 7": "pi@elsewhere.org"},
-        notices={"rejected_ratio": 0.1, "regressions": 3.0},
+        notices={"rejected_ratio": Limit("above", 0.1), "regressions": Limit("above", 3.0), "links_down": Limit("equal", 1.0)},
     )
     assert expected == Settings.parse(text)
     assert "https://iomine.site.org/io/" == expected.root
@@ -102,6 +103,16 @@ def test_all_of_it_can_be_set():
         ("site = 'https://x/?a='", "site must be an address"),
         ("site = 'https://[x/'", "site must be an address"),
         ("[notices]\na = '1'", "notices.a must be a number, not '1'."),
+        ("[notices]\na = -1", "notices.a must be greater than or equal to 0, not -1."),
+        ("[notices]\na = nan", "notices.a must be a finite number, not nan."),
+        ("[notices]\na = { below = '1' }", "notices.a must be a number, not {'below': '1'}."),
+        (
+            "[notices]\na = { under = 1 }",
+            "notices.a must be a number, or one such as { below = 3 }; above, below and equal are known",
+        ),
+        ("[notices]\na = { below = 1, above = 3 }", "notices.a must be a number, or one such as"),
+        ("[webhook]\nurl = 'chat.site.org'", "webhook.url must be an address such as https://chat.site.org/hooks/storage, not "),
+        ("[webhook]\nurl = 'http://chat.site.org/x'", "webhook.url would send notices for all to read: write it with https."),
         ("[investigators]\nchem = 1", "investigators.chem must be text, not 1."),
         ("[directory]\nkind = 'nis'", "directory.kind must be 'template', 'csv', 'passwd' or 'ldap', not 'nis'."),
         ("[directory]\nkind = 'csv'", "directory.file is missing: name the file that has the addresses."),

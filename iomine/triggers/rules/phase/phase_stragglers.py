@@ -37,17 +37,20 @@ TRIGGER = Trigger(
         "or write at another time than everyone. Most effort: write in the background (MPI_File_iwrite_at), so that a late "
         "rank does not hold up the others."
     ),
-    instead=Instead(
-        "phase_straggler_ost_id",
-        finding=(
-            "OST {phase_straggler_ost_id} is slow: in {phase_straggler_count} of {io_phase_count} phases of I/O one rank or more "
-            "was far slower than the others, and {phase_straggler_ost_ratio:.0%} of the slowest ranks' time is of ranks that use "
-            "slow OSTs; they were busy for {phase_straggler_seconds_ratio:.0%} of the run."
-        ),
-        advice=(
-            "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least effort: "
-            "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe -p`). "
-            "Most effort: write in the background (MPI_File_iwrite_at), so that a late rank does not hold up the others."
+    instead=(
+        Instead(
+            "phase_straggler_ost_id",
+            finding=(
+                "OST {phase_straggler_ost_id} is slow: in {phase_straggler_count} of {io_phase_count} phases of I/O one rank or "
+                "more was far slower than the others, and {phase_straggler_ost_ratio:.0%} of the slowest ranks' time is of "
+                "ranks that use slow OSTs; they were busy for {phase_straggler_seconds_ratio:.0%} of the run."
+            ),
+            advice=(
+                "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least "
+                "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
+                "setstripe -p`). Most effort: write in the background (MPI_File_iwrite_at), so that a late rank does not hold "
+                "up the others."
+            ),
         ),
     ),
     cases=(

@@ -6,7 +6,8 @@ of the median rank, and its time for a request lies over 3.5 scaled median devia
 more bytes, or larger ones, is none. The cost is the time by which all stragglers exceed the median rank's I/O time; the
 time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
 median rank by; with the cost it decides whether this is a finding. Where at least half of the cost is of ranks that spend most
-of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame.
+of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame. Where all bytes of
+the stragglers passed a link that was faulty, as FABRIC-101 finds it, the finding names the link.
 
 Ranks are compared by their POSIX requests, and apart from these by their reads and writes through stdio.
 
@@ -43,18 +44,34 @@ TRIGGER = Trigger(
         "the file system is slow, stripe over more of them. Most effort: read and write collectively, so that aggregators do "
         "the I/O and a slow path delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
     ),
-    instead=Instead(
-        "straggler_ost_id",
-        finding=(
-            "OST {straggler_ost_id} is slow, and {straggler_ost_ratio:.0%} of the stragglers' time lies on slow OSTs. "
-            "Stragglers: {straggler_count}. The slowest, rank {straggler_rank}, needed {straggler_slowdown_ratio:.1f} times as "
-            "long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
+    instead=(
+        Instead(
+            "straggler_link",
+            finding=(
+                "The link {straggler_link} is faulty, and all bytes of the stragglers passed it: {straggler_trouble}. "
+                "Stragglers: {straggler_count}. The slowest, rank {straggler_rank}, needed {straggler_slowdown_ratio:.1f} times "
+                "as long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
+            ),
+            advice=(
+                "Leave the nodes as they are: the ranks are late for the link {straggler_link}, as FABRIC-101 says. Least "
+                "effort: report it to the support desk ({straggler_trouble}), and until it is mended run on nodes that do not "
+                "hang behind it. Most effort: read and write collectively, so that aggregators do the I/O and a slow path "
+                "delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+            ),
         ),
-        advice=(
-            "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least effort: "
-            "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe -p`). "
-            "Most effort: read and write collectively, so that aggregators do the I/O and a slow OST delays fewer ranks, and "
-            "let ranks compute while they wait (MPI_File_iwrite_at)."
+        Instead(
+            "straggler_ost_id",
+            finding=(
+                "OST {straggler_ost_id} is slow, and {straggler_ost_ratio:.0%} of the stragglers' time lies on slow OSTs. "
+                "Stragglers: {straggler_count}. The slowest, rank {straggler_rank}, needed {straggler_slowdown_ratio:.1f} times "
+                "as long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
+            ),
+            advice=(
+                "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least effort: "
+                "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe "
+                "-p`). Most effort: read and write collectively, so that aggregators do the I/O and a slow OST delays fewer "
+                "ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+            ),
         ),
     ),
     cases=(
@@ -126,5 +143,5 @@ srun --nodes=1 --nodelist=cn042 dd if=/dev/zero of=test.dat bs=4M count=1024 ofl
         ),
         TRACE_SHELL,
     ),
-    version="2",
+    version="3",
 )
