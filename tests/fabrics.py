@@ -2,12 +2,18 @@
 
 import datetime as dt
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from iomine.derive.fabric_layout import layout_of
+from iomine.derive.fabric_night import link_nights_of
 from iomine.schema.registry import arrow_schema
+from iomine.triggers import reference_table
+from iomine.views.catalog import build_catalog
 
 NIGHT: Final = dt.date(2026, 11, 20)
 AT: Final = dt.datetime(2026, 11, 20, tzinfo=dt.UTC)
@@ -148,3 +154,69 @@ def _whole(table: str, columns: dict[str, pa.Array]) -> pa.Table:
         [columns[each.name].cast(each.type) if each.name in columns else pa.nulls(length, each.type) for each in schema],
         schema=schema,
     )
+
+
+def hostile() -> Fabric:
+    """Two fabrics with all that can be odd: names, links to itself, no link, no tier."""
+    made = fat_tree(2, 2, 3, parallel=2)
+    other = fat_tree(1, 1, 2, first=5000)
+    made.nodes += other.nodes
+    made.links += other.links
+    names = ['<script>alert("x")</script>', 'it\'s "quoted" # ; [1]', "x" * 4096, "\u202eevil\x00", ""]
+    for number, name in enumerate(names):
+        made.connect(made.add(9000 + number, "host", 0, name), made.nodes[2]["guid"])
+    made.connect(made.nodes[0]["guid"], made.nodes[0]["guid"])
+    made.add(9900, "host", 0, "alone")
+    strange = made.add(9901, "switch", None, "strange")
+    made.connect(strange, made.nodes[1]["guid"])
+    made.connect(made.add(9902, "aggregation", None, "Mellanox Technologies Aggregation Node"), strange)
+    made.links[0]["is_up"] = False
+    return made
+
+
+def jobs_of(fabric: Fabric, slots: pa.Table, count: int, nodes: int, seed: int = 3) -> dict[str, list[Row]]:
+    """Jobs on neighbouring hosts that write to the last two hosts: logs, routes, and bytes on links in an hour each."""
+    dice = np.random.default_rng(seed)
+    hosts = [row["guid"] for row in fabric.nodes if row["node_kind"] == "host"]
+    ends = {(row["guid"], row["port"]): (row["peer_guid"], row["peer_port"]) for row in fabric.links}
+    ends |= {peer: one for one, peer in ends.items()}
+    upper = [end for end in ends if end[0] not in hosts and ends[end][0] not in hosts]
+    of_host = {guid: (guid, port) for guid, port in ends if guid in set(hosts)}
+    logs, routes, moved = [], [], []
+    for number in range(count):
+        first = int(dice.integers(0, max(1, len(hosts) - nodes - 2)))
+        mine = hosts[first : first + nodes]
+        key = {"cluster": "blue", "night": NIGHT, "log_id": f"{number:016x}", "job_id": f"job {number}", "user": f"user{number % 7}"}
+        logs.append(key | {"app": "<b>app", "start_at": AT, "end_at": AT, "nprocs": 4})
+        routes.append(key | {"moved_bytes": 10**12, "routed_bytes": 10**12 - number, "fabric_evidence": "tables"})
+        ways = [(of_host[guid], True, False) for guid in mine if guid in of_host]
+        ways += [(ends[of_host[guid]], False, True) for guid in hosts[-2:] if guid in of_host]
+        ways += [(upper[int(place)], False, False) for place in dice.integers(0, len(upper), 8)] if upper else []
+        for hour in range(6):
+            for (guid, port), is_host, is_server in ways:
+                low = min((guid, port), ends[guid, port])
+                moved.append(
+                    key
+                    | {"begin_at": AT + dt.timedelta(minutes=10 * (hour + number % 100)), "guid": guid, "port": port, "op": "write"}
+                    | {"link_id": f"{low[0]}/{low[1]}", "moved_bytes": 10**9, "is_host_link": is_host, "is_server_link": is_server}
+                    | {"fabric_evidence": "tables"}
+                )
+    return {"log": logs, "job_route": routes, "job_link": moved}
+
+
+def publish(root: Path, fabric: Fabric, *, jobs: int = 3, nodes: int = 3, with_night: bool = True) -> Path:
+    """A warehouse of a machine `blue` with a fabric and what its links did in a night; returns its catalog."""
+    tables = dict(zip(("fabric_node", "fabric_link"), fabric.tables, strict=True))
+    tables["fabric_layout"] = layout_of(*fabric.tables)
+    if with_night:
+        slots, intervals = slots_of(fabric)
+        tables |= {"link_slot": slots, "link_interval": intervals, "link_night": link_nights_of(slots, intervals, NIGHT)}
+        tables |= {name: rows_as(name, rows) for name, rows in jobs_of(fabric, slots, jobs, nodes).items()}
+    files = {}
+    for name, table in tables.items():
+        folder = root / "lake" / name / "cluster=blue" / f"night={NIGHT}"
+        folder.mkdir(parents=True)
+        pq.write_table(table.cast(arrow_schema(name)), folder / "part-0.parquet", compression="zstd")
+        files[name] = [str(folder / "part-0.parquet")]
+    build_catalog(root / "iomine.duckdb", files, {"triggers": reference_table()}, {})
+    return root / "iomine.duckdb"

@@ -9,7 +9,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from iomine.errors import OutputError, UsageError
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
+from iomine.web.fabric import FIRST, Fabric, fabric_night_of
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
 from iomine.web.sessions import Session
@@ -25,6 +26,8 @@ from iomine.web.window import Window
 MOST_ROWS: Final = 1000
 _MARK: Final = ".iomine-site"
 _TABLES: Final = "tables-"
+# Of which the picture of a fabric can show the links.
+_MOST_JOBS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class FileLinks:
         folder: the folder of tables.
         log_ids: logs that have a report.
         tables: the name of the file of each question that has one.
+        fabrics: the name of the page of each machine's fabric.
         takes_notes: whether a new question gets a page.
     """
 
@@ -56,6 +60,7 @@ class FileLinks:
     folder: str
     log_ids: Collection[str]
     tables: dict[Question, str] = field(default_factory=dict)
+    fabrics: dict[str, str] = field(default_factory=dict)
     takes_notes: bool = False
     is_served: bool = False
 
@@ -69,6 +74,16 @@ class FileLinks:
             self.tables.setdefault(question, f"{question.view}-{_digest(question)}.html")
         name = self.tables.get(question)
         return None if name is None or ending else f"{self.root}{self.folder}/{name}"
+
+    def fabric(self, cluster: str | None = None) -> str | None:
+        """The fabric of a machine, where one is written."""
+        if not self.fabrics:
+            return None
+        return f"{self.root}{self.fabrics[cluster or next(iter(self.fabrics))]}"
+
+    def script(self) -> str:
+        """What draws the fabric."""
+        return f"{self.root}assets/{pages.script_name()}"
 
     def views(self) -> None:
         """Views are the server's."""
@@ -124,12 +139,15 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     """Writes the dashboard and its tables; returns how many these are."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
+    _replace(out / "assets" / pages.script_name(), pages.script())
     log_ids = {path.stem for path in (out / "reports").glob("*.html")}
     folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
-    here = FileLinks("", folder, log_ids, takes_notes=True)
+    here = FileLinks("", folder, log_ids, fabrics=_fabric_names(session, window), takes_notes=True)
     index = pages.dashboard(session, window, here)
     (out / folder).mkdir()
-    below = FileLinks("../", folder, log_ids, here.tables)
+    for number, cluster in enumerate(here.fabrics):
+        _write_fabric(session, window, cluster, out, f"{folder}/fabric-{number}", here)
+    below = FileLinks("../", folder, log_ids, here.tables, here.fabrics)
     for question, name in here.tables.items():
         page = pages.rows_page(session, question, below, shown_count=most, most=most)
         (out / folder / name).write_text(page, encoding="utf-8")
@@ -137,6 +155,27 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     _replace(out / "index.html", index)
     _tidy(out, {folder, before})
     return len(here.tables)
+
+
+def _fabric_names(session: Session, window: Window) -> dict[str, str]:
+    """Names of pages by machine whose fabric is known, those of the window only."""
+    first = fabric_night_of(session.ask, [])
+    clusters = [each for each in (first.clusters if first else ()) if window.cluster in {None, each}]
+    return {cluster: f"fabric-{number}.html" if number else "fabric.html" for number, cluster in enumerate(clusters)}
+
+
+def _write_fabric(session: Session, window: Window, cluster: str, out: Path, folder: str, links: FileLinks) -> None:
+    """Writes the picture of a fabric in the newest night of the window, and its parts into a folder."""
+    newest = fabric_night_of(session.ask, [("cluster", cluster)])
+    if newest is None:
+        return
+    night = next((night for night in newest.nights if window.since <= night <= window.until), newest.night)
+    of = replace(newest, night=night, clusters=tuple(links.fabrics))
+    fabric = Fabric(session.ask, of)
+    (out / folder).mkdir()
+    for name in (FIRST, *fabric.parts(_MOST_JOBS)):
+        (out / folder / f"{name}.js").write_bytes(fabric.part(name))
+    _replace(out / links.fabrics[cluster], pages.fabric_page(of, links, lambda name: f"{folder}/{name}.js"))
 
 
 def _digest(question: Question) -> str:
