@@ -80,6 +80,8 @@ class Facts:
         files: files that took most time, each with the totals of all.
         osts: slow OSTs, those that took most time, and what is known of none.
         phases: longest phases.
+        route: what is known of its bytes' way over the fabric, empty where nothing is.
+        ways: between which switches, nodes and servers they moved, those between which most first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
         grid: when which ranks moved how much.
@@ -98,6 +100,8 @@ class Facts:
     files: Rows = field(default_factory=list)
     osts: Rows = field(default_factory=list)
     phases: Rows = field(default_factory=list)
+    route: Row = field(default_factory=dict)
+    ways: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
@@ -136,6 +140,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
             setattr(facts[log_id], name, found)
     for log_id, (state,) in rows(question("report/system_state")).items():
         facts[log_id].weather = state
+    for log_id, (route,) in rows(question("report/routes")).items():
+        facts[log_id].route = route
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs
@@ -149,7 +155,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
 
 # Questions of which the answers are rows of a log.
-_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "hints")
+_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "ways", "hints")
 
 
 def _sized(row: Row) -> Row:

@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer
+from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.pictures import bar, run_picture, tenths
 from iomine.report.trace import Trace
@@ -340,6 +341,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
 _GLOBALS: Final[dict[str, object]] = {
     "bar": bar,
     "run_picture": run_picture,
+    "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,
     "triggers_page": TRIGGERS_PAGE,
