@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.derive.fabric_layout import layout_of
@@ -186,7 +187,13 @@ def jobs_of(fabric: Fabric, slots: pa.Table, count: int, nodes: int, seed: int =
     for number in range(count):
         first = int(dice.integers(0, max(1, len(hosts) - nodes - 2)))
         mine = hosts[first : first + nodes]
-        key = {"cluster": "blue", "night": NIGHT, "log_id": f"{number:016x}", "job_id": f"job {number}", "user": f"user{number % 7}"}
+        key = {
+            "cluster": "blue",
+            "night": NIGHT,
+            "log_id": f"{number:016x}",
+            "job_id": f"job {number}",
+            "user": f"user{number % 7}",
+        }
         logs.append(key | {"app": "<b>app", "start_at": AT, "end_at": AT, "nprocs": 4})
         routes.append(key | {"moved_bytes": 10**12, "routed_bytes": 10**12 - number, "fabric_evidence": "tables"})
         ways = [(of_host[guid], True, False) for guid in mine if guid in of_host]
@@ -197,8 +204,18 @@ def jobs_of(fabric: Fabric, slots: pa.Table, count: int, nodes: int, seed: int =
                 low = min((guid, port), ends[guid, port])
                 moved.append(
                     key
-                    | {"begin_at": AT + dt.timedelta(minutes=10 * (hour + number % 100)), "guid": guid, "port": port, "op": "write"}
-                    | {"link_id": f"{low[0]}/{low[1]}", "moved_bytes": 10**9, "is_host_link": is_host, "is_server_link": is_server}
+                    | {
+                        "begin_at": AT + dt.timedelta(minutes=10 * (hour + number % 100)),
+                        "guid": guid,
+                        "port": port,
+                        "op": "write",
+                    }
+                    | {
+                        "link_id": f"{low[0]}/{low[1]}",
+                        "moved_bytes": 10**9,
+                        "is_host_link": is_host,
+                        "is_server_link": is_server,
+                    }
                     | {"fabric_evidence": "tables"}
                 )
     return {"log": logs, "job_route": routes, "job_link": moved}
@@ -207,7 +224,9 @@ def jobs_of(fabric: Fabric, slots: pa.Table, count: int, nodes: int, seed: int =
 def publish(root: Path, fabric: Fabric, *, jobs: int = 3, nodes: int = 3, with_night: bool = True) -> Path:
     """A warehouse of a machine `blue` with a fabric and what its links did in a night; returns its catalog."""
     tables = dict(zip(("fabric_node", "fabric_link"), fabric.tables, strict=True))
-    tables["fabric_layout"] = layout_of(*fabric.tables)
+    readings = sorted({row["sampled_at"] for row in fabric.nodes})
+    of_reading = [[table.filter(pc.equal(table["sampled_at"], at)) for table in fabric.tables] for at in readings]
+    tables["fabric_layout"] = pa.concat_tables([layout_of(*each) for each in of_reading])
     if with_night:
         slots, intervals = slots_of(fabric)
         tables |= {"link_slot": slots, "link_interval": intervals, "link_night": link_nights_of(slots, intervals, NIGHT)}

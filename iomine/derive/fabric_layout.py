@@ -1,7 +1,7 @@
 """Where the devices of a fabric stand in its picture.
 
-Switches stand on rings by tier, those next to hosts on the outer one, so that the longest row gets the longest line. Within a ring
-they are ordered by the barycentres of their neighbours on other rings (Sugiyama, Tagawa and Toda 1981), so that few links
+Switches stand on rings by tier, those next to hosts on the outer one, so that the longest row gets the longest line. Within a
+ring they are ordered by the barycentres of their neighbours on other rings (Sugiyama, Tagawa and Toda 1981), so that few links
 cross. Chips of one chassis stand in a disc in the place of one switch, hosts in a block outside of their switch, so
 that opening either moves nothing. Subnets stand side by side, and what has no link to a switch below them.
 
@@ -110,7 +110,7 @@ def _places(rows: Sequence[dict[str, Any]]) -> tuple[list[_Place], Integers]:
             is_chip = row["chassis_guid"] is not None and chassis[row["chassis_guid"]] > 1
             members[is_chip, row["chassis_guid"] if is_chip else row["guid"]].append(number)
     place_of = np.full(len(rows), -1, np.int64)
-    places = []
+    places: list[_Place] = []
     for chips in members.values():
         place_of[chips] = len(places)
         tiers = [rows[chip]["tier"] for chip in chips if rows[chip]["tier"] is not None]
@@ -166,7 +166,7 @@ class _Disc:
 
 def _disc(places: Sequence[_Place], edges: Integers, members: Sequence[int], xy: Floats) -> _Disc:
     """Places a subnet around (0, 0)."""
-    rings = _ordered(_rings(places), edges, {member: place for member, place in zip(members, range(len(members)), strict=True)})
+    rings = _ordered(_rings(places), edges, dict(zip(members, range(len(members)), strict=True)))
     own = [[places[each] for each in ring] for ring in rings]
     # From the inside: the hosts of a ring stand before the next ring.
     needed = [_needed([place.width for place in ring]) for ring in own]

@@ -143,5 +143,3 @@ def _dot(thing: _Thing, x: float, y: float, *, is_named: bool) -> Markup:
 def _short(text: str, most: int) -> str:
     whole = visible(text)
     return whole if len(whole) <= most else f"{whole[: most - 1]}…"
-
-

@@ -1,8 +1,9 @@
 """The fabric's picture: what its page holds, and what the page asks for later.
 
-A page comes with devices, links, and what each directed link did in the whole night; of links that were busy or high in something
-also with each ten minutes, so that the night can be replayed at once. All links in ten minutes, and the links of a job, are parts that
-the page loads when they are asked for. A part is a script beside the page that names a block, as pages that are files can load no data.
+A page comes with devices, links, and what each directed link did in the whole night; of links that were busy or high in
+something also with each ten minutes, so that the night can be replayed at once. All links in ten minutes, and the links of a
+job, are parts that the page loads when they are asked for. A part is a script beside the page that names a block, as pages that
+are files can load no data.
 
 A block is gzip of: the length of a JSON text in four bytes, the text, and arrays of numbers in the text's order, each from a
 multiple of eight bytes on.
@@ -46,9 +47,14 @@ _OF_NIGHT: Final = {
 _RANKED: Final = ("peak", "utilisation", "storage", "other", "waiting", "errors")
 _BUSY: Final = 0.5
 _TOP: Final = 200
-_MOST_HOT: Final = 1500
+_MOST_HOT: Final = 1200
+# Packed while somebody waits.
+_GZIP_LEVEL: Final = 2
 _MOST_JOBS: Final = 1000
 _KINDS: Final = ("switch", "host", "aggregation", "router")
+_CUT: Final = 60
+# Between the pictures of two fabrics.
+_APART: Final = 6.0
 _UNKNOWN_TIER: Final = 255
 
 
@@ -143,7 +149,15 @@ class Fabric:
     @cached_property
     def _nodes(self) -> pa.Table:
         found = self._ask(question("fabric/nodes"), self._at)
-        return found.filter(pc.and_(pc.is_finite(found["x"]), pc.is_finite(found["y"])))
+        found = found.filter(pc.and_(pc.is_finite(found["x"]), pc.is_finite(found["y"])))
+        # Each reading has a picture of its own; those of several fabrics stand side by side.
+        x, at = found["x"].to_numpy().copy(), found["sampled_at"].cast(pa.int64()).to_numpy()
+        end = 0.0
+        for reading in np.unique(at):
+            of_reading = at == reading
+            x[of_reading] += end - x[of_reading].min()
+            end = x[of_reading].max() + _APART
+        return found.set_column(found.column_names.index("x"), "x", pa.array(x))
 
     @cached_property
     def _links(self) -> pa.Table:
@@ -194,7 +208,7 @@ class Fabric:
             "slots": SLOTS,
             "guids": guids,
             "names": [_name(row) for row in nodes.select(["host", "description", "guid"]).to_pylist()],
-            "descriptions": [plain(text or "") for text in nodes["description"].to_pylist()],
+            "descriptions": [_plain(text or "") for text in nodes["description"].to_pylist()],
             "kinds": _KINDS,
             "speeds": speeds,
             "jobs": [
@@ -266,7 +280,9 @@ class Fabric:
         return arrays
 
     def _read_levels(self, senders: list[str] | None) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.uint16]]]:
-        answer = self._all_levels if senders is None else self._ask(question("fabric/levels"), {**self._night, "senders": senders})
+        answer = (
+            self._all_levels if senders is None else self._ask(question("fabric/levels"), {**self._night, "senders": senders})
+        )
         return self._places(answer["sender"]), [_matrix(answer[name]) for name in _LEVELS]
 
     @cached_property
@@ -317,13 +333,18 @@ def _script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
         raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         pieces += [bytes(-at % 8), raw]
         at += -at % 8 + len(raw)
-    block = base64.b64encode(gzip.compress(b"".join(pieces), 5, mtime=0)).decode()
+    block = base64.b64encode(gzip.compress(b"".join(pieces), _GZIP_LEVEL, mtime=0)).decode()
     return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(block)};".encode()
 
 
 def _name(row: Row) -> str:
     """What a device is called in few words."""
-    return plain(row["host"] or row["description"] or row["guid"], 60)
+    return _plain(row["host"] or row["description"] or row["guid"])
+
+
+def _plain(text: str) -> str:
+    """A name in a few signs, all of which can be seen; most are so already, and there are thousands."""
+    return text if len(text) <= _CUT and text.isprintable() else plain(text, _CUT)
 
 
 def _bundles(
@@ -351,9 +372,13 @@ def _coded(values: pa.ChunkedArray, known: Sequence[str]) -> npt.NDArray[np.uint
 
 def _whole(values: pa.ChunkedArray, kind: type[np.unsignedinteger[Any]], unknown: int) -> npt.NDArray[Any]:
     given = pc.fill_null(values, unknown).to_numpy()
-    return given.clip(0, np.iinfo(kind).max).astype(kind)
+    return np.asarray(given.clip(0, np.iinfo(kind).max), kind)
 
 
 def _matrix(blobs: pa.ChunkedArray) -> npt.NDArray[np.uint16]:
     """Levels by link and slot."""
-    return np.frombuffer(b"".join(blobs.to_pylist()), "<u2").reshape(len(blobs), SLOTS)
+    whole = blobs.combine_chunks()
+    if not len(whole):
+        return np.zeros((0, SLOTS), np.uint16)
+    # All rows have the same length, so their bytes are one table.
+    return np.frombuffer(whole.buffers()[2], "<u2", count=len(whole) * SLOTS, offset=whole.offset * SLOTS * 2).reshape(-1, SLOTS)

@@ -10,14 +10,15 @@ import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from iomine.errors import OutputError, UsageError
+from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
-from iomine.web.fabric import FIRST, Fabric, fabric_night_of
+from iomine.web.fabric import FIRST, Fabric, FabricNight, fabric_night_of
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
 from iomine.web.sessions import Session
@@ -146,7 +147,10 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     index = pages.dashboard(session, window, here)
     (out / folder).mkdir()
     for number, cluster in enumerate(here.fabrics):
-        _write_fabric(session, window, cluster, out, f"{folder}/fabric-{number}", here)
+        of = _fabric_of(session, window, cluster, here)
+        address = f"{folder}/fabric-{number}"
+        _write_parts(Fabric(session.ask, of), out / address)
+        _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
     below = FileLinks("../", folder, log_ids, here.tables, here.fabrics)
     for question, name in here.tables.items():
         page = pages.rows_page(session, question, below, shown_count=most, most=most)
@@ -164,18 +168,19 @@ def _fabric_names(session: Session, window: Window) -> dict[str, str]:
     return {cluster: f"fabric-{number}.html" if number else "fabric.html" for number, cluster in enumerate(clusters)}
 
 
-def _write_fabric(session: Session, window: Window, cluster: str, out: Path, folder: str, links: FileLinks) -> None:
-    """Writes the picture of a fabric in the newest night of the window, and its parts into a folder."""
+def _fabric_of(session: Session, window: Window, cluster: str, links: FileLinks) -> FabricNight:
+    """The fabric of a machine in the newest night of the window, or, where nothing is known of these, in the newest."""
     newest = fabric_night_of(session.ask, [("cluster", cluster)])
     if newest is None:
-        return
+        raise WarehouseError(f"The fabric of {cluster} is gone: a sweep has published another catalog. Run `iomine site` again.")
     night = next((night for night in newest.nights if window.since <= night <= window.until), newest.night)
-    of = replace(newest, night=night, clusters=tuple(links.fabrics))
-    fabric = Fabric(session.ask, of)
-    (out / folder).mkdir()
+    return replace(newest, night=night, clusters=tuple(links.fabrics))
+
+
+def _write_parts(fabric: Fabric, folder: Path) -> None:
+    folder.mkdir()
     for name in (FIRST, *fabric.parts(_MOST_JOBS)):
-        (out / folder / f"{name}.js").write_bytes(fabric.part(name))
-    _replace(out / links.fabrics[cluster], pages.fabric_page(of, links, lambda name: f"{folder}/{name}.js"))
+        (folder / f"{name}.js").write_bytes(fabric.part(name))
 
 
 def _digest(question: Question) -> str:

@@ -1,5 +1,5 @@
 -- ---
--- about = "Readings of a fabric that hold at a time: none of their devices was read again since. The first holds before it was made."
+-- about = "Readings of fabrics that hold at a time: none of their devices was read again since. The first holds before it was made too."
 -- parts = []
 -- reads = ["core.fabric_node"]
 -- parameters = ["cluster", "until"]

@@ -5,7 +5,7 @@
 -- parameters = ["cluster", "until"]
 -- ---
 SELECT
-    fabric_node.guid, node_kind, left(description, 200) AS description, host, lid, tier, port_count, place, x, y, bundle
+    fabric_node.guid, fabric_node.sampled_at, node_kind, left(description, 200) AS description, host, lid, tier, port_count, place, x, y, bundle
 FROM core.fabric_node
 JOIN held ON held.sampled_at = fabric_node.sampled_at
 LEFT JOIN core.fabric_layout

@@ -36,7 +36,7 @@ def series(row: Row, name: str) -> list[float]:
 def test_levels_keep_a_number() -> None:
     """A number comes back within the half of a step, zero as zero, and what is not known as that."""
     numbers = np.array([0.0, 1e-6, 0.05, 0.75, 1.0, 123456.0])
-    assert numbers == pytest.approx(values_of(levels_of(numbers)), rel=3e-4)
+    assert numbers == pytest.approx(values_of(levels_of(numbers)), rel=5e-3)
     assert math.isnan(values_of(levels_of([math.nan]))[0])
     assert [1e-6, 1e9] == pytest.approx(values_of(levels_of([1e-99, math.inf])))
 
@@ -49,9 +49,9 @@ def test_sums_and_levels_of_a_link() -> None:
     assert (0.3, 0.5, 1200) == pytest.approx((row["utilisation_ratio"], row["peak_utilisation_ratio"], row["covered_seconds"]))
     used = series(row, "utilisation_levels")
     assert SLOTS == len(used)
-    assert [0.5, 0.1] == pytest.approx([used[0], used[3]], rel=1e-3)
+    assert [0.5, 0.1] == pytest.approx([used[0], used[3]], rel=5e-3)
     assert all(math.isnan(used[place]) for place in (1, 2, 4))
-    assert pytest.approx(0.2, rel=1e-3) == series(row, "storage_levels")[4]
+    assert pytest.approx(0.2, rel=5e-3) == series(row, "storage_levels")[4]
     assert row["wait_per_word_ratio"] is None
     assert row["link_error_count"] is None
 
@@ -61,8 +61,8 @@ def test_an_interval_over_slots_is_shared_out() -> None:
     counts = {"moved_bytes": 4000, "xmit_wait_ticks": 500, "symbol_error_count": 6, "rcv_error_count": 6, "packet_count": 60}
     (row,) = night_of([], [interval(60, 3600, **counts), interval(1435, 600, symbol_error_count=10)])
     errors = series(row, "error_levels")
-    assert [2.0] * 6 == pytest.approx(errors[6:12], rel=1e-3)
-    assert pytest.approx(5, rel=1e-3) == errors[143]
+    assert [2.0] * 6 == pytest.approx(errors[6:12], rel=5e-3)
+    assert pytest.approx(5, rel=5e-3) == errors[143]
     assert (17, 0.5) == (row["link_error_count"], row["wait_per_word_ratio"])
     assert row["multicast_packet_ratio"] is None
 
