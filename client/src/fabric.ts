@@ -5,7 +5,7 @@ import { Fabric, METRICS, type Job, type JobLinks, type Metric, type Values, typ
 import { AXES, type Odd, oddOnes, type Shapes, shapesOf } from "./fabricglyphs";
 import { FabricPicture, type FabricTheme, type Hit, palette } from "./fabricpicture";
 import { clockOf, endText, NAMES, percent, type Scale, scaleOf, shadesOf, windowText, worded } from "./fabricscale";
-import { CLASSES, type Scene, sceneOf } from "./fabricscene";
+import { CLASSES, highest, type Scene, sceneOf } from "./fabricscene";
 import { bytes, whole } from "./format";
 import { Tip } from "./tip";
 import { onTheme } from "./theme";
@@ -258,10 +258,10 @@ export class FabricPage {
     const { scene, values, state } = this;
     const numbers = values[state.metric];
     const directed = scene.links.flat().flatMap((link) => [2 * link, 2 * link + 1]);
-    const known = directed.filter((one) => numbers[one]! > 0).sort((one, other) => numbers[other]! - numbers[one]!);
-    const rows = known.slice(0, MOST_ROWS).map((one) => this.cells(one));
-    const caption = known.length
-      ? `Directed links that are drawn, ${known.length > MOST_ROWS ? `the ${MOST_ROWS} highest of ${whole(known.length)}` : "the highest first"}`
+    const places = highest(Float32Array.from(directed, (one) => numbers[one]!), MOST_ROWS);
+    const rows = places.map((place) => this.cells(directed[place]!));
+    const caption = rows.length
+      ? `Directed links that are drawn, ${rows.length === MOST_ROWS ? `the ${MOST_ROWS} highest` : "the highest first"}`
       : "No directed link that is drawn has any.";
     return scrolled(table(caption, ["Sends", "Receives", "LIDs", "Speed", "Utilisation", "Storage", "Other", "Waiting", "Errors", "Jobs"], rows));
   }

@@ -56,6 +56,9 @@ export function shapesOf(fabric: Fabric, values: Values, thingOf: (node: number)
   return { absolute, relative };
 }
 
+/** Glyphs that are one path: many small paths are filled faster than one that reaches over the whole canvas. */
+const BATCH = 32;
+
 /** Draws a glyph at each place. */
 export function drawGlyphs(
   context: CanvasRenderingContext2D,
@@ -65,32 +68,35 @@ export function drawGlyphs(
 ): void {
   const cos = AXES.map((_, axis) => Math.sin((2 * Math.PI * axis) / COUNT));
   const sin = AXES.map((_, axis) => -Math.cos((2 * Math.PI * axis) / COUNT));
-  context.beginPath();
-  for (const { x, y, radius } of glyphs) {
-    context.moveTo(x + radius, y);
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-  }
-  context.fillStyle = colours.paper;
-  context.fill();
-  context.strokeStyle = colours.line;
   context.lineWidth = 1;
-  context.stroke();
-  context.beginPath();
-  for (const { x, y, radius, thing } of glyphs) {
-    for (let axis = 0; axis < COUNT; axis++) {
-      // By the root, so that a tenth of the capacity can be seen.
-      const length = radius * Math.sqrt(Math.min(shapes[thing * COUNT + axis]! || 0, 1));
-      if (axis) context.lineTo(x + cos[axis]! * length, y + sin[axis]! * length);
-      else context.moveTo(x + cos[axis]! * length, y + sin[axis]! * length);
+  context.fillStyle = colours.paper;
+  context.strokeStyle = colours.line;
+  for (let first = 0; first < glyphs.length; first += BATCH) {
+    context.beginPath();
+    for (const { x, y, radius } of glyphs.slice(first, first + BATCH)) {
+      context.moveTo(x + radius, y);
+      context.arc(x, y, radius, 0, 2 * Math.PI);
     }
-    context.closePath();
+    context.fill();
+    context.stroke();
   }
-  context.fillStyle = colours.fill;
-  context.globalAlpha = 0.55;
-  context.fill();
-  context.globalAlpha = 1;
-  context.strokeStyle = colours.fill;
-  context.stroke();
+  context.fillStyle = context.strokeStyle = colours.fill;
+  for (let first = 0; first < glyphs.length; first += BATCH) {
+    context.beginPath();
+    for (const { x, y, radius, thing } of glyphs.slice(first, first + BATCH)) {
+      for (let axis = 0; axis < COUNT; axis++) {
+        // By the root, so that a tenth of the capacity can be seen.
+        const length = radius * Math.sqrt(Math.min(shapes[thing * COUNT + axis]! || 0, 1));
+        if (axis) context.lineTo(x + cos[axis]! * length, y + sin[axis]! * length);
+        else context.moveTo(x + cos[axis]! * length, y + sin[axis]! * length);
+      }
+      context.closePath();
+    }
+    context.globalAlpha = 0.55;
+    context.fill();
+    context.globalAlpha = 1;
+    context.stroke();
+  }
 }
 
 export interface Odd {

@@ -11,6 +11,8 @@ const PICK = 5;
 /** Pixels between parallel lines. */
 const APART = 3;
 const MARGIN = 12;
+/** Share of the scale from which lines are wide among thousands of others. */
+const WIDE = 0.85;
 
 export interface FabricTheme {
   paper: string;
@@ -202,7 +204,8 @@ export class FabricPicture {
       context.beginPath();
       for (let at = starts[group]!; at < starts[group + 1]!; at++) this.path(context, order[at]!);
       context.strokeStyle = group ? colours[group - 1]! : theme.line;
-      context.lineWidth = isMany ? 0.6 + 1.2 * share : 1 + 2 * share;
+      // Browsers draw lines of up to a pixel several times as fast as wider ones.
+      context.lineWidth = isMany && share < WIDE ? 1 : 1 + 2 * share;
       context.stroke();
     }
   }

@@ -137,13 +137,21 @@ function wanted(fabric: Fabric, { peak }: Values, { least, job }: Choice, lines:
   const bound = CLASSES.find(([name]) => name === least)?.[1] ?? 0.5;
   if (job || bound === -Infinity) return () => true;
   const isFull = (links: number[]): boolean => links.some((link) => peak[2 * link]! >= bound || peak[2 * link + 1]! >= bound);
-  const highest = lines.value
-    .map((_, line) => line)
-    .filter((line) => lines.value[line]! > 0)
-    .sort((one, other) => lines.value[other]! - lines.value[one]!);
-  const top = new Set(least === "busy" ? highest.slice(0, TOP) : []);
+  const top = new Set(least === "busy" ? highest(lines.value, TOP) : []);
   // What is down is always of interest.
   return (line) => top.has(line) || isFull(lines.links[line]!) || lines.links[line]!.some((link) => !fabric.isUp[link]);
+}
+
+/** Places of the highest numbers above zero, so many at most, the highest first. Sorting all with a function would take as long as drawing. */
+export function highest(numbers: ArrayLike<number>, most: number): number[] {
+  const sorted = Float32Array.from(numbers).sort();
+  // NaN comes last.
+  let end = sorted.length;
+  while (end > 0 && Number.isNaN(sorted[end - 1]!)) end--;
+  const least = Math.max(sorted[Math.max(end - most, 0)] ?? 0, 1e-30);
+  const found: number[] = [];
+  for (let place = 0; place < numbers.length; place++) if (Math.fround(numbers[place]!) >= least) found.push(place);
+  return found.sort((one, other) => numbers[other]! - numbers[one]!).slice(0, most);
 }
 
 /** The higher of two numbers, of which either may not be known. */
