@@ -63,6 +63,7 @@ export class FabricPage {
   private odd: Odd[] = [];
   private picked: Hit;
   private playing: number | undefined;
+  private tableTimer: number | undefined;
   private turn = 0;
 
   constructor(
@@ -239,7 +240,9 @@ export class FabricPage {
     const lost = fabric.isUp.reduce((sum, up) => sum + (up ? 0 : 1), 0);
     this.status.textContent = `${what}${why}.${lost ? ` ${whole(lost)} links are down.` : ""}`;
     this.canvas.setAttribute("aria-label", `Fabric of ${whole(fabric.nodeCount)} devices. ${this.status.textContent} The table below has the same.`);
-    this.tables.replaceChildren(...this.oddTable(), this.linkTable());
+    // The picture is seen first.
+    clearTimeout(this.tableTimer);
+    this.tableTimer = setTimeout(() => this.tables.replaceChildren(...this.oddTable(), this.linkTable()), 0);
   }
 
   /** Nodes of the job that stand out. */

@@ -245,6 +245,7 @@ export class FabricPicture {
     const glyphs: { x: number; y: number; radius: number; thing: number }[] = [];
     const dots = { switch: new Path2D(), host: new Path2D(), other: new Path2D(), chassis: new Path2D() };
     const rings = [new Path2D(), new Path2D()];
+    context.fillStyle = theme.soft;
     for (const thing of scene.things) {
       const { x, y } = this.pointOf(thing);
       const radius = scene.radius[thing]! * this.scale;
@@ -257,7 +258,7 @@ export class FabricPicture {
       }
       const kind = kindOf(thing);
       // A square is drawn faster than a small disc, and looks the same.
-      if (size < 2) dots[kind].rect(x - size, y - size, 2 * size, 2 * size);
+      if (size < 2) context.fillRect(x - size, y - size, 2 * size, 2 * size);
       else circle(dots[kind], x, y, size * (kind === "chassis" ? 1 : 0.9));
     }
     context.lineWidth = 1;

@@ -64,6 +64,7 @@ def shown(browser: Any, address: str, **options: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(address)
     page.wait_for_selector(".fabric[data-ready]", timeout=120_000)
+    page.wait_for_selector(".fabric .summary table", timeout=120_000)
     yield page
     context.close()
     assert [] == said
