@@ -157,6 +157,7 @@ export class FabricPage {
     this.state = state;
     const turn = ++this.turn;
     const { fabric, window } = this;
+    this.section.setAttribute("aria-busy", "true");
     try {
       const isJob = state.job !== NO_JOB;
       const ofAll = state.least === "all" || state.least === "light" || state.least === "good" || state.glyphs === "all" || isJob;
@@ -171,6 +172,7 @@ export class FabricPage {
     } catch (error) {
       this.status.textContent = `This cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
     }
+    if (turn === this.turn) this.section.setAttribute("aria-busy", "false");
   }
 
   /** Puts the state into controls and address. */

@@ -171,9 +171,7 @@ export class Fabric {
 
   /** Devices and links of a job. */
   job(key: string): Promise<JobLinks> {
-    let found = this.jobLinks.get(key);
-    if (!found) this.jobLinks.set(key, (found = this.load(`job-${key}`).then((part) => this.linksOf(part))));
-    return found;
+    return kept(this.jobLinks, key, () => this.load(`job-${key}`).then((part) => this.linksOf(part)));
   }
 
   private linksOf({ arrays }: Part): JobLinks {
@@ -208,12 +206,7 @@ export class Fabric {
   }
 
   private slot(number: number): Promise<Record<Series, Uint16Array>> {
-    let found = this.slots.get(number);
-    if (!found) {
-      found = this.load(`slot-${number}`).then(({ arrays }) => arrays as unknown as Record<Series, Uint16Array>);
-      this.slots.set(number, found);
-    }
-    return found;
+    return kept(this.slots, number, () => this.load(`slot-${number}`).then(({ arrays }) => arrays as unknown as Record<Series, Uint16Array>));
   }
 
   private decoded(levels: Uint16Array): Float32Array {
@@ -234,6 +227,17 @@ export class Fabric {
     }
     return [sums, counts];
   }
+}
+
+/** What was loaded before, or is loaded now; what failed is tried again the next time. */
+function kept<Key, Value>(all: Map<Key, Promise<Value>>, key: Key, load: () => Promise<Value>): Promise<Value> {
+  let found = all.get(key);
+  if (!found) {
+    found = load();
+    all.set(key, found);
+    found.catch(() => all.delete(key));
+  }
+  return found;
 }
 
 /** The number of each level, as `iomine/derive/fabric_night.py` writes them. */

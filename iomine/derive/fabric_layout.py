@@ -85,8 +85,8 @@ def layout_of(nodes: pa.Table, links: pa.Table) -> pa.Table:
     between = place_of[ends[(place_of[ends] >= 0).all(axis=1)]]
     edges = between[between[:, 0] != between[:, 1]]
     xy = np.zeros((len(rows), 2))
-    discs = [_disc([places[each] for each in members], edges, members, xy) for members in _components(len(places), edges)]
-    width, bottom = _shelve(discs, xy)
+    subnets = [_subnet([places[each] for each in members], edges, members, xy) for members in _components(len(places), edges)]
+    width, bottom = _shelve(subnets, xy)
     _strip([number for number in range(len(rows)) if place_of[number] < 0 and number not in hung], width, bottom, xy)
     bundles = {leaf: rows[switch]["guid"] for leaf, switch in hung.items()}
     bundles |= {chip: rows[chip]["chassis_guid"] for place in places if len(place.chips) > 1 for chip in place.chips}
@@ -156,16 +156,8 @@ def _components(count: int, edges: Integers) -> list[list[int]]:
     return sorted(parts.values(), key=lambda members: (-len(members), members))
 
 
-@dataclass(frozen=True, slots=True)
-class _Disc:
-    """A subnet around its own middle."""
-
-    radius: float
-    devices: list[int]
-
-
-def _disc(places: Sequence[_Place], edges: Integers, members: Sequence[int], xy: Floats) -> _Disc:
-    """Places a subnet around (0, 0)."""
+def _subnet(places: Sequence[_Place], edges: Integers, members: Sequence[int], xy: Floats) -> list[int]:
+    """Places a subnet around (0, 0); returns its devices."""
     rings = _ordered(_rings(places), edges, dict(zip(members, range(len(members)), strict=True)))
     own = [[places[each] for each in ring] for ring in rings]
     # From the inside: the hosts of a ring stand before the next ring.
@@ -179,7 +171,7 @@ def _disc(places: Sequence[_Place], edges: Integers, members: Sequence[int], xy:
         radius = 0.0 if is_centre else max(least, share * reach, outside + _GAP + middle)
         _put_ring(ring, radius, xy)
         outside = max(radius + place.depth for place in ring) if radius else _put_around(ring[0], xy)
-    return _Disc(outside + _GAP, [device for place in places for device in (*place.chips, *place.leaves)])
+    return [device for place in places for device in (*place.chips, *place.leaves)]
 
 
 def _rings(places: Sequence[_Place]) -> list[list[int]]:
@@ -269,20 +261,22 @@ def _put_around(place: _Place, xy: Floats) -> float:
     return radius + 0.5
 
 
-def _shelve(discs: Sequence[_Disc], xy: Floats) -> tuple[float, float]:
+def _shelve(subnets: Sequence[list[int]], xy: Floats) -> tuple[float, float]:
     """Moves subnets side by side, in rows about as wide as high in all; returns width and bottom."""
-    limit = max(
-        2 * max((disc.radius for disc in discs), default=0.0), 1.5 * math.sqrt(sum((2 * disc.radius) ** 2 for disc in discs))
-    )
-    left = top = height = width = 0.0
-    for disc in sorted(discs, key=lambda disc: -disc.radius):
-        if left and left + 2 * disc.radius > limit:
-            left, top, height = 0.0, top + height, 0.0
-        xy[disc.devices] += [left + disc.radius, top + disc.radius]
-        left += 2 * disc.radius
-        height = max(height, 2 * disc.radius)
-        width = max(width, left)
-    return width, top + height
+    sizes = []
+    for devices in subnets:
+        xy[devices] += _GAP - xy[devices].min(axis=0)
+        sizes.append(xy[devices].max(axis=0) + _GAP)
+    limit = max([1.5 * math.sqrt(sum(width * height for width, height in sizes)), *(width for width, _ in sizes)])
+    left = top = row = whole = 0.0
+    for number in sorted(range(len(subnets)), key=lambda number: -sizes[number][1]):
+        width, height = sizes[number].tolist()
+        if left and left + width > limit:
+            left, top, row = 0.0, top + row, 0.0
+        xy[subnets[number]] += [left, top]
+        left, row = left + width, max(row, height)
+        whole = max(whole, left)
+    return whole, top + row
 
 
 def _strip(loose: Iterable[int], width: float, top: float, xy: Floats) -> None:

@@ -15,6 +15,7 @@ import gzip
 import hashlib
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -207,7 +208,7 @@ class Fabric:
             "steps": STEPS,
             "slots": SLOTS,
             "guids": guids,
-            "names": [_name(row) for row in nodes.select(["host", "description", "guid"]).to_pylist()],
+            "names": _names(nodes.select(["host", "description", "guid"]).to_pylist()),
             "descriptions": [_plain(text or "") for text in nodes["description"].to_pylist()],
             "kinds": _KINDS,
             "speeds": speeds,
@@ -337,9 +338,11 @@ def _script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArra
     return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(block)};".encode()
 
 
-def _name(row: Row) -> str:
-    """What a device is called in few words."""
-    return _plain(row["host"] or row["description"] or row["guid"])
+def _names(rows: Sequence[Row]) -> list[str]:
+    """What devices are called in few words; those that share a name, with the end of their guid."""
+    names = [_plain(row["host"] or row["description"] or row["guid"]) for row in rows]
+    counts = Counter(names)
+    return [name if counts[name] == 1 else f"{name} …{row['guid'][-6:]}" for name, row in zip(names, rows, strict=True)]
 
 
 def _plain(text: str) -> str:
