@@ -51,7 +51,7 @@ class _Place:
 
     @property
     def columns(self) -> int:
-        """Hosts beside each other; about twice as many stand behind each other."""
+        """Hosts beside each other in a row of the block; it has about twice as many rows."""
         return math.ceil(math.sqrt(len(self.leaves) / 2))
 
     @property
