@@ -124,7 +124,7 @@ def _fabric_part(request: Request) -> Response:
     with _session(request) as session:
         of = fabric_night_of(session.ask, request.query_params.multi_items())
         if of is None:
-            raise UnknownNameError("No fabric is known: `iomine sweep --stats` reads what tells of it.")
+            raise UnknownNameError("No fabric is known: give what `ibnetdiscover` says to `iomine sweep --stats`.")
         return Response(Fabric(session.ask, of).part(request.path_params["part"]), media_type=_SCRIPT)
 
 
