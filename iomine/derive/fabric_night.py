@@ -137,7 +137,7 @@ def _counted(
     columns = (waits, words, errors, multicast, packets)
     found = [np.full(shape, np.nan) for _ in columns]
     first = np.floor_divide(begin, SLOT_SECONDS).astype(np.int64)
-    for step in range(int((np.floor_divide(end, SLOT_SECONDS) - first).max(initial=0)) + 1):
+    for step in range(int((np.ceil(end / SLOT_SECONDS) - first).max(initial=0))):
         slot = first + step
         overlap = np.minimum(end, (slot + 1) * SLOT_SECONDS) - np.maximum(begin, slot * SLOT_SECONDS)
         wanted = (overlap > 0) & (slot >= 0) & (slot < SLOTS)
