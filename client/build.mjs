@@ -14,6 +14,7 @@ const { metafile } = await build({
   entryPoints: [
     { in: "src/main.ts", out: "explorer" },
     { in: "src/explorer.css", out: "explorer" },
+    { in: "src/fabricmain.ts", out: "fabric" },
   ],
   outdir: TARGET,
   bundle: true,

@@ -83,6 +83,8 @@ class Facts:
         phase_classes: the I/O model: classes that move most, each with the totals of all.
         class_phases: when phases of these were; those too near to be marks of their own are one row.
         predictions: how long its I/O would take on systems that IOR has measured, the fastest first.
+        route: what is known of its bytes' way over the fabric, empty where nothing is.
+        ways: between which switches, nodes and servers they moved, those between which most first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
         grid: when which ranks moved how much.
@@ -104,6 +106,8 @@ class Facts:
     phase_classes: Rows = field(default_factory=list)
     class_phases: Rows = field(default_factory=list)
     predictions: Rows = field(default_factory=list)
+    route: Row = field(default_factory=dict)
+    ways: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
@@ -143,6 +147,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
             setattr(facts[log_id], name, found)
     for log_id, (state,) in rows(question("report/system_state")).items():
         facts[log_id].weather = state
+    for log_id, (route,) in rows(question("report/routes")).items():
+        facts[log_id].route = route
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs
@@ -156,7 +162,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
 
 # Questions of which the answers are rows of a log.
-_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "hints")
+_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "ways", "hints")
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 

@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer
+from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
 from iomine.report.pictures import PARTS, bar, class_color, class_strip, parts_bar, run_picture, tenths
@@ -350,6 +351,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "parts_bar": parts_bar,
     "replay_line": replay_line,
     "run_picture": run_picture,
+    "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,
     "triggers_page": TRIGGERS_PAGE,

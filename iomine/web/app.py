@@ -11,6 +11,7 @@ from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Final, cast
+from urllib.parse import urlencode
 
 import pyarrow as pa
 from starlette.applications import Starlette
@@ -27,6 +28,7 @@ from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
+from iomine.web.fabric import Fabric, fabric_night_of
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
@@ -39,6 +41,7 @@ MOST_SHOWN: Final = 1000
 _USUALLY_SHOWN: Final = 100
 _MOST_IN_FILE: Final = 100_000
 _HTML: Final = "text/html; charset=utf-8"
+_SCRIPT: Final = "text/javascript; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
 _FILES: Final[dict[str, tuple[str, Callable[[pa.Table, BytesIO], None]]]] = {
     "csv": ("text/csv; charset=utf-8", partial(write_csv, is_for_sheets=True)),
@@ -79,12 +82,15 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
     app = Starlette(
         routes=[
             Route("/", _dashboard),
+            Route("/fabric", _fabric),
+            Route("/fabric/{part}.js", _fabric_part),
             Route("/views/", _views),
             Route("/views/{name}", _rows),
             Route("/traces/{log_id}.parquet", _trace),
             Route("/reports/{name:path}", _report),
             Route("/mail/{token}", _mail, methods=["GET", "POST"]),
             Route(f"/assets/{pages.style_name()}", _style),
+            Route(f"/assets/{pages.script_name()}", _script),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={IomineError: _foreseen, HTTPException: _refused},
@@ -104,6 +110,22 @@ def _dashboard(request: Request) -> Response:
 def _views(request: Request) -> Response:
     with _session(request) as session:
         return _page(pages.views_page(session, ServedLinks("../")))
+
+
+def _fabric(request: Request) -> Response:
+    with _session(request) as session:
+        of = fabric_night_of(session.ask, request.query_params.multi_items())
+    # A picture is of one night, also if a sweep publishes the next while it is looked at.
+    asked = f"?{urlencode(of.parameters)}" if of else ""
+    return _page(pages.fabric_page(of, ServedLinks(""), lambda name: f"fabric/{name}.js{asked}"))
+
+
+def _fabric_part(request: Request) -> Response:
+    with _session(request) as session:
+        of = fabric_night_of(session.ask, request.query_params.multi_items())
+        if of is None:
+            raise UnknownNameError("No fabric is known: give what `ibnetdiscover` says to `iomine sweep --stats`.")
+        return Response(Fabric(session.ask, of).part(request.path_params["part"]), media_type=_SCRIPT)
 
 
 def _rows(request: Request) -> Response:
@@ -158,6 +180,10 @@ def _mail(request: Request) -> Response:
 
 def _style(_request: Request) -> Response:
     return Response(pages.style(), media_type="text/css", headers=_LASTING)
+
+
+def _script(_request: Request) -> Response:
+    return Response(pages.script(), media_type=_SCRIPT, headers=_LASTING)
 
 
 def _session(request: Request) -> AbstractContextManager[Session]:

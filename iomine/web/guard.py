@@ -24,7 +24,9 @@ _HEADERS: Final = {
 _COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"
 # Reports may carry the explorer, which is a file of ours, and fetches what lies beside it.
+_FABRIC_POLICY: Final = f"{_POLICY}; script-src 'self'"
 _REPORTS_POLICY: Final = f"{_COMMON}; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'"
+_POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/fabric": _FABRIC_POLICY}
 
 
 class Guard:
@@ -44,7 +46,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        policy = _REPORTS_POLICY if scope["path"].startswith("/reports/") else _POLICY
+        policy = next((policy for start, policy in _POLICIES.items() if scope["path"].startswith(start)), _POLICY)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
 from iomine.report.page import TRIGGERS_PAGE
-from iomine.web.pages import style_name
+from iomine.web.pages import script_name, style_name
 from iomine.web.question import Question
 
 
@@ -40,6 +40,14 @@ class ServedLinks:
     def triggers(self, code: str) -> str:
         """What a trigger stands for."""
         return f"{self.root}reports/{TRIGGERS_PAGE}#{quote(code)}"
+
+    def fabric(self, cluster: str | None = None) -> str:
+        """The fabric of a machine, of the first one where none is named."""
+        return _address(f"{self.root}fabric", [("cluster", cluster)] if cluster else [])
+
+    def script(self) -> str:
+        """What draws the fabric."""
+        return f"{self.root}assets/{script_name()}"
 
     def style(self) -> str:
         """The style sheet."""

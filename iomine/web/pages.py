@@ -4,7 +4,7 @@ They hold no script and need none. Whatever a log says is text: Jinja escapes it
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -15,11 +15,13 @@ from markupsafe import Markup
 
 from iomine import __version__
 from iomine.errors import LimitError
+from iomine.report import explorer
 from iomine.report import page as report
 from iomine.report.pictures import bar
 from iomine.views.answers import Row, rows_of
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars
+from iomine.web.fabric import FabricNight
 from iomine.web.panel import Column, Panel
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
@@ -54,6 +56,12 @@ class Links(Protocol):
     def triggers(self, code: str) -> str | None:
         """What a trigger stands for."""
 
+    def fabric(self, cluster: str | None = None) -> str | None:
+        """The fabric of a machine, of the first one where none is named."""
+
+    def script(self) -> str:
+        """What draws the fabric."""
+
     def style(self) -> str:
         """The style sheet."""
 
@@ -86,6 +94,28 @@ def style() -> str:
 def style_name() -> str:
     """The name of the style sheet's file, another whenever it changes."""
     return f"web-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
+
+
+def script() -> str:
+    """The script that draws the fabric."""
+    return explorer.asset("fabric.js")
+
+
+@cache
+def script_name() -> str:
+    """The name of the script's file, another whenever it changes."""
+    return f"fabric-{hashlib.sha256(script().encode()).hexdigest()[:12]}.js"
+
+
+def fabric_page(of: FabricNight | None, links: Links, part: Callable[[str], str]) -> str:
+    """The picture of a fabric.
+
+    Args:
+        of: which, and when; None where none is known.
+        links: of the page.
+        part: the address of a part of the picture, by its name.
+    """
+    return _render("fabric.html.j2", links, of=of, part=part)
 
 
 def dashboard(session: Session, window: Window, links: Links) -> str:

@@ -9,14 +9,16 @@ import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from iomine.errors import OutputError, UsageError
+from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
+from iomine.web.fabric import FIRST, Fabric, FabricNight, fabric_night_of
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
 from iomine.web.sessions import Session
@@ -25,6 +27,8 @@ from iomine.web.window import Window
 MOST_ROWS: Final = 1000
 _MARK: Final = ".iomine-site"
 _TABLES: Final = "tables-"
+# Of which the picture of a fabric can show the links.
+_MOST_JOBS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class FileLinks:
         folder: the folder of tables.
         log_ids: logs that have a report.
         tables: the name of the file of each question that has one.
+        fabrics: the name of the page of each machine's fabric.
         takes_notes: whether a new question gets a page.
     """
 
@@ -56,6 +61,7 @@ class FileLinks:
     folder: str
     log_ids: Collection[str]
     tables: dict[Question, str] = field(default_factory=dict)
+    fabrics: dict[str, str] = field(default_factory=dict)
     takes_notes: bool = False
     is_served: bool = False
 
@@ -69,6 +75,16 @@ class FileLinks:
             self.tables.setdefault(question, f"{question.view}-{_digest(question)}.html")
         name = self.tables.get(question)
         return None if name is None or ending else f"{self.root}{self.folder}/{name}"
+
+    def fabric(self, cluster: str | None = None) -> str | None:
+        """The fabric of a machine, where one is written."""
+        if not self.fabrics:
+            return None
+        return f"{self.root}{self.fabrics[cluster or next(iter(self.fabrics))]}"
+
+    def script(self) -> str:
+        """What draws the fabric."""
+        return f"{self.root}assets/{pages.script_name()}"
 
     def views(self) -> None:
         """Views are the server's."""
@@ -124,12 +140,18 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     """Writes the dashboard and its tables; returns how many these are."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
+    _replace(out / "assets" / pages.script_name(), pages.script())
     log_ids = {path.stem for path in (out / "reports").glob("*.html")}
     folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
-    here = FileLinks("", folder, log_ids, takes_notes=True)
+    here = FileLinks("", folder, log_ids, fabrics=_fabric_names(session, window), takes_notes=True)
     index = pages.dashboard(session, window, here)
     (out / folder).mkdir()
-    below = FileLinks("../", folder, log_ids, here.tables)
+    for number, cluster in enumerate(here.fabrics):
+        of = _fabric_of(session, window, cluster, here)
+        address = f"{folder}/fabric-{number}"
+        _write_parts(Fabric(session.ask, of), out / address)
+        _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
+    below = FileLinks("../", folder, log_ids, here.tables, here.fabrics)
     for question, name in here.tables.items():
         page = pages.rows_page(session, question, below, shown_count=most, most=most)
         (out / folder / name).write_text(page, encoding="utf-8")
@@ -137,6 +159,28 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     _replace(out / "index.html", index)
     _tidy(out, {folder, before})
     return len(here.tables)
+
+
+def _fabric_names(session: Session, window: Window) -> dict[str, str]:
+    """Names of pages by machine whose fabric is known, those of the window only."""
+    first = fabric_night_of(session.ask, [])
+    clusters = [each for each in (first.clusters if first else ()) if window.cluster in {None, each}]
+    return {cluster: f"fabric-{number}.html" if number else "fabric.html" for number, cluster in enumerate(clusters)}
+
+
+def _fabric_of(session: Session, window: Window, cluster: str, links: FileLinks) -> FabricNight:
+    """The fabric of a machine in the newest night of the window, or, where nothing is known of these, in the newest."""
+    newest = fabric_night_of(session.ask, [("cluster", cluster)])
+    if newest is None:
+        raise WarehouseError(f"The fabric of {cluster} is gone: a sweep has published another catalog. Run `iomine site` again.")
+    night = next((night for night in newest.nights if window.since <= night <= window.until), newest.night)
+    return replace(newest, night=night, clusters=tuple(links.fabrics))
+
+
+def _write_parts(fabric: Fabric, folder: Path) -> None:
+    folder.mkdir()
+    for name in (FIRST, *fabric.parts(_MOST_JOBS)):
+        (folder / f"{name}.js").write_bytes(fabric.part(name))
 
 
 def _digest(question: Question) -> str:

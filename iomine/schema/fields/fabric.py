@@ -24,6 +24,7 @@ FABRIC = {
         place="Where a device stands: its leaf switch or chassis, where the input says it.",
         name="What is named: a guid, a network address or a storage target.",
         alias="What that is: a host, or the network id of a server.",
+        bundle="What a device is drawn as until opened: the switch of a host, the chassis of a chip; NULL where it stands alone.",
     ),
     **defined(
         Kind.LABEL,
@@ -51,6 +52,19 @@ FABRIC = {
         out_ports="Output port by destination LID, a byte each: 0 the switch itself, 255 no route.",
     ),
     **defined(
+        Kind.NUMBER,
+        x="Place in the picture of the fabric from left to right; neighbouring hosts are 1 apart.",
+        y="Place in the picture of the fabric from top to bottom, as x.",
+    ),
+    **defined(
+        Kind.LEVELS,
+        utilisation_levels="Utilisation by ten minutes of the night.",
+        storage_levels="Bytes of logs' I/O over what the link could have moved, by ten minutes of the night.",
+        waiting_levels="Ticks of waiting for each word, by ten minutes of the night.",
+        error_levels="Errors by ten minutes of the night.",
+        multicast_levels="Share of multicast packets by ten minutes of the night.",
+    ),
+    **defined(
         Kind.COUNT,
         port_count="Ports of a device.",
         xmit_packet_count="Packets sent.",
@@ -64,6 +78,7 @@ FABRIC = {
         link_downed_count="Times that a link went down.",
         rcv_error_count="Packets received with an error.",
         xmit_discard_count="Packets that were not sent and discarded.",
+        link_error_count="Symbol errors, recoveries, downs, receive errors and discards of a directed link, added up.",
         vl15_dropped_count="Management packets dropped for want of buffers.",
         packet_count="Packets sent over a directed link.",
         multicast_packet_count="Multicast packets sent over a directed link.",
@@ -88,6 +103,8 @@ FABRIC = {
         Kind.RATIO,
         utilisation_ratio="Bytes moved over what the link could have moved.",
         wait_per_word_ratio="Ticks of waiting for each word of 4 bytes sent.",
+        peak_utilisation_ratio="The highest utilisation of ten minutes.",
+        multicast_packet_ratio="Share of multicast packets in packets sent.",
         same_switch_ratio="Share of pairs of a log's nodes that hang on one switch.",
     ),
     **defined(

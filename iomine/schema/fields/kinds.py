@@ -41,6 +41,8 @@ class Kind(_Kind, Enum):
     DATE = ("date", pa.date32(), "UTC")
     # A number from 0 to 255 for each index.
     PORTS = ("ports", pa.binary(), "")
+    # A logarithm in two bytes, little-endian, for each ten minutes; `iomine.derive.fabric_night` writes and reads it.
+    LEVELS = ("levels", pa.binary(), "")
     INTEGERS = ("integers", pa.list_(pa.int64()), "")
     TEXTS = ("texts", pa.list_(pa.string()), "")
 

@@ -84,3 +84,18 @@ JOB_ROUTE = Table(
     ),
     grain=("log_id",),
 )
+FABRIC_LAYOUT = Table(
+    "fabric_layout",
+    "Where a device stands in the picture of the fabric, for the reading of the same time.",
+    ("sampled_at", "guid", "x", "y", "bundle"),
+)
+LINK_NIGHT = Table(
+    "link_night",
+    "What a directed link did in a night, whole and in ten minutes each, as pictures of the fabric need it.",
+    (
+        *("link_id", "guid", "port", "counted_bytes", "storage_bytes", "other_bytes", "covered_seconds"),
+        *("capacity_bytes_per_second", "utilisation_ratio", "peak_utilisation_ratio", "wait_per_word_ratio", "link_error_count"),
+        *("multicast_packet_ratio", "utilisation_levels", "storage_levels", "waiting_levels", "error_levels", "multicast_levels"),
+    ),
+    grain=("cluster", "night", "guid", "port"),
+)
