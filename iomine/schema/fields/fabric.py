@@ -103,7 +103,6 @@ FABRIC = {
         Kind.RATIO,
         utilisation_ratio="Bytes moved over what the link could have moved.",
         wait_per_word_ratio="Ticks of waiting for each word of 4 bytes sent.",
-        peak_utilisation_ratio="The highest utilisation of ten minutes.",
         multicast_packet_ratio="Share of multicast packets in packets sent.",
         same_switch_ratio="Share of pairs of a log's nodes that hang on one switch.",
     ),
