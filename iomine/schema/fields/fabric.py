@@ -31,6 +31,12 @@ FABRIC = {
         speed="Speed of a lane: SDR, DDR, QDR, FDR10, FDR, EDR, HDR or NDR; NULL where the input does not say it.",
         link_class="How full a link was: idle, light, good, busy, congested, or unknown.",
         fabric_evidence="How bytes were put onto links: tables (forwarding), or shortest (evenly over all shortest paths).",
+        adapter_evidence=(
+            "Which adapters carry a log's bytes: one (each node and server has one), nid (network ids name them), or even (not "
+            "known: shared evenly)."
+        ),
+        host_evidence="How bytes were put onto nodes: host_io (as ranks of known nodes moved them), or even (over the job's nodes).",
+        target_evidence="What tells the targets of a log's bytes: ost_io (the log's layouts), or lustre_jobs (job_stats).",
         unrouted_reason="What kept bytes from being put onto links; empty where all were.",
     ),
     **defined(

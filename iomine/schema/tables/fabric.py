@@ -52,7 +52,7 @@ JOB_LINK = Table(
     "What a log's I/O moved over a directed link in ten minutes.",
     (
         *("begin_at", "log_id", "job_id", "user", "link_id", "guid", "port", "op", "moved_bytes"),
-        *("is_host_link", "is_server_link", "fabric_evidence"),
+        *("is_host_link", "is_server_link", "fabric_evidence", "straggler_bytes"),
     ),
 )
 LINK_SLOT = Table(
@@ -77,7 +77,8 @@ JOB_ROUTE = Table(
             "switch_count",
             "leaf_switch_count",
         ),
-        *("tier_count", "same_switch_ratio", "fabric_evidence", "unrouted_reason"),
+        *("tier_count", "same_switch_ratio", "fabric_evidence", "unrouted_reason", "adapter_evidence", "host_evidence"),
+        "target_evidence",
     ),
     grain=("log_id",),
 )

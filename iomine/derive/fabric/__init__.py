@@ -1,0 +1,25 @@
+"""The fabric between nodes and servers: its graph, its routes, and what moved over its links."""
+
+from iomine.derive.fabric.graph import Graph, graph_of, in_force
+from iomine.derive.fabric.intervals import link_intervals
+from iomine.derive.fabric.network import Names, Network, names_of
+from iomine.derive.fabric.routes import Routes, has_tables, walked
+from iomine.derive.fabric.slots import SLOT_SECONDS, link_slots
+from iomine.derive.fabric.traffic import Load, job_traffic
+
+__all__ = [
+    "SLOT_SECONDS",
+    "Graph",
+    "Load",
+    "Names",
+    "Network",
+    "Routes",
+    "graph_of",
+    "has_tables",
+    "in_force",
+    "job_traffic",
+    "link_intervals",
+    "link_slots",
+    "names_of",
+    "walked",
+]
