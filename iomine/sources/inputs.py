@@ -6,12 +6,12 @@ from itertools import chain
 from typing import Final
 
 from iomine.errors import UnreadableError
-from iomine.sources import accounting, ior, lustre, series
+from iomine.sources import accounting, fabric, ior, lustre, series
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
 from iomine.sources.unpacking import BROKEN, opener_of
 from iomine.units import human_bytes
 
-SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES))
+SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES, fabric.SOURCES))
 
 
 def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo, cluster: str = "") -> Input:
@@ -39,6 +39,8 @@ def read_input(given: Input) -> tuple[str, Readings]:
     for source in SOURCES:
         if source.knows(given):
             return source.kind, source.read(given)
+    if not given.data.strip():
+        raise UnreadableError("It is empty, as a command leaves it that got no answer.")
     raise UnreadableError("Its format is not known as statistics or accounting.")
 
 

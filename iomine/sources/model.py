@@ -11,6 +11,13 @@ from iomine.units import GIB
 
 # What an input may have, packed and unpacked.
 LARGEST_BYTES: Final = GIB
+# Kinds of inputs that say how something is until another of the kind says otherwise: the same again says nothing new.
+SNAPSHOTS: Final = frozenset(
+    (
+        *("forwarding_tables", "guid_names", "hosts", "iblinkinfo", "ibnetdiscover", "ibnetdiscover_p", "lctl_dl", "subnet_lst"),
+        *("topology_conf",),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from bisect import bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from iomine.sources.archive import Member, Unread, is_archive, members
 from iomine.sources.clock import moment_given
 from iomine.sources.darshan import GONE
 from iomine.sources.lustre.parameters import target_named
-from iomine.sources.model import Input, Readings
+from iomine.sources.model import SNAPSHOTS, Input, Readings
 
 # Python answers what an input may make it do with one of these.
 _AT_FAULT: Final = (
@@ -124,6 +125,41 @@ def known_keys(source_files: pa.Table) -> set[Key]:
 def is_known(key: Key, known: Collection[Key]) -> bool:
     """Whether an input was read: with the same bytes, and at the same moment unless the bytes say theirs."""
     return key in known or key._replace(sampled_at=None) in known
+
+
+class Holding:
+    """Snapshots that were read, each of which holds until the next of its kind.
+
+    Args:
+        source_files: rows of the table `source_file`.
+        cluster: the machine whose snapshots count.
+    """
+
+    def __init__(self, source_files: pa.Table, cluster: str) -> None:
+        self._kinds: dict[str, str] = {}
+        self._read: dict[str, list[tuple[datetime, str]]] = {}
+        rows = source_files.select(["source_kind", "sha256", "first_at", "cluster"])
+        is_one = pc.is_in(rows["source_kind"].cast(pa.string()), pa.array(sorted(SNAPSHOTS)))
+        is_here = pc.equal(rows["cluster"].cast(pa.string()), cluster)
+        for row in rows.filter(pc.and_(pc.and_(is_one, is_here), rows["first_at"].is_valid())).to_pylist():
+            self._kinds[row["sha256"]] = row["source_kind"]
+            insort(self._read.setdefault(row["source_kind"], []), (row["first_at"], row["sha256"]))
+
+    def __contains__(self, sha256: str) -> bool:
+        """Whether bytes are those of a snapshot."""
+        return sha256 in self._kinds
+
+    def says(self, key: Key) -> bool:
+        """Whether what holds at the moment of an input are its bytes; where others do, it holds from then on."""
+        kind = self._kinds.get(key.sha256)
+        if kind is None or key.sampled_at is None:
+            return False
+        read, new = self._read[kind], (key.sampled_at, key.sha256)
+        place = bisect_right(read, new)
+        if place and read[place - 1][1] == key.sha256:
+            return True
+        read.insert(place, new)
+        return False
 
 
 def hash_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:

@@ -20,10 +20,13 @@ from iomine.views.model import tables_read
 
 # Not a table, but pages: the reports of logs, which leave with the logs or their verdicts at the latest.
 REPORT: Final = "report"
+# What was read of these long ago may still hold, and is the only word on it.
+_SNAPSHOTS: Final = ("fabric_link", "fabric_name", "fabric_node", "fabric_route")
 # What the template asks for: what is large and is looked at soon or never.
 SUGGESTED_DAYS: Final = {
     "lustre_counter": 40,
     "lustre_rate": 40,
+    "port_reading": 40,
     "segment": 30,
     "access_run": 90,
     "file_phase": 90,
@@ -45,8 +48,11 @@ class Retention(SiteSettings):
 
 @cache
 def perishable_tables() -> tuple[str, ...]:
-    """Tables whose rows may leave the lake: the logs with all that is theirs, and what no verdict is worked out from; by name."""
-    stays = {*_judged_by(), KNOWN} - {"log"}
+    """Tables whose rows may leave the lake, by name: the logs with all that is theirs, and what no verdict is worked out from.
+
+    Snapshots of the fabric stay, since the last before the nights that are kept is in force there.
+    """
+    stays = {*_judged_by(), *_SNAPSHOTS, KNOWN} - {"log"}
     return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in stays))
 
 

@@ -11,7 +11,7 @@ from iomine.lake import LakeFile
 from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.reader import Refused
-from iomine.pipeline.ingest.statistics import InputBatch, NewInput, is_known, known_keys, read_inputs
+from iomine.pipeline.ingest.statistics import Holding, InputBatch, NewInput, is_known, known_keys, read_inputs
 from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, read_batch
 from iomine.pipeline.stages.context import Counts, Reject, Sweep, rejected
 from iomine.pipeline.stages.identify import Identified
@@ -53,7 +53,7 @@ def read(sweep: Sweep, identified: Identified) -> Staged:
     logs = _Read(list(identified.logs.rejects))
     statistics = _Read(list(identified.statistics.rejects))
     _read_logs(sweep, identified.logs.new, logs)
-    known = identified.statistics.known + _read_statistics(sweep, identified.statistics.new, statistics)
+    known = identified.statistics.known + _read_statistics(sweep, identified, statistics)
     ingested, rejects = len(statistics.sources), len(statistics.rejects)
     return Staged(
         identified,
@@ -99,13 +99,23 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
         progress.report("read", done, len(new))
 
 
-def _read_statistics(sweep: Sweep, new: Sequence[NewInput], so_far: _Read) -> int:
-    """Reads of equal bytes one first: only then it is known whether the others are of other moments; returns how many are not."""
+def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int:
+    """Reads of equal bytes one first: only then it is known whether the others say anything new; returns how many do not."""
+    new, cluster = identified.statistics.new, sweep.settings.cluster
+    if not new:
+        return 0
+    before = identified.found.snapshot.rows("source_file")
+    holding = Holding(before, cluster)
     firsts: dict[str, NewInput] = {}
-    others = [each for each in new if firsts.setdefault(each.key.sha256, each) is not each]
+    others = []
+    for each in sorted(new, key=lambda each: each.key.sampled_at or each.modified_at):
+        if each.key.sha256 in holding or firsts.setdefault(each.key.sha256, each) is not each:
+            others.append(each)
     _read_each(sweep, list(firsts.values()), so_far, 0, len(new))
-    keys = known_keys(pa.Table.from_pylist(so_far.sources, schema=arrow_schema("source_file")))
-    of_other_moments = [each for each in others if not is_known(each.key, keys)]
+    read_now = pa.Table.from_pylist(so_far.sources, schema=arrow_schema("source_file"))
+    keys = known_keys(read_now)
+    holding = Holding(pa.concat_tables([before.select(read_now.column_names), read_now]), cluster)
+    of_other_moments = [each for each in others if not is_known(each.key, keys) and not holding.says(each.key)]
     known = len(others) - len(of_other_moments)
     _read_each(sweep, of_other_moments, so_far, len(firsts) + known, len(new))
     return known

@@ -8,6 +8,8 @@ FABRIC = {
         Privacy.WORD,
         guid="GUID of a switch or an adapter, 16 hex digits; of a directed link, of the end that sends.",
         peer_guid="GUID of the other end.",
+        port_guid="GUID of the port, which an adapter has beside its own; NULL where the input does not say it.",
+        peer_port_guid="GUID of the port at the other end.",
         chassis_guid="GUID of the chassis that a chip is part of (`sysimgguid`).",
     ),
     **defined(
@@ -41,7 +43,8 @@ FABRIC = {
     ),
     **defined(
         Kind.INTEGER,
-        lid="Local id of a device in its subnet.",
+        lid="Local id of a device in its subnet; of a link or a reading, that of the port.",
+        peer_lid="Local id of the port at the other end.",
         lmc="LID mask control: a port owns 2^lmc LIDs.",
         port="Port number; of a directed link, of the end that sends.",
         peer_port="Port number of the other end.",

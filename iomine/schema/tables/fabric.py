@@ -16,7 +16,10 @@ FABRIC_NODE = Table(
 FABRIC_LINK = Table(
     "fabric_link",
     "A link at the time of reading, once; what was read holds until the next reading.",
-    ("sampled_at", "link_id", "guid", "port", "peer_guid", "peer_port", "lanes", "speed", "capacity_bytes_per_second", "is_up"),
+    (
+        *("sampled_at", "link_id", "guid", "port", "peer_guid", "peer_port", "lanes", "speed", "capacity_bytes_per_second"),
+        *("is_up", "lid", "peer_lid", "port_guid", "peer_port_guid"),
+    ),
 )
 FABRIC_ROUTE = Table(
     "fabric_route",

@@ -7,13 +7,10 @@ from iomine.errors import UnreadableError
 from iomine.sources.accounting.lines import head_of, numbered
 from iomine.sources.model import Input, Readings, Source
 
-_ADDRESS: Final = r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})"
 # By the first line that is no comment.
 _LINES: Final = {
     r"NodeName=\S": "nodes as in scontrol show node or slurm.conf",
-    r"(?:SwitchName|BlockName)=\S": "the network as in topology.conf",
     r"cpu=\d+,slot=\d+,cage=\d+,": "the places of a Cray's processors (xtdb2proc)",
-    rf"{_ADDRESS}[ \t]+[A-Za-z][\w.-]*(?:[ \t]|$)": "names of hosts and their addresses",
     r'\{"\d+(?:\.\w+)?"\s*:\s*\{"jobidraw"': "pytokio's copy of one job rather than what sacct prints",
 }
 _NODES: Final = re.compile(r'"(?:nodes|sinfo)"\s*:\s*\[')

@@ -15,7 +15,6 @@ _LNETCTL: Final = (
     rb"\A(?:net|peer|route|routing|statistics|global|tunables|numa|udsp|buffers|discovery):[ \t]*\r?\n"
     rb"[ \t]{1,16}(?:- )?[a-z][a-z_ ]{0,40}:"
 )
-_DEVICES: Final = rb"\A {0,6}\d{1,6} [A-Z]{2} [a-z]+ \S+ \S+ \d"
 
 
 def _looks(shape: bytes, source: Input) -> bool:
@@ -46,5 +45,4 @@ PARAMETER: Final = Source("parameter", _is_left_out, _refuse_parameter)
 REFUSED: Final = (
     _refused("lfs_getstripe", _GETSTRIPE, "lfs getstripe, layouts of files"),
     _refused("lnetctl", _LNETCTL, "lnetctl, the state of the network"),
-    _refused("lctl_dl", _DEVICES, "lctl dl, a list of devices"),
 )
