@@ -1,7 +1,7 @@
 """The fabric between nodes and servers: its graph, its routes, and what moved over its links."""
 
 from iomine.derive.fabric.graph import Graph, graph_of, in_force
-from iomine.derive.fabric.intervals import link_intervals
+from iomine.derive.fabric.intervals import last_readings, link_intervals
 from iomine.derive.fabric.network import Names, Network, names_of
 from iomine.derive.fabric.routes import Routes, has_tables, walked
 from iomine.derive.fabric.slots import SLOT_SECONDS, link_slots
@@ -18,6 +18,7 @@ __all__ = [
     "has_tables",
     "in_force",
     "job_traffic",
+    "last_readings",
     "link_intervals",
     "link_slots",
     "names_of",

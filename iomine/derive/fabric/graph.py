@@ -213,7 +213,12 @@ def in_force(nodes: pa.Table, links: pa.Table, routes: pa.Table, moment: pa.Scal
         routes: rows of `fabric_route`.
         moment: the time.
     """
-    nodes, routes = (_latest(table, moment, "guid") for table in (nodes, routes))
+    if links.num_rows:
+        # Who stands where, without who is linked with whom, is no reading of the fabric.
+        is_linked = pc.is_in(nodes["sampled_at"], value_set=pc.unique(links["sampled_at"]))
+        among = pc.unique(nodes.filter(is_linked)["guid"])
+        nodes = nodes.filter(pc.or_(is_linked, pc.invert(pc.is_in(nodes["guid"], value_set=among))))
+    nodes, routes = (_latest(table.filter(pc.is_valid(table["guid"])), moment, "guid") for table in (nodes, routes))
     read = pa.table({"guid": nodes["guid"], "read_at": nodes["sampled_at"]})
     at = [_index(links[name], read["guid"]) for name in ("guid", "peer_guid")]
     sampled, read_at = links["sampled_at"].cast(pa.int64()).to_numpy(), read["read_at"].cast(pa.int64()).to_numpy()

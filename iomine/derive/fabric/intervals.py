@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from iomine.derive.columns import labels
 from iomine.derive.fabric.graph import UNKNOWN, Graph, resolved
-from iomine.derive.trace import Flags, Floats, Integers, grouped
+from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped
 from iomine.schema.registry import arrow_schema
 
 QUALITIES: Final = ("sound", "gap", "restarted")
@@ -83,6 +83,21 @@ def link_classes(utilisation: Floats) -> pa.Array:
     """How full links were, by their utilisation; NaN is unknown."""
     is_known = np.isfinite(utilisation)
     return labels(np.where(is_known, np.searchsorted(_CLASS_BEGINS, utilisation, side="right"), len(CLASSES) - 1), CLASSES)
+
+
+def last_readings(readings: pa.Table) -> pa.Table:
+    """The last reading of each port.
+
+    Args:
+        readings: rows of `port_reading`.
+    """
+    if not readings.num_rows:
+        return readings
+    guids = pc.fill_null(pc.dictionary_encode(readings["guid"]).combine_chunks().indices, UNKNOWN).to_numpy()
+    keys = [guids, *(pc.fill_null(readings[name], UNKNOWN).to_numpy() for name in ("lid", "port"))]
+    order = np.lexsort((readings["sampled_at"].cast(pa.int64()).to_numpy(), *keys))
+    ends = np.append(group_starts(*(key[order] for key in keys))[1:], len(order)) - 1
+    return readings.take(pa.array(np.sort(order[ends])))
 
 
 def link_intervals(eras: Sequence[tuple[int, Graph]], readings: pa.Table, first: int) -> pa.Table:

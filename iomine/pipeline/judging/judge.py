@@ -18,6 +18,7 @@ from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, r
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, error_line
+from iomine.pipeline.judging.fabric import fabric_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
@@ -167,7 +168,9 @@ def _judge(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
     there = replaced(there, intervals)
-    touched = {partition for file in [*merged, *intervals] if (partition := file.partition)}
+    fabric = fabric_files(staging, there, [*merged, *intervals])
+    there = replaced(there, fabric)
+    touched = {partition for file in [*merged, *intervals, *fabric] if (partition := file.partition)}
     slots = slot_files(staging, there, touched)
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
@@ -186,7 +189,7 @@ def _judge(
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *states, *of_nights, *judged, *sums], findings
+    return [*intervals, *fabric, *slots, *states, *of_nights, *judged, *sums], findings
 
 
 def _judged(

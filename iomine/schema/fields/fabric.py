@@ -50,6 +50,7 @@ FABRIC = {
         peer_port="Port number of the other end.",
         lanes="Lanes of a link: 1, 2, 4, 8 or 12.",
         xmit_wait_ticks="Ticks in which a port had data to send and no credit; how long a tick is depends on the device.",
+        node_number="Place of a node in its job's node list, from 0.",
         tier="Tier of a switch: 1 next to hosts, rising with its distance from them; 0 a host.",
     ),
     **defined(
@@ -94,6 +95,8 @@ FABRIC = {
         Kind.RATIO,
         utilisation_ratio="Bytes moved over what the link could have moved.",
         wait_per_word_ratio="Ticks of waiting for each word of 4 bytes sent.",
+        slot_ratio="Share of a log's bytes in one direction that it moved in the ten minutes.",
+        host_ratio="Share of a log's bytes in one direction that a node moved.",
         same_switch_ratio="Share of pairs of a log's nodes that hang on one switch.",
     ),
     **defined(
@@ -102,6 +105,7 @@ FABRIC = {
         is_saturated="Whether a counter stands at its maximum, so that nothing follows from it.",
         is_host_link="Whether one end is a node of the log.",
         is_server_link="Whether one end is a server.",
+        is_straggler="Whether a slow rank of the log ran there.",
         exceeds_counted="Whether logs tell of more than 1.1 times what was counted.",
     ),
 }
