@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
+from iomine.pipeline.site.fabric import FabricSettings
 from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
 from iomine.pipeline.site.views import ViewSettings
 from iomine.pipeline.workers.slurm import SlurmSite
@@ -70,6 +71,12 @@ _VIEWS: Final = """\
 # Copy this file into the warehouse, as views.toml, and take the # away from each value that is to differ from what stands
 # here. Views have it built in from the next sweep on.
 """
+_FABRIC: Final = """\
+# What a site's fabric does not say of itself. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as fabric.toml, and write below its tables what iomine cannot read from inputs.
+# docs/fabric.md says from which inputs the rest comes.
+"""
 _DIGEST: Final = """\
 # What a site sets for its digests. Written by docs/make.py.
 #
@@ -102,6 +109,7 @@ def pages() -> dict[Path, str]:
         _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
         _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
+        _HERE.parent / "deploy" / "fabric.toml": _FABRIC + _site_settings(FabricSettings),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 

@@ -166,6 +166,7 @@ def _locks(warehouse: Path) -> Iterator[Check]:
 def _settings(warehouse: Path) -> Iterator[Check]:
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.digest import site_settings
+    from iomine.pipeline.site.fabric import FABRIC_FILE, site_fabric
     from iomine.pipeline.site.retention import site_retention
     from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
     from iomine.pipeline.site.views import VIEWS_FILE, site_views
@@ -176,6 +177,7 @@ def _settings(warehouse: Path) -> Iterator[Check]:
         THRESHOLDS_FILE: partial(site_triggers, folder),
         OLD_FILE: partial(site_triggers, folder),
         "digest.toml": partial(site_settings, warehouse),
+        FABRIC_FILE: partial(site_fabric, folder),
         "retention.toml": partial(site_retention, folder),
         "sources.toml": partial(site_zone, folder, ""),
         VIEWS_FILE: partial(site_views, folder),

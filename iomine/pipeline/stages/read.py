@@ -107,10 +107,11 @@ def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int
     before = identified.found.snapshot.rows("source_file")
     holding = Holding(before, cluster)
     firsts: dict[str, NewInput] = {}
-    others = []
-    for each in sorted(new, key=lambda each: each.key.sampled_at or each.modified_at):
-        if each.key.sha256 in holding or firsts.setdefault(each.key.sha256, each) is not each:
-            others.append(each)
+    others = [
+        each
+        for each in sorted(new, key=lambda each: each.key.sampled_at or each.modified_at)
+        if each.key.sha256 in holding or firsts.setdefault(each.key.sha256, each) is not each
+    ]
     _read_each(sweep, list(firsts.values()), so_far, 0, len(new))
     read_now = pa.Table.from_pylist(so_far.sources, schema=arrow_schema("source_file"))
     keys = known_keys(read_now)

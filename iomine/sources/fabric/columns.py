@@ -13,13 +13,17 @@ from iomine.sources.fabric.guids import Guids, guid_column
 _TOO_HIGH: Final = 1 << 40
 _BASES: Final = {10: 12, 16: 9}
 # How tools name the speed of a lane, in Gbit/s or otherwise.
-_NAMES: Final[Mapping[str, str]] = {
-    **{name: name for name in SPEEDS},
-    **{"2.5": "SDR", "5": "DDR", "5.0": "DDR", "10": "QDR", "10.0": "QDR", "FDR_10": "FDR10"},
-    **{"14": "FDR", "14.0625": "FDR", "25": "EDR", "25.78125": "EDR", "EDR_20": "EDR"},
-    **{"50": "HDR", "53.125": "HDR", "100": "NDR", "106.25": "NDR"},
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "SDR": ("2.5",),
+    "DDR": ("5", "5.0"),
+    "QDR": ("10", "10.0"),
+    "FDR10": ("FDR_10",),
+    "FDR": ("14", "14.0625"),
+    "EDR": ("25", "25.78125", "EDR_20"),
+    "HDR": ("50", "53.125"),
+    "NDR": ("100", "106.25"),
 }
-_SPEEDS: Final = {name.encode(): SPEEDS.index(speed) for name, speed in _NAMES.items()}
+_SPEEDS: Final = {name.encode(): number for number, speed in enumerate(SPEEDS) for name in (speed, *_NAMES[speed])}
 
 
 def guids(words: Any) -> Guids:  # noqa: ANN401
@@ -31,7 +35,8 @@ def integers(words: Any, base: int = 10) -> Integers:  # noqa: ANN401
     """Digits as numbers, UNKNOWN where there are none."""
     encoded = words.dictionary_encode()
     values = [_integer(text, base) for text in encoded.dictionary.to_pylist()]
-    return np.array([*values, UNKNOWN], np.int64)[np.asarray(encoded.indices.fill_null(len(values)))]
+    at: Integers = np.asarray(encoded.indices.fill_null(len(values)))
+    return np.array([*values, UNKNOWN], np.int64)[at]
 
 
 def _integer(text: bytes, base: int) -> int:
@@ -46,7 +51,7 @@ def speeds(words: Any) -> tuple[Integers, int]:  # noqa: ANN401
     texts = encoded.dictionary.to_pylist()
     values = np.array([_SPEEDS.get(text, UNKNOWN) for text in texts] + [UNKNOWN], np.int64)
     is_strange = np.array([bool(text.strip(b"?")) and text not in _SPEEDS for text in texts] + [False], np.bool_)
-    at = np.asarray(encoded.indices.fill_null(len(texts)))
+    at: Integers = np.asarray(encoded.indices.fill_null(len(texts)))
     return values[at], int(np.count_nonzero(is_strange[at]))
 
 

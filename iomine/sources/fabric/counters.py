@@ -296,10 +296,10 @@ def _column(column: int, values: _Values, dialect: _Dialect, is_short: Mask) -> 
 
 def _is_port(lid: Integers, port: Integers, guid: Words, doubts: dict[str, int | bool]) -> Mask:
     """Which are ports that are there once; port 255 sums all ports of a device up."""
-    is_one = port <= _LAST_PORT
-    is_known = (guid != 0) | ((lid > 0) & (lid <= _LAST_LID))
+    is_one: Mask = port <= _LAST_PORT
+    is_known: Mask = (guid != 0) | ((lid > 0) & (lid <= _LAST_LID))
     order = np.lexsort((port, lid, guid))
-    is_again = np.zeros(len(port), np.bool_)
+    is_again: Mask = np.zeros(len(port), np.bool_)
     is_again[order[1:]] = np.logical_and.reduce([each[order[1:]] == each[order[:-1]] for each in (guid, lid, port)])
     doubts["ports left out, which sum up others or are none"] = int(np.count_nonzero(~is_one))
     doubts["ports left out, whose LID no device has"] = int(np.count_nonzero(~is_known))
@@ -308,4 +308,6 @@ def _is_port(lid: Integers, port: Integers, guid: Words, doubts: dict[str, int |
 
 
 PERFQUERY: Final = Source("perfquery", lambda source: _knows(_DIALECTS[0], source), lambda source: _read(_DIALECTS[0], source))
-IBDIAGNET_PM: Final = Source("ibdiagnet_pm", lambda source: _knows(_DIALECTS[1], source), lambda source: _read(_DIALECTS[1], source))
+IBDIAGNET_PM: Final = Source(
+    "ibdiagnet_pm", lambda source: _knows(_DIALECTS[1], source), lambda source: _read(_DIALECTS[1], source)
+)

@@ -193,7 +193,9 @@ def _agreed(ends: Ends, first: npt.NDArray[np.intp]) -> tuple[Ends, Mask]:
         is_other = (most != UNKNOWN) & (least != most)
         agreed[name] = np.where(is_other, UNKNOWN, most)
         differs |= is_other
-    agreed |= {name: np.maximum.reduceat(getattr(ends, name), first) for name in ("lid", "peer_lid", "port_guid", "peer_port_guid")}
+    agreed |= {
+        name: np.maximum.reduceat(getattr(ends, name), first) for name in ("lid", "peer_lid", "port_guid", "peer_port_guid")
+    }
     agreed["is_up"] = np.logical_and.reduceat(ends.is_up, first)
     return Ends(**{each.name: agreed.get(each.name, getattr(links, each.name)) for each in fields(Ends)}), differs
 
@@ -276,9 +278,7 @@ def _known(values: Any, is_known: Any) -> Any:  # noqa: ANN401
 
 def _node_rows(nodes: _Nodes, moment: pa.Scalar) -> pa.Table:
     devices = nodes.devices
-    numbers = {
-        name: np.array([getattr(device, name) for device in devices], np.int64) for name in ("lid", "lmc", "port_count")
-    }
+    numbers = {name: np.array([getattr(device, name) for device in devices], np.int64) for name in ("lid", "lmc", "port_count")}
     texts = [description_of(device.description) for device in devices]
     hosts = [host_of(text) if kind == HOST else None for text, kind in zip(texts, nodes.kinds.tolist(), strict=True)]
     columns = {

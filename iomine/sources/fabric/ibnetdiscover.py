@@ -102,7 +102,9 @@ def _devices(lines: Found, chassis: Found) -> list[Device]:
     before = np.concatenate([[-1], lines.at[:-1]])
     # Of the block of the device before, or of nobody.
     is_own = (last >= 0) & (chassis.at[last] > before) if len(chassis.at) else np.zeros(len(lines.at), np.bool_)
-    of_chassis = np.where(is_own, guids(chassis.words["guid"])[last], 0) if len(chassis.at) else np.zeros(len(lines.at), np.uint64)
+    of_chassis = (
+        np.where(is_own, guids(chassis.words["guid"])[last], 0) if len(chassis.at) else np.zeros(len(lines.at), np.uint64)
+    )
     found = zip(
         guids(words["guid"]).tolist(),
         (_KINDS[kind] for kind in words["kind"].to_pylist()),
@@ -120,7 +122,9 @@ def _addressed(found: list[Device], links: Found, owner: Any, ends: Ends) -> lis
     is_said = np.flatnonzero((lmc != UNKNOWN) & (ends.lid != UNKNOWN))
     order = is_said[np.lexsort((ends.port[is_said], owner[is_said]))]
     owners, first = np.unique(owner[order], return_index=True)
-    address = dict(zip(owners.tolist(), zip(ends.lid[order][first].tolist(), lmc[order][first].tolist(), strict=True), strict=True))
+    address = dict(
+        zip(owners.tolist(), zip(ends.lid[order][first].tolist(), lmc[order][first].tolist(), strict=True), strict=True)
+    )
     return [
         device._replace(lid=address[number][0], lmc=address[number][1]) if device.lid == UNKNOWN and number in address else device
         for number, device in enumerate(found)
@@ -133,7 +137,12 @@ def _peers(links: Found, ends: Ends) -> list[Device]:
     _, first = np.unique(ends.peer_guid, return_index=True)
     words, at = links.words, first.tolist()
     return [
-        Device(int(ends.peer_guid[row]), _KINDS[words["kind"][row].as_py()], words["description"][row].as_py(), int(ends.peer_lid[row]))
+        Device(
+            int(ends.peer_guid[row]),
+            _KINDS[words["kind"][row].as_py()],
+            words["description"][row].as_py(),
+            int(ends.peer_lid[row]),
+        )
         for row in at
         if ends.peer_guid[row]
     ]

@@ -90,12 +90,16 @@ def _read(source: Input) -> Readings:
     ports = np.where(kinds == SWITCH, port_counts(guid, port), UNKNOWN)
     devices = listed(guid, kinds, _stripped(own), lid, np.full(len(guid), UNKNOWN), ports)
     is_peer = is_linked & (peer_guid != 0)
-    devices += listed(peer_guid[is_peer], peer_kinds[is_peer], _stripped(words["peer_description"].filter(is_peer)), peer_lid[is_peer])
+    devices += listed(
+        peer_guid[is_peer], peer_kinds[is_peer], _stripped(words["peer_description"].filter(is_peer)), peer_lid[is_peer]
+    )
     moment = moment_of(source)
     tables, contradictions = tables_of(devices, ends.take(is_peer & (guid != 0)), moment.at)
     doubts = {
         "lines left out, which are not as iblinkinfo writes them": strange_count(text),
-        "lines left out, of links of which an end is not known by its LID": int(np.count_nonzero(is_linked & ((peer_guid == 0) | (guid == 0)))),
+        "lines left out, of links of which an end is not known by its LID": int(
+            np.count_nonzero(is_linked & ((peer_guid == 0) | (guid == 0)))
+        ),
         "ports of a speed that is not known": strange,
     }
     return Readings(tables, joined(doubt(doubts), contradictions, cut, moment.doubt), has_moment=moment.is_said)

@@ -1,6 +1,6 @@
 """What things of the fabric are also called: guids and hosts, addresses and hosts, targets and the network ids of their servers.
 
-Lists of guids are those that infiniband-diags take as node-name-map, and those of sites that name devices as `ibnetdiscover` does:
+Lists of guids are the node-name-map of infiniband-diags, and those of sites that name devices as `ibnetdiscover` does:
 
     0x0008f10400411a08 "leaf1 (rack 11)"
     H-003048c74e4a0000 x5570comp1
@@ -30,12 +30,19 @@ _TIME: Final = pa.timestamp("us", tz="UTC")
 _MOST_NAMES: Final = 2_000_000
 _LONGEST: Final = 256
 
-_GUID: Final = re.compile(r'(?:([SHR])-([0-9a-fA-F]{16})|0x([0-9a-fA-F]{1,16}))(?:[ \t]+(?:"([^"]{1,256})"|(\S.{0,255}?)))?[ \t]*', re.ASCII)
+_GUID: Final = re.compile(
+    r'(?:([SHR])-([0-9a-fA-F]{16})|0x([0-9a-fA-F]{1,16}))(?:[ \t]+(?:"([^"]{1,256})"|(\S.{0,255}?)))?[ \t]*', re.ASCII
+)
 _NAMED: Final = re.compile(r'(?:[SHR]-[0-9a-fA-F]{16}|0x[0-9a-fA-F]{9,16})[ \t]+(?:"[^"]*"|[\w.-]+)[ \t]*(?:#.*)?', re.ASCII)
 _BARE: Final = re.compile(r"(?:[SHR]-[0-9a-fA-F]{16}|0x[0-9a-fA-F]{9,16})[ \t]*", re.ASCII)
-_ADDRESS: Final = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})[ \t]+[A-Za-z][\w.-]*(?:[ \t].*)?", re.ASCII)
+_ADDRESS: Final = re.compile(
+    r"(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7})[ \t]+[A-Za-z][\w.-]*(?:[ \t].*)?", re.ASCII
+)
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[\w-]{0,62})(?:\.[\w.-]{1,190})?", re.ASCII)
-_DEVICE: Final = re.compile(r" {0,6}\d{1,6} (?P<state>[A-Z]{2}) (?P<type>[a-z0-9]+) (?P<name>\S{1,200}) \S{1,100} -?\d{1,9}(?: (?P<nid>\S{1,100}))?\s*", re.ASCII)
+_DEVICE: Final = re.compile(
+    r" {0,6}\d{1,6} (?P<state>[A-Z]{2}) (?P<type>[a-z0-9]+) (?P<name>\S{1,200}) \S{1,100} -?\d{1,9}(?: (?P<nid>\S{1,100}))?\s*",
+    re.ASCII,
+)
 _TARGET: Final = re.compile(r"(.{1,100}-(?:OST|MDT)[0-9a-f]{4})-(?:osc|mdc|osp)(?:-.*)?", re.ASCII)
 _NID: Final = re.compile(r"[0-9A-Za-z.:_-]{1,64}@[a-z][a-z0-9]{0,31}", re.ASCII)
 _HERE: Final = {"0@lo"}

@@ -1,7 +1,7 @@
 """`ibnetdiscover -p`: a line for each port, the right half only where it is linked; adapters by the guid of their port.
 
-    CA    48  1 0x78e7d1030022cae5 4x QDR - SW    18 36 0x0002c90200417670 ( 'node1 HCA-1' - 'leaf1' )
-    SW  2052 37 0x506b4b03005c2740 4x ???                                    'leaf2'
+CA    48  1 0x78e7d1030022cae5 4x QDR - SW    18 36 0x0002c90200417670 ( 'node1 HCA-1' - 'leaf1' )
+SW  2052 37 0x506b4b03005c2740 4x ???                                    'leaf2'
 """
 
 import re

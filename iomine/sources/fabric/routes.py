@@ -184,7 +184,9 @@ def _tables(found: _Tables) -> Iterator[tuple[int, tuple[Ports, int] | None]]:
     parts: dict[int, list[_Section]] = {}
     for part in found.parts:
         parts.setdefault(part.number, []).append(part)
-    last = {number: max((int(part.lids.max()) for part in of_one if len(part.lids)), default=-1) for number, of_one in parts.items()}
+    last = {
+        number: max((int(part.lids.max()) for part in of_one if len(part.lids)), default=-1) for number, of_one in parts.items()
+    }
     if (needed := sum(lid + 1 for lid in last.values())) > _MOST_BYTES:
         raise UnreadableError(f"its tables would take {human_bytes(needed)}, more than those of any fabric; it may be damaged")
     highest = max(last.values(), default=-1)

@@ -1,8 +1,8 @@
 """Slurm's `topology.conf`: which nodes hang on which switch, and switches on switches; links and ports it does not know.
 
-    SwitchName=leaf1 Nodes=node[001-018]
-    SwitchName=spine Switches=leaf[1-8]
-    BlockName=rack11 Nodes=srv[1101-1108]
+SwitchName=leaf1 Nodes=node[001-018]
+SwitchName=spine Switches=leaf[1-8]
+BlockName=rack11 Nodes=srv[1101-1108]
 """
 
 import re
@@ -60,12 +60,12 @@ def _read(source: Input) -> Readings:
         raise UnreadableError(joined("it has no switch and no node", left_out.text()))
     clock = read_at(source)
     switch_count = len(names) - len(places)
-    columns = _columns(names, switch_count, above, places) | {"sampled_at": pa.repeat(pa.scalar(clock.at, _TIME), len(names))}
+    columns = {**_columns(names, switch_count, above, places), "sampled_at": pa.repeat(pa.scalar(clock.at, _TIME), len(names))}
     return Readings({NODE: rows(NODE, len(names), columns)}, joined(left_out.text(), cut, clock.doubt), has_moment=False)
 
 
-def _parts(line: str) -> Mapping[str, str]:
-    parts = {key.lower(): value for key, value in _PART.findall(line.partition("#")[0])}
+def _parts(line: str) -> dict[str, str]:
+    parts: dict[str, str] = {key.lower(): value for key, value in _PART.findall(line.partition("#")[0])}
     if not {"switchname", "blockname"} & parts.keys():
         raise ValueError("it names neither a switch nor a block")
     return parts
@@ -83,15 +83,22 @@ def _columns(
 ) -> Mapping[str, pa.Array]:
     is_switch = np.arange(len(names)) < switch_count
     at = {name: number for number, name in enumerate(names[:switch_count])}
-    links = [*_pairs(above, at), *((at[places[node]], number) for number, node in enumerate(names[switch_count:], switch_count) if places[node] in at)]
+    links = [
+        *_pairs(above, at),
+        *((at[places[node]], number) for number, node in enumerate(names[switch_count:], switch_count) if places[node] in at),
+    ]
     ends = np.array(links, np.int64).reshape(-1, 2)
     tiers = tiers_of(~is_switch, is_switch, ends[:, 0], ends[:, 1])
     # Names that ibnetdiscover gives hold the guid; a host's own name is another.
     guids = [match[2].lower() if (match := NAMED.fullmatch(name)) else None for name in names]
-    hosts = [None if guid or number < switch_count else name for number, (name, guid) in enumerate(zip(names, guids, strict=True))]
+    hosts = [
+        None if guid or number < switch_count else name for number, (name, guid) in enumerate(zip(names, guids, strict=True))
+    ]
     return {
         "guid": pa.array(guids, pa.string()),
-        "node_kind": pa.DictionaryArray.from_arrays(pa.array(np.where(is_switch, 0, 1).astype(np.int32)), pa.array(["switch", "host"])),
+        "node_kind": pa.DictionaryArray.from_arrays(
+            pa.array(np.where(is_switch, 0, 1).astype(np.int32)), pa.array(["switch", "host"])
+        ),
         "description": pa.array(names, pa.string()),
         "host": pa.array(hosts, pa.string()),
         "tier": pa.array(tiers, mask=tiers == UNKNOWN),
