@@ -58,7 +58,12 @@ class Fabric:
                 self.tables[last][device + 1] = outs[last][device][0]
             distances = self._distances(last, outs)
             for switch in distances.keys() - {last}:
-                ports = [port for other in outs[switch] if distances.get(other) == distances[switch] - 1 for port in outs[switch][other]]
+                ports = [
+                    port
+                    for other in outs[switch]
+                    if distances.get(other) == distances[switch] - 1
+                    for port in outs[switch][other]
+                ]
                 for device in (last, *devices):
                     which = device % len(ports) if seed is None else chosen.randrange(len(ports))
                     self.tables[switch][device + 1] = ports[which]

@@ -6,9 +6,13 @@
 -- ]
 -- ---
 WITH known AS (
-    SELECT DISTINCT cluster, regexp_extract(name, '^(.*)-OST', 1) AS filesystem
+    SELECT cluster, regexp_extract(name, '^(.*)-OST', 1) AS filesystem
     FROM core.fabric_name
     WHERE name_kind = 'target' AND filesystem <> ''
+    UNION
+    SELECT cluster, regexp_extract(target, '^(.*)-OST', 1) AS filesystem
+    FROM core.server_interval
+    WHERE target_kind = 'ost' AND filesystem <> ''
 ),
 only_one AS (
     SELECT cluster, MAX(filesystem) AS only_filesystem

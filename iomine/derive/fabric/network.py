@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from iomine.derive.trace import Flags, Floats, Integers, group_starts
 
 # How sites call an adapter's interface: oss1-ib0 is one of host oss1.
 _INTERFACE: Final = re.compile(r"[-_](?:ib|opa|hsn)[0-9]*$")
+_NO_NAMES: Final[Mapping[str, Any]] = {}
 _ADDRESS: Final = re.compile(r"[0-9.:]+")
 
 
@@ -37,11 +38,19 @@ class Names(NamedTuple):
         return self.targets.get(target, ()) if target else ()
 
 
-def names_of(rows: pa.Table) -> Names:
-    """What rows of `fabric_name` say; of several readings of a name, the last holds.
+def names_of(
+    rows: pa.Table,
+    hosts: Mapping[str, str] = _NO_NAMES,
+    servers: Mapping[str, str] = _NO_NAMES,
+    gateways: Mapping[str, Sequence[str]] = _NO_NAMES,
+) -> Names:
+    """What rows of `fabric_name` say, and a site; of several readings of a name, the last holds.
 
     Args:
         rows: rows of `fabric_name`, of times at which they hold.
+        hosts: host by guid.
+        servers: host by target or network id.
+        gateways: hosts of LNet routers by network id or network; what lies behind them is where they are.
     """
     last: dict[tuple[str, str], tuple[int, list[str]]] = {}
     columns = (rows["sampled_at"].cast(pa.int64()), rows["name_kind"].cast(pa.string()), rows["name"], rows["alias"])
@@ -55,7 +64,18 @@ def names_of(rows: pa.Table) -> Names:
         kind: {name: list(dict.fromkeys(aliases)) for (of_kind, name), (_, aliases) in last.items() if of_kind == kind}
         for kind in ("guid", "address", "target")
     }
-    return Names({guid: aliases[-1] for guid, aliases in known["guid"].items()}, known["address"], known["target"])
+    behind = {
+        target: [one for nid in nids for one in _reached(nid, servers, gateways)] for target, nids in known["target"].items()
+    }
+    behind |= {name: [host] for name, host in servers.items() if "@" not in name}
+    return Names({guid: aliases[-1] for guid, aliases in known["guid"].items()} | dict(hosts), known["address"], behind)
+
+
+def _reached(nid: str, servers: Mapping[str, str], gateways: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Where a network id is on the fabric."""
+    if nid in servers:
+        return [servers[nid]]
+    return gateways.get(nid) or gateways.get(nid.partition("@")[2]) or [nid]
 
 
 def short_name(host: str) -> str:
@@ -248,7 +268,8 @@ class Network:
         by_tables = self._by_tables[rows]
         found = [(froms, sent)]
         if self._routes is not None and by_tables.any():
-            found.append(_along(self._routes.links_of(rows[by_tables], graph.tails[columns[by_tables]]), flows[by_tables]))
+            hops = self._routes.links_of(rows[by_tables], graph.tails[columns[by_tables]])
+            found.append(_along(hops, flows[by_tables], len(graph.tails)))
         if self._shortest is not None and not by_tables.all():
             firsts, lasts = rows[~by_tables], graph.heads[columns[~by_tables]]
             found.append(spread(graph, self._shortest, firsts, lasts, flows[~by_tables]))
@@ -257,7 +278,7 @@ class Network:
             found.append((tos[is_last] ^ 1, received[is_last]))
         links, moved = (np.concatenate(each) for each in zip(*found, strict=True))
         keys, group_of = np.unique(links, return_inverse=True) if among is None else (among, np.searchsorted(among, links))
-        return keys, summed(group_of, len(keys), moved)
+        return keys, summed(group_of, moved, count=len(keys))
 
 
 def _by_name(graph: Graph, names: Names) -> dict[str, list[int]]:
@@ -278,8 +299,12 @@ def _by_switch(parts: Integers, switches: Integers, axis: int) -> tuple[Integers
     return np.add.reduceat(parts, firsts, axis=axis), switches[firsts]
 
 
-def _along(hops: npt.NDArray[np.int32], flows: Integers) -> tuple[Integers, Integers]:
-    """Directed links, each once, and (links, slots) bytes of what goes along ways, (ways, steps)."""
-    steps, ways = np.nonzero(hops.T >= 0)
-    links, group_of = np.unique(hops[ways, steps], return_inverse=True)
-    return links, summed(group_of, len(links), flows, ways)
+def _along(hops: npt.NDArray[np.int32], flows: Integers, count: int) -> tuple[Integers, Integers]:
+    """Directed links, each once, and (links, slots) bytes of what goes along ways, (ways, steps); of so many links."""
+    is_step = hops >= 0
+    passed = hops[is_step]
+    is_used = np.zeros(count, bool)
+    is_used[passed] = True
+    places = np.cumsum(is_used) - 1
+    links = np.flatnonzero(is_used)
+    return links, summed(places[passed], flows, count=len(links), rows=np.nonzero(is_step)[0])

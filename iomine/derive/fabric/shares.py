@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array
 
 from iomine.derive.trace import Floats, Integers
 
@@ -42,15 +42,15 @@ def divided(totals: npt.NDArray[Any], weights: Floats, groups: Integers) -> Inte
     return parts
 
 
-def summed(groups: Integers, count: int, values: npt.NDArray[Any], rows: Integers | None = None) -> Integers:
+def summed(groups: Integers, values: npt.NDArray[Any], *, count: int, rows: Integers | None = None) -> Integers:
     """(groups, columns), the sums of each group's rows.
 
     Args:
         groups: of each row that is summed up, its group.
-        count: of all groups.
         values: (rows, columns), whole numbers.
-        rows: which rows are summed up, where not all once.
+        count: of all groups.
+        rows: which rows are summed up, ascending, where not all once.
     """
-    chosen = np.arange(len(groups)) if rows is None else rows
-    sums: Integers = csr_array((np.ones(len(groups), np.int64), (groups, chosen)), shape=(count, len(values))) @ values
+    begins = np.arange(len(groups) + 1) if rows is None else np.searchsorted(rows, np.arange(len(values) + 1))
+    sums: Integers = csc_array((np.ones(len(groups), np.int64), groups, begins), shape=(count, len(values))) @ values
     return sums

@@ -82,7 +82,7 @@ def spread(graph: Graph, paths: Shortest, firsts: Integers, lasts: Integers, mov
             break
         # What meets on its way to one switch goes on together.
         keys, group_of = np.unique(to[going] * len(paths.begins) + at[going], return_inverse=True)
-        moved = summed(group_of, len(keys), moved[going])
+        moved = summed(group_of, moved[going], count=len(keys))
         to, at = np.divmod(keys, len(paths.begins))
         sizes = paths.begins[at + 1] - paths.begins[at]
         rows = np.repeat(np.arange(len(at)), sizes)
@@ -97,4 +97,4 @@ def spread(graph: Graph, paths: Shortest, firsts: Integers, lasts: Integers, mov
         return np.empty(0, np.int64), np.empty((0, moved.shape[1]), np.int64)
     links, moved = (np.concatenate(each) for each in zip(*found, strict=True))
     links, group_of = np.unique(links, return_inverse=True)
-    return links, summed(group_of, len(links), moved)
+    return links, summed(group_of, moved, count=len(links))

@@ -56,7 +56,7 @@ def link_slots(intervals: pa.Table, moved: pa.Table, first: int, end: int) -> pa
     capacity = np.full(len(found), np.nan)
     capacity[of_counted] = intervals["capacity_bytes_per_second"].to_numpy(zero_copy_only=False)[rows]
     is_counted = covered > 0
-    counted[~is_counted] = np.nan
+    counted = np.where(is_counted, counted, np.nan)
     met = storage * np.minimum(covered / SLOT_SECONDS, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         utilisation = counted / (capacity * covered)

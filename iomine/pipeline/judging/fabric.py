@@ -5,14 +5,12 @@ a fabric costs nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -29,12 +27,13 @@ from iomine.derive.fabric import (
     link_slots,
     names_of,
 )
-from iomine.lake import LakeFile, ParquetSink, Partition, replaced, row_groups, write_file
+from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.rollups import run_in
 from iomine.pipeline.judging.spans import Span
 from iomine.pipeline.judging.uncommitted import views_over
+from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.schema.registry import arrow_schema
 from iomine.views.model import tables_read
 
@@ -52,23 +51,28 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Era = tuple[int, Network]
 
 
-def fabric_files(staging: Path, there: Sequence[LakeFile], new: Iterable[LakeFile]) -> list[LakeFile]:
+def fabric_files(staging: Path, there: Sequence[LakeFile], new: Iterable[LakeFile], site: SiteFabric = NO_SITE) -> list[LakeFile]:
     """What links did, and what logs put onto them, in the nights that new files concern.
 
     Args:
         staging: the folder to write to.
         there: the files of all tables as they will be.
         new: those among them that are new.
+        site: what the site says of its fabric.
     """
     clusters = {file.cluster for file in there if file.table == _LINK and file.row_count}
     new = [file for file in new if file.cluster in clusters]
-    return list(chain.from_iterable(_Fabric(staging, cluster, there).files(new) for cluster in sorted({f.cluster or "" for f in new})))
+    return list(
+        chain.from_iterable(
+            _Fabric(staging, cluster, there, site).files(new) for cluster in sorted({f.cluster or "" for f in new})
+        )
+    )
 
 
 class _Fabric:
     """The fabric of one cluster, and what is worked out of it."""
 
-    def __init__(self, staging: Path, cluster: str, there: Sequence[LakeFile]) -> None:
+    def __init__(self, staging: Path, cluster: str, there: Sequence[LakeFile], site: SiteFabric) -> None:
         self._staging = staging
         self._cluster = cluster
         self._files: dict[str, dict[date, list[LakeFile]]] = defaultdict(lambda: defaultdict(list))
@@ -77,7 +81,7 @@ class _Fabric:
                 self._files[file.table][file.night].append(file)
         self._failures: dict[date, list[tuple[str, str, str]]] = defaultdict(list)
         self._tried: dict[date, set[str]] = defaultdict(set)
-        self._before = list(there)
+        self._site = site
 
     def files(self, new: Sequence[LakeFile]) -> list[LakeFile]:
         """Files of all nights that new files concern."""
@@ -187,7 +191,11 @@ class _Fabric:
         """What the logs of a night moved, and whose they are."""
         after = [night + timedelta(days=days) for days in range(-1, _LONGEST_RUN.days + 1)]
         tables = tables_read(_VIEWS.values())
-        looked = {"fabric_name": sorted(self._nights("fabric_name")), "job": after, "server_interval": [night - timedelta(days=1), night]}
+        looked = {
+            "fabric_name": sorted(self._nights("fabric_name")),
+            "job": after,
+            "server_interval": [night - timedelta(days=1), night],
+        }
         looked["server_interval"].append(night + timedelta(days=1))
         files = [file for table in tables for day in looked.get(table, [night]) for file in self._files[table].get(day, ())]
         span = Span(self._cluster, (night,), 0)
@@ -205,12 +213,13 @@ class _Fabric:
         first, last = pc.min(begins).as_py(), pc.max(begins).as_py()
         if first is None:
             return []
-        names = names_of(self._snapshots("fabric_name", last.date()))
+        names = names_of(self._snapshots("fabric_name", last.date()), *self._site)
         return [(begin, Network(graph, routes, names)) for begin, graph, routes in self._eras(first, last + timedelta(hours=1))]
 
     def _written(self, night: date, load: Load | None, people: pa.Table) -> list[LakeFile]:
         sinks = {
-            table: ParquetSink(table, new_file_path(self._staging, table, self._cluster, night)) for table in ("job_link", "job_route")
+            table: ParquetSink(table, new_file_path(self._staging, table, self._cluster, night))
+            for table in ("job_link", "job_route")
         }
         with sinks["job_link"] as link_sink, sinks["job_route"] as route_sink:
             eras = [] if load is None else self._networks(load)
@@ -258,9 +267,11 @@ def _of_logs(load: Load, log_ids: Sequence[str]) -> Load:
 def _evidence(load: Load) -> pa.Table:
     """By log what tells its nodes and targets: the weaker one, where several do."""
     found = [
-        table.select(["log_id", name]).cast(pa.schema([("log_id", pa.string()), (name, pa.string())])).group_by("log_id").aggregate(
-            [(name, which)]
-        ).rename_columns(["log_id", name])
+        table.select(["log_id", name])
+        .cast(pa.schema([("log_id", pa.string()), (name, pa.string())]))
+        .group_by("log_id")
+        .aggregate([(name, which)])
+        .rename_columns(["log_id", name])
         for table, name, which in ((load.hosts, "host_evidence", "min"), (load.targets, "target_evidence", "min"))
     ]
     return found[0].join(found[1], "log_id", join_type="full outer")
@@ -269,7 +280,9 @@ def _evidence(load: Load) -> pa.Table:
 def _joined(rows: pa.Table, more: pa.Table) -> pa.Table:
     """Rows with the columns that another table has for their logs."""
     at = pc.index_in(rows["log_id"], value_set=more["log_id"].combine_chunks())
-    return pa.table({**{name: rows[name] for name in rows.column_names}, **{n: more[n].take(at) for n in more.column_names if n != "log_id"}})
+    return pa.table(
+        {**{name: rows[name] for name in rows.column_names}, **{n: more[n].take(at) for n in more.column_names if n != "log_id"}}
+    )
 
 
 def _in_schema(table: str, rows: pa.Table) -> pa.Table:

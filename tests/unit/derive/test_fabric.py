@@ -1,8 +1,5 @@
 """Routes over fabrics, and bytes of jobs on their links, against walks a hop at a time and samples of real tools."""
 
-import re
-import resource
-import time
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 
@@ -12,16 +9,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import NOT_HERE, SHARED_DATA
 
 from iomine.derive.fabric import Load, Network, graph_of, in_force, job_traffic, link_intervals, link_slots, names_of, walked
-from iomine.derive.fabric.graph import NODE_KINDS, SWITCH, UNKNOWN, Graph, resolved
+from iomine.derive.fabric.graph import UNKNOWN, Graph, resolved
 from iomine.derive.fabric.routes import LOOPING, MISSING, ROUTED
 from iomine.derive.fabric.shares import divided
 from iomine.derive.fabric.traffic import NO_NODE, NO_ROUTE, NO_SERVER, NO_TARGET, same_switch_ratio
 from iomine.schema.registry import arrow_schema
 
-SAMPLES = SHARED_DATA / "fabric"
 BEGIN = datetime(2024, 4, 18, 12, tzinfo=UTC)
 SLOT = timedelta(minutes=10)
 
@@ -129,7 +124,12 @@ def test_two_fabrics_with_the_same_lids_are_kept_apart():
     links = [one.links_table().to_pylist(), other.links_table().to_pylist()]
     for row in (*nodes[1], *links[1]):
         row.update({name: "f" + row[name][1:] for name in ("guid", "peer_guid", "link_id") if name in row})
-    found = graph_of(*(pa.Table.from_pylist(sum(rows, []), arrow_schema(f"fabric_{name}")) for rows, name in ((nodes, "node"), (links, "link"))))
+    found = graph_of(
+        *(
+            pa.Table.from_pylist(rows[0] + rows[1], arrow_schema(f"fabric_{name}"))
+            for rows, name in ((nodes, "node"), (links, "link"))
+        )
+    )
     assert 2 == len(set(found.components.tolist()))
     lids, ports = np.array([1, 1, 1, 1, 1]), np.array([1, 2, 1, 2, 3])
     got = resolved(found, lids, ports, np.array([0, 0, 1, 1, 1]))
@@ -184,7 +184,9 @@ def test_bytes_add_up_on_every_link_and_switch(seed: int, has_tables: bool, data
     nodes = data.draw(st.lists(st.sampled_from(hosts), min_size=1, max_size=4, unique=True))
     servers = data.draw(st.lists(st.sampled_from(hosts), min_size=1, max_size=3))
     names = fabrics.names_table({f"s-OST{n:04x}": [server] for n, server in enumerate(servers)})
-    moved = [("x", op, f"s-OST{n:04x}", data.draw(st.integers(0, 10**6))) for n in range(len(servers)) for op in ("read", "write")]
+    moved = [
+        ("x", op, f"s-OST{n:04x}", data.draw(st.integers(0, 10**6))) for n in range(len(servers)) for op in ("read", "write")
+    ]
     slots = [("x", op, BEGIN + SLOT * n, data.draw(st.floats(0.1, 1))) for n in range(3) for op in ("read", "write")]
     of_hosts = [("x", op, host, data.draw(st.floats(0.1, 1)), n == 0) for n, host in enumerate(nodes) for op in ("read", "write")]
     tables = fabric.routes_table() if has_tables else fabric.routes_table().slice(0, 0)
@@ -196,14 +198,19 @@ def test_bytes_add_up_on_every_link_and_switch(seed: int, has_tables: bool, data
     assert (route["moved_bytes"] > route["routed_bytes"]) == bool(route["unrouted_reason"])
     assert route["host_link_bytes"] == sum(row["moved_bytes"] for row in links if row["is_host_link"])
     assert (route["straggler_bytes"] or 0) == sum(row["straggler_bytes"] for row in links if row["is_host_link"])
-    heads = {(found.guids[int(t)].as_py(), int(p)): found.guids[int(h)].as_py() for t, p, h in zip(found.tails, found.tail_ports, found.heads, strict=True)}
+    heads = {
+        (found.guids[int(t)].as_py(), int(p)): found.guids[int(h)].as_py()
+        for t, p, h in zip(found.tails, found.tail_ports, found.heads, strict=True)
+    }
     enters, leaves = Counter(), Counter()
     for row in links:
         assert 0 <= row["straggler_bytes"] <= row["moved_bytes"]
         leaves[row["guid"], row["begin_at"], row["op"]] += row["moved_bytes"]
         enters[heads[row["guid"], row["port"]], row["begin_at"], row["op"]] += row["moved_bytes"]
     switches = {fabrics.guid(switch) for switch in range(fabric.switches)}
-    assert {key: n for key, n in enters.items() if key[0] in switches} == {key: n for key, n in leaves.items() if key[0] in switches}
+    assert {key: n for key, n in enters.items() if key[0] in switches} == {
+        key: n for key, n in leaves.items() if key[0] in switches
+    }
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 2))
@@ -249,7 +256,13 @@ def test_what_cannot_be_routed_says_why():
     fabric.tables[0][4] = 255
     names = names_of(fabrics.names_table({"s-OST0000": ["b"], "s-OST0001": ["c"], "s-OST0002": ["nowhere"]}))
     network = Network(graph(fabric), fabric.routes_table(), names)
-    cases = {NO_TARGET: (None, "a"), NO_ROUTE: ("s-OST0001", "a"), NO_SERVER: ("s-OST0002", "a"), NO_NODE: ("s-OST0000", "gone"), "": ("s-OST0000", "a")}
+    cases = {
+        NO_TARGET: (None, "a"),
+        NO_ROUTE: ("s-OST0001", "a"),
+        NO_SERVER: ("s-OST0002", "a"),
+        NO_NODE: ("s-OST0000", "gone"),
+        "": ("s-OST0000", "a"),
+    }
     load = load_of(
         [(reason, "write", target, 7) for reason, (target, _) in cases.items()],
         [(reason, "write", BEGIN, 1.0) for reason in cases],
@@ -268,7 +281,10 @@ def test_adapters_are_told_by_network_id_or_shared_evenly():
     fabric.route()
     address = {"sampled_at": fabrics.READ_AT, "name_kind": "address", "name": "10.0.0.2", "alias": "oss1-ib1.site.test"}
     names = pa.concat_tables(
-        [fabrics.names_table({"s-OST0000": ["10.0.0.2@o2ib"], "s-OST0001": ["oss1"]}), pa.Table.from_pylist([address], arrow_schema("fabric_name"))]
+        [
+            fabrics.names_table({"s-OST0000": ["10.0.0.2@o2ib"], "s-OST0001": ["oss1"]}),
+            pa.Table.from_pylist([address], arrow_schema("fabric_name")),
+        ]
     )
     load = load_of(
         [(log, "read", f"s-OST000{n}", 10) for n, log in enumerate(("named", "both"))],
@@ -279,6 +295,16 @@ def test_adapters_are_told_by_network_id_or_shared_evenly():
     sent = {(row["log_id"], int(row["guid"], 16)): row["moved_bytes"] for row in links if row["is_server_link"]}
     assert {("named", 2): 10, ("both", 1): 5, ("both", 2): 5} == sent
     assert {"named": "nid", "both": "even"} == {log: row["adapter_evidence"] for log, row in routes.items()}
+
+
+def test_a_site_says_where_servers_are():
+    """Targets, network ids and whole networks that a site names are where it says, its routers for what lies behind them."""
+    names = fabrics.names_table({"s-OST0000": ["10.0.0.1@o2ib"], "s-OST0001": ["10.0.0.2@tcp1"], "s-OST0002": ["10.0.0.3@tcp1"]})
+    servers = {"10.0.0.1@o2ib": "oss1", "s-OST0003": "oss4"}
+    found = names_of(names, {"00ab": "n1"}, servers, {"tcp1": ["r1", "r2"], "10.0.0.3@tcp1": ["r3"]})
+    expected = {"s-OST0000": ["oss1"], "s-OST0001": ["r1", "r2"], "s-OST0002": ["r3"], "s-OST0003": ["oss4"]}
+    assert expected == {target: list(servers) for target, servers in found.targets.items()}
+    assert {"00ab": "n1"} == found.hosts
 
 
 def test_pairs_of_nodes_under_one_switch_are_counted():
@@ -303,7 +329,14 @@ def test_intervals_are_differences_of_readings():
     times = [0, 10, 20, 30, 80]
     sent = [100, 350, 50, None, 90]
     rows = [
-        {"sampled_at": BEGIN + timedelta(seconds=at), "guid": fabrics.guid(1), "port": 1, "xmit_bytes": xmit, "xmit_packet_count": 1, "xmit_wait_ticks": 5}
+        {
+            "sampled_at": BEGIN + timedelta(seconds=at),
+            "guid": fabrics.guid(1),
+            "port": 1,
+            "xmit_bytes": xmit,
+            "xmit_packet_count": 1,
+            "xmit_wait_ticks": 5,
+        }
         for at, xmit in zip(times, sent, strict=True)
     ]
     got = link_intervals([(0, _two_hosts())], _readings([*rows, rows[0]]), 0).sort_by("begin_at").to_pylist()
@@ -315,11 +348,16 @@ def test_intervals_are_differences_of_readings():
     assert {"0000000000000000/1"} == {row["link_id"] for row in got}
 
 
-@pytest.mark.parametrize(("ratio", "label"), [(0, "idle"), (0.05, "light"), (0.25, "good"), (0.5, "busy"), (0.75, "congested"), (0.7499, "busy")])
+@pytest.mark.parametrize(
+    ("ratio", "label"), [(0, "idle"), (0.05, "light"), (0.25, "good"), (0.5, "busy"), (0.75, "congested"), (0.7499, "busy")]
+)
 def test_classes_begin_where_the_issue_says(ratio: float, label: str):
     """A threshold belongs to the class above."""
     moved = round(ratio * fabrics.CAPACITY * 100)
-    rows = [{"sampled_at": BEGIN + timedelta(seconds=100 * n), "guid": fabrics.guid(1), "port": 1, "xmit_bytes": moved * n} for n in range(2)]
+    rows = [
+        {"sampled_at": BEGIN + timedelta(seconds=100 * n), "guid": fabrics.guid(1), "port": 1, "xmit_bytes": moved * n}
+        for n in range(2)
+    ]
     (row,) = link_intervals([(0, _two_hosts())], _readings(rows), 0).to_pylist()
     assert label == row["link_class"]
 
@@ -327,7 +365,15 @@ def test_classes_begin_where_the_issue_says(ratio: float, label: str):
 def test_the_receiver_tells_of_a_sender_that_was_not_read():
     """A switch that is read alone gives both directions of a host's link; counts of errors stay its own."""
     rows = [
-        {"sampled_at": BEGIN + SLOT * n, "lid": 1, "port": 1, "xmit_bytes": 100 * n, "rcv_bytes": 70 * n, "symbol_error_count": n, "xmit_wait_ticks": 25 * n}
+        {
+            "sampled_at": BEGIN + SLOT * n,
+            "lid": 1,
+            "port": 1,
+            "xmit_bytes": 100 * n,
+            "rcv_bytes": 70 * n,
+            "symbol_error_count": n,
+            "xmit_wait_ticks": 25 * n,
+        }
         for n in range(2)
     ]
     got = {row["guid"]: row for row in link_intervals([(0, _two_hosts())], _readings(rows), 0).to_pylist()}
@@ -339,7 +385,13 @@ def test_the_receiver_tells_of_a_sender_that_was_not_read():
 def test_a_fall_of_errors_does_not_restart_traffic():
     """Whoever clears errors alone does not have all bytes since the device started counted again."""
     rows = [
-        {"sampled_at": BEGIN + SLOT * n, "guid": fabrics.guid(1), "port": 1, "xmit_bytes": 10**12 + n, "symbol_error_count": errors}
+        {
+            "sampled_at": BEGIN + SLOT * n,
+            "guid": fabrics.guid(1),
+            "port": 1,
+            "xmit_bytes": 10**12 + n,
+            "symbol_error_count": errors,
+        }
         for n, errors in enumerate((40, 3))
     ]
     (row,) = link_intervals([(0, _two_hosts())], _readings(rows), 0).to_pylist()
@@ -348,11 +400,18 @@ def test_a_fall_of_errors_does_not_restart_traffic():
 
 def test_slots_hold_what_was_counted_what_logs_moved_and_the_rest():
     """Other traffic is never negative, and logs that tell of a tenth more than was counted are flagged, not cut."""
-    rows = [{"sampled_at": BEGIN + SLOT * n, "guid": fabrics.guid(1), "port": 1, "xmit_bytes": total} for n, total in enumerate((0, 1000, 1100))]
+    rows = [
+        {"sampled_at": BEGIN + SLOT * n, "guid": fabrics.guid(1), "port": 1, "xmit_bytes": total}
+        for n, total in enumerate((0, 1000, 1100))
+    ]
     intervals = link_intervals([(0, _two_hosts())], _readings(rows), 0)
     one = {"log_id": "x", "link_id": "l", "guid": fabrics.guid(1), "port": 1, "op": "write"}
     moved = pa.Table.from_pylist(
-        [one | {"begin_at": BEGIN, "moved_bytes": 300}, one | {"log_id": "y", "begin_at": BEGIN, "moved_bytes": 100}, one | {"begin_at": BEGIN + SLOT, "moved_bytes": 111}],
+        [
+            one | {"begin_at": BEGIN, "moved_bytes": 300},
+            one | {"log_id": "y", "begin_at": BEGIN, "moved_bytes": 100},
+            one | {"begin_at": BEGIN + SLOT, "moved_bytes": 111},
+        ],
         arrow_schema("job_link"),
     )
     first = int(BEGIN.timestamp())

@@ -24,8 +24,12 @@ def written(folder: Path, table: str, rows: Rows | pa.Table, night: date = NIGHT
     return write_file(folder, table, rows, "x", night)
 
 
+def table_of(file: LakeFile) -> pa.Table:
+    return pq.read_table(file.path, partitioning=None).cast(arrow_schema(file.table))
+
+
 def rows_of(files: Sequence[LakeFile], table: str, night: date = NIGHT) -> list[dict[str, object]]:
-    return [row for file in files if (file.table, file.night) == (table, night) for row in pq.read_table(file.path, partitioning=None).to_pylist()]
+    return [row for file in files if (file.table, file.night) == (table, night) for row in table_of(file).to_pylist()]
 
 
 def tree(host_switch: int = 0) -> fabrics.Fabric:
@@ -40,12 +44,35 @@ def tree(host_switch: int = 0) -> fabrics.Fabric:
 def lake(folder: Path, *, at: datetime = BEGIN - timedelta(hours=6), job_night: date = NIGHT) -> list[LakeFile]:
     fabric = tree()
     end = BEGIN + timedelta(minutes=20)
-    log = {"log_id": "a", "job_id": "7", "user": "ada", "nprocs": 4, "start_at": BEGIN, "end_at": end, "read_bytes": 0, "write_bytes": 5 * MIB}
+    log = {
+        "log_id": "a",
+        "job_id": "7",
+        "user": "ada",
+        "nprocs": 4,
+        "start_at": BEGIN,
+        "end_at": end,
+        "read_bytes": 0,
+        "write_bytes": 5 * MIB,
+    }
     job = {"job_id": "7", "start_at": BEGIN, "end_at": end, "hosts": ["n1", "n2"]}
     io = {"log_id": "a", "layer": "posix", "ost_id": 0, "op": "write", "evidence": "trace", "moved_bytes": 4 * MIB}
-    phase = {"log_id": "a", "layer": "all", "phase": 0, "start_seconds": 0.0, "end_seconds": 900.0, "read_bytes": 0, "write_bytes": 5 * MIB}
+    phase = {
+        "log_id": "a",
+        "layer": "all",
+        "phase": 0,
+        "start_seconds": 0.0,
+        "end_seconds": 900.0,
+        "read_bytes": 0,
+        "write_bytes": 5 * MIB,
+    }
     readings = [
-        {"sampled_at": BEGIN + timedelta(minutes=10 * n), "guid": fabrics.guid(0), "port": port, "xmit_bytes": 10 * MIB * n, "rcv_bytes": MIB * n}
+        {
+            "sampled_at": BEGIN + timedelta(minutes=10 * n),
+            "guid": fabrics.guid(0),
+            "port": port,
+            "xmit_bytes": 10 * MIB * n,
+            "rcv_bytes": MIB * n,
+        }
         for n in range(4)
         for port in (1, 2, 3)
     ]
@@ -70,13 +97,17 @@ def test_logs_and_readings_are_put_onto_links(tmp_path: Path):
     assert 5 * MIB == route["moved_bytes"]
     assert 4 * MIB == route["routed_bytes"] == route["host_link_bytes"] == route["server_link_bytes"]
     assert "It is not known on which targets its bytes lie." == route["unrouted_reason"]
-    assert ("tables", "even", "ost_io", "one") == tuple(route[f"{name}_evidence"] for name in ("fabric", "host", "target", "adapter"))
+    assert ("tables", "even", "ost_io", "one") == tuple(
+        route[f"{name}_evidence"] for name in ("fabric", "host", "target", "adapter")
+    )
     links = rows_of(files, "job_link")
     assert {("a", "7", "ada", "write")} == {(row["log_id"], row["job_id"], row["user"], row["op"]) for row in links}
     uplink = {row["begin_at"]: row["moved_bytes"] for row in links if row["guid"] == fabrics.guid(0)}
     assert 4 * MIB == sum(uplink.values())
     assert 4 * MIB * 2 // 3 == pytest.approx(uplink[BEGIN], abs=1)
-    (slot,) = (row for row in rows_of(files, "link_slot") if (row["guid"], row["port"], row["begin_at"]) == (fabrics.guid(0), 1, BEGIN))
+    (slot,) = (
+        row for row in rows_of(files, "link_slot") if (row["guid"], row["port"], row["begin_at"]) == (fabrics.guid(0), 1, BEGIN)
+    )
     assert (10 * MIB, uplink[BEGIN], 10 * MIB - uplink[BEGIN], 1) == tuple(
         slot[name] for name in ("counted_bytes", "storage_bytes", "other_bytes", "log_count")
     )
@@ -117,11 +148,8 @@ def test_a_link_that_moved_carries_what_moved_then(tmp_path: Path):
     there = lake(tmp_path)
     moved, at = tree(host_switch=1), BEGIN + timedelta(minutes=10)
     later = {"fabric_node": moved.nodes_table(at), "fabric_link": moved.links_table(at), "fabric_route": moved.routes_table(at)}
-    there = [
-        written(tmp_path, file.table, pa.concat_tables([pq.read_table(file.path, partitioning=None).cast(arrow_schema(file.table)), later[file.table]]))
-        if file.table in later else file
-        for file in there
-    ]  # fmt: skip
+    both = [pa.concat_tables([table_of(file), later[file.table]]) for file in there if file.table in later]
+    there = replaced(there, [written(tmp_path, table, rows) for table, rows in zip(later, both, strict=True)])
     files = stage.fabric_files(tmp_path, there, there)
     links = [row for row in rows_of(files, "job_link") if row["guid"] == fabrics.guid(0)]
     sent = {row["begin_at"]: row["moved_bytes"] for row in links}
@@ -135,7 +163,19 @@ def test_a_link_that_moved_carries_what_moved_then(tmp_path: Path):
 def test_what_fails_costs_its_own_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A log that breaks the derivation is named, and others keep theirs; so do links."""
     there = lake(tmp_path)
-    two = [{"log_id": name, "job_id": "7", "user": "ada", "nprocs": 4, "start_at": BEGIN, "end_at": BEGIN + timedelta(minutes=5), "write_bytes": 9, "read_bytes": 0} for name in "ab"]
+    two = [
+        {
+            "log_id": name,
+            "job_id": "7",
+            "user": "ada",
+            "nprocs": 4,
+            "start_at": BEGIN,
+            "end_at": BEGIN + timedelta(minutes=5),
+            "write_bytes": 9,
+            "read_bytes": 0,
+        }
+        for name in "ab"
+    ]
     io = [{"log_id": name, "layer": "posix", "ost_id": 0, "op": "write", "evidence": "trace", "moved_bytes": 9} for name in "ab"]
     there = replaced(there, [written(tmp_path, "log", two), written(tmp_path, "ost_io", io)])
     sound = stage.job_traffic
@@ -151,7 +191,10 @@ def test_what_fails_costs_its_own_rows(tmp_path: Path, monkeypatch: pytest.Monke
     assert {"a"} == {row["log_id"] for row in rows_of(files, "job_link")}
     assert [] == rows_of(files, "link_interval")
     failed = {(row["log_id"], row["derivation"]): row["error"] for row in rows_of(files, "failed_derivation")}
-    assert {("b", "job_link"): "ValueError: it breaks", ("", "link_interval"): "ZeroDivisionError: integer division or modulo by zero"} == failed
+    assert {
+        ("b", "job_link"): "ValueError: it breaks",
+        ("", "link_interval"): "ZeroDivisionError: integer division or modulo by zero",
+    } == failed
     monkeypatch.undo()
     files = stage.fabric_files(tmp_path, replaced(there, files), there)
     assert {"a", "b"} == {row["log_id"] for row in rows_of(files, "job_link")}
