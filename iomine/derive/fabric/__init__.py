@@ -2,8 +2,8 @@
 
 from iomine.derive.fabric.graph import Graph, graph_of, in_force
 from iomine.derive.fabric.intervals import last_readings, link_intervals
-from iomine.derive.fabric.network import Names, Network, names_of
-from iomine.derive.fabric.routes import Routes, has_tables, walked
+from iomine.derive.fabric.network import Names, Network, names_of, short_name
+from iomine.derive.fabric.routes import Routes, has_tables, unroutable_pairs, walked, way_between
 from iomine.derive.fabric.slots import SLOT_SECONDS, link_slots
 from iomine.derive.fabric.traffic import Load, job_traffic
 
@@ -22,5 +22,8 @@ __all__ = [
     "link_intervals",
     "link_slots",
     "names_of",
+    "short_name",
+    "unroutable_pairs",
     "walked",
+    "way_between",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.derive.fabric.graph import PORTS, UNKNOWN, Graph
+from iomine.derive.fabric.graph import PORTS, SWITCH, UNKNOWN, Graph
 from iomine.derive.trace import Flags, Integers
 
 Narrow = npt.NDArray[np.int32]
@@ -165,3 +165,70 @@ def _walk(
         if step == len(hops):
             hops.append(np.full(shape, UNKNOWN, np.int32))
         hops[step][chunk].reshape(-1)[of[is_routed]] = along[is_routed]
+
+
+def unroutable_pairs(graph: Graph, routes: pa.Table) -> tuple[int, Integers]:
+    """How many pairs of adapters in one subnet have no way by forwarding tables, and the devices that these do not reach.
+
+    Args:
+        graph: the fabric.
+        routes: rows of `fabric_route`, each switch once.
+    """
+    out = np.flatnonzero(graph.is_up & (graph.kinds[graph.tails] != SWITCH) & (graph.kinds[graph.heads] == SWITCH))
+    firsts, count = np.unique(graph.heads[out], return_counts=True)
+    dests = np.unique(graph.tails[out])
+    states = walked(graph, routes, firsts, dests).states
+    is_apart = graph.components[dests][:, None] != graph.components[firsts]
+    lost = np.where((states != ROUTED) & ~is_apart, count, 0)
+    # A device needs no way to itself.
+    own = np.zeros_like(lost)
+    np.add.at(own, (np.searchsorted(dests, graph.tails[out]), np.searchsorted(firsts, graph.heads[out])), 1)
+    lost -= np.where(lost > 0, own, 0)
+    return int(lost.sum()), dests[lost.any(axis=1)]
+
+
+def way_between(graph: Graph, routes: pa.Table, source: int, dest: int) -> list[int]:
+    """The directed links from one device to another; none where no way leads there.
+
+    Without forwarding tables it is the first of the shortest ways.
+
+    Args:
+        graph: the fabric.
+        routes: rows of `fabric_route`, each switch once.
+        source: node.
+        dest: node.
+    """
+    begins = (
+        [[]] if graph.kinds[source] == SWITCH else [[int(link)] for link in np.flatnonzero((graph.tails == source) & graph.is_up)]
+    )
+    if has_tables(graph, routes)[source]:
+        for begin in begins:
+            first = np.array([graph.heads[begin[0]] if begin else source])
+            if begin and first[0] == dest:
+                return begin
+            found = walked(graph, routes, first, np.array([dest])) if graph.kinds[first[0]] == SWITCH else None
+            if found is not None and found.states[0, 0] == ROUTED:
+                return [*begin, *(int(link) for link in found.links_of(first, np.array([dest]))[0] if link >= 0)]
+        return []
+    return _first_shortest(graph, source, dest)
+
+
+def _first_shortest(graph: Graph, source: int, dest: int) -> list[int]:
+    came_by = {source: UNKNOWN}
+    edge = [source]
+    while edge and dest not in came_by:
+        reached = []
+        for node in edge:
+            if node == source or graph.kinds[node] == SWITCH:
+                links = [int(link) for link in graph.outs[node] if link >= 0 and int(graph.heads[link]) not in came_by]
+                for link in links:
+                    if int(graph.heads[link]) not in came_by:
+                        came_by[int(graph.heads[link])] = link
+                        reached.append(int(graph.heads[link]))
+        edge = reached
+    way: list[int] = []
+    at = dest if dest in came_by else source
+    while at != source:
+        way.append(came_by[at])
+        at = int(graph.tails[came_by[at]])
+    return way[::-1]
