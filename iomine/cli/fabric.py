@@ -75,7 +75,7 @@ class _Fabric:
         from iomine.derive.fabric import graph_of, in_force, names_of
         from iomine.views.questions import question
 
-        self._ask = lambda name, **given: ask(database, question(f"fabric/{name}"), {"cluster": cluster} | given)
+        self._ask = lambda name, **given: ask(database, question(f"cli/fabric_{name}"), {"cluster": cluster} | given)
         firsts = {row["kind"]: row["first_night"] for row in self._ask("nights", most_nights=_NIGHTS).to_pylist()}
         if "link" not in firsts:
             raise UsageError("The warehouse knows no fabric: `iomine sweep LOGS --stats PATH` reads what ibnetdiscover prints.")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import fabrics
+import fabric_rows as fabrics
 import pytest
 from shared import NOT_HERE, SHARED_DATA
 

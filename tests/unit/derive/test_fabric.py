@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 
-import fabrics
+import fabric_rows as fabrics
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-import fabrics
+import fabric_rows as fabrics
 import numpy as np
 import pyarrow as pa
 import pytest

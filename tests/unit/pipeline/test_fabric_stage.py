@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-import fabrics
+import fabric_rows as fabrics
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
