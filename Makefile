@@ -97,6 +97,7 @@ docs-slow: $(READY_TO_TEST)
 FUZZ ?= 20000
 fuzz: $(READY_TO_TEST)
 	$(BIN)/python tests/ior_mutations.py $(FUZZ)
+	$(BIN)/python tests/fabric_mutations.py $(FUZZ)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

@@ -158,6 +158,8 @@ def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse
         ("digest.toml", "[notices]\nregression = 3\n", "There is no notice regression: did you mean regressions?"),
         ("retention.toml", "[dayz]\n", "There is no retention setting dayz: did you mean days?"),
         ("retention.toml", "[days]\nsegmant = 3\n", "There is no table segmant: did you mean segment?"),
+        ("fabric.toml", "[gateway]\n", "There is no fabric setting gateway: did you mean gateways?"),
+        ("fabric.toml", "[names]\nfiles = 'x'\n", "There is no fabric setting names.files: did you mean file?"),
         ("sources.toml", "[time_zones]\n", "There is no sources setting time_zones: did you mean time_zone?"),
         (
             "sources.toml",

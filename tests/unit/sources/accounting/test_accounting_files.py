@@ -15,7 +15,7 @@ from iomine.sources.accounting import SOURCES, lines
 from iomine.sources.model import Input
 
 FOLDER = SHARED_DATA / "slurm"
-# Jobs of each file, or what the reason says; None where no source knows the shape, since it is none of a scheduler's.
+# Jobs of each file, or what the reason says; None where no source knows the shape, since it has no jobs (some are the fabric's).
 EXPECTED = {
     "sacct/xdmod_phillips.sacct.gz": ("sacct", 4285),
     "sacct/xdmod_unit_accounting-logs.log": ("sacct", 4),
@@ -30,15 +30,15 @@ EXPECTED = {
     "scontrol/bristol_bc4_show_-d_job.txt": ("scontrol", 1),
     "scontrol/buhpc_show_jobs_slurm15.txt": ("scontrol", 1),
     "nodes/puhti_scontrol_show_node.txt.gz": ("scheduler_setup", "scontrol show node"),
-    "nodes/puhti_etc_hosts.txt.gz": ("scheduler_setup", "names of hosts"),
+    "nodes/puhti_etc_hosts.txt.gz": None,
     "nodes/nersc_edison_sacct_parsed.json": ("scheduler_setup", "pytokio"),
     "nodes/nersc_sample.xtdb2proc.gz": ("scheduler_setup", "xtdb2proc"),
     "nodes/puhti_lustre-params.txt": None,
-    "topology/psmn_X5.topology.conf": ("scheduler_setup", "topology.conf"),
-    "topology/nvidia_superpod.topology.conf": ("scheduler_setup", "topology.conf"),
-    "topology/schedmd_testcase1_topology.conf": ("scheduler_setup", "topology.conf"),
-    "topology/schedmd_testcase3_topology.conf": ("scheduler_setup", "topology.conf"),
-    "topology/topograph_dra-block.conf": ("scheduler_setup", "topology.conf"),
+    "topology/psmn_X5.topology.conf": None,
+    "topology/nvidia_superpod.topology.conf": None,
+    "topology/schedmd_testcase1_topology.conf": None,
+    "topology/schedmd_testcase3_topology.conf": None,
+    "topology/topograph_dra-block.conf": None,
     "hostlist/hostlist_oracle.tsv": None,
 }
 needs_data = pytest.mark.skipif(not FOLDER.exists(), reason=NOT_HERE)
