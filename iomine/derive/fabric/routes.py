@@ -141,7 +141,8 @@ def _walk(
     """
     size = way.links.shape[1]
     begins = np.repeat(np.arange(len(states)) * size, len(firsts))
-    cells, at = np.arange(states.size), np.tile(firsts, len(states))
+    cells = np.arange(states.size)
+    at: npt.NDArray[np.signedinteger] = np.tile(firsts, len(states))
     going = np.flatnonzero(at >= 0)
     cells, begins, at = cells[going], begins[going], at[going]
     links, onward, arrives = way.links.ravel(), way.onward.ravel(), way.arrives.ravel()

@@ -30,7 +30,7 @@ from iomine.derive.fabric import (
 from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
-from iomine.pipeline.judging.rollups import run_in
+from iomine.pipeline.judging.rollups import nights_of_jobs
 from iomine.pipeline.judging.spans import Span
 from iomine.pipeline.judging.uncommitted import views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
@@ -109,7 +109,7 @@ class _Fabric:
                 worked_out = self._nights("port_reading") | self._nights("log")
                 changed |= {(file.table, night) for night in worked_out if first <= night and night - timedelta(days=1) <= last}
             elif file.table == "job":
-                changed |= {(file.table, night) for _, night in run_in(file)}
+                changed |= {(file.table, night) for _, night in nights_of_jobs(file)}
             else:
                 changed.add((file.table, file.night))
         return changed

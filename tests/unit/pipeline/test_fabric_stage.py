@@ -90,7 +90,7 @@ def lake(folder: Path, *, at: datetime = BEGIN - timedelta(hours=6), job_night: 
 
 
 def test_logs_and_readings_are_put_onto_links(tmp_path: Path):
-    """Bytes that a log's layouts name lie on its nodes' and servers' links, in the ten minutes of its phase; the rest says why."""
+    """Bytes that a log's layouts name lie on its nodes' and servers' links, in the ten minutes of its phase; others say why."""
     there = lake(tmp_path)
     files = stage.fabric_files(tmp_path, there, there)
     (route,) = rows_of(files, "job_route")
