@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Show what the fabric consists of, as it was read last, and its worst links; or the way between two devices.
 
-    Links are worst that went down, then those with errors, then the busiest, in the last night of which ports were read. A
+    Links are worst that went down, then those with errors, then the busiest, in the last day of which ports were read. A
     way is printed as ibtracert does.
     """
     from iomine.cli.terminal.formats import write
@@ -133,7 +133,7 @@ class _Fabric:
         """Links with errors, and busy ones."""
         for row in self._ask("worst", most_rows=limit).to_pylist():
             busy, wait = row["utilisation_ratio"], row["wait_per_word_ratio"]
-            said = [f"errors in the night of {row['night']}"]
+            said = [f"errors in the day to {row['last_at']:%Y-%m-%d %H:%M}"]
             said += [] if busy is None else [f"{busy:.0%} full at most"]
             said += [] if wait is None else [f"{wait:.3g} ticks of waiting for each word"]
             yield "worst link", self._sent(row["guid"], row["port"]), int(row["error_count"]), ", ".join(said)

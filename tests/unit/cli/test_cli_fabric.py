@@ -70,7 +70,7 @@ def test_what_there_is_is_counted(iomine, small):
     (worst,) = (row for row in answer if row["fact"] == "worst link")
     assert down.endswith("/3 - switch1/3")
     assert worst["name"].endswith("/1 -> switch2/1")
-    assert (7, "errors in the night of 2024-04-18, 50% full at most") == (worst["count"], worst["detail"])
+    assert (7, "errors in the day to 2024-04-18 00:00, 50% full at most") == (worst["count"], worst["detail"])
 
 
 def test_ways_are_found_by_name_and_as_rows(iomine, small):
