@@ -18,11 +18,13 @@ from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, r
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.failures import FAILED, error_line
+from iomine.pipeline.judging.fabric import fabric_files
 from iomine.pipeline.judging.links import link_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
+from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
@@ -45,6 +47,8 @@ def judge(
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
     workers: Callable[[], Workers] | None = None,
+    *,
+    site: SiteFabric = NO_SITE,
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
@@ -57,18 +61,19 @@ def judge(
         merged: the new files of the touched partitions.
         triggers: what to judge by.
         workers: gives workers that share what is too much to be judged at once, None to judge all of it here.
+        site: what the site says of its fabric.
 
     Returns:
         Files of the tables that were worked out, `verdict` among them, and those that take the place of merged ones; and how
         many verdicts of the default ruleset are findings.
     """
     try:
-        return _judge(lake, staging, merged, triggers, workers)
+        return _judge(lake, staging, merged, triggers, workers, site=site)
     except _UNANSWERED:
-        files = _without_culprits(lake, staging, merged, partial(_judge, lake, staging, triggers=triggers))
+        files = _without_culprits(lake, staging, merged, partial(_judge, lake, staging, triggers=triggers, site=site))
         if not files:
             raise
-    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, workers)
+    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, workers, site=site)
     return [*files, *judged], findings
 
 
@@ -161,6 +166,8 @@ def _judge(
     merged: Sequence[LakeFile],
     triggers: Mapping[str, Trigger],
     workers: Callable[[], Workers] | None = None,
+    *,
+    site: SiteFabric = NO_SITE,
 ) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
@@ -168,7 +175,9 @@ def _judge(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
     there = replaced(there, intervals)
-    touched = {partition for file in [*merged, *intervals] if (partition := file.partition)}
+    fabric = fabric_files(staging, there, [*merged, *intervals], site)
+    there = replaced(there, fabric)
+    touched = {partition for file in [*merged, *intervals, *fabric] if (partition := file.partition)}
     slots = slot_files(staging, there, touched)
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
@@ -191,7 +200,7 @@ def _judge(
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
     verdicts = [file for file in judged if file.table == "verdict"]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *slots, *states, *links, *of_nights, *judged, *sums], findings
+    return [*intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums], findings
 
 
 def _judged(

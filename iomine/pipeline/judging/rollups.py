@@ -82,12 +82,12 @@ def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partitio
     """
     clusters = {file.cluster for file in new}
     logged = {file.partition for file in there if file.table == "log" and file.partition and file.cluster in clusters}
-    run_in = {partition for file in new if file.table == "job" for partition in _run_in(file)}
+    run_in = {partition for file in new if file.table == "job" for partition in nights_of_jobs(file)}
     summed = [{file.partition for file in there if file.table == view} for view in ROLL_UPS]
     return {partition for partition in logged if partition in run_in or any(partition not in nights for nights in summed)}
 
 
-def _run_in(file: LakeFile) -> set[Partition]:
+def nights_of_jobs(file: LakeFile) -> set[Partition]:
     """Nights in which the jobs of a file may have left logs."""
     if file.partition is None:
         return set()

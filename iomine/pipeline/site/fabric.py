@@ -46,6 +46,9 @@ class SiteFabric(NamedTuple):
     gateways: Mapping[str, tuple[str, ...]]
 
 
+NO_SITE: Final = SiteFabric({}, {}, {})
+
+
 def site_fabric(warehouse: Warehouse) -> SiteFabric:
     """What `fabric.toml` in the warehouse says; nothing where there is no such file.
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from iomine.lake import LakeFile, replaced
 from iomine.pipeline.judging import judge as judging
+from iomine.pipeline.judging.fabric import PORT_READINGS
 from iomine.pipeline.judging.system_state import READINGS
+from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.stages.context import Sweep
 from iomine.pipeline.stages.merge import Merged
 
@@ -28,6 +30,7 @@ def judge(sweep: Sweep, merged: Merged) -> Judged:
     """Judges by the triggers of the sweep.
 
     Raises:
+        UsageError: what the site says of its fabric is not fit.
         WarehouseError: files cannot be read or written.
         WorkersError: workers were lost.
     """
@@ -35,7 +38,8 @@ def judge(sweep: Sweep, merged: Merged) -> Judged:
         return Judged(merged, (), 0)
     lake = merged.staged.identified.found.snapshot.files
     # Late readings must not take the place of what was worked out from all, once those are past their days.
-    left = {(table, night) for table, night in sweep.past(replaced(lake, merged.files)) if table in READINGS}
+    left = {(table, night) for table, night in sweep.past(replaced(lake, merged.files)) if table in READINGS | PORT_READINGS}
     touched = [file for file in merged.files if (file.table, file.night) not in left]
-    files, findings = judging.judge(lake, sweep.staging, touched, sweep.triggers, sweep.pool.workers)
+    site = site_fabric(sweep.warehouse)
+    files, findings = judging.judge(lake, sweep.staging, touched, sweep.triggers, sweep.pool.workers, site=site)
     return Judged(merged, tuple(files), findings)

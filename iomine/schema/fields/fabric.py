@@ -34,6 +34,12 @@ FABRIC = {
         speed="Speed of a lane: SDR, DDR, QDR, FDR10, FDR, EDR, HDR or NDR; NULL where the input does not say it.",
         link_class="How full a link was: idle, light, good, busy, congested, or unknown.",
         fabric_evidence="How bytes were put onto links: tables (forwarding), or shortest (evenly over all shortest paths).",
+        adapter_evidence=(
+            "Which adapters carry a log's bytes: one (each node and server has one), nid (network ids name them), or even (not "
+            "known: shared evenly)."
+        ),
+        host_evidence="What tells the nodes of a log's bytes: host_io (ranks of known nodes), or even (all of the job's nodes alike).",
+        target_evidence="What names the targets of a log's bytes: ost_io (the log's layouts), or lustre_jobs (job_stats).",
         unrouted_reason="What kept bytes from being put onto links; empty where all were.",
     ),
     **defined(
@@ -45,6 +51,7 @@ FABRIC = {
         peer_port="Port number of the other end.",
         lanes="Lanes of a link: 1, 2, 4, 8 or 12.",
         xmit_wait_ticks="Ticks in which a port had data to send and no credit; how long a tick is depends on the device.",
+        node_number="Place of a node in its job's node list, from 0.",
         tier="Tier of a switch: 1 next to hosts, rising with its distance from them; 0 a host.",
     ),
     **defined(
@@ -104,6 +111,8 @@ FABRIC = {
         utilisation_ratio="Bytes moved over what the link could have moved.",
         wait_per_word_ratio="Ticks of waiting for each word of 4 bytes sent.",
         multicast_packet_ratio="Share of multicast packets in packets sent.",
+        slot_ratio="Share of a log's bytes in one direction that it moved in the ten minutes.",
+        host_ratio="Share of a log's bytes in one direction that a node moved.",
         same_switch_ratio="Share of pairs of a log's nodes that hang on one switch.",
     ),
     **defined(
@@ -112,6 +121,7 @@ FABRIC = {
         is_saturated="Whether a counter stands at its maximum, so that nothing follows from it.",
         is_host_link="Whether one end is a node of the log.",
         is_server_link="Whether one end is a server.",
+        is_straggler="Whether a slow rank of the log ran there.",
         exceeds_counted="Whether logs moved more than 1.1 times what was counted.",
     ),
 }

@@ -80,7 +80,8 @@ JOB_ROUTE = Table(
             "switch_count",
             "leaf_switch_count",
         ),
-        *("tier_count", "same_switch_ratio", "fabric_evidence", "unrouted_reason"),
+        *("tier_count", "same_switch_ratio", "fabric_evidence", "unrouted_reason", "adapter_evidence", "host_evidence"),
+        "target_evidence",
     ),
     grain=("log_id",),
 )
