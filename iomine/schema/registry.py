@@ -27,7 +27,10 @@ def _all_fields() -> dict[str, Field]:
 
 
 def _all_tables() -> dict[str, Table]:
-    return {table.name: table for module in _modules(tables) for table in vars(module).values() if isinstance(table, Table)}
+    found = [table for module in _modules(tables) for table in vars(module).values() if isinstance(table, Table)]
+    if twice := [name for name, times in Counter(table.name for table in found).items() if times > 1]:
+        raise ValueError(f"A table has a name of its own, and {', '.join(twice)} is that of two.")
+    return {table.name: table for table in found}
 
 
 def _modules(room: ModuleType) -> list[ModuleType]:

@@ -1,13 +1,13 @@
 -- ---
 -- about = "Ten minutes in which a directed link was faulty or congested, and what was wrong."
 -- grain = ["cluster", "night", "begin_at", "guid", "port"]
--- reads = ["core.link_interval", "core.link_slot", "core.link_night", "core.link_span"]
+-- reads = ["core.link_interval", "core.link_slot", "core.link_usual", "core.link_span"]
 -- ---
 -- Ticks of waiting differ in length by device, so a port is held against its own nights only. The median of their medians is the
 -- lower of two, so that of two nights a bad one is not half of what is usual.
 WITH usual AS (
     SELECT cluster, guid, port, quantile_disc(median_wait_per_word_ratio, 0.5) AS usual_wait_per_word_ratio
-    FROM core.link_night
+    FROM core.link_usual
     GROUP BY ALL
 ),
 counted AS (

@@ -25,10 +25,10 @@ _ITS_OWN: Final = range(1)
 _AROUND: Final = range(-1, 2)
 # By what is worked out, the tables that give it nights, and those that it reads with their nights, seen from its own.
 _READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
-    "link_night": (frozenset(("link_interval",)), {"link_interval": _ITS_OWN}),
+    "link_usual": (frozenset(("link_interval",)), {"link_interval": _ITS_OWN}),
     "link_trouble": (
         frozenset(("link_interval", "link_slot")),
-        {"link_interval": _ITS_OWN, "link_slot": _ITS_OWN, "link_night": range(-USUAL_NIGHTS, 1)},
+        {"link_interval": _ITS_OWN, "link_slot": _ITS_OWN, "link_usual": range(-USUAL_NIGHTS, 1)},
     ),
     "link_hour": (
         frozenset(("link_slot",)),
@@ -41,7 +41,7 @@ _READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     "log_fabric": (frozenset(("job_route",)), {"job_route": _ITS_OWN, "log_link": _ITS_OWN, "job_link": _AROUND}),
 }
 _ORDER: Final = {
-    "link_night": ("guid", "port"),
+    "link_usual": ("guid", "port"),
     "link_trouble": ("begin_at", "guid", "port"),
     "link_hour": ("guid", "port", "begin_at"),
     "log_link": ("log_id", "link_id"),

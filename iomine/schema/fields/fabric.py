@@ -38,7 +38,7 @@ FABRIC = {
             "Which adapters carry a log's bytes: one (each node and server has one), nid (network ids name them), or even (not "
             "known: shared evenly)."
         ),
-        host_evidence="What tells the nodes of a log's bytes: host_io (ranks of known nodes), or even (all of the job's nodes alike).",
+        host_evidence="What names the nodes of a log's bytes: host_io (ranks of known nodes), or even (all of its nodes alike).",
         target_evidence="What names the targets of a log's bytes: ost_io (the log's layouts), or lustre_jobs (job_stats).",
         unrouted_reason="What kept bytes from being put onto links; empty where all were.",
     ),
