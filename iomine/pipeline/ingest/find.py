@@ -3,11 +3,15 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from iomine.errors import InputError, UsageError
+from iomine.sources.darshan.packed import file_name, is_archive, members, path_of
 from iomine.units import human_bytes
+
+_NO_LIMIT: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,31 @@ def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], b
     return [found[path] for path in sorted(found)]
 
 
+def find_logs(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
+    """All candidates for logs under the paths, as `find` gives them, and in place of each archive those in it.
+
+    Raises:
+        UsageError: a path does not exist.
+        InputError: a path that was given cannot be opened.
+    """
+    # Archives are read member by member, so that no limit for one file is theirs.
+    found = find(paths, _NO_LIMIT, lambda name: is_candidate(name) or is_archive(name))
+    return [each for candidate in found for each in _logs_in(candidate, largest_bytes)]
+
+
+def _logs_in(candidate: Candidate, largest_bytes: int) -> Iterator[Candidate]:
+    if candidate.reason or not is_archive(candidate.path):
+        yield candidate if candidate.reason else _within(candidate, largest_bytes)
+        return
+    try:
+        for member in members(candidate.path):
+            if member.reason or is_candidate(file_name(member.name)):
+                path = path_of(candidate.path, member.name)
+                yield _within(Candidate(path, member.size_bytes, member.reason), largest_bytes)
+    except OSError as error:
+        yield Candidate(candidate.path, candidate.size_bytes, f"The archive cannot be read: {error.strerror}.")
+
+
 def shown(path: str) -> str:
     r"""A path as text: bytes that are no UTF-8, which neither Arrow nor DuckDB takes, appear as `\xff`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
@@ -95,7 +124,12 @@ def _candidate(path: str, largest_bytes: int) -> Candidate:
     # A pipe or a device named like a log would be read for ever.
     if not stat.S_ISREG(status.st_mode):
         return Candidate(path, status.st_size, "This is not a regular file.")
-    if status.st_size > largest_bytes:
-        size, limit = human_bytes(status.st_size), human_bytes(largest_bytes)
-        return Candidate(path, status.st_size, f"The file has {size}, more than {limit}, the limit for one file.")
-    return Candidate(path, status.st_size)
+    return _within(Candidate(path, status.st_size), largest_bytes)
+
+
+def _within(candidate: Candidate, largest_bytes: int) -> Candidate:
+    """The candidate, with a reason where it is too large."""
+    if candidate.reason or candidate.size_bytes <= largest_bytes:
+        return candidate
+    size, limit = human_bytes(candidate.size_bytes), human_bytes(largest_bytes)
+    return replace(candidate, reason=f"The file has {size}, more than {limit}, the limit for one file.")

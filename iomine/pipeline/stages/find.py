@@ -27,6 +27,6 @@ class Found:
 def find(sweep: Sweep) -> Found:
     """Candidates below the paths of the sweep's settings."""
     settings = sweep.settings
-    logs = paths.find(settings.paths, settings.limits.file_bytes)
+    logs = paths.find_logs(settings.paths, settings.limits.file_bytes)
     statistics = paths.find(settings.stats, LARGEST_BYTES, paths.is_visible)
     return Found(tuple(logs), tuple(statistics), sweep.lake.snapshot)

@@ -13,6 +13,7 @@ from typing import Final
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
 from iomine.sources.darshan.job import read_job
+from iomine.sources.darshan.packed import is_packed, member_at, read_member
 
 # Why a file that is not there is refused, or one that is there on another host.
 GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
@@ -43,11 +44,13 @@ class Identity:
 
 
 def read_bytes(path: Path) -> bytes:
-    """All bytes of a file.
+    """All bytes of a file, or of a log in an archive.
 
     Raises:
         UnreadableError: the system does not give them; another night it may.
     """
+    if is_packed(path):
+        return read_member(path)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -68,10 +71,19 @@ def identify(path: Path) -> Identity:
         return Identity(sha256, len(data), None, error.reason)
 
 
+def night_of(data: bytes) -> date | None:
+    """UTC date on which a log's run ended, None where it is no log or does not say it."""
+    try:
+        return read_job(open_container(data)).night
+    except UnreadableError:
+        return None
+
+
 def _written_on(path: Path) -> date:
     """The UTC date of a file, from 1970 to today."""
     now = time.time()
-    with suppress(OSError):
+    with suppress(OSError, UnreadableError):
         # A file that is gone by now is refused when it is read.
-        return datetime.fromtimestamp(max(0.0, min(path.stat().st_mtime, now)), UTC).date()
+        modified_at = member_at(path).modified_at if is_packed(path) else path.stat().st_mtime
+        return datetime.fromtimestamp(max(0.0, min(modified_at, now)), UTC).date()
     return datetime.fromtimestamp(now, UTC).date()

@@ -20,6 +20,7 @@ from iomine.sources.darshan.identity import read_bytes
 from iomine.sources.darshan.job import Job, read_job, user_from
 from iomine.sources.darshan.lustre import decode_lustre
 from iomine.sources.darshan.names import MountTable, read_names
+from iomine.sources.darshan.packed import file_name
 
 _SIMPLE: Final[dict[str, Callable[[bytes, str], Decoded]]] = {
     "HEATMAP": decode_heatmap,
@@ -91,7 +92,7 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     to what is sure; the others are read all the same.
 
     Args:
-        path: a Darshan log of format 3.x; the user is taken from its file name.
+        path: a Darshan log of format 3.x, or of one in an archive, `ARCHIVE.tar#NAME`; the user is taken from its file name.
         leave_traces: why DXT modules are to be left as they are, neither inflated nor decoded, and marked as unread with
             this reason; empty where they are to be read.
 
@@ -121,7 +122,7 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         log_id,
         job,
         container.version,
-        user_from(file.name),
+        user_from(file_name(path)),
         len(data),
         "; ".join(filter(None, (job.doubt, name_doubt))),
         tuple(states),

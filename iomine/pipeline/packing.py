@@ -1,0 +1,457 @@
+"""Packs logs into a few tar files, unchanged, with an index; and unpacks them.
+
+Writers need no coordinator. One takes its place at the end of a tar file under a short lock, as a gap: a member that readers
+pass over. It writes its logs into the gap outside the lock, and last of all their first header in place of the gap's. So a
+writer that is killed leaves a gap, and never part of a log.
+
+The index, `index.parquet`, only saves time: it can be made anew from the tar files.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import pwd
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, NamedTuple, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from iomine.errors import InputError, OutputError, UnreadableError, UsageError
+from iomine.pipeline import progress
+from iomine.pipeline.ingest.find import find, shown
+from iomine.sources.darshan.identity import night_of
+from iomine.sources.darshan.packed import (
+    BLOCK,
+    COVERED,
+    DIGEST,
+    GAP,
+    INDEX,
+    INDEX_SCHEMA,
+    SUFFIX,
+    Member,
+    is_archive,
+    members,
+    path_of,
+    read_index,
+    read_member,
+    walk,
+)
+from iomine.units import MIB
+
+MOST_FILES: Final = 1000
+# Written at once: few locks, and little memory.
+_BATCH_BYTES: Final = 4 * MIB
+_PRIVATE_FILE: Final = 0o640
+_OWNER_BYTES: Final = 31
+
+
+@dataclass(slots=True)
+class Packed:
+    """What came of packing.
+
+    Attributes:
+        packed: logs that were packed.
+        known: logs that were there already.
+        removed: sources that were removed.
+        packed_bytes: bytes of the logs that were packed.
+        gaps: places that a killed writer left; nothing is in them.
+        rejects: path and reason of what could not be packed, or not removed.
+    """
+
+    packed: int = 0
+    known: int = 0
+    removed: int = 0
+    packed_bytes: int = 0
+    gaps: int = 0
+    rejects: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A log that is to be packed, or was."""
+
+    path: str
+    changed: tuple[int, int]
+    sha256: str
+
+
+_Row = Mapping[str, Any]
+# Rows of the index by tar file and place.
+_Rows = dict[tuple[str, int], _Row]
+
+
+def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = False) -> Packed:
+    """Packs all logs under some paths into an archive, each once.
+
+    Args:
+        paths: folders and files.
+        into: folder of the archive, made where there is none. Several may pack into it at the same time.
+        files: over how many tar files logs are spread, by their digests.
+        remove: removes a source once its bytes were read back from the archive and are the same.
+
+    Raises:
+        UsageError: a path does not exist, or there are to be too many files.
+        InputError: a path cannot be opened.
+        OutputError: the archive cannot be written; no source was removed that is not in it.
+    """
+    if not 1 <= files <= MOST_FILES:
+        raise UsageError(f"Logs can be spread over 1 to {MOST_FILES} files, not {files}.")
+    done = Packed()
+    sources: list[_Source] = []
+    with _as_output_errors(into):
+        into.mkdir(parents=True, exist_ok=True)
+        rows = _known_now(into, {}).rows
+        known = {row["sha256"] for row in rows.values()}
+        with _Batches(into, files, rows) as batches:
+            for path, name in _candidates(paths, into, done):
+                if (read := _read(path, done)) is None:
+                    continue
+                data, status = read
+                digest = hashlib.sha256(data)
+                sources.append(_Source(path, (status.st_size, status.st_mtime_ns), digest.hexdigest()))
+                if digest.digest() in known:
+                    done.known += 1
+                    continue
+                known.add(digest.digest())
+                batches.add(name, data, status, digest.digest())
+                done.packed += 1
+                done.packed_bytes += len(data)
+        rows, _, done.gaps = _write_index(into, rows)
+    if remove:
+        _remove(sources, into, rows, done)
+    return done
+
+
+def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[tuple[str, str]]:
+    """Path of each log, and its name in the archive: from the last part of the path that was given on."""
+    seen: set[str] = set()
+    inside = f"{into.absolute()}{os.sep}"
+    for top in paths:
+        found = [each for each in find([top], 1 << 63) if not each.path.startswith(inside) and not is_archive(each.path)]
+        for number, candidate in enumerate(found, start=1):
+            progress.report("pack", number, len(found))
+            if candidate.path in seen:
+                continue
+            seen.add(candidate.path)
+            if candidate.reason:
+                done.rejects.append((shown(candidate.path), candidate.reason))
+            else:
+                yield candidate.path, os.path.relpath(candidate.path, top.absolute().parent)
+
+
+def _read(path: str, done: Packed) -> tuple[bytes, os.stat_result] | None:
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            return file.readall(), os.fstat(file.fileno())
+    except OSError as error:
+        done.rejects.append((shown(path), f"The file cannot be read: {error.strerror}."))
+        return None
+
+
+class _Batches:
+    """Gathers logs by tar file, and writes a batch when it is full."""
+
+    def __init__(self, into: Path, files: int, rows: _Rows) -> None:
+        self._into, self._files, self._rows = into, files, rows
+        self._batches: dict[str, list[tuple[bytes, _Row, int]]] = {}
+        self._sizes: dict[str, int] = {}
+        self._names = {(row["file"], row["name"]) for row in rows.values()}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            for file in [*self._batches]:
+                self._flush(file)
+
+    def add(self, name: str, data: bytes, status: os.stat_result, digest: bytes) -> None:
+        """Adds a log."""
+        file = f"logs-{int.from_bytes(digest[:8], 'big') % self._files:03d}{SUFFIX}"
+        if (file, name) in self._names:
+            # Another log of that name; its own is kept within the folder's.
+            name = f"{digest.hex()[:16]}/{name}"
+        self._names.add((file, name))
+        owner = _owner(status.st_uid)
+        changed = int(status.st_mtime)
+        link = f"{DIGEST}{digest.hex()}"
+        header = _header(name, len(data), modified_at=changed, uid=status.st_uid, owner=owner, link=link)
+        row = {
+            "sha256": digest,
+            "file": file,
+            "length_bytes": len(data),
+            "name": shown(name),
+            "owner": owner,
+            "modified_at": changed,
+            "night": night_of(data),
+        }
+        self._batches.setdefault(file, []).append((header + data + bytes(-len(data) % BLOCK), row, len(header)))
+        self._sizes[file] = self._sizes.get(file, 0) + len(data)
+        if self._sizes[file] >= _BATCH_BYTES:
+            self._flush(file)
+
+    def _flush(self, file: str) -> None:
+        batch = self._batches.pop(file)
+        self._sizes[file] = 0
+        begin = _append(self._into / file, b"".join(piece for piece, _, _ in batch))
+        for piece, row, header_bytes in batch:
+            self._rows[file, begin + header_bytes] = {**row, "offset_bytes": begin + header_bytes}
+            begin += len(piece)
+
+
+def _append(path: Path, data: bytes) -> int:
+    """Appends members to a tar file, all or none of them, and gives the place of the first."""
+    with _opened(path) as file:
+        with _locked(file):
+            end = os.fstat(file).st_size
+            begin = end + -end % BLOCK
+            try:
+                # Room first, so that a full disk is known before anything is promised.
+                os.posix_fallocate(file, begin, len(data))
+            except OSError:
+                os.ftruncate(file, end)
+                raise
+            _write(file, _header(GAP, len(data) - BLOCK), begin)
+        _write(file, data[BLOCK:], begin + BLOCK)
+        os.fsync(file)
+        _write(file, data[:BLOCK], begin)
+        os.fsync(file)
+    return begin
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE_FILE)
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _locked(file: int) -> Iterator[None]:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _write(file: int, data: bytes, at: int) -> None:
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(file, view, at)
+        view, at = view[written:], at + written
+
+
+def _header(name: str, size: int, *, modified_at: int = 0, uid: int = 0, owner: str = "", link: str = "") -> bytes:
+    header = tarfile.TarInfo(name)
+    header.size, header.mtime, header.uid, header.uname, header.linkname = size, max(modified_at, 0), uid, owner, link
+    try:
+        return header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "surrogateescape")
+    except ValueError:
+        # A long name, or a number that is too large for the plain format.
+        return header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+
+
+@cache
+def _owner(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name[:_OWNER_BYTES]
+    except KeyError:
+        return str(uid)
+
+
+class _Known(NamedTuple):
+    """What is in an archive.
+
+    Attributes:
+        rows: of the index.
+        covered: up to which byte each tar file is known, which is where its first gap begins: another may be at work there.
+        gaps: places that hold nothing.
+    """
+
+    rows: _Rows
+    covered: dict[str, int]
+    gaps: int
+
+
+def _known_now(into: Path, own: _Rows) -> _Known:
+    """What the index says, what is known beside it, and what tar files have beyond that."""
+    table, covered = read_index(into)
+    rows = dict(own)
+    if table is not None:
+        for row in table.set_column(6, "modified_at", table["modified_at"].cast(pa.int64())).to_pylist():
+            rows[row["file"], row["offset_bytes"]] = row
+    gaps = 0
+    now: dict[str, int] = {}
+    for path in sorted(into.glob(f"*{SUFFIX}")):
+        at = covered.get(path.name, 0)
+        with _opened(path) as file:
+            first_gap = _fill_holes(file, at)
+            for member in walk(file, at):
+                if member.name == GAP:
+                    gaps += 1
+                    first_gap = min(first_gap, member.offset - BLOCK)
+                elif not member.reason and (path.name, member.offset) not in rows:
+                    rows[path.name, member.offset] = _row_of(path.name, member, os.pread(file, member.size_bytes, member.offset))
+            now[path.name] = first_gap
+    return _Known(rows, now, gaps)
+
+
+def _row_of(file: str, member: Member, data: bytes) -> _Row:
+    return {
+        "sha256": hashlib.sha256(data).digest(),
+        "file": file,
+        "offset_bytes": member.offset,
+        "length_bytes": member.size_bytes,
+        "name": shown(member.name),
+        "owner": member.user,
+        "modified_at": int(member.modified_at),
+        "night": night_of(data),
+    }
+
+
+def _fill_holes(file: int, at: int) -> int:
+    """Makes gaps of what is all zeros, where a writer was killed between taking room and saying so; gives the file's end."""
+    with _locked(file):
+        holes = [member for member in walk(file, at) if member.name == GAP]
+        for hole in holes:
+            begin = hole.offset - BLOCK
+            if os.pread(file, BLOCK, begin) == bytes(BLOCK):
+                _write(file, _header(GAP, hole.size_bytes), begin)
+        # Nobody is between the two now, so that all up to here has a header.
+        return os.fstat(file).st_size
+
+
+def _write_index(into: Path, own: _Rows) -> _Known:
+    """Writes the index of all that is in an archive, and gives that; another may have packed meanwhile."""
+    with _opened(into / ".lock") as lock, _locked(lock):
+        known = _known_now(into, own)
+        rows = [known.rows[key] for key in sorted(known.rows)]
+        table = pa.Table.from_pylist(rows, INDEX_SCHEMA)
+        table = table.replace_schema_metadata({COVERED: json.dumps(known.covered).encode()})
+        new = into / f".{INDEX}.new"
+        pq.write_table(table, new, compression="zstd", use_dictionary=["file", "owner", "night"])
+        with _opened(new) as file:
+            os.fsync(file)
+        new.replace(into / INDEX)
+    return known
+
+
+def _remove(sources: Iterable[_Source], into: Path, rows: _Rows, done: Packed) -> None:
+    """Removes sources whose bytes are in the archive, as reading them back shows."""
+    at = {row["sha256"].hex(): row for row in rows.values()}
+    for source in sources:
+        row = at[source.sha256]
+        try:
+            with _opened(into / row["file"]) as file:
+                data = os.pread(file, row["length_bytes"], row["offset_bytes"])
+            status = Path(source.path).stat()
+            if hashlib.sha256(data).hexdigest() != source.sha256:
+                done.rejects.append((shown(source.path), "It stays: what was read back from the archive is not the same."))
+            elif (status.st_size, status.st_mtime_ns) != source.changed:
+                done.rejects.append((shown(source.path), "It stays: it changed while it was being packed."))
+            else:
+                Path(source.path).unlink()
+                done.removed += 1
+        except OSError as error:
+            done.rejects.append((shown(source.path), f"It stays: it cannot be removed ({error.strerror})."))
+
+
+@dataclass(slots=True)
+class Unpacked:
+    """What came of unpacking.
+
+    Attributes:
+        unpacked: logs that were written.
+        known: logs that were there already.
+        rejects: path and reason of what could not be unpacked.
+    """
+
+    unpacked: int = 0
+    known: int = 0
+    rejects: list[tuple[str, str]] = field(default_factory=list)
+
+
+def unpack(archive: Path, into: Path) -> Unpacked:
+    """Writes the logs of an archive as files below a folder, and nothing outside it.
+
+    Args:
+        archive: a folder with tar files, or one of these.
+        into: the folder, made where there is none.
+
+    Raises:
+        InputError: the archive is not there, or cannot be opened.
+        OutputError: the folder cannot be written.
+    """
+    done = Unpacked()
+    found = sorted(archive.glob(f"*{SUFFIX}")) if archive.is_dir() else [archive]
+    if not found or not found[0].exists():
+        raise InputError(f"There is no archive in {archive}: name a folder that iomine pack has written, or a tar file.")
+    with _as_output_errors(into):
+        into.mkdir(parents=True, exist_ok=True)
+        for number, path in enumerate(found, start=1):
+            progress.report("unpack", number, len(found))
+            for member in _members(path):
+                _unpack_one(path_of(str(path.absolute()), member.name), member, into.resolve(), done)
+    return done
+
+
+def _members(path: Path) -> Iterator[Member]:
+    try:
+        yield from members(str(path.absolute()))
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}.") from error
+
+
+def _unpack_one(path: str, member: Member, into: Path, done: Unpacked) -> None:
+    parts = [part for part in PurePosixPath(member.name).parts if part not in {"/", "..", "."}]
+    try:
+        data = read_member(path)
+    except UnreadableError as error:
+        done.rejects.append((shown(path), error.reason))
+        return
+    target = into.joinpath(*parts)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not parts or not target.parent.resolve().is_relative_to(into):
+            done.rejects.append((shown(path), "Its name leads out of the folder."))
+            return
+        file = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _PRIVATE_FILE)
+    except (FileExistsError, NotADirectoryError):
+        if target.is_file() and not target.is_symlink() and target.read_bytes() == data:
+            done.known += 1
+        else:
+            done.rejects.append((shown(path), "There is something else of its name."))
+        return
+    except OSError as error:
+        if error.errno not in {errno.ENAMETOOLONG, errno.EINVAL}:
+            raise
+        done.rejects.append((shown(path), f"No file can have its name ({error.strerror})."))
+        return
+    try:
+        _write(file, data, 0)
+        os.utime(file, (member.modified_at, member.modified_at))
+    except OSError:
+        target.unlink()
+        raise
+    finally:
+        os.close(file)
+    done.unpacked += 1
+
+
+@contextmanager
+def _as_output_errors(into: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{into} cannot be written: {error.strerror}. Nothing was removed that is not packed.") from error

@@ -1,0 +1,297 @@
+"""Logs in plain tar files, each read at its place, as if it were a file: its path is `ARCHIVE.tar#NAME`.
+
+`iomine pack` writes such archives, and says the SHA-256 of each member in the field for a link's target, which readers of
+tar ignore for files. An archive of anybody's making is read as well, if it is not compressed. It is as hostile as a log:
+nothing is written, links and devices are passed over, and a member's name is a text and never a place.
+
+Format: POSIX.1-1988 ustar, and for long names the extended headers of POSIX.1-2001 (pax) or of GNU tar.
+"""
+
+import hashlib
+import json
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.errors import UnreadableError
+from iomine.units import KIB
+
+BLOCK: Final = tarfile.BLOCKSIZE
+SUFFIX: Final = ".tar"
+DIGEST: Final = "sha256:"
+# What fills a gap that a killed writer left, so that other readers of tar find what comes behind it.
+GAP: Final = ".gap"
+
+INDEX: Final = "index.parquet"
+# Where the index says, for each tar file, up to which byte it knows it.
+COVERED: Final = b"covered_bytes"
+INDEX_SCHEMA: Final = pa.schema(
+    [
+        ("sha256", pa.binary(32)),
+        ("file", pa.dictionary(pa.int32(), pa.string())),
+        ("offset_bytes", pa.int64()),
+        ("length_bytes", pa.int64()),
+        ("name", pa.string()),
+        ("owner", pa.dictionary(pa.int32(), pa.string())),
+        ("modified_at", pa.timestamp("s", tz="UTC")),
+        ("night", pa.date32()),
+    ]
+)
+
+_MARK: Final = f"{SUFFIX}#"
+_ZEROS: Final = bytes(BLOCK)
+_LONG: Final = frozenset((tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME))
+_FILES: Final = frozenset((tarfile.REGTYPE, tarfile.AREGTYPE))
+# Kinds that have no bytes behind their header, whatever size that gives.
+_EMPTY: Final = frozenset((*tarfile.SUPPORTED_TYPES,)) - {*tarfile.REGULAR_TYPES, *tarfile.GNU_TYPES}
+# Extended headers that say nothing of a name.
+_SILENT: Final = frozenset((tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK))
+_MOST_NAME_BYTES: Final = 4 * KIB
+_MOST_EXTENDED_BYTES: Final = 16 * KIB
+# Gaps are looked through in pieces, and a file of zeros has no end of them.
+_GAP_BYTES: Final = 1024 * KIB
+_ARCHIVES_AT_HAND: Final = 64
+
+_NOT_WHOLE: Final = "Its bytes are not those that were packed, as where packing was cut short: pack it again."
+_CUT: Final = "The archive ends within it."
+
+
+class Member(NamedTuple):
+    """A file in an archive.
+
+    Attributes:
+        name: its name there, as text.
+        offset: where in the archive its bytes begin.
+        size_bytes: how many they are.
+        modified_at: when it was last changed, in seconds since the epoch.
+        sha256: of its bytes in hex, empty where the archive does not say it.
+        uid: its owner.
+        user: its owner's login name.
+        reason: why it cannot be read, empty where it can.
+    """
+
+    name: str
+    offset: int
+    size_bytes: int
+    modified_at: float
+    sha256: str
+    uid: int
+    user: str
+    reason: str = ""
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file is taken for an archive of logs, by its name."""
+    return name.endswith(SUFFIX)
+
+
+def path_of(archive: str, name: str) -> str:
+    """The path by which a member is known."""
+    return f"{archive}#{name}"
+
+
+def parts_of(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """Archive and name of a member by its path, None where that is the path of a file."""
+    before, mark, name = os.fspath(path).partition(_MARK)
+    return (before + SUFFIX, name) if mark else None
+
+
+def is_packed(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a member, and not of a file that is called so."""
+    return parts_of(path) is not None and not Path(path).exists()
+
+
+def file_name(path: str | os.PathLike[str]) -> str:
+    """The last part of a path, of a member that of its name."""
+    text = os.fspath(path)
+    return (parts[1] if (parts := parts_of(text)) else text).rpartition("/")[2]
+
+
+def members(archive: str) -> Iterator[Member]:
+    """The files in an archive, in their order; names that occur again get the place of their bytes behind an `@`.
+
+    What stands where a header should be, and is none, ends the archive as a member with its reason; zeros do not.
+
+    Raises:
+        OSError: the archive cannot be read.
+    """
+    seen: set[str] = set()
+    with Path(archive).open("rb", buffering=0) as file:
+        for member in walk(file.fileno()):
+            if member.name != GAP:
+                name = member.name if member.name not in seen else f"{member.name}@{member.offset}"
+                seen.add(name)
+                yield member._replace(name=name)
+
+
+def walk(file: int, at: int = 0) -> Iterator[Member]:
+    """What is in an archive from some place on, gaps among it, each with its place.
+
+    Args:
+        file: descriptor of the archive.
+        at: where a header begins.
+
+    Raises:
+        OSError: the archive cannot be read.
+    """
+    end, long_name = os.fstat(file).st_size, ""
+    while at + BLOCK <= end:
+        block = os.pread(file, BLOCK, at)
+        if block == _ZEROS:
+            after = _after_zeros(file, at, end)
+            if after < end:
+                yield Member(GAP, at + BLOCK, after - at - BLOCK, 0.0, "", 0, "")
+            at = after
+            continue
+        try:
+            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        except (tarfile.HeaderError, ValueError, OverflowError) as error:
+            yield _unreadable(
+                f"at byte {at}", at, f"This is no header of a tar file ({error}), and what follows cannot be found."
+            )
+            return
+        size, at = header.size, at + BLOCK
+        if size < 0:
+            yield _unreadable(f"at byte {at - BLOCK}", at, "Its header gives a negative size, and what follows cannot be found.")
+            return
+        if header.type in _LONG and size <= _MOST_EXTENDED_BYTES:
+            long_name = _long_name(header.type, os.pread(file, size, at)) or long_name
+        elif header.type not in _SILENT:
+            name, long_name = long_name or header.name, ""
+            if header.type in _FILES:
+                yield _member(header, name, at, end)
+        if header.type not in _EMPTY:
+            at += -(-size // BLOCK) * BLOCK
+
+
+def _after_zeros(file: int, at: int, end: int) -> int:
+    """The next block that is not all zeros."""
+    while at < end:
+        piece = os.pread(file, min(_GAP_BYTES, end - at), at)
+        zeros = len(piece) - len(piece.lstrip(b"\0"))
+        if zeros < len(piece):
+            return at + zeros // BLOCK * BLOCK
+        at += max(len(piece), BLOCK)
+    return end
+
+
+def _long_name(kind: bytes, data: bytes) -> str:
+    """The name in an extended header, empty where there is none."""
+    if kind == tarfile.GNUTYPE_LONGNAME:
+        return _text(data.rstrip(b"\0"))
+    while data:
+        # A record is its own length in digits, a space, a key, an equals sign, a value, and a line feed.
+        digits, space, _ = data.partition(b" ")
+        length = int(digits) if space and digits.isdigit() and len(digits) <= len(str(_MOST_EXTENDED_BYTES)) else 0
+        if not len(digits) < length <= len(data):
+            return ""
+        key, _, value = data[len(digits) + 1 : length - 1].partition(b"=")
+        if key == b"path":
+            return _text(value)
+        data = data[length:]
+    return ""
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _member(header: tarfile.TarInfo, name: str, at: int, end: int) -> Member:
+    digest = header.linkname.removeprefix(DIGEST) if header.linkname.startswith(DIGEST) else ""
+    reason = ""
+    if len(os.fsencode(name)) > _MOST_NAME_BYTES or "\0" in name:
+        name, reason = f"at byte {at - BLOCK}", "Its name is longer than 4 KiB, or no name."
+    elif at + header.size > end:
+        reason = _CUT
+    return Member(name, at, header.size, float(header.mtime), digest, header.uid, header.uname, reason)
+
+
+def _unreadable(name: str, at: int, reason: str) -> Member:
+    return Member(name, at, 0, 0.0, "", 0, "", reason)
+
+
+def member_at(path: str | os.PathLike[str]) -> Member:
+    """A member by its path.
+
+    Raises:
+        UnreadableError: the archive cannot be read, or has no such member.
+    """
+    parts = parts_of(path)
+    if parts is None:
+        raise ValueError(f"{path} is not in an archive")
+    archive, name = parts
+    try:
+        status = Path(archive).stat()
+        found = _by_name(archive, status.st_size, status.st_mtime_ns).get(name)
+    except OSError as error:
+        raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
+    if found is None:
+        raise UnreadableError("The archive has no such member.", False)
+    return found
+
+
+# Size and time of change are part of the key: an archive grows.
+@lru_cache(_ARCHIVES_AT_HAND)
+def _by_name(archive: str, size: int, _changed: int) -> Mapping[str, Member]:
+    table, covered = read_index(Path(archive).parent)
+    file = Path(archive).name
+    if table is None or covered.get(file) != size:
+        return {member.name: member for member in members(archive)}
+    return _Indexed(table.filter(pc.equal(table["file"].cast(pa.string()), file)))
+
+
+class _Indexed(Mapping[str, Member]):
+    """Members of an archive by name, as its index says; made when they are asked for."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._rows = {name: row for row, name in enumerate(table["name"].to_pylist())}
+
+    def __getitem__(self, name: str) -> Member:
+        row = self._table.slice(self._rows[name], 1).to_pylist()[0]
+        changed = row["modified_at"].timestamp()
+        return Member(name, row["offset_bytes"], row["length_bytes"], changed, row["sha256"].hex(), -1, row["owner"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def read_index(folder: Path) -> tuple[pa.Table | None, dict[str, int]]:
+    """The index of an archive, and up to which byte it knows each tar file; None and nothing where none can be read."""
+    try:
+        table = pq.read_table(folder / INDEX, schema=INDEX_SCHEMA)
+        covered = json.loads(pq.read_schema(folder / INDEX).metadata[COVERED])
+    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException):
+        return None, {}
+    return table, covered if isinstance(covered, dict) else {}
+
+
+def read_member(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a member, at its place.
+
+    Raises:
+        UnreadableError: they cannot be had, or are not those that were packed.
+    """
+    member, archive = member_at(path), os.fspath(path).partition("#")[0]
+    if member.reason:
+        raise UnreadableError(member.reason)
+    try:
+        with Path(archive).open("rb", buffering=0) as file:
+            data = os.pread(file.fileno(), member.size_bytes, member.offset)
+    except OSError as error:
+        raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
+    if len(data) < member.size_bytes:
+        raise UnreadableError(_CUT, False)
+    if member.sha256 and hashlib.sha256(data).hexdigest() != member.sha256:
+        raise UnreadableError(_NOT_WHOLE, False)
+    return data
