@@ -115,10 +115,11 @@ def _values(row: Mapping[str, Any], held: Requests | None) -> Ior | None:
     ranks, phases = row["rank_count"], row["phase_count"] if held is not None else 1
     is_own = row["access"] == "own" and ranks > 1
     is_random = row["request_order"] == "random" and not row["is_collective"]
-    has_blocks = row["request_order"] in {"strided", "segmented"}
+    # Counters tell the order, and at times not how long the blocks are.
+    has_blocks = row["request_order"] in {"strided", "segmented"} and None not in {row["block_bytes"], row["segment_count"]}
     segments = row["segment_count"] if has_blocks else 1
     block = row["block_bytes"] if has_blocks else row["bytes_per_rank"]
-    if row["request_order"] == "consecutive" and row["block_bytes"] * 2 > row["bytes_per_rank"]:
+    if row["request_order"] == "consecutive" and (row["block_bytes"] or 0) * 2 > row["bytes_per_rank"]:
         block = row["block_bytes"]
     if is_random and row["moved_bytes"] is not None:
         # IOR deals requests out to ranks at random: each has as many as the others only on average.

@@ -237,6 +237,7 @@ def test_no_real_log_is_lost(real_sweep, shared_data):
     assert [381, 362, 0, 19] == [reported[key] for key in ("found", "ingested", "known", "rejected")]
     assert len(files) == reported["found"]
     assert [362] == column(warehouse, "SELECT count(*) FROM logs WHERE cluster = 'open'")
+    assert [] == rows(warehouse, "SELECT path, derivation, error FROM failed_derivations")
     reasons = rows(warehouse, "SELECT reason, count(*) AS n FROM rejects GROUP BY reason")
     assert {row["reason"]: row["n"] for row in reasons} == reported["reasons"]
     assert 19 == sum(reported["reasons"].values())

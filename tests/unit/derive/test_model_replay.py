@@ -194,6 +194,16 @@ def test_without_a_trace_block_transfer_and_ranks_are_right() -> None:
         assert ("bytes", "no trace to hold it against") == (like.name, like.reason)
 
 
+def test_order_without_blocks_is_replayed_in_one() -> None:
+    """Counters may tell that requests are strided and not in which blocks: IOR moves as many bytes, one after the other."""
+    (own,) = class_columns(model_as(PLAIN))["ior_options"]
+    model = model_as(PLAIN)
+    columns = model.columns | {"request_order": ["strided"], "block_bytes": [None], "evidence": ["counters"]}
+    (options,) = class_columns(Model(columns, ()))["ior_options"]
+    assert (own is not None, options is not None) == (True, True)
+    assert f"-b {model.columns['bytes_per_rank'][0]} " in options
+
+
 @HERE
 @pytest.mark.parametrize("workload", ["s100", "s103", "s104", "s105", "s106", "s107", "s111", "s112"])
 def test_bt_io_is_replayed_in_bytes(workload: str) -> None:
