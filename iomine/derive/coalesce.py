@@ -35,7 +35,7 @@ STRIPE_BYTES: Final = MIB
 WINDOWS: Final[tuple[Window, ...]] = (TICK, 0.01, 1.0)
 MAPPINGS: Final = ("host", "blocks", "aggregators")
 MODES: Final = ("blocking", "write_behind", "read_ahead", "at_most")
-_, _WRITE_BEHIND, _READ_AHEAD, _AT_MOST = range(len(MODES))
+_BLOCKING, _WRITE_BEHIND, _READ_AHEAD, _AT_MOST = range(len(MODES))
 ACCESSES: Final = ("own", "shared")
 _STRIPE_EVIDENCE: Final = ("layout", "assumed")
 
@@ -432,63 +432,64 @@ def coalescing(
 def _of_layer(
     tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any]
 ) -> dict[str, pa.Array]:
-    layer = ordered.trace.layer
-    requests = requests_of(ordered, tables)
-    if not len(requests.rows) or not 0 <= requests.ranks.min() <= requests.ranks.max() < nprocs <= _MOST_RANKS:
+    layer, trace = ordered.trace.layer, ordered.trace
+    if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
         return {}
+    requests = requests_of(ordered, tables)
     mounts, mount_of = _mounts(tables, requests.file_ids)
     firsts, groups = grouped(mount_of, requests.is_shared.astype(np.int64), requests.ops)
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
+    if not is_enough.any():
+        return {}
     before = _before(requests, groups, CAP_BYTES)
+    choices = _choices(tables, nprocs, transforms)
+    lefts = [
+        _left(requests, groups, before, stripe_clients, Gathering(forwarders, window, CAP_BYTES))
+        for forwarders in choices
+        for stripe_clients in (_stripe_clients(requests, groups, forwarders.of_rank[requests.ranks]),)
+        for window in WINDOWS
+    ]
+    changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])
+    numbers, rows = changes.nonzero()
+    if not len(rows):
+        return {}
+    chosen, windows = np.divmod(numbers, len(WINDOWS))
+    is_tick = np.array([window == TICK for window in WINDOWS])[windows]
     costs, reasons = request_costs(requests, groups)
-    in_time = np.where(
-        requests.ops[firsts] == WRITE, _WRITE_BEHIND, np.where(_ahead(layer, requests, groups, runs), _READ_AHEAD, _AT_MOST)
-    )
+    is_ahead = _ahead(layer, requests, groups, runs)
+    in_time = np.where(requests.ops[firsts] == WRITE, _WRITE_BEHIND, np.where(is_ahead, _READ_AHEAD, _AT_MOST))
     has_layout = np.bincount(groups, ~requests.has_layout) == 0
-    of_groups = {
-        "layer": labels(np.zeros(len(firsts), np.int64), [layer]),
-        "mount": pa.array([mounts[mount] for mount in mount_of[firsts].tolist()], pa.string()),
-        "access": labels(requests.is_shared[firsts].astype(np.int64), ACCESSES),
-        "op": labels(requests.ops[firsts], OPS),
-        "file_count": pa.array(np.bincount(groups)),
-        "request_cost_seconds": pa.array(costs, mask=np.isnan(costs)),
-        "cost_reason": pa.array(reasons, pa.string()),
-        "stripe_evidence": labels((~has_layout).astype(np.int64), _STRIPE_EVIDENCE),
+    at = firsts[rows]
+    # Each measure of all ways to gather, of which those that change something are taken.
+    found = {
+        name: np.array([np.zeros(len(firsts), np.int64) if one is None else one for one in column])[numbers, rows]
+        for name, column in zip(Left._fields, zip(*lefts, strict=True), strict=True)
     }
-    parts = []
-    for forwarders in _choices(tables, nprocs, transforms):
-        stripe_clients = _stripe_clients(requests, groups, forwarders.of_rank[requests.ranks])
-        for window in WINDOWS:
-            left = _left(requests, groups, before, stripe_clients, Gathering(forwarders, window, CAP_BYTES))
-            saved = (left.request_count - left.left_count) * costs
-            columns = of_groups | {
-                "mapping": labels(np.full(len(firsts), forwarders.mapping), MAPPINGS),
-                "forwarder_count": pa.array(np.full(len(firsts), forwarders.total)),
-                "window_seconds": pa.array([None if isinstance(window, str) else window] * len(firsts), pa.float64()),
-                "mode": labels(np.zeros_like(in_time) if window == TICK else in_time, MODES),
-                **_measures(left),
-                "gathering_core_seconds": pa.array(saved, mask=np.isnan(saved)),
-            }
-            rows = pa.array(np.flatnonzero(is_enough & (left.left_count < left.request_count)))
-            parts.append({name: column.take(rows) for name, column in columns.items()})
-    return stacked(parts)
-
-
-def _measures(left: Left) -> dict[str, pa.Array]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return {
-            "request_count": pa.array(left.request_count),
-            "left_count": pa.array(left.left_count),
-            "request_mean_bytes": pa.array(left.moved_bytes / left.request_count),
-            "left_mean_bytes": pa.array(left.left_bytes / left.left_count),
-            "stripe_aligned_ratio": pa.array(left.aligned_count / left.request_count),
-            "left_aligned_ratio": pa.array(left.left_aligned_count / left.left_count),
-            "stripe_client_count": pa.array(left.stripe_client_count),
-            "left_stripe_client_count": pa.array(left.left_stripe_client_count),
-            "stripe_count": pa.array(left.stripe_count),
-            "touched_ratio": pa.array(left.touched_bytes / left.moved_bytes),
-            "held_bytes": pa.nulls(len(left.left_count), pa.int64()) if left.held_bytes is None else pa.array(left.held_bytes),
-        }
+    left_count, request_count = found["left_count"], found["request_count"]
+    saved = (request_count - left_count) * costs[rows]
+    return {
+        "layer": labels(np.zeros(len(rows), np.int64), [layer]),
+        "mount": pa.array([mounts[mount] for mount in mount_of[at].tolist()], pa.string()),
+        "access": labels(requests.is_shared[at].astype(np.int64), ACCESSES),
+        "op": labels(requests.ops[at], OPS),
+        "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
+        "forwarder_count": pa.array(np.array([each.total for each in choices])[chosen]),
+        "window_seconds": pa.array(np.array([0 if window == TICK else window for window in WINDOWS])[windows], mask=is_tick),
+        "mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
+        "file_count": pa.array(np.bincount(groups)[rows]),
+        **{name: pa.array(found[name]) for name in ("request_count", "left_count")},
+        "request_mean_bytes": pa.array(found["moved_bytes"] / request_count),
+        "left_mean_bytes": pa.array(found["left_bytes"] / left_count),
+        "stripe_aligned_ratio": pa.array(found["aligned_count"] / request_count),
+        "left_aligned_ratio": pa.array(found["left_aligned_count"] / left_count),
+        **{name: pa.array(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
+        "touched_ratio": pa.array(found["touched_bytes"] / found["moved_bytes"]),
+        "held_bytes": pa.array(found["held_bytes"], mask=is_tick),
+        "request_cost_seconds": pa.array(costs[rows], mask=np.isnan(saved)),
+        "gathering_core_seconds": pa.array(saved, mask=np.isnan(saved)),
+        "cost_reason": pa.array([reasons[row] for row in rows.tolist()], pa.string()),
+        "stripe_evidence": labels((~has_layout[rows]).astype(np.int64), _STRIPE_EVIDENCE),
+    }
 
 
 def _choices(tables: Tables, nprocs: int, transforms: Mapping[str, Any]) -> list[Forwarders]:
