@@ -231,8 +231,42 @@ def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Lef
         groups: for each of their rows the group that it counts in, from 0.
         gathering: how they are gathered.
     """
-    pairs = _stripe_clients(requests, groups, gathering.forwarders.of_rank[requests.ranks])
-    return _left(requests, groups, _before(requests, groups, gathering.cap_bytes), pairs, gathering)
+    forwarders, window, cap_bytes = gathering
+    touched = _ranges(requests, np.zeros_like(requests.rows))
+    pairs = _stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks])
+    ranges = _ranges(requests, _windows(requests, window))
+    before = _before(requests, touched, groups, cap_bytes)
+    return _left(ranges, requests.stripes, groups, before, pairs, gathering=gathering)
+
+
+class _Ranges(NamedTuple):
+    """What each rank touches in each window, ranges that touch as one; by row and offset.
+
+    Attributes:
+        rows: row of each.
+        ranks: rank of each.
+        windows: window of each.
+        begins: where in the file each begins.
+        ends: where it ends.
+        moved_bytes: bytes moved within it.
+    """
+
+    rows: Integers
+    ranks: Integers
+    windows: Integers
+    begins: Integers
+    ends: Integers
+    moved_bytes: Integers
+
+
+def _ranges(requests: Requests, windows: Integers) -> _Ranges:
+    order, keys = _sorted(requests.rows * (int(requests.ranks.max(initial=0)) + 1) + requests.ranks, windows)
+    firsts, begins, ends = _extents(keys, requests.begins[order], requests.ends[order])
+    moved = np.add.reduceat((requests.ends - requests.begins)[order], firsts) if len(firsts) else firsts
+    at = order[firsts]
+    back = np.lexsort((begins, requests.rows[at]))
+    at = at[back]
+    return _Ranges(requests.rows[at], requests.ranks[at], windows[at], begins[back], ends[back], moved[back])
 
 
 class _Before(NamedTuple):
@@ -246,31 +280,39 @@ class _Before(NamedTuple):
     touched_bytes: Integers
 
 
-def _before(requests: Requests, groups: Integers, cap_bytes: int) -> _Before:
-    rows = requests.rows
+def _before(requests: Requests, touched: _Ranges, groups: Integers, cap_bytes: int) -> _Before:
+    """Counts of requests.
+
+    Args:
+        requests: the requests.
+        touched: what each rank touches in all of the run.
+        groups: group of each row.
+        cap_bytes: most bytes that are sent at once.
+    """
+    of_request = groups[requests.rows]
     lengths = requests.ends - requests.begins
-    of_extent, lows, highs = _extents(rows, requests.begins, requests.ends)
-    nobody = np.zeros_like(rows)
+    firsts, lows, highs = _extents(touched.rows, touched.begins, touched.ends)
     return _Before(
-        _sums(groups[rows], -(-lengths // cap_bytes), groups),
-        _sums(groups[rows], lengths, groups),
-        _sums(groups[rows], requests.begins % requests.stripes[rows] == 0, groups),
-        _stripe_clients(requests, groups, requests.ranks),
-        _stripe_clients(requests, groups, nobody),
-        _sums(groups[rows[of_extent]], highs - lows, groups),
+        _sums(of_request, -(-lengths // cap_bytes), groups),
+        _sums(of_request, lengths, groups),
+        _sums(of_request, requests.begins % requests.stripes[requests.rows] == 0, groups),
+        _stripe_clients(touched, requests.stripes, groups, touched.ranks),
+        _stripe_clients(touched, requests.stripes, groups, np.zeros_like(touched.ranks)),
+        _sums(groups[touched.rows[firsts]], highs - lows, groups),
     )
 
 
-def _left(requests: Requests, groups: Integers, before: _Before, stripe_clients: Integers, gathering: Gathering) -> Left:
+def _left(
+    ranges: _Ranges, stripes_of: Integers, groups: Integers, before: _Before, stripe_clients: Integers, *, gathering: Gathering
+) -> Left:
     forwarders, window, cap_bytes = gathering
-    of_request = forwarders.of_rank[requests.ranks]
-    windows = _windows(requests, window)
-    # Requests lie by row and offset, and sorting keeps that.
-    order, keys = _sorted(requests.rows * forwarders.total + of_request, windows)
-    firsts, lows, highs = _extents(keys, requests.begins[order], requests.ends[order])
-    rows = requests.rows[order[firsts]]
+    of_range = forwarders.of_rank[ranges.ranks]
+    # Ranges lie by row and offset, and sorting keeps that.
+    order, keys = _sorted(ranges.rows * forwarders.total + of_range, ranges.windows)
+    firsts, lows, highs = _extents(keys, ranges.begins[order], ranges.ends[order])
+    rows = ranges.rows[order[firsts]]
     first_piece, last_piece = lows // cap_bytes, (highs - 1) // cap_bytes
-    stripes = requests.stripes[rows]
+    stripes = stripes_of[rows]
     # The first piece starts where the extent does, all others at multiples of the cap.
     step = stripes // np.gcd(stripes, cap_bytes)
     aligned = (lows % stripes == 0) + (last_piece // step - first_piece // step)
@@ -286,17 +328,18 @@ def _left(requests: Requests, groups: Integers, before: _Before, stripe_clients:
         stripe_clients,
         before.stripe_count,
         before.touched_bytes,
-        None if window == TICK else _held(groups[requests.rows], requests.ends - requests.begins, of_request, windows, groups),
+        None if window == TICK else _held(ranges, of_range, groups),
     )
 
 
-def _held(of_request: Integers, lengths: Integers, forwarders: Integers, windows: Integers, groups: Integers) -> Integers:
+def _held(ranges: _Ranges, forwarders: Integers, groups: Integers) -> Integers:
     """The most bytes of each group that one forwarder gets in one window."""
     most = np.zeros(_total(groups), np.int64)
-    if len(of_request):
-        order, keys = _sorted(of_request * (int(forwarders.max()) + 1) + forwarders, windows)
+    if len(forwarders):
+        of_range = groups[ranges.rows]
+        order, keys = _sorted(of_range * (int(forwarders.max()) + 1) + forwarders, ranges.windows)
         firsts = np.flatnonzero(np.diff(keys, prepend=-1))
-        np.maximum.at(most, of_request[order[firsts]], np.add.reduceat(lengths[order], firsts))
+        np.maximum.at(most, of_range[order[firsts]], np.add.reduceat(ranges.moved_bytes[order], firsts))
     return most
 
 
@@ -359,17 +402,16 @@ def _running_most(values: Integers, keys: Integers) -> Integers:
     return shifted
 
 
-def _stripe_clients(requests: Requests, groups: Integers, clients: Integers) -> Integers:
+def _stripe_clients(touched: _Ranges, stripes_of: Integers, groups: Integers, clients: Integers) -> Integers:
     """Distinct pairs of stripe and client, by group."""
-    stripes = requests.stripes[requests.rows]
-    firsts, lasts = requests.begins // stripes, (requests.ends - 1) // stripes
-    order, keys = _sorted(requests.rows, clients)
-    firsts, lasts = firsts[order], lasts[order]
+    stripes = stripes_of[touched.rows]
+    order, keys = _sorted(touched.rows, clients)
+    firsts, lasts = (touched.begins // stripes)[order], ((touched.ends - 1) // stripes)[order]
     seen = np.full(len(keys), -1)
     is_same = np.append(False, ~_differs(keys)[1:])[: len(keys)]
     seen[is_same] = np.append(-1, _running_most(lasts, keys))[: len(keys)][is_same]
     new = np.maximum(lasts - np.maximum(firsts, seen + 1) + 1, 0)
-    return _sums(groups[requests.rows[order]], new, groups)
+    return _sums(groups[touched.rows[order]], new, groups)
 
 
 def _total(groups: Integers) -> int:
@@ -441,13 +483,15 @@ def _of_layer(
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
     if not is_enough.any():
         return {}
-    before = _before(requests, groups, CAP_BYTES)
+    touched = _ranges(requests, np.zeros_like(requests.rows))
+    before = _before(requests, touched, groups, CAP_BYTES)
     choices = _choices(tables, nprocs, transforms)
+    by_window = [_ranges(requests, _windows(requests, window)) for window in WINDOWS]
     lefts = [
-        _left(requests, groups, before, stripe_clients, Gathering(forwarders, window, CAP_BYTES))
+        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(forwarders, window, CAP_BYTES))
         for forwarders in choices
-        for stripe_clients in (_stripe_clients(requests, groups, forwarders.of_rank[requests.ranks]),)
-        for window in WINDOWS
+        for pairs in (_stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks]),)
+        for ranges, window in zip(by_window, WINDOWS, strict=True)
     ]
     changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])
     numbers, rows = changes.nonzero()
