@@ -1,6 +1,7 @@
 """What follows from one log's records: Arrow in, Arrow out."""
 
 from iomine.derive.access import file_access, request_sizes
+from iomine.derive.coalesce import coalescing
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.lineage import io_signature, lineage_id
 from iomine.derive.model import phase_model
@@ -23,6 +24,7 @@ __all__ = [
     "Times",
     "Totals",
     "access_runs",
+    "coalescing",
     "file_access",
     "file_overlap",
     "file_phases",

@@ -86,7 +86,7 @@ class _Laid(NamedTuple):
         return _sums(self.parts, self.ends - self.begins, part_count)
 
 
-class _Layouts(NamedTuple):
+class StripeLayouts(NamedTuple):
     """Lustre layouts: for each component of a file's first mirror in sync, those of one file together and in order.
 
     Attributes:
@@ -179,11 +179,11 @@ def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, pa.Arra
         tables: columns by table, in one or more parts.
         traces: the traces in these.
     """
-    layouts = _layouts(tables)
+    layouts = stripe_layouts(tables)
     return stacked([_file_overlap(tables, layouts, trace) for trace in traces])
 
 
-def _file_overlap(tables: Tables, layouts: _Layouts | None, ordered: Ordered) -> dict[str, pa.Array]:
+def _file_overlap(tables: Tables, layouts: StripeLayouts | None, ordered: Ordered) -> dict[str, pa.Array]:
     trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
     found = _measures(groups, order, hosts_of(groups.ranks, tables).indices.fill_null(-1).to_numpy(), layouts)
@@ -208,7 +208,7 @@ def _file_overlap(tables: Tables, layouts: _Layouts | None, ordered: Ordered) ->
     }
 
 
-def _measures(groups: Groups, order: Order, hosts: Integers, layouts: _Layouts | None) -> _Measures:
+def _measures(groups: Groups, order: Order, hosts: Integers, layouts: StripeLayouts | None) -> _Measures:
     rows, row_count = groups.rows, len(groups.file_ids)
     firsts_of_hosts, host_of = grouped(rows, hosts)
     traced = _traced(order)
@@ -239,7 +239,7 @@ def _measures(groups: Groups, order: Order, hosts: Integers, layouts: _Layouts |
 
 
 def _shared_and_straddling(
-    groups: Groups, order: Order, extents: _Extents, layouts: _Layouts | None, line: _Line
+    groups: Groups, order: Order, extents: _Extents, layouts: StripeLayouts | None, line: _Line
 ) -> tuple[Floats, Floats]:
     """Requests that straddle stripes and stripes that several ranks touched, of each row."""
     if layouts is None:
@@ -329,7 +329,7 @@ def _ranks_in(overlaps: _Laid, extents: _Extents, line: _Line) -> Floats:
     return _sums(line.part_of, has_any, len(line.lows))
 
 
-def _layouts(tables: Tables) -> _Layouts | None:
+def stripe_layouts(tables: Tables) -> StripeLayouts | None:
     """Layouts of all files that have a sound one, by what serves them; where ranks have a record each, that of the first."""
     names = ("file_id", "rank", "component_flags", "mirror_id", "extent_start_bytes", "stripe_bytes")
     parts = [
@@ -346,10 +346,10 @@ def _layouts(tables: Tables) -> _Layouts | None:
     is_odd = np.bincount(file_of, is_first & ((sizes <= 0) | (starts < 0))) > 0
     taken = np.flatnonzero(is_first & ~is_odd[file_of])
     taken = taken[np.lexsort((starts[taken], file_ids[taken]))]
-    return _Layouts(file_ids[taken], starts[taken], sizes[taken])
+    return StripeLayouts(file_ids[taken], starts[taken], sizes[taken])
 
 
-def _stripes(layouts: _Layouts, file_ids: Integers, line: _Line) -> tuple[_Stripes, Flags]:
+def _stripes(layouts: StripeLayouts, file_ids: Integers, line: _Line) -> tuple[_Stripes, Flags]:
     """The stripes of the files of all rows, and which rows have a layout."""
     firsts = np.searchsorted(layouts.file_ids, file_ids, side="left")
     component_counts = np.searchsorted(layouts.file_ids, file_ids, side="right") - firsts

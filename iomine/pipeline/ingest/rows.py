@@ -14,6 +14,7 @@ import pyarrow as pa
 from iomine.derive import (
     Tables,
     access_runs,
+    coalescing,
     file_access,
     file_overlap,
     file_phases,
@@ -198,6 +199,11 @@ class Given:
         return mpiio_posix(self.tables, self.traces)
 
     @cached_property
+    def runs(self) -> Columns:
+        """Columns of the table `access_run`."""
+        return access_runs(self.ordered)
+
+    @cached_property
     def model(self) -> Model:
         """The I/O model: classes of phases that do the same."""
         return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
@@ -299,7 +305,8 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "mpiio_posix": lambda given: given.transforms,
     "phase_class": lambda given: class_columns(given.model),
     "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
-    "access_run": lambda given: access_runs(given.ordered),
+    "access_run": lambda given: given.runs,
+    "coalescing": lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs),
     # Pictures show all requests that were traced.
     "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),
     "offset_detail": lambda given: offset_detail(given.log.tables, given.traced, given.run_seconds),

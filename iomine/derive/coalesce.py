@@ -1,0 +1,586 @@
+"""What forwarders would make of a layer's requests: how many they would leave, if each gathered those of some ranks.
+
+A forwarder holds the requests of one file and direction for a window, merges what touches or overlaps, and sends it on in
+pieces that end at multiples of a cap. A window is a time, or a *tick*: the k-th request of each rank on the file, which is
+what a collective call would see. After I/O forwarding (Jones et al., IOFSL) and two-phase I/O (ROMIO).
+
+Of a tick only requests of different ranks are merged, which blocking calls allow. Within a time a rank's own are merged too:
+that takes a program, or a library, that writes behind or reads ahead.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from iomine.derive.columns import TOO_MANY, labels, stacked
+from iomine.derive.order import Ordered
+from iomine.derive.overlaps import stripe_layouts
+from iomine.derive.ranks import hosts_of
+from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
+from iomine.schema.ops import OPS, WRITE
+from iomine.units import KIB, MIB
+
+# In place of seconds: a window that holds the k-th request of each rank.
+TICK: Final = "tick"
+Window = float | str
+
+# A Lustre RPC, and the stripe of a file without a layout.
+CAP_BYTES: Final = 4 * MIB
+STRIPE_BYTES: Final = MIB
+WINDOWS: Final[tuple[Window, ...]] = (TICK, 0.01, 1.0)
+MAPPINGS: Final = ("host", "blocks", "aggregators")
+MODES: Final = ("blocking", "write_behind", "read_ahead", "at_most")
+_BLOCKING, _WRITE_BEHIND, _READ_AHEAD, _AT_MOST = range(len(MODES))
+ACCESSES: Final = ("own", "shared")
+_STRIPE_EVIDENCE: Final = ("layout", "assumed")
+
+# Ranks to a forwarder: on the machines of the IOFSL paper, and in its largest run.
+_RANKS_TO_ONE: Final = (12, 298)
+_FEWEST_REQUESTS: Final = 100
+# Of reads so many must be consecutive or strided for a library to read them ahead.
+_MOST: Final = 0.9
+_AHEAD: Final = ("consecutive", "strided")
+_MOST_WINDOWS: Final = 1 << 40
+_INTEGERS_END: Final = 1 << 62
+# More ranks than any machine has.
+_MOST_RANKS: Final = 1 << 24
+
+# What one request costs: that of small ones in which there is next to no waiting.
+_SMALL_BYTES: Final = 64 * KIB
+_PERCENTILE: Final = 10
+_CACHE_SECONDS: Final = 1e-5
+_FEW: Final = "Fewer than 100 of its requests have at most 64 KiB."
+_CACHED: Final = "Its small requests take at most 10 us, as from a page cache."
+
+
+class Requests(NamedTuple):
+    """Requests of a layer that move something and whose place is known, by file and direction, then offset.
+
+    Attributes:
+        rows: file and direction of each, ascending; an index into the three below.
+        ranks: rank of each.
+        begins: where in the file each starts.
+        ends: where it ends.
+        starts: when each started, in seconds since the start of the run.
+        seconds: how long each took, as traced.
+        ticks: how many requests its rank made on the file in that direction before.
+        file_ids: file of each row.
+        ops: direction of each row, an index into `OPS`.
+        stripes: bytes of a stripe of the file of each row.
+        has_layout: whether these are those of the file's layout, for each row.
+        is_shared: whether several ranks touch the file of each row.
+    """
+
+    rows: Integers
+    ranks: Integers
+    begins: Integers
+    ends: Integers
+    starts: Floats
+    seconds: Floats
+    ticks: Integers
+    file_ids: Integers
+    ops: Integers
+    stripes: Integers
+    has_layout: Flags
+    is_shared: Flags
+
+    def with_stripes(self, stripe_bytes: int) -> "Requests":
+        """The same on files of other stripes."""
+        return self._replace(stripes=np.full_like(self.stripes, stripe_bytes), has_layout=np.ones_like(self.has_layout))
+
+
+class Forwarders(NamedTuple):
+    """Which forwarder takes a rank's requests.
+
+    Attributes:
+        mapping: how ranks go to forwarders, an index into `MAPPINGS`.
+        total: forwarders.
+        of_rank: forwarder of each rank from 0 on.
+    """
+
+    mapping: int
+    total: int
+    of_rank: Integers
+
+
+class Gathering(NamedTuple):
+    """How requests are gathered.
+
+    Attributes:
+        forwarders: which forwarder takes which.
+        window: seconds for which a forwarder holds requests, or `TICK`.
+        cap_bytes: most bytes that it sends on at once.
+    """
+
+    forwarders: Forwarders
+    window: Window
+    cap_bytes: int
+
+
+class Left(NamedTuple):
+    """What is left of requests, group by group.
+
+    Attributes:
+        request_count: requests, one that is longer than the cap as so many as it fills.
+        left_count: what forwarders send on, in pieces up to the cap.
+        moved_bytes: bytes of the requests.
+        left_bytes: bytes that forwarders send on; what is moved twice within a window is sent once.
+        aligned_count: requests that start on a stripe.
+        left_aligned_count: pieces that do.
+        stripe_client_count: distinct pairs of stripe and rank.
+        left_stripe_client_count: distinct pairs of stripe and forwarder.
+        stripe_count: distinct stripes.
+        touched_bytes: bytes that are moved at all, each once.
+        held_bytes: the most that one forwarder holds in a window; None where the window is a tick, in which ranks wait.
+    """
+
+    request_count: Integers
+    left_count: Integers
+    moved_bytes: Integers
+    left_bytes: Integers
+    aligned_count: Integers
+    left_aligned_count: Integers
+    stripe_client_count: Integers
+    left_stripe_client_count: Integers
+    stripe_count: Integers
+    touched_bytes: Integers
+    held_bytes: Integers | None
+
+
+def requests_of(ordered: Ordered, tables: Tables) -> Requests:
+    """The requests of a layer's trace that can be placed.
+
+    Files in whose trace an offset is not known are left out: what lies nobody knows where touches nobody knows what.
+
+    Args:
+        ordered: the trace.
+        tables: columns by table, in one or more parts; the layouts of files among them.
+    """
+    order, groups = ordered.filled, ordered.groups
+    row_count = len(groups.file_ids)
+    is_unknown = np.bincount(groups.rows, order.unknown(len(groups.ranks)), row_count) > 0
+    rows = groups.rows[order.groups]
+    at = np.flatnonzero(~is_unknown[rows])
+    ticks = np.arange(len(rows)) - np.repeat(order.firsts, np.diff(order.firsts, append=len(rows)))
+    at = at[np.lexsort((order.begins[at], rows[at]))]
+    file_numbers = np.unique(groups.file_ids, return_inverse=True)[1]
+    pairs = np.unique(np.stack([file_numbers[groups.rows], groups.ranks]), axis=1)[0]
+    stripes, has_layout = _stripes(groups.file_ids, tables)
+    starts, ends = (column[order.at][at] for column in (ordered.trace.starts, ordered.trace.ends))
+    with np.errstate(invalid="ignore", over="ignore"):
+        seconds = ends - starts
+    return Requests(
+        rows[at],
+        groups.ranks[order.groups[at]],
+        order.begins[at],
+        order.ends[at],
+        starts,
+        seconds,
+        ticks[at],
+        groups.file_ids,
+        groups.ops,
+        stripes,
+        has_layout,
+        (np.bincount(pairs) > 1)[file_numbers],
+    )
+
+
+def _stripes(file_ids: Integers, tables: Tables) -> tuple[Integers, Flags]:
+    """Bytes of a stripe of each file, the largest of its components, and whether a layout tells."""
+    layouts = stripe_layouts(tables)
+    if layouts is None:
+        return np.full(len(file_ids), STRIPE_BYTES), np.zeros(len(file_ids), dtype=bool)
+    order = np.lexsort((layouts.sizes, layouts.file_ids))
+    ids, sizes = layouts.file_ids[order], layouts.sizes[order]
+    last = np.searchsorted(ids, file_ids, side="right") - 1
+    is_there = (last >= 0) & (ids[last] == file_ids)
+    return np.where(is_there, sizes[last], STRIPE_BYTES), is_there
+
+
+def by_blocks(nprocs: int, count: int) -> Forwarders:
+    """Forwarders that take equal blocks of ranks each: `rank * count // nprocs`."""
+    return Forwarders(MAPPINGS.index("blocks"), count, np.arange(nprocs) * count // nprocs)
+
+
+def by_host(nprocs: int, tables: Tables) -> Forwarders | None:
+    """A forwarder on each host; None where the host of a rank is not known."""
+    hosts = hosts_of(np.arange(nprocs), tables).indices.fill_null(-1).to_numpy()
+    if not len(hosts) or hosts.min() < 0:
+        return None
+    used, of_rank = np.unique(hosts, return_inverse=True)
+    return Forwarders(MAPPINGS.index("host"), len(used), of_rank)
+
+
+def by_aggregators(nprocs: int, ranks: Sequence[int]) -> Forwarders:
+    """Each of some ranks is a forwarder, for itself and the ranks up to the next."""
+    ends = np.unique(ranks)
+    of_rank = np.searchsorted(ends, np.arange(nprocs), side="right") - 1
+    return Forwarders(MAPPINGS.index("aggregators"), len(ends), np.maximum(of_rank, 0))
+
+
+def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Left:
+    """What forwarders leave of requests.
+
+    Args:
+        requests: the requests.
+        groups: for each of their rows the group that it counts in, from 0.
+        gathering: how they are gathered.
+    """
+    forwarders, window, cap_bytes = gathering
+    touched = _ranges(requests, np.zeros_like(requests.rows))
+    pairs = _stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks])
+    ranges = _ranges(requests, _windows(requests, window))
+    before = _before(requests, touched, groups, cap_bytes)
+    return _left(ranges, requests.stripes, groups, before, pairs, gathering=gathering)
+
+
+class _Ranges(NamedTuple):
+    """What each rank touches in each window, ranges that touch as one; by row and offset.
+
+    Attributes:
+        rows: row of each.
+        ranks: rank of each.
+        windows: window of each.
+        begins: where in the file each begins.
+        ends: where it ends.
+        moved_bytes: bytes moved within it.
+    """
+
+    rows: Integers
+    ranks: Integers
+    windows: Integers
+    begins: Integers
+    ends: Integers
+    moved_bytes: Integers
+
+
+def _ranges(requests: Requests, windows: Integers) -> _Ranges:
+    order, keys = _sorted(requests.rows * (int(requests.ranks.max(initial=0)) + 1) + requests.ranks, windows)
+    firsts, begins, ends = _extents(keys, requests.begins[order], requests.ends[order])
+    moved = np.add.reduceat((requests.ends - requests.begins)[order], firsts) if len(firsts) else firsts
+    at = order[firsts]
+    back = np.lexsort((begins, requests.rows[at]))
+    at = at[back]
+    return _Ranges(requests.rows[at], requests.ranks[at], windows[at], begins[back], ends[back], moved[back])
+
+
+class _Before(NamedTuple):
+    """What does not depend on forwarders, by group."""
+
+    request_count: Integers
+    moved_bytes: Integers
+    aligned_count: Integers
+    stripe_client_count: Integers
+    stripe_count: Integers
+    touched_bytes: Integers
+
+
+def _before(requests: Requests, touched: _Ranges, groups: Integers, cap_bytes: int) -> _Before:
+    """Counts of requests.
+
+    Args:
+        requests: the requests.
+        touched: what each rank touches in all of the run.
+        groups: group of each row.
+        cap_bytes: most bytes that are sent at once.
+    """
+    of_request = groups[requests.rows]
+    lengths = requests.ends - requests.begins
+    firsts, lows, highs = _extents(touched.rows, touched.begins, touched.ends)
+    return _Before(
+        _sums(of_request, -(-lengths // cap_bytes), groups),
+        _sums(of_request, lengths, groups),
+        _sums(of_request, requests.begins % requests.stripes[requests.rows] == 0, groups),
+        _stripe_clients(touched, requests.stripes, groups, touched.ranks),
+        _stripe_clients(touched, requests.stripes, groups, np.zeros_like(touched.ranks)),
+        _sums(groups[touched.rows[firsts]], highs - lows, groups),
+    )
+
+
+def _left(
+    ranges: _Ranges, stripes_of: Integers, groups: Integers, before: _Before, stripe_clients: Integers, *, gathering: Gathering
+) -> Left:
+    forwarders, window, cap_bytes = gathering
+    of_range = forwarders.of_rank[ranges.ranks]
+    # Ranges lie by row and offset, and sorting keeps that.
+    order, keys = _sorted(ranges.rows * forwarders.total + of_range, ranges.windows)
+    firsts, lows, highs = _extents(keys, ranges.begins[order], ranges.ends[order])
+    rows = ranges.rows[order[firsts]]
+    first_piece, last_piece = lows // cap_bytes, (highs - 1) // cap_bytes
+    stripes = stripes_of[rows]
+    # The first piece starts where the extent does, all others at multiples of the cap.
+    step = stripes // np.gcd(stripes, cap_bytes)
+    aligned = (lows % stripes == 0) + (last_piece // step - first_piece // step)
+    of_group = groups[rows]
+    return Left(
+        before.request_count,
+        _sums(of_group, last_piece - first_piece + 1, groups),
+        before.moved_bytes,
+        _sums(of_group, highs - lows, groups),
+        before.aligned_count,
+        _sums(of_group, aligned, groups),
+        before.stripe_client_count,
+        stripe_clients,
+        before.stripe_count,
+        before.touched_bytes,
+        None if window == TICK else _held(ranges, of_range, groups),
+    )
+
+
+def _held(ranges: _Ranges, forwarders: Integers, groups: Integers) -> Integers:
+    """The most bytes of each group that one forwarder gets in one window."""
+    most = np.zeros(_total(groups), np.int64)
+    if len(forwarders):
+        of_range = groups[ranges.rows]
+        order, keys = _sorted(of_range * (int(forwarders.max()) + 1) + forwarders, ranges.windows)
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        np.maximum.at(most, of_range[order[firsts]], np.add.reduceat(ranges.moved_bytes[order], firsts))
+    return most
+
+
+def _windows(requests: Requests, window: Window) -> Integers:
+    """Number of the window of each request, from 0."""
+    if isinstance(window, str):
+        return requests.ticks
+    with np.errstate(invalid="ignore", over="ignore"):
+        numbers = np.floor(requests.starts / window)
+    # What started nobody knows when is held with what started first.
+    is_known = np.abs(numbers) < _MOST_WINDOWS
+    found: Integers = np.where(is_known, numbers, numbers.min(where=is_known, initial=_MOST_WINDOWS)).astype(np.int64)
+    found -= found.min(initial=_MOST_WINDOWS)
+    return found
+
+
+def _sorted(numbers: Integers, windows: Integers) -> tuple[Integers, Integers]:
+    """Requests in the order of number and window, and for each in that order a number for the two, from 0."""
+    width = int(windows.max(initial=0)) + 1
+    if (int(numbers.max(initial=0)) + 1) * width < _INTEGERS_END:
+        keys = numbers * width + windows
+        order = np.argsort(keys, kind="stable")
+        return order, np.cumsum(_differs(keys[order]))
+    order = np.lexsort((windows, numbers))
+    return order, np.cumsum(_differs(numbers[order]) | _differs(windows[order]))
+
+
+def _differs(values: Integers) -> Flags:
+    """Whether each value differs from the one before it."""
+    differs = np.zeros(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs
+
+
+def _extents(keys: Integers, begins: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
+    """Ranges of equal key that touch or overlap as one; they come by key, and then by where they begin.
+
+    Returns:
+        Index of the first range of each, where it begins, and where it ends.
+    """
+    is_first = _differs(keys)
+    is_first[:1] = True
+    is_first[1:] |= begins[1:] > _running_most(ends, keys)[:-1]
+    firsts = np.flatnonzero(is_first)
+    return firsts, begins[firsts], np.maximum.reduceat(ends, firsts) if len(firsts) else ends
+
+
+def _running_most(values: Integers, keys: Integers) -> Integers:
+    """The most of each key up to each place; keys ascend from 0 on, values are not negative."""
+    if not len(values):
+        return values
+    step = int(values.max()) + 1
+    if step * (int(keys[-1]) + 1) >= _INTEGERS_END:
+        # Their order will do in place of the values.
+        distinct, places = np.unique(values, return_inverse=True)
+        most: Integers = distinct[_running_most(places, np.cumsum(_differs(keys)))]
+        return most
+    shifts = keys * step
+    shifted: Integers = np.maximum.accumulate(values + shifts) - shifts
+    return shifted
+
+
+def _stripe_clients(touched: _Ranges, stripes_of: Integers, groups: Integers, clients: Integers) -> Integers:
+    """Distinct pairs of stripe and client, by group."""
+    stripes = stripes_of[touched.rows]
+    order, keys = _sorted(touched.rows, clients)
+    firsts, lasts = (touched.begins // stripes)[order], ((touched.ends - 1) // stripes)[order]
+    seen = np.full(len(keys), -1)
+    is_same = np.append(False, ~_differs(keys)[1:])[: len(keys)]
+    seen[is_same] = np.append(-1, _running_most(lasts, keys))[: len(keys)][is_same]
+    new = np.maximum(lasts - np.maximum(firsts, seen + 1) + 1, 0)
+    return _sums(groups[touched.rows[order]], new, groups)
+
+
+def _total(groups: Integers) -> int:
+    return int(groups.max(initial=-1)) + 1
+
+
+def _sums(keys: Integers, values: npt.NDArray[Any], groups: Integers) -> Integers:
+    """Whole sums by group."""
+    sums = np.zeros(_total(groups), np.int64)
+    np.add.at(sums, keys, values)
+    return sums
+
+
+def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, list[str | None]]:
+    """Seconds that one request costs beside what its bytes do: the 10th percentile of those of at most 64 KiB, by group.
+
+    These have the least of transfer and waiting in them. It is an estimate.
+
+    Args:
+        requests: the requests.
+        groups: for each of their rows the group that it counts in, from 0.
+
+    Returns:
+        The cost, NaN where it is not known, and why not.
+    """
+    of_request, seconds = groups[requests.rows], requests.seconds
+    is_small = (requests.ends - requests.begins <= _SMALL_BYTES) & (seconds >= 0) & (seconds < TOO_MANY)
+    at = np.flatnonzero(is_small)
+    at = at[np.lexsort((seconds[at], of_request[at]))]
+    in_group = np.bincount(of_request[at], minlength=_total(groups))
+    costs = np.full(len(in_group), np.nan)
+    is_enough = in_group >= _FEWEST_REQUESTS
+    # The nearest rank: the least value that a tenth are not above.
+    places = np.cumsum(in_group) - in_group + -(-in_group * _PERCENTILE // 100) - 1
+    costs[is_enough] = seconds[at][places[is_enough]]
+    is_cached = costs <= _CACHE_SECONDS
+    costs[is_cached] = np.nan
+    return costs, [_CACHED if cached else None if enough else _FEW for cached, enough in zip(is_cached, is_enough, strict=True)]
+
+
+def coalescing(
+    tables: Tables, traces: Sequence[Ordered], nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any]
+) -> dict[str, pa.Array]:
+    """Rows of the table `coalescing`; no columns where there are no rows.
+
+    Files count together that lie on one mount and are touched by one rank each, or by several. A row is left out where a
+    layer made fewer than 100 requests of them in its direction, and where forwarders leave as many.
+
+    Args:
+        tables: columns by table, in one or more parts.
+        traces: the traces in these.
+        nprocs: processes of the run.
+        transforms: columns of the table `mpiio_posix`.
+        runs: columns of the table `access_run`.
+    """
+    parts = (_of_layer(tables, ordered, nprocs, transforms, runs) for ordered in traces)
+    return stacked([part for part in parts if part])
+
+
+def _of_layer(
+    tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any]
+) -> dict[str, pa.Array]:
+    layer, trace = ordered.trace.layer, ordered.trace
+    if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
+        return {}
+    requests = requests_of(ordered, tables)
+    mounts, mount_of = _mounts(tables, requests.file_ids)
+    firsts, groups = grouped(mount_of, requests.is_shared.astype(np.int64), requests.ops)
+    is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
+    if not is_enough.any():
+        return {}
+    touched = _ranges(requests, np.zeros_like(requests.rows))
+    before = _before(requests, touched, groups, CAP_BYTES)
+    choices = _choices(tables, nprocs, transforms)
+    by_window = [_ranges(requests, _windows(requests, window)) for window in WINDOWS]
+    lefts = [
+        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(forwarders, window, CAP_BYTES))
+        for forwarders in choices
+        for pairs in (_stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks]),)
+        for ranges, window in zip(by_window, WINDOWS, strict=True)
+    ]
+    changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])
+    numbers, rows = changes.nonzero()
+    if not len(rows):
+        return {}
+    chosen, windows = np.divmod(numbers, len(WINDOWS))
+    is_tick = np.array([window == TICK for window in WINDOWS])[windows]
+    costs, reasons = request_costs(requests, groups)
+    is_ahead = _ahead(layer, requests, groups, runs)
+    in_time = np.where(requests.ops[firsts] == WRITE, _WRITE_BEHIND, np.where(is_ahead, _READ_AHEAD, _AT_MOST))
+    has_layout = np.bincount(groups, ~requests.has_layout) == 0
+    at = firsts[rows]
+    # Each measure of all ways to gather, of which those that change something are taken.
+    found = {
+        name: np.array([np.zeros(len(firsts), np.int64) if one is None else one for one in column])[numbers, rows]
+        for name, column in zip(Left._fields, zip(*lefts, strict=True), strict=True)
+    }
+    left_count, request_count = found["left_count"], found["request_count"]
+    saved = (request_count - left_count) * costs[rows]
+    return {
+        "layer": labels(np.zeros(len(rows), np.int64), [layer]),
+        "mount": pa.array([mounts[mount] for mount in mount_of[at].tolist()], pa.string()),
+        "access": labels(requests.is_shared[at].astype(np.int64), ACCESSES),
+        "op": labels(requests.ops[at], OPS),
+        "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
+        "forwarder_count": pa.array(np.array([each.total for each in choices])[chosen]),
+        "window_seconds": pa.array(np.array([0 if window == TICK else window for window in WINDOWS])[windows], mask=is_tick),
+        "mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
+        "file_count": pa.array(np.bincount(groups)[rows]),
+        **{name: pa.array(found[name]) for name in ("request_count", "left_count")},
+        "request_mean_bytes": pa.array(found["moved_bytes"] / request_count),
+        "left_mean_bytes": pa.array(found["left_bytes"] / left_count),
+        "stripe_aligned_ratio": pa.array(found["aligned_count"] / request_count),
+        "left_aligned_ratio": pa.array(found["left_aligned_count"] / left_count),
+        **{name: pa.array(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
+        "touched_ratio": pa.array(found["touched_bytes"] / found["moved_bytes"]),
+        "held_bytes": pa.array(found["held_bytes"], mask=is_tick),
+        "request_cost_seconds": pa.array(costs[rows], mask=np.isnan(saved)),
+        "gathering_core_seconds": pa.array(saved, mask=np.isnan(saved)),
+        "cost_reason": pa.array([reasons[row] for row in rows.tolist()], pa.string()),
+        "stripe_evidence": labels((~has_layout[rows]).astype(np.int64), _STRIPE_EVIDENCE),
+    }
+
+
+def _choices(tables: Tables, nprocs: int, transforms: Mapping[str, Any]) -> list[Forwarders]:
+    """Forwarders that may be: one a host, for so many ranks, one, each rank itself, and those of MPI-IO; each number once."""
+    found_lists = transforms["aggregator_ranks"].to_pylist() if transforms else []
+    lists = [tuple(int(rank) for rank in ranks) for ranks in found_lists if ranks]
+    found = [hosts] if (hosts := by_host(nprocs, tables)) else []
+    found += [by_blocks(nprocs, count) for count in (*(-(-nprocs // ranks) for ranks in _RANKS_TO_ONE), 1, nprocs)]
+    if lists and max(map(max, lists)) < nprocs:
+        found.append(by_aggregators(nprocs, Counter(sorted(lists)).most_common(1)[0][0]))
+    distinct: dict[int, Forwarders] = {}
+    for each in found:
+        distinct.setdefault(each.total, each)
+    return list(distinct.values())
+
+
+def _mounts(tables: Tables, file_ids: Integers) -> tuple[list[str | None], Integers]:
+    """Mounts, and the number of that of each file."""
+    wanted = set(file_ids.tolist())
+    mount_of = {
+        file_id: mount
+        for part in tables.get("file_name", ())
+        for file_id, mount in zip(part["file_id"], part["mount"], strict=True)
+        if file_id in wanted
+    }
+    numbers: dict[str | None, int] = {}
+    of_files = [numbers.setdefault(mount_of.get(file_id), len(numbers)) for file_id in file_ids.tolist()]
+    return list(numbers), np.array(of_files, np.int64)
+
+
+def _ahead(layer: str, requests: Requests, groups: Integers, runs: Mapping[str, Any]) -> Flags:
+    """Whether nearly all requests of each group are consecutive or strided, so that a library can read them ahead."""
+    if not runs:
+        return np.zeros(_total(groups), dtype=bool)
+    of_layer = np.flatnonzero(np.asarray(pc.equal(runs["layer"].cast(pa.string()), layer)))
+    file_ids, counted = (runs[name].to_numpy(zero_copy_only=False)[of_layer] for name in ("file_id", "request_count"))
+    ops, patterns = (runs[name].take(pa.array(of_layer)).cast(pa.string()) for name in ("op", "pattern"))
+    is_ahead = np.asarray(pc.is_in(patterns, pa.array(_AHEAD)))
+    codes = np.asarray(pc.index_in(ops, pa.array(OPS)))
+    # Rows come by file, and then by direction.
+    ids = np.unique(requests.file_ids)
+    keys = np.searchsorted(ids, requests.file_ids) * len(OPS) + requests.ops
+    of_run = np.minimum(np.searchsorted(ids, file_ids), len(ids) - 1)
+    is_there = ids[of_run] == file_ids
+    group_of = np.full(len(ids) * len(OPS), -1)
+    group_of[keys] = groups
+    of_group = np.where(is_there, group_of[of_run * len(OPS) + codes], -1)
+    at = np.flatnonzero(of_group >= 0)
+    of_all = np.bincount(of_group[at], counted[at], _total(groups))
+    return np.bincount(of_group[at], counted[at] * is_ahead[at], _total(groups)) >= _MOST * np.maximum(of_all, 1)
