@@ -221,6 +221,8 @@ def test_no_command_is_left_out():
     # is what `serve` answers, and what `predict`, `model` and `fabric` show of names of systems, files and devices.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
     seen |= {"workload", "site", "serve", "digest", "predict", "model", "fabric"}
+    # Names that `pack` and `unpack` meet are tried with their own tests.
+    seen |= {"pack", "unpack"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 
