@@ -1,11 +1,14 @@
 """Questions that Ctrl-C can break off."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from iomine.views.passing import Connection
 from iomine.views.query import NO_LIMITS, Limits, answer, open_catalog
 from iomine.views.questions import Parameters
 
@@ -22,7 +25,8 @@ def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: 
         KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
     """
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
-    with open_catalog(database, limits) as con, ThreadPoolExecutor(1) as worker:
+    con = _opened(database, limits, _version(database))
+    with ThreadPoolExecutor(1) as worker:
         answering = worker.submit(answer, con, sql, parameters, limits)
         try:
             return answering.result()
@@ -32,3 +36,16 @@ def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: 
                 con.interrupt()
                 wait([answering], _PATIENCE_SECONDS)
             raise
+
+
+@lru_cache(maxsize=1)
+def _opened(database: Path, limits: Limits, version: object) -> Connection:  # noqa: ARG001  a sweep puts another file in its place
+    """The connection that the last question was asked on: a command asks many, and to open one takes longer than most of them."""
+    return open_catalog(database, limits)
+
+
+def _version(database: Path) -> object:
+    with suppress(OSError):
+        stat = database.stat()
+        return stat.st_dev, stat.st_ino, stat.st_mtime_ns
+    return None
