@@ -122,10 +122,15 @@ def answers(site: Path) -> Iterator[Callable[[str], pa.Table]]:
 
 
 @pytest.fixture
-def terminal(capsys, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command on a terminal that shows no colours, and gives what it showed."""
+def _colourless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wide terminal that shows no colours."""
     monkeypatch.setenv("COLUMNS", "100000")
     monkeypatch.setenv("TERM", "dumb")
+
+
+@pytest.fixture
+def terminal(_colourless, capsys, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Runs a command on a terminal, and gives what it showed."""
 
     def shown(*arguments: str | Path) -> str:
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -177,10 +182,10 @@ def test_views_hand_on_what_they_hold(answers, view: str, tmp_path: Path):
     assert not CONTROLS.search("".join(lines))
 
 
+@pytest.mark.usefixtures("_colourless")
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_cannot_steer_a_terminal(answers, view: str, capsys, monkeypatch: pytest.MonkeyPatch):
     """No control character, and none that turns text around, reaches a terminal, in no format: shown as `iomine sql` shows it."""
-    monkeypatch.setenv("COLUMNS", "100000")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     for form in (Format.TABLE, Format.CSV, Format.JSON):
         write(answers(view), form, None)
