@@ -1,6 +1,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,14 @@ def shared_data() -> Path:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Parts the tiers, and puts the files that take longest first, so that no process is left with one of them at the end."""
+    # Of thousands of tests, so a file's path is looked at once.
+    is_cluster = cache(lambda path: _CLUSTER in path.parents)
+    name = cache(lambda path: str(path.relative_to(REPO)))
     for item in items:
-        if _CLUSTER in item.path.parents or _TAKE_LONG.intersection(getattr(item, "fixturenames", ())):
+        if is_cluster(item.path) or _TAKE_LONG.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("proof")
     seconds = seconds_by_file()
-    items.sort(key=lambda item: -seconds.get(str(item.path.relative_to(REPO)), 0))
+    items.sort(key=lambda item: -seconds.get(name(item.path), 0))
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from iomine.pipeline.reports import Reported
 from iomine.pipeline.stages import context
+from iomine.pipeline.stages import report as report_stage
 from iomine.schema import TABLES
 from iomine.triggers import TRIGGERS
 from iomine.views.query import answer_own, open_catalog
@@ -45,6 +47,11 @@ State = dict[str, tuple[int, int]]
 def judge_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes sweeps judge by one trigger: planning the questions of all takes longer than the rest of a small sweep."""
     monkeypatch.setattr(context, "site_triggers", lambda _warehouse: {"P05": TRIGGERS["P05"]})
+
+
+def write_no_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sweeps end without reports, which tests of what they read and commit do not look at."""
+    monkeypatch.setattr(report_stage, "report_due", lambda *_: Reported(0, 0, ()))
 
 
 def judge_by(monkeypatch: pytest.MonkeyPatch, *codes: str) -> None:

@@ -22,7 +22,7 @@ def command(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", readable=False, help="Folders and files to look through for Darshan logs.")
     ],
-    into: Annotated[Path, typer.Option("--into", metavar="ARCHIVE", help="Folder of the archive; several may pack into it at once.")],
+    into: Annotated[Path, typer.Option("--into", metavar="ARCHIVE", help="Folder of the archive; several may pack at once.")],
     files: Annotated[int, typer.Option("--files", metavar="M", help="Over how many tar files logs are spread.")] = 1,
     remove: Annotated[
         bool, typer.Option("--remove", help="Remove each log once it was read back from the archive and is the same.")

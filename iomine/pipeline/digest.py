@@ -32,7 +32,7 @@ from iomine.post.tokens import passing_signer, signer_of, signer_with_key
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.settings import read_site_file
 from iomine.views.answers import Ask
-from iomine.views.query import answer, open_catalog
+from iomine.views.query import answer_own, open_catalog
 from iomine.views.questions import question
 
 FIRST_NIGHTS: Final = 14
@@ -117,7 +117,7 @@ def digest(order: Order) -> Done:
     _check_way(order, settings)
     with ExitStack() as stack:
         con = stack.enter_context(open_catalog(warehouse.database))
-        ask = partial(answer, con)
+        ask = partial(answer_own, con)
         until = _until(ask, order)
         stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
         office = stack.enter_context(_office(order, settings))

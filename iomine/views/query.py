@@ -119,15 +119,16 @@ def answer(
         return relation.to_arrow_table() if limits.memory_bytes is None else _bounded(relation, limits.memory_bytes)
 
 
-def answer_own(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+def answer_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> pa.Table:
     """The answer to one query of the program's own, which needs no guard.
 
     DuckDB plans it once. For `answer` it does so twice, the first time for the names of columns; of small nights that takes a
     third of the time of all queries.
 
     Args:
-        con: from `passing_views`.
+        con: from `passing_views` or `open_catalog`.
         sql: one query.
+        parameters: as for `answer`.
 
     Raises:
         UsageError, LimitError, WarehouseError: as for `answer`.
@@ -135,7 +136,7 @@ def answer_own(con: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
     with failures_named(), warnings.catch_warnings():
         # DuckDB warns that Arrow copies the rows once more, which takes less than to plan again.
         warnings.simplefilter("ignore", UserWarning)
-        return con.execute(sql).to_arrow_table()
+        return con.execute(sql, parameters).to_arrow_table()
 
 
 def ask(

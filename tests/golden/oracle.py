@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from darshan.backend import cffi_backend as backend
 from darshan.backend.apmpi import log_get_apmpi_record
 from darshan.backend.apxc import log_get_apxc_record
 
 Record = dict[str, Any]
 
+OPS = ("write", "read")
 _PART_OF = ("H5D", "PNETCDF_VAR")
 
 
@@ -95,26 +97,23 @@ def heatmap(path: str) -> list[Record]:
     ]
 
 
-def dxt(path: str, module: str) -> tuple[list[Record], list[Record]]:
-    """Trace records, and their segments: the writes of a record, then its reads."""
+def dxt(path: str, module: str) -> tuple[pa.Table, pa.Table]:
+    """Trace records, and their segments: the writes of a record, then its reads. As columns: segments are millions."""
     records = _records(path, lambda log: backend.log_get_record(log, module))
-    files, segments = [], []
-    for record in records:
-        whose = {"file_id": _signed([record["id"]])[0], "rank": record["rank"], "host": record["hostname"]}
-        files.append(whose | {"write_count": record["write_count"], "read_count": record["read_count"]})
-        segments += [
-            whose
-            | {
-                "op": op,
-                "offset_bytes": segment["offset"],
-                "length_bytes": segment["length"],
-                "start_seconds": segment["start_time"],
-                "end_seconds": segment["end_time"],
-            }
-            for op in ("write", "read")
-            for segment in record[f"{op}_segments"]
-        ]
-    return files, segments
+    ids = _signed([record["id"] for record in records])
+    files = {"file_id": ids} | {
+        column: [record[name] for record in records]
+        for column, name in (("rank", "rank"), ("host", "hostname"), ("write_count", "write_count"), ("read_count", "read_count"))
+    }
+    parts = [(index, op, segment) for index, record in enumerate(records) for op in OPS for segment in record[f"{op}_segments"]]
+    of_record = pa.array([index for index, _, _ in parts], pa.int64())
+    segments = {column: pa.array(files[column]).take(of_record) for column in ("file_id", "rank", "host")}
+    segments["op"] = pa.array([op for _, op, _ in parts], pa.string())
+    for column, name in (("offset_bytes", "offset"), ("length_bytes", "length")):
+        segments[column] = pa.array([segment[name] for _, _, segment in parts], pa.int64())
+    for column, name in (("start_seconds", "start_time"), ("end_seconds", "end_time")):
+        segments[column] = pa.array([segment[name] for _, _, segment in parts], pa.float64())
+    return pa.table(files), pa.table(segments)
 
 
 def fresh(function: str, path: str) -> Any:
@@ -126,11 +125,14 @@ def fresh(function: str, path: str) -> Any:
         return pool.apply(globals()[function], (path,))
 
 
-def apmpi(path: str) -> tuple[Record, list[Record]]:
-    """The header, and the counters of each rank by name."""
+def apmpi(path: str) -> tuple[Record, pa.Table]:
+    """The header, and a row for each rank, with a column for each counter."""
     with _opened(path) as log:
         head = log_get_apmpi_record(log, "APMPI", "HEADER")
-        return head, list(iter(lambda: log_get_apmpi_record(log, "APMPI", "PERF"), None))
+        ranks = list(iter(lambda: log_get_apmpi_record(log, "APMPI", "PERF"), None))
+    names = dict.fromkeys(name for rank in ranks for name in rank["all_counters"])
+    whose = {name: [rank[name] for rank in ranks] for name in ("rank", "node_name")}
+    return head, pa.table(whose | {name: np.array([rank["all_counters"][name] for rank in ranks]) for name in names})
 
 
 def apxc(path: str) -> tuple[Record, list[Record]]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from iomine.views.passing import Connection
 from iomine.views.query import NO_LIMITS, Limits, answer, open_catalog, set_variables
 from iomine.views.questions import Parameters
 
@@ -36,8 +39,8 @@ def ask(
         KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
     """
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
-    with open_catalog(database, limits) as con, ThreadPoolExecutor(1) as worker:
-        set_variables(con, variables or {})
+    con = _opened(database, limits, _version(database), tuple(sorted((variables or {}).items())))
+    with ThreadPoolExecutor(1) as worker:
         answering = worker.submit(answer, con, sql, parameters, limits)
         try:
             return answering.result()
@@ -47,3 +50,23 @@ def ask(
                 con.interrupt()
                 wait([answering], _PATIENCE_SECONDS)
             raise
+
+
+@lru_cache(maxsize=1)
+def _opened(
+    database: Path,
+    limits: Limits,
+    version: object,  # noqa: ARG001  a sweep puts another file in its place
+    variables: tuple[tuple[str, float | str], ...],
+) -> Connection:
+    """The connection that the last question was asked on: a command asks many, and to open one takes longer than most of them."""
+    con = open_catalog(database, limits)
+    set_variables(con, dict(variables))
+    return con
+
+
+def _version(database: Path) -> object:
+    with suppress(OSError):
+        stat = database.stat()
+        return stat.st_dev, stat.st_ino, stat.st_mtime_ns
+    return None

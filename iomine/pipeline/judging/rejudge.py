@@ -25,7 +25,8 @@ from iomine.schema.registry import arrow_schema
 from iomine.sqltext import literal, quoted
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, Trigger
-from iomine.views.query import ask, open_catalog
+from iomine.views.passing import Connection
+from iomine.views.query import answer_own, open_catalog, set_variables
 
 # A query takes its second to plan, so small nights share one, and here no verdict is to be written, whose texts take memory.
 _COMPARED_AT_ONCE: Final = 100_000
@@ -73,10 +74,12 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
         snapshot = warehouse.lake.snapshot()
         build_views(snapshot, database)
-        answers = [
-            ask(database, _changes_sql(judges, ruleset, span, _stale(database, judges, span)), variables=settings(judges))
-            for span in _with_progress("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
-        ]
+        with open_catalog(database) as con:
+            set_variables(con, settings(judges))
+            answers = [
+                answer_own(con, _changes_sql(judges, ruleset, span, _stale(con, judges, span)))
+                for span in _with_progress("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
+            ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
     changes = sums.rename_columns([*_WHOSE, *_CHANGES])
     total = pc.add(pc.add(changes["now_fired_count"], changes["no_longer_fired_count"]), changes["other_count"])
@@ -108,13 +111,14 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 
         def verdicts(span: Span) -> pa.Table:
             nonlocal changed
-            stale = _stale(database, judges, span)
-            judged = ask(database, _verdicts_sql(judges, ruleset, span, stale), variables=settings(judges))
+            judged = answer_own(con, _verdicts_sql(judges, ruleset, span, _stale(con, judges, span)))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
-            kept = ask(database, _kept_sql(ruleset, span))
+            kept = answer_own(con, _kept_sql(ruleset, span))
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
 
-        files = written(staging, "verdict", _with_progress("judge", found), verdicts, *VERDICT_ORDER)
+        with open_catalog(database) as con:
+            set_variables(con, settings(judges))
+            files = written(staging, "verdict", _with_progress("judge", found), verdicts, *VERDICT_ORDER)
         nights = {partition for span in found for partition in span.partitions}
         if files:
             note_due(warehouse, nights)
@@ -146,7 +150,7 @@ def _with_progress(stage: str, found: list[Span]) -> Iterator[Span]:
         progress.report(stage, done, total)
 
 
-def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:
+def _stale(con: Connection, judges: list[Trigger], span: Span) -> set[str]:
     """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
     wanted: dict[str, dict[str, float]] = {view: {} for view in features(judges)}
     for trigger in judges:
@@ -158,7 +162,7 @@ def _stale(database: Path, judges: list[Trigger], span: Span) -> set[str]:
     ]
     logs = f"SELECT count(*) AS logs FROM core.log WHERE {span.where}"  # noqa: S608
     stale = f"SELECT view FROM ({' UNION ALL '.join(counts)}), ({logs}) WHERE count <> logs"  # noqa: S608
-    return set(ask(database, stale)["view"].to_pylist())
+    return set(answer_own(con, stale)["view"].to_pylist())
 
 
 def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:

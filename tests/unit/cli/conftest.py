@@ -35,14 +35,15 @@ def iomine(monkeypatch: pytest.MonkeyPatch) -> Run:
     return run
 
 
-@pytest.fixture
-def warehouse_of(tmp_path: Path) -> Callable[..., Path]:
-    """Makes a warehouse that holds the given rows of the lake's tables; columns left out are NULL."""
+@pytest.fixture(scope="session")
+def warehouse_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Makes a warehouse, in a folder of its own, that holds the given rows of the lake's tables; columns left out are NULL."""
 
     def make(**tables: Rows) -> Path:
-        files = {name: _written(tmp_path / "lake" / name, name, rows) for name, rows in tables.items()}
-        build_catalog(tmp_path / "iomine.duckdb", files, {"triggers": reference_table()}, {})
-        return tmp_path
+        folder = tmp_path_factory.mktemp("warehouse")
+        files = {name: _written(folder / "lake" / name, name, rows) for name, rows in tables.items()}
+        build_catalog(folder / "iomine.duckdb", files, {"triggers": reference_table()}, {})
+        return folder
 
     return make
 

@@ -9,6 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from iomine.cli import doctor
+
+
+@pytest.fixture
+def libdarshan_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where something else is looked at: to load it in a process of its own takes longer than the rest."""
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: subprocess.CompletedProcess([], 0))
+
 
 def _lines(answer, state: str) -> list[str]:
     return [line.partition(" ")[2].strip() for line in answer.stdout.splitlines() if line.startswith(state)]
@@ -30,6 +38,7 @@ def test_sound_installation_is_all_ok(iomine, warehouse: Path) -> None:
     assert expected - set(sound) == set()
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_missing_warehouse_is_only_a_warning(iomine, tmp_path: Path) -> None:
     """Before the first sweep there is no warehouse, and nothing is wrong with that."""
     answer = iomine("doctor", "--warehouse", tmp_path / "new" / "warehouse")
@@ -37,6 +46,7 @@ def test_missing_warehouse_is_only_a_warning(iomine, tmp_path: Path) -> None:
     assert any("does not exist yet: run `iomine sweep`" in line for line in _lines(answer, "warn"))
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
     """A data file that is gone is found, with the table that it belongs to."""
     warehouse = warehouse_of(log=[{"log_id": "a1"}, {"log_id": "a2"}])
@@ -48,6 +58,7 @@ def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
     assert "0001.parquet" in fault
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     """What could not be worked out of logs is counted, with a log to report it with."""
     failed = [{"log_id": log_id, "derivation": name} for log_id, name in [("a2", "phase"), ("a2", "period"), ("a1", "verdict")]]
@@ -57,6 +68,7 @@ def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     assert expected in _lines(answer, "warn")
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_file_that_is_no_database_fails(iomine, tmp_path: Path) -> None:
     """A file of views that does not open is a failure with a remedy."""
     (tmp_path / "iomine.duckdb").write_bytes(b"no database" * 1000)
@@ -65,6 +77,7 @@ def test_file_that_is_no_database_fails(iomine, tmp_path: Path) -> None:
     assert any("iomine sweep" in line for line in _lines(answer, "fail"))
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_warehouse_that_is_a_file_fails(iomine, tmp_path: Path) -> None:
     """A warehouse is a folder."""
     (tmp_path / "file").touch()
@@ -73,6 +86,7 @@ def test_warehouse_that_is_a_file_fails(iomine, tmp_path: Path) -> None:
     assert f"{tmp_path}/file is not a folder: name another with --warehouse" in _lines(answer, "fail")
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_someone_elses_warehouse_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who may only read can ask questions; a message says that only the owner may sweep."""
     monkeypatch.setattr(os, "access", lambda _path, mode: not mode & os.W_OK)
@@ -81,6 +95,7 @@ def test_someone_elses_warehouse_is_a_warning(iomine, warehouse: Path, monkeypat
     assert any("cannot be written" in line for line in _lines(answer, "warn"))
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_file_system_without_locks_fails(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where files cannot be locked, two sweeps could meet, so that is a failure."""
 
@@ -93,12 +108,14 @@ def test_file_system_without_locks_fails(iomine, warehouse: Path, monkeypatch: p
     assert any("cannot be locked (Function not implemented)" in line for line in _lines(answer, "fail"))
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_full_disk_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little room is reported before a sweep ends in the middle."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: shutil._ntuple_diskusage(10, 9, 1))
     assert "only 1 B free: make room until 10.0 GiB are" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
 
 
+@pytest.mark.usefixtures("libdarshan_loads")
 def test_library_out_of_bounds_fails(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library that is missing, too old or too new is named with what to install."""
     monkeypatch.setattr(metadata, "requires", lambda _name: ["rich>=999", "no-such-library>=1", "typer; python_version < '3'"])
@@ -136,6 +153,14 @@ def test_look_that_fails_hides_no_other(iomine, warehouse: Path, monkeypatch: py
     assert "libdarshan-util loads" in _lines(answer, "ok")
 
 
+@pytest.fixture
+def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out what has nothing to do with settings: to load libdarshan-util and to open all tables takes seconds each time."""
+    for look in ("_libraries", "_darshan", "_database"):
+        monkeypatch.setattr(doctor, look, lambda _warehouse: iter(()))
+
+
+@pytest.mark.usefixtures("settings_alone")
 def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse: Path) -> None:
     """An unknown one is reported with the nearest; a warehouse without the file has nothing to say of Slurm."""
     assert "Slurm" not in iomine("doctor", "--warehouse", warehouse).stdout
@@ -146,6 +171,7 @@ def test_settings_for_slurm_are_looked_at_where_there_are_some(iomine, warehouse
     assert (1, [reported]) == (answer.exit_code, _lines(answer, "fail"))
 
 
+@pytest.mark.usefixtures("settings_alone")
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
@@ -177,6 +203,7 @@ def test_settings_are_looked_at(iomine, warehouse: Path, file: str, text: str, m
     assert f"the settings in {file} can be used" in _lines(iomine("doctor", "--warehouse", warehouse), "ok")
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_file_that_nothing_reads_is_reported(iomine, warehouse: Path) -> None:
     """A file whose name is mistyped would be ignored in silence otherwise."""
     (warehouse / "digets.toml").write_text("")

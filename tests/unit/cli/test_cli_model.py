@@ -27,7 +27,7 @@ def _class(number: int, **values: Any) -> dict[str, Any]:
     return usual | values
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def warehouse(warehouse_of) -> Path:
     """A log that writes and reads a file on Lustre, and one without a model."""
     component = {"log_id": LOG, "file_id": 1, "rank": -1, "component": 0, "stripe_count": 4, "stripe_bytes": 1 << 20}

@@ -53,7 +53,7 @@ def _run(system: str, seconds: float, **values: Any) -> dict[str, Any]:
     return usual | {"data_seconds": seconds} | values
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def warehouse(warehouse_of) -> Path:
     """A log that reads, and IOR's reads on three systems; and a job that has no logs."""
     return warehouse_of(

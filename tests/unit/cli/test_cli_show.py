@@ -48,7 +48,7 @@ def _verdict(log_id: str, code: str, state: str, **values: object) -> dict[str, 
     return {"log_id": log_id, "ruleset": "iomine", "code": code, "level": "high", "state": state} | values
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def warehouse(warehouse_of) -> Path:
     """Two logs of a job that accounting knows, an older run of the same program, and a log of another machine."""
     return warehouse_of(

@@ -16,6 +16,8 @@ from iomine.cli.options import Format
 from iomine.cli.terminal.completion import completer_of
 from iomine.cli.terminal.prompt import Prompt, converse
 from iomine.schema import field
+from iomine.triggers import reference_table
+from iomine.views.catalog import build_catalog
 from iomine.views.model import find_views
 from iomine.views.query import NO_LIMITS, Limits, ask
 
@@ -27,6 +29,14 @@ def keyboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PipeIn
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         yield keys
+
+
+def test_answers_are_those_of_the_newest_views(iomine, tmp_path: Path) -> None:
+    """One process that asks again, as the prompt does, is answered from the views that a sweep has put in the place of others."""
+    for count in (1, 2):
+        build_catalog(tmp_path / "iomine.duckdb", {}, {"triggers": reference_table().slice(0, count)}, {})
+        asked = ("sql", "SELECT count(*) AS n FROM triggers", "--format", "csv", "--warehouse", tmp_path)
+        assert [f"n\n{count}\n"] * 2 == [iomine(*asked).stdout for _ in range(2)]
 
 
 def test_query_is_answered_on_stdout(iomine, warehouse: Path) -> None:

@@ -13,7 +13,7 @@ def _reject(path: str, reason: str) -> dict[str, object]:
     return {"path": path, "stage": "read", "reason": reason, "is_final": True, "at": START}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def swept(warehouse_of) -> Path:
     """A warehouse after seven sweeps, two logs and three rejects."""
     sweep = {"cluster": "blue", "found_count": 5, "ingested_count": 2, "known_count": 0, "rejected_count": 3}

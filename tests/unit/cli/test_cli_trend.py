@@ -23,7 +23,7 @@ def _verdict(
     return usual | {"log_id": log_id, "night": night, "code": code, "cost_core_seconds": cost, "state": state} | values
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def nights(warehouse_of) -> Path:
     """Three nights with a gap; on the first ann, bob, cyd and dan have findings, on the last some of them and eve."""
     tables = {

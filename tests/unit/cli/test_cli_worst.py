@@ -26,7 +26,7 @@ def _sum(user: str | None, **values: object) -> dict[str, object]:
     return usual | {"user": user} | values
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def busy(warehouse_of) -> Path:
     """Three users: one with findings, one with much I/O, one with many bytes and no name."""
     return warehouse_of(

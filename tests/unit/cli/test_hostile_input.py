@@ -7,10 +7,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from email.policy import default
+from functools import cache
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sweeping import column, rows
@@ -23,7 +25,7 @@ from iomine.cli.terminal.formats import write
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
 from iomine.sources.darshan.writing import CounterRecords
 from iomine.views.model import find_views
-from iomine.views.query import ask
+from iomine.views.query import answer, open_catalog
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 from writing import START, Blueprint, Module, Segment, dxt_record, job, lustre_v2_record, name
@@ -112,11 +114,23 @@ def site(tmp_path_factory: pytest.TempPathFactory, scheduler: str) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def answers(site: Path) -> Iterator[Callable[[str], pa.Table]]:
+    """All rows of a view, each view asked once."""
+    with open_catalog(site / "iomine.duckdb") as con:
+        yield cache(lambda view: answer(con, f"SELECT * FROM {view}"))
+
+
 @pytest.fixture
-def terminal(capsys, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command on a terminal that shows no colours, and gives what it showed."""
+def _colourless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wide terminal that shows no colours."""
     monkeypatch.setenv("COLUMNS", "100000")
     monkeypatch.setenv("TERM", "dumb")
+
+
+@pytest.fixture
+def terminal(_colourless, capsys, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Runs a command on a terminal, and gives what it showed."""
 
     def shown(*arguments: str | Path) -> str:
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -150,34 +164,40 @@ def test_hostile_inputs_are_read_exactly(site: Path):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_hand_on_what_they_hold(site: Path, view: str, tmp_path: Path):
+def test_views_hand_on_what_they_hold(answers, view: str, tmp_path: Path):
     """CSV, JSON and Parquet of every view give its texts back exactly; a table stays a line for each row."""
-    answer = ask(site / "iomine.duckdb", f"SELECT * FROM {view}")
-    texts = [field.name for field in answer.schema if str(field.type) == "string"]
-    expected = answer.select(texts).to_pylist()
+    held = answers(view)
+    texts = [field.name for field in held.schema if str(field.type) == "string"]
+    expected = held.select(texts).to_pylist()
     for form in Format:
-        write(answer, form, tmp_path / form.value)
-    assert answer == pq.read_table(tmp_path / "parquet")
+        write(held, form, tmp_path / form.value)
+    assert held == pq.read_table(tmp_path / "parquet")
     assert expected == [{key: row[key] for key in texts} for row in json.loads((tmp_path / "json").read_bytes())]
     read = csv.DictReader(io.StringIO((tmp_path / "csv").read_bytes().decode(), newline=""))
     assert [{key: value or "" for key, value in row.items()} for row in expected] == [
         {key: row[key] for key in texts} for row in read
     ]
     lines = (tmp_path / "table").read_text().split("\n")
-    assert answer.num_rows + 3 == len(lines)
+    assert held.num_rows + 3 == len(lines)
     assert not CONTROLS.search("".join(lines))
 
 
+@pytest.mark.usefixtures("_colourless")
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_cannot_steer_a_terminal(site: Path, view: str, terminal):
-    """No control character, and none that turns text around, reaches a terminal, in no format."""
-    for form in ("table", "csv", "json"):
-        assert not CONTROLS.search(terminal("sql", f"SELECT * FROM {view}", "--format", form, "--warehouse", site))
+def test_views_cannot_steer_a_terminal(answers, view: str, capsys, monkeypatch: pytest.MonkeyPatch):
+    """No control character, and none that turns text around, reaches a terminal, in no format: shown as `iomine sql` shows it."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for form in (Format.TABLE, Format.CSV, Format.JSON):
+        write(answers(view), form, None)
+        shown = "".join(capsys.readouterr())
+        assert shown
+        assert not CONTROLS.search(shown)
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
+        *(("sql", "FROM logs JOIN findings USING (log_id)", "--format", form) for form in ("table", "csv", "json")),
         ("worst",),
         ("worst", "--by", "io", "--format", "csv"),
         ("worst", "--by", "findings", "--format", "json"),
@@ -234,25 +254,26 @@ def test_a_site_shows_names_as_text(site: Path, tmp_path: Path):
     assert [] == [found[0] for page in pages if (found := re.search("<script|<img", page) or CONTROLS.search(page))]
 
 
-def test_an_export_hands_on_what_the_warehouse_holds(site: Path, tmp_path: Path):
+def test_an_export_hands_on_what_the_warehouse_holds(site: Path, answers, tmp_path: Path):
     """Without a key all texts of all views are as they were."""
     iomine("export", tmp_path / "out", "--warehouse", site)
-    for view in VIEWS:
-        query = f"SELECT * FROM {view}"
-        before, after = (sorted(map(repr, rows(folder, query))) for folder in (site, tmp_path / "out"))
-        assert before == after
+    with open_catalog(tmp_path / "out" / "iomine.duckdb") as con:
+        for view in VIEWS:
+            before, after = (sorted(map(repr, held.to_pylist())) for held in (answers(view), answer(con, f"FROM {view}")))
+            assert before == after
 
 
-def test_an_anonymised_export_holds_none_of_it(site: Path, tmp_path: Path):
+def test_an_anonymised_export_holds_none_of_it(site: Path, answers, tmp_path: Path):
     """With a key every view has as many rows, and nothing that the inputs said stands anywhere."""
     (tmp_path / "key").write_bytes(bytes(range(32)))
     (tmp_path / "key").chmod(0o600)
     iomine("export", tmp_path / "out", "--anonymise", tmp_path / "key", "--warehouse", site)
     texts = []
-    for view in VIEWS:
-        before, after = (rows(folder, f"SELECT * FROM {view}") for folder in (site, tmp_path / "out"))
-        assert len(before) == len(after)
-        texts += map(repr, after)
+    with open_catalog(tmp_path / "out" / "iomine.duckdb") as con:
+        for view in VIEWS:
+            after = answer(con, f"FROM {view}")
+            assert answers(view).num_rows == after.num_rows
+            texts += map(repr, after.to_pylist())
     for path in (tmp_path / "out" / "lake").rglob("*.parquet"):
         texts += map(repr, pq.read_table(path).to_pylist())
     everything = "\n".join(texts)

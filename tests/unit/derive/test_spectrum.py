@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.fft import next_fast_len
-from scipy.signal import find_peaks
 
 from iomine.derive.spectrum import rhythm
 
@@ -14,6 +13,8 @@ _BYTES = st.lists(st.integers(0, 1 << 40), min_size=8, max_size=60)
 
 def _by_hand(values: np.ndarray) -> tuple[float, float] | None:
     """Period and confidence, by sums over all frequencies."""
+    from scipy.signal import find_peaks  # noqa: PLC0415  takes a second, and both processes of a run collect this file
+
     total = len(values)
     length = next_fast_len(2 * total, real=True)
     frequencies = np.arange(-(length // 2), length // 2 + 1)

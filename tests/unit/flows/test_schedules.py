@@ -6,9 +6,7 @@ from pathlib import Path
 
 import yaml
 from facility import FIRST, Facility
-from prefect import Flow
 
-from iomine.flows.digest import send
 from iomine.pipeline.digest import Order
 
 SCHEDULES = yaml.safe_load((Path(__file__).parents[3] / "deploy" / "prefect.yaml").read_text(encoding="utf-8"))
@@ -16,6 +14,8 @@ SCHEDULES = yaml.safe_load((Path(__file__).parents[3] / "deploy" / "prefect.yaml
 
 def test_schedules_name_flows_and_their_parameters():
     """Each deployment has a flow of its own, which takes the parameters that it is given."""
+    from prefect import Flow  # noqa: PLC0415  takes seconds, and both processes of a run collect this file
+
     flows = []
     for deployment in SCHEDULES["deployments"]:
         room, _, name = deployment["entrypoint"].rpartition(".")
@@ -27,6 +27,8 @@ def test_schedules_name_flows_and_their_parameters():
 
 def test_the_task_of_the_digest_writes_mails(tmp_path: Path):
     """Run outside of a flow, the flow's one task does what the command does."""
+    from iomine.flows.digest import send  # noqa: PLC0415  as above
+
     root = Facility(tmp_path / "warehouse").root
     (root / "digest.toml").write_text("least_core_hours = 0.0\n")
     done = send.fn(Order(root, since=FIRST, outbox=tmp_path / "outbox"))

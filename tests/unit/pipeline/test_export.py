@@ -34,7 +34,8 @@ from iomine.simulate import simulate
 from iomine.triggers import TRIGGERS, reference_table
 from iomine.views.catalog import build_catalog
 from iomine.views.model import find_views
-from iomine.views.query import ask
+from iomine.views.passing import Connection
+from iomine.views.query import answer_own, ask, open_catalog
 
 # A sweep of everything that a site has takes its time on a busy machine.
 pytestmark = pytest.mark.timeout(900)
@@ -201,19 +202,26 @@ def test_another_key_gives_nothing_in_common(copied: tuple[Path, Exported], give
     assert column(given, key_id) != column(other, key_id)
 
 
+@pytest.fixture(scope="module")
+def opened(warehouse: Warehouse, given: Path) -> Iterator[tuple[Connection, Connection]]:
+    """Connections to the warehouse and to its export, on which all views are asked."""
+    with open_catalog(warehouse.database) as before, open_catalog(given / "iomine.duckdb") as after:
+        yield before, after
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_answer_as_before(warehouse: Warehouse, given: Path, view: str):
+def test_views_answer_as_before(opened: tuple[Connection, Connection], view: str):
     """Each view has as many rows as on the warehouse itself, and the same numbers, times and words in them."""
-    asked = f"SELECT count(*) AS row_count{''.join(measures(warehouse, view))} FROM {view}"
-    expected, got = (rows(folder, asked)[0] for folder in (warehouse.root, given))
+    asked = f"SELECT count(*) AS row_count{''.join(measures(opened[0], view))} FROM {view}"
+    expected, got = (answer_own(con, asked).to_pylist()[0] for con in opened)
     floats = {name for name, value in expected.items() if isinstance(value, float)}
     assert {name: expected[name] for name in expected.keys() - floats} == {name: got[name] for name in got.keys() - floats}
     assert [] == [name for name in floats if not math.isclose(expected[name], got[name], rel_tol=1e-9)]
 
 
-def measures(warehouse: Warehouse, view: str) -> Iterator[str]:
+def measures(con: Connection, view: str) -> Iterator[str]:
     """An aggregate for each column that identifies nobody."""
-    described = rows(warehouse.root, f"DESCRIBE {view}")
+    described = answer_own(con, f"DESCRIBE {view}").to_pylist()
     for name, kind in ((row["column_name"], row["column_type"]) for row in described):
         # The link to a report is made of the log's id.
         if FIELDS[name].privacy in _SILENT and name != "report":

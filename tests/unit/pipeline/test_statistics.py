@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sweeping import column, judge_by_one, rows, state
+from sweeping import column, judge_by_one, rows, state, write_no_reports
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
@@ -50,6 +50,7 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _one_trigger(monkeypatch: pytest.MonkeyPatch) -> None:
     judge_by_one(monkeypatch)
+    write_no_reports(monkeypatch)
 
 
 def sweep(warehouse: Path, scheduler: str, *paths: Path, stats: tuple[Path, ...] = ()) -> Summary:

@@ -1,6 +1,7 @@
 """The site of files: whole, consistent, and never half of one."""
 
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 from urllib.parse import urldefrag
@@ -8,6 +9,7 @@ from urllib.parse import urldefrag
 import pytest
 from facility import LOGS, TRACED, Facility
 from outline import Outline
+from web_server import LIMITS
 
 from iomine.errors import OutputError, UsageError
 from iomine.report.write import write_shared
@@ -20,10 +22,8 @@ from iomine.web.window import window_of
 pytestmark = pytest.mark.proof
 
 
-@pytest.fixture
-def reports(tmp_path: Path) -> Path:
+def _reports(folder: Path) -> Path:
     """Written reports of two logs, and the sweep's note."""
-    folder = tmp_path / "reports"
     folder.mkdir()
     write_shared(folder)
     for log_id in (TRACED, f"{8:016x}"):
@@ -32,6 +32,23 @@ def reports(tmp_path: Path) -> Path:
     (folder / "due.json").write_text("[]")
     (folder / ".half").write_text("")
     return folder
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    """Reports for a test to change."""
+    return _reports(tmp_path / "reports")
+
+
+@pytest.fixture(scope="module")
+def written(facility: Facility, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Site]:
+    """A site that nobody may change, and what was said of it."""
+    folder = tmp_path_factory.mktemp("site")
+    session = Session(facility.root / "iomine.duckdb", LIMITS)
+    try:
+        return folder / "out", write(session, folder / "out", _reports(folder / "reports"))
+    finally:
+        session.close()
 
 
 def write(session: Session, out: Path, reports: Path, *asked: tuple[str, str], most: int = 50) -> Site:
@@ -53,31 +70,29 @@ def broken_links(out: Path) -> list[tuple[str, str]]:
     return broken
 
 
-def test_site_is_whole(session: Session, tmp_path: Path, reports: Path) -> None:
+def test_site_is_whole(written: tuple[Path, Site]) -> None:
     """Each link of each page is relative and leads to a file, and no page holds a script or a form."""
-    done = write(session, tmp_path / "out", reports)
-    tables = list((tmp_path / "out").glob("tables-*/*.html"))
+    out, done = written
+    tables = list(out.glob("tables-*/*.html"))
     assert (len(tables), 2) == (done.tables, done.reports)
     assert len(tables) > 100
-    assert [] == broken_links(tmp_path / "out")
-    for page in [tmp_path / "out" / "index.html", *tables]:
+    assert [] == broken_links(out)
+    for page in [out / "index.html", *tables]:
         assert {"script", "form", "b"}.isdisjoint(Outline(page.read_text(encoding="utf-8")).tags)
 
 
-def test_site_says_what_the_server_says(session: Session, tmp_path: Path, reports: Path) -> None:
+def test_site_says_what_the_server_says(session: Session, written: tuple[Path, Site]) -> None:
     """The dashboard's numbers are those of the server's."""
-    write(session, tmp_path / "out", reports)
     window = window_of(session, [])
     served = pages.dashboard(session, window, ServedLinks(""))
-    numbers = [re.findall(r'<data value="([^"]+)"', text) for text in (served, (tmp_path / "out" / "index.html").read_text())]
+    numbers = [re.findall(r'<data value="([^"]+)"', text) for text in (served, (written[0] / "index.html").read_text())]
     assert len(numbers[0]) > 200
     assert sorted(numbers[0]) == sorted(numbers[1])
 
 
-def test_long_tables_are_cut_and_say_so(session: Session, tmp_path: Path, reports: Path) -> None:
+def test_long_tables_are_cut_and_say_so(written: tuple[Path, Site]) -> None:
     """A table of more rows than are written says how many there are."""
-    write(session, tmp_path / "out", reports, most=50)
-    texts = [Outline(page.read_text(encoding="utf-8")).text for page in (tmp_path / "out").glob("tables-*/logs-*.html")]
+    texts = [Outline(page.read_text(encoding="utf-8")).text for page in written[0].glob("tables-*/logs-*.html")]
     of_all = [text for text in texts if f"The first 50 of {LOGS} rows" in " ".join(text.split())]
     assert of_all
     assert all("The others are not on this site" in text for text in of_all)
@@ -109,11 +124,10 @@ def test_reports_of_other_machines_stay_behind(facility: Facility, session: Sess
 
 
 def test_writing_that_fails_leaves_the_old_site(
-    session: Session, tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
+    session: Session, written: tuple[Path, Site], tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until the new site is whole, readers have all of the old one; what was left half is tidied away the next time."""
-    out = tmp_path / "out"
-    write(session, out, reports)
+    out = shutil.copytree(written[0], tmp_path / "out")
     before = (out / "index.html").read_bytes()
     made = pages.rows_page
     calls = iter(range(10))
