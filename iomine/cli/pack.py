@@ -45,12 +45,12 @@ def command(
         typer.echo(f"{text}, {done.removed:,} removed" if remove else text)
         if done.gaps:
             typer.echo(f"{counted(done.gaps, 'place')} in the archive that a killed writer left; nothing is lost with them.")
-        tell(done.rejects)
+        show_rejects(done.rejects)
     if done.rejects:
         raise typer.Exit(DONE_WITH_REJECTS)
 
 
-def tell(rejects: "Sequence[tuple[str, str]]") -> None:
+def show_rejects(rejects: "Sequence[tuple[str, str]]") -> None:
     """Says which files were left and why, the first few of them."""
     for path, reason in rejects[:_SHOWN_REJECTS]:
         say(f"{path}: {reason}")

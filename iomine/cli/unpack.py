@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iomine.cli.pack import DONE_WITH_REJECTS, tell
+from iomine.cli.pack import DONE_WITH_REJECTS, show_rejects
 from iomine.units import counted, json_line
 
 
@@ -27,6 +27,6 @@ def command(
         typer.echo(json_line(asdict(done)))
     else:
         typer.echo(f"{counted(done.unpacked, 'log')} unpacked, {done.known:,} there already")
-        tell(done.rejects)
+        show_rejects(done.rejects)
     if done.rejects:
         raise typer.Exit(DONE_WITH_REJECTS)

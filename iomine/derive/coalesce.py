@@ -191,7 +191,7 @@ def requests_of(ordered: Ordered, tables: Tables) -> Requests:
 
 
 def _stripes(file_ids: Integers, tables: Tables) -> tuple[Integers, Flags]:
-    """Bytes of a stripe of each file, the largest of its components, and whether a layout tells."""
+    """Bytes of a stripe of each file, the largest of its components, and whether a layout says so."""
     layouts = stripe_layouts(tables)
     if layouts is None:
         return np.full(len(file_ids), STRIPE_BYTES), np.zeros(len(file_ids), dtype=bool)

@@ -26,7 +26,7 @@ from iomine.units import KIB
 BLOCK: Final = tarfile.BLOCKSIZE
 SUFFIX: Final = ".tar"
 DIGEST: Final = "sha256:"
-# What fills a gap that a killed writer left, so that other readers of tar find what comes behind it.
+# What fills a gap that a killed writer left, so that other readers of tar find what follows.
 GAP: Final = ".gap"
 
 INDEX: Final = "index.parquet"

@@ -171,7 +171,7 @@ _COSTS = {
 
 @pytest.mark.parametrize(("workload", "expected"), real(_COSTS))
 def test_cost_of_a_request_is_the_latency_that_was_injected(workload: Row, expected: tuple[int, int] | None) -> None:
-    """The 10th percentile of small requests is what storage was made to wait; page cache and large requests tell nothing."""
+    """The 10th percentile of small requests is what storage was made to wait; page cache and large requests say nothing."""
     requests = layer_of(read_log(log_of(workload)), "posix")
     costs, reasons = request_costs(requests, requests.ops)
     known = 1e6 * costs[~np.isnan(costs)]
@@ -218,7 +218,7 @@ def small(count: int, **more: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_rows_tell_what_would_change() -> None:
+def test_rows_say_what_would_change() -> None:
     """A forwarder for all leaves half of the requests of two ranks in ticks, and says what that saves at 1 ms each."""
     (tick,) = (row for row in table(small(200)) if row["forwarder_count"] == 1 and row["window_seconds"] is None)
     assert (tick["request_count"], tick["left_count"], tick["mode"], tick["held_bytes"]) == (200, 100, "blocking", None)

@@ -195,7 +195,7 @@ def test_no_log_is_lost_or_torn_by_kills(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("zeros", [BLOCK, 40 * BLOCK, 3 * MIB])
 def test_room_that_was_taken_and_not_filled_is_a_gap(tmp_path: Path, zeros: int) -> None:
-    """What comes behind it is found; the next run makes it a member that other readers of tar pass."""
+    """What follows is found; the next run makes it a member that other readers of tar pass."""
     first, second = made(tmp_path / "one", 5), made(tmp_path / "two", 5, seed=2)
     pack([tmp_path / "one"], tmp_path / "a")
     (tar,) = (tmp_path / "a").glob("*.tar")

@@ -135,7 +135,7 @@ def nodes_of(facility: Facility) -> dict[str, list[str]]:
     return found
 
 
-def test_each_link_is_told_by_both_ends(fabric: Fabric) -> None:
+def test_each_link_is_listed_by_both_ends(fabric: Fabric) -> None:
     """What a port says of its peer, the peer says of it; names of nodes are those of the scheduler's tree."""
     assert {end: fabric.peers[peer] for end, peer in fabric.peers.items()} == {end: end for end in fabric.peers}
     assert {end: fabric.speeds[peer] for end, peer in fabric.peers.items()} == fabric.speeds
@@ -168,7 +168,7 @@ def test_parallel_ways_are_all_used(fabric: Fabric) -> None:
 
 
 def served(facility: Facility) -> dict[str, Counter[tuple[str, int]]]:
-    """Bytes of each job by server and kind, as servers told them."""
+    """Bytes of each job by server and kind, as servers counted them."""
     found: dict[str, Counter[tuple[str, int]]] = defaultdict(Counter)
     for entry in facility.final_stats().values():
         if match := re.search(r"OST(\w{4})", entry.target):
