@@ -240,7 +240,7 @@ export class FabricPage {
     const what = `${NAMES[state.metric]}, ${windowText(this.window)}: ${whole(drawn)} of ${whole(fabric.linkCount)} links drawn`;
     const why = scene.hiddenCount ? `; ${whole(scene.hiddenCount)} below the least class are not` : "";
     const lost = fabric.isUp.reduce((sum, up) => sum + (up ? 0 : 1), 0);
-    this.status.textContent = `${what}${why}.${lost ? ` ${whole(lost)} links are down.` : ""}`;
+    this.status.textContent = `${what}${why}.${lost ? ` ${lost === 1 ? "1 link is" : `${whole(lost)} links are`} down.` : ""}`;
     this.canvas.setAttribute("aria-label", `Fabric of ${whole(fabric.nodeCount)} devices. ${this.status.textContent} The table below has the same.`);
     // The picture is seen first.
     clearTimeout(this.tableTimer);

@@ -31,9 +31,12 @@ export function scaleOf(metric: Metric, values: Values): Scale {
 /** The shade of each number, by its logarithm; 255 where it is not known. */
 export function shadesOf(numbers: Float32Array, { least, most }: Scale): Uint8Array {
   const span = Math.log(most / least);
-  return Uint8Array.from(numbers, (number) =>
-    Number.isNaN(number) ? UNKNOWN : Math.min(Math.max(Math.round((Math.log(number / least) / span) * (SHADES - 1)), 0), SHADES - 1),
-  );
+  const shades = new Uint8Array(numbers.length);
+  for (let at = 0; at < shades.length; at++) {
+    const shade = Math.round((Math.log(numbers[at]! / least) / span) * (SHADES - 1));
+    shades[at] = Number.isNaN(shade) ? UNKNOWN : Math.min(Math.max(shade, 0), SHADES - 1);
+  }
+  return shades;
 }
 
 /** A number of a metric in words. */

@@ -49,6 +49,11 @@ export function sceneOf(fabric: Fabric, values: Values, choice: Choice): Scene {
   const shown = shownAs(fabric, choice);
   const scene = { ...places(fabric, count), shown, things: [...new Set(shown)] };
   const lines = linesOf(fabric, values, choice, shown, count);
+  const { least, job } = choice;
+  if (job || least === "all") {
+    const typed = { from: new Int32Array(lines.from), to: new Int32Array(lines.to), value: new Float32Array(lines.value), place: new Int16Array(lines.place) };
+    return { ...scene, ...typed, links: lines.links, hiddenCount: 0 };
+  }
   const drawn = lines.value.map((_, line) => line).filter(wanted(fabric, values, choice, lines));
   const hidden = lines.links.reduce((sum, links) => sum + links.length, 0) - drawn.reduce((sum, line) => sum + lines.links[line]!.length, 0);
   return {
@@ -132,10 +137,9 @@ function linesOf(fabric: Fabric, values: Values, { metric, isEach, job }: Choice
   return lines;
 }
 
-/** Whether a line is drawn: all of a job; else those with a link of the least class, and those that are highest. */
-function wanted(fabric: Fabric, { peak }: Values, { least, job }: Choice, lines: Lines): (line: number) => boolean {
+/** Whether a line is drawn: those with a link of the least class, and those that are highest. */
+function wanted(fabric: Fabric, { peak }: Values, { least }: Choice, lines: Lines): (line: number) => boolean {
   const bound = CLASSES.find(([name]) => name === least)?.[1] ?? 0.5;
-  if (job || bound === -Infinity) return () => true;
   const isFull = (links: number[]): boolean => links.some((link) => peak[2 * link]! >= bound || peak[2 * link + 1]! >= bound);
   const top = new Set(least === "busy" ? highest(lines.value, TOP) : []);
   // What is down is always of interest.

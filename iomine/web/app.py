@@ -41,6 +41,8 @@ MOST_SHOWN: Final = 1000
 _USUALLY_SHOWN: Final = 100
 _MOST_IN_FILE: Final = 100_000
 _HTML: Final = "text/html; charset=utf-8"
+# Of a large fabric, 20 MB.
+_MOST_PARTS: Final = 64
 _SCRIPT: Final = "text/javascript; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
 _FILES: Final[dict[str, tuple[str, Callable[[pa.Table, BytesIO], None]]]] = {
@@ -98,6 +100,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
     )
     app.router.redirect_slashes = False
     app.state.sessions, app.state.reports, app.state.warehouse = sessions, reports, warehouse
+    app.state.fabric_parts = {}
     return app
 
 
@@ -125,7 +128,16 @@ def _fabric_part(request: Request) -> Response:
         of = fabric_night_of(session.ask, request.query_params.multi_items())
         if of is None:
             raise UnknownNameError("No fabric is known: give what `ibnetdiscover` says to `iomine sweep --stats`.")
-        return Response(Fabric(session.ask, of).part(request.path_params["part"]), media_type=_SCRIPT)
+        parts: dict[object, bytes] = request.app.state.fabric_parts
+        # A large fabric takes half a second, and is the same for all who look at it until the next sweep.
+        key = (session.state, of, request.path_params["part"])
+        part = parts.get(key)
+        if part is None:
+            part = Fabric(session.ask, of).part(request.path_params["part"])
+            if len(parts) >= _MOST_PARTS:
+                parts.clear()
+            parts[key] = part
+        return Response(part, media_type=_SCRIPT)
 
 
 def _rows(request: Request) -> Response:

@@ -186,7 +186,7 @@ def test_hostile_names_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
             box = page.locator(".tip").bounding_box()
             assert box is None or box["width"] <= 390
         pick(page, "Parallel links", "each")
-        assert "1 links are down" in settled(page)
+        assert "1 link is down" in settled(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
