@@ -37,8 +37,8 @@ FABRIC = {
             "Which adapters carry a log's bytes: one (each node and server has one), nid (network ids name them), or even (not "
             "known: shared evenly)."
         ),
-        host_evidence="What tells the nodes of a log's bytes: host_io (ranks of known nodes), or even (all of the job's nodes alike).",
-        target_evidence="What tells the targets of a log's bytes: ost_io (the log's layouts), or lustre_jobs (job_stats).",
+        host_evidence="Evidence of the nodes of a log's bytes: host_io (ranks of known nodes), or even (all nodes alike).",
+        target_evidence="Evidence of the targets of a log's bytes: ost_io (the log's layouts), or lustre_jobs (job_stats).",
         unrouted_reason="What kept bytes from being put onto links; empty where all were.",
     ),
     **defined(
@@ -106,6 +106,6 @@ FABRIC = {
         is_host_link="Whether one end is a node of the log.",
         is_server_link="Whether one end is a server.",
         is_straggler="Whether a slow rank of the log ran there.",
-        exceeds_counted="Whether logs tell of more than 1.1 times what was counted.",
+        exceeds_counted="Whether logs hold more than 1.1 times what was counted.",
     ),
 }
