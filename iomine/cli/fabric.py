@@ -71,11 +71,9 @@ class _Fabric:
     def __init__(self, database: Path, cluster: str | None) -> None:
         import pyarrow as pa
 
-        from iomine.cli.terminal.questions import ask
         from iomine.derive.fabric import graph_of, in_force, names_of
-        from iomine.views.questions import question
 
-        self._ask = lambda name, **given: ask(database, question(f"cli/fabric_{name}"), {"cluster": cluster} | given)
+        self._database, self._cluster = database, cluster
         firsts = {row["kind"]: row["first_night"] for row in self._ask("nights", most_nights=_NIGHTS).to_pylist()}
         if "link" not in firsts:
             raise UsageError("The warehouse knows no fabric: `iomine sweep LOGS --stats PATH` reads what ibnetdiscover prints.")
@@ -87,8 +85,14 @@ class _Fabric:
         self._graph: Graph = graph_of(nodes, links)
         self._guids: list[str] = self._graph.guids.to_pylist()
         self._names = names_of(names)
-        told = dict(zip(nodes["guid"].to_pylist(), nodes["description"].to_pylist(), strict=True))
-        self._descriptions = [self._names.hosts.get(guid) or told.get(guid) or "" for guid in self._guids]
+        said = dict(zip(nodes["guid"].to_pylist(), nodes["description"].to_pylist(), strict=True))
+        self._descriptions = [self._names.hosts.get(guid) or said.get(guid) or "" for guid in self._guids]
+
+    def _ask(self, name: str, **given: object) -> "pa.Table":
+        from iomine.cli.terminal.questions import ask
+        from iomine.views.questions import question
+
+        return ask(self._database, question(f"cli/fabric_{name}"), {"cluster": self._cluster, **given})
 
     def facts(self) -> "Iterator[Fact]":
         """What there is, and how much of it."""
@@ -233,7 +237,8 @@ class _Fabric:
         """The guid of the port that receives; a switch has one for all."""
         name = "port_guid" if link % 2 else "peer_port_guid"
         row = self._links["link_id"].to_pylist().index(self._graph.link_ids[link // 2].as_py())
-        return self._links[name][row].as_py() or self._guids[self._graph.heads[link]]
+        said: str | None = self._links[name][row].as_py()
+        return said or self._guids[self._graph.heads[link]]
 
     def hops(self, way: list[int]) -> "Iterator[tuple[Any, ...]]":
         """Rows of a way."""

@@ -7,7 +7,7 @@ WITH direction AS (
     SELECT cluster, night, log_id, unnest(['read', 'write']) AS op, unnest([read_bytes, write_bytes]) AS log_bytes
     FROM core.log
 ),
-told AS (
+known AS (
     SELECT cluster, night, log_id, host, op, SUM(moved_bytes)::DOUBLE AS host_bytes
     FROM (
         SELECT cluster, night, log_id, host, unnest(['read', 'write']) AS op, unnest([read_bytes, write_bytes]) AS moved_bytes
@@ -18,16 +18,16 @@ told AS (
     GROUP BY ALL
 ),
 moved AS (
-    SELECT *, SUM(host_bytes) OVER (PARTITION BY cluster, night, log_id, op) AS told_bytes
-    FROM told
+    SELECT *, SUM(host_bytes) OVER (PARTITION BY cluster, night, log_id, op) AS known_bytes
+    FROM known
     WHERE host_bytes > 0
 ),
 shared AS (
-    SELECT cluster, night, log_id, op, host, host_bytes / told_bytes AS host_ratio, 'host_io' AS host_evidence
+    SELECT cluster, night, log_id, op, host, host_bytes / known_bytes AS host_ratio, 'host_io' AS host_evidence
     FROM moved
     JOIN direction USING (cluster, night, log_id, op)
     -- Where only some ranks' nodes are known, these say nothing of the others.
-    WHERE told_bytes >= 0.5 * log_bytes
+    WHERE known_bytes >= 0.5 * log_bytes
 ),
 of_node AS (
     SELECT *

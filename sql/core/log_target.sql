@@ -1,5 +1,5 @@
 -- ---
--- about = "What a log moved on a target in one direction, as its layouts or job_stats tell; and what no target is known for."
+-- about = "What a log moved on a target in one direction, as its layouts or job_stats have it; and what no target is known for."
 -- grain = ["log_id", "op", "target", "target_evidence"]
 -- reads = [
 --     "core.log", "core.ost_io", "core.file_name", "core.fabric_name", "core.target_fullness", "core.server_interval",

@@ -36,7 +36,7 @@ node AS (
 )
 SELECT
     slow.log_id, slow.rank,
-    -- Schedulers fill nodes with ranks one after the other, unless they are told otherwise.
+    -- Schedulers fill nodes with ranks one after the other.
     COALESCE(slow.host, hosts[TRY_CAST(slow.rank * len(hosts) // nprocs + 1 AS BIGINT)]) AS host, slow.night, slow.cluster
 FROM slow
 JOIN (SELECT cluster, night, log_id, nprocs FROM core.log WHERE nprocs > 0) AS log USING (cluster, night, log_id)

@@ -222,7 +222,7 @@ def in_force(nodes: pa.Table, links: pa.Table, routes: pa.Table, moment: pa.Scal
     read = pa.table({"guid": nodes["guid"], "read_at": nodes["sampled_at"]})
     at = [_index(links[name], read["guid"]) for name in ("guid", "peer_guid")]
     sampled, read_at = links["sampled_at"].cast(pa.int64()).to_numpy(), read["read_at"].cast(pa.int64()).to_numpy()
-    # An end that no reading tells of does not end a link.
+    # An end that is in no reading does not end a link.
     holds = np.logical_and.reduce([(rows < 0) | (sampled == _taken(read_at, rows, sampled)) for rows in at])
     held = _latest(links.filter(pa.array(holds)), moment, "link_id")
     # What had links when it was read, and has none now, is gone.

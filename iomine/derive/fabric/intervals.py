@@ -146,7 +146,7 @@ def _nodes(graph: Graph, readings: pa.Table, guids: pa.Array) -> Integers:
 
 
 def _strangers(guids: pa.ChunkedArray, nodes: Integers) -> tuple[Integers, pa.Array]:
-    """Guids of which no topology tells: the number of each reading's, negative where it is known, and the guids."""
+    """Guids that are in no topology: the number of each reading's, negative where it is known, and the guids."""
     lost = guids.combine_chunks().filter(pa.array(nodes < 0)).drop_null().unique()
     found = pc.fill_null(pc.index_in(guids, value_set=lost, skip_nulls=True), UNKNOWN).to_numpy().astype(np.int64)
     return np.where(nodes < 0, found, UNKNOWN), lost
@@ -209,7 +209,7 @@ def _rows(graph: Graph, guids: pa.Array, steps: _Steps) -> pa.Table:
     in_graph = pc.fill_null(pc.index_in(guids, value_set=graph.guids), UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
     nodes = in_graph[steps.nodes] if len(in_graph) else steps.nodes
     links = graph.senders(nodes, steps.ports)
-    # Of a sender that was not read, the receiver tells.
+    # For a sender that was not read, the receiver speaks.
     heard = np.flatnonzero((links >= 0) & ~np.isin(links ^ 1, links) & steps.grown["rcv_bytes"].is_known)
     is_other = np.arange(len(links) + len(heard)) >= len(links)
     moved = {

@@ -64,11 +64,11 @@ def names_of(
         kind: {name: list(dict.fromkeys(aliases)) for (of_kind, name), (_, aliases) in last.items() if of_kind == kind}
         for kind in ("guid", "address", "target")
     }
-    behind = {
+    reached = {
         target: [one for nid in nids for one in _reached(nid, servers, gateways)] for target, nids in known["target"].items()
     }
-    behind |= {name: [host] for name, host in servers.items() if "@" not in name}
-    return Names({guid: aliases[-1] for guid, aliases in known["guid"].items()} | dict(hosts), known["address"], behind)
+    reached |= {name: [host] for name, host in servers.items() if "@" not in name}
+    return Names({guid: aliases[-1] for guid, aliases in known["guid"].items()} | dict(hosts), known["address"], reached)
 
 
 def _reached(nid: str, servers: Mapping[str, str], gateways: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -79,7 +79,7 @@ def _reached(nid: str, servers: Mapping[str, str], gateways: Mapping[str, Sequen
 
 
 def short_name(host: str) -> str:
-    """The name by which a host is compared: what stands before its domain, in small letters."""
+    """The name by which a host is compared: what stands before its domain, in lower case."""
     return host.strip().partition(".")[0].lower()
 
 
@@ -238,12 +238,12 @@ class Network:
         pairs = servers.owners[:, None] * count + owners
         choices = np.bincount(pairs.ravel(), reaches.ravel(), len(totals) * count)
         of_pair = np.where(reaches, weights[owners] / np.maximum(choices[pairs], 1), 0.0)
-        # What does not reach a server stands behind its last adapter.
+        # What does not reach a server comes after its last adapter.
         lost = np.where(choices.reshape(-1, count) == 0, weights, 0.0).sum(axis=1)
         is_last = np.append(servers.owners[1:] != servers.owners[:-1], True)
-        behind = np.where(is_last, lost[servers.owners], 0.0)
+        left_over = np.where(is_last, lost[servers.owners], 0.0)
         groups, group_of = np.unique(servers.owners, return_inverse=True)
-        flat = np.column_stack([of_pair, behind]).ravel()
+        flat = np.column_stack([of_pair, left_over]).ravel()
         parts = divided(totals[groups], flat, np.repeat(group_of, len(owners) + 1))
         return parts.reshape(len(servers.owners), len(owners) + 1, -1)[:, :-1]
 

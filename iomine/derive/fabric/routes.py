@@ -60,10 +60,12 @@ def has_tables(graph: Graph, routes: pa.Table) -> Flags:
         routes: rows of `fabric_route`, each switch once.
     """
     switches = graph.switches
-    told = np.zeros(len(graph.kinds), bool)
-    told[[node for node in graph.nodes_of(routes["guid"]) if node >= 0]] = True
+    is_listed = np.zeros(len(graph.kinds), bool)
+    is_listed[[node for node in graph.nodes_of(routes["guid"]) if node >= 0]] = True
     subnets = int(graph.components.max(initial=-1)) + 1
-    known, there = (np.bincount(graph.components[nodes], minlength=subnets) for nodes in (switches[told[switches]], switches))
+    known, there = (
+        np.bincount(graph.components[nodes], minlength=subnets) for nodes in (switches[is_listed[switches]], switches)
+    )
     of_node: Flags = (2 * known > there)[graph.components]
     return of_node
 
@@ -84,8 +86,8 @@ def walked(graph: Graph, routes: pa.Table, firsts: Integers, dests: Integers) ->
     ports = np.full((len(rows), len(dests)), NO_ROUTE, np.uint8)
     for place, row in enumerate(rows.tolist()):
         table = np.frombuffer(routes["out_ports"][row].as_py() or b"", np.uint8)
-        is_told = (lids >= 0) & (lids < len(table))
-        ports[place, is_told] = table[lids[is_told]]
+        is_known = (lids >= 0) & (lids < len(table))
+        ports[place, is_known] = table[lids[is_known]]
     ports[graph.components[switches][:, None] != graph.components[dests]] = NO_ROUTE
     place_of = _places(switches, graph)
     states = np.full((len(dests), len(firsts)), MISSING, np.int8)

@@ -1,4 +1,4 @@
-"""What moved over each directed link in ten minutes: all of it, as ports count, storage traffic, as logs tell, and the rest."""
+"""What moved over each directed link in ten minutes: all, as ports count, storage traffic, as logs have it, and the rest."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ SLOT_SECONDS: Final = 600
 _MICROSECONDS: Final = 1_000_000
 # As in traffic_slot: what was counted over more than a day says nothing of ten minutes.
 _LONGEST_SECONDS: Final = 86_400
-# Logs may tell of a tenth more than was counted, since nobody knows to the second when they moved it.
+# Logs may have a tenth more than was counted, since nobody knows to the second when they moved it.
 _EXCESS: Final = 1.1
 
 

@@ -101,11 +101,14 @@ class _Fabric:
 
     def _changed(self, new: Iterable[LakeFile]) -> set[tuple[str, date]]:
         """Tables and nights that are new; a snapshot is new to the nights for which it holds, and jobs to those of their logs."""
-        changed = set()
+        changed: set[tuple[str, date]] = set()
         held = sorted(night for table in _SNAPSHOTS for night in self._nights(table))
         for file in new:
+            if file.night is None:
+                continue
             if file.table in _SNAPSHOTS:
-                first, last = file.night - timedelta(days=1), next((night for night in held if night > file.night), date.max)
+                begun = file.night
+                first, last = begun - timedelta(days=1), next((night for night in held if night > begun), date.max)
                 worked_out = self._nights("port_reading") | self._nights("log")
                 changed |= {(file.table, night) for night in worked_out if first <= night and night - timedelta(days=1) <= last}
             elif file.table == "job":
@@ -119,7 +122,8 @@ class _Fabric:
 
     def _show(self, files: Sequence[LakeFile]) -> None:
         for file in files:
-            self._files[file.table][file.night] = [file]
+            if file.night:
+                self._files[file.table][file.night] = [file]
 
     def _tried_at(self, night: date, table: str, rows_of: Callable[[date], pa.Table]) -> list[LakeFile]:
         """A file of a night; one without rows, and a note, where it could not be worked out."""
@@ -129,6 +133,8 @@ class _Fabric:
         except Exception as error:  # noqa: BLE001  it costs its own rows only
             self._failures[night].append(("", table, error_line(error)))
             rows = arrow_schema(table).empty_table()
+        if not rows.num_rows and not self._files[table].get(night):
+            return []
         order = [(name, "ascending") for name in ("begin_at", "guid", "port")]
         return [write_file(self._staging, table, rows.sort_by(order), self._cluster, night)]
 
@@ -145,14 +151,14 @@ class _Fabric:
 
     def _eras(self, first: datetime, end: datetime) -> list[tuple[int, Graph, pa.Table]]:
         """Since when a fabric holds, ascending, that fabric, and its forwarding tables; within a stretch of time."""
-        tables = [self._snapshots(table, end.date()) for table in _SNAPSHOTS[:3]]
+        nodes, links, routes = (self._snapshots(table, end.date()) for table in _SNAPSHOTS[:3])
         moments = {_microseconds(first)}
-        for table in tables:
+        for table in (nodes, links, routes):
             moments.update(at for at in pc.unique(table["sampled_at"].cast(pa.int64())).to_pylist() if at is not None)
         eras: list[tuple[int, Graph, pa.Table]] = []
         held: list[pa.Table] = []
         for moment in sorted(at for at in moments if _microseconds(first) <= at < _microseconds(end)):
-            found = in_force(*tables, pa.scalar(moment, pa.timestamp("us", "UTC")))
+            found = in_force(nodes, links, routes, pa.scalar(moment, pa.timestamp("us", "UTC")))
             known = [table.drop_columns("sampled_at") for table in found]
             if not eras or any(not was.equals(now) for was, now in zip(held, known, strict=True)):
                 eras.append((moment, graph_of(*found[:2]), found[2]))
@@ -265,7 +271,7 @@ def _of_logs(load: Load, log_ids: Sequence[str]) -> Load:
 
 
 def _evidence(load: Load) -> pa.Table:
-    """By log what tells its nodes and targets: the weaker one, where several do."""
+    """By log the evidence of its nodes and targets: the weaker one, where several do."""
     found = [
         table.select(["log_id", name])
         .cast(pa.schema([("log_id", pa.string()), (name, pa.string())]))

@@ -44,7 +44,7 @@ def small(warehouse_of: Callable[..., Path]) -> Path:
 
 @pytest.mark.skipif(not SAMPLES.exists(), reason=NOT_HERE)
 def test_ways_are_printed_as_ibtracert_does(iomine, warehouse_of):
-    """Of pairs of a real fabric the command prints what the real tool printed, to the letter."""
+    """Of pairs of a real fabric the command prints what the real tool printed, sign by sign."""
     tables = {}
     for name in ("X5.topofile", "opensm_minhop/dump_fts.txt"):
         source = Input(name, (SAMPLES / name).read_bytes(), dt.datetime(2024, 4, 18, tzinfo=dt.UTC))
@@ -82,7 +82,7 @@ def test_ways_are_found_by_name_and_as_rows(iomine, small):
 
 
 def test_an_unknown_host_is_one_sentence_with_the_nearest(iomine, small):
-    """Whoever mistypes a name is told those that look like it."""
+    """Whoever mistypes a name is shown those that look like it."""
     answer = iomine("fabric", "path", "n1", "oss2", "--warehouse", small)
     assert 2 == answer.exit_code
     assert "The fabric has no host, guid or LID oss2: near it are oss1." in answer.stderr

@@ -273,7 +273,7 @@ def test_what_cannot_be_routed_says_why():
     assert {reason: 0 if reason else 7 for reason in cases} == {log: row["routed_bytes"] for log, row in routes.items()}
 
 
-def test_adapters_are_told_by_network_id_or_shared_evenly():
+def test_adapters_are_known_by_network_id_or_shared_evenly():
     """Of a host with two adapters the named one carries all; where none is named, both carry as much."""
     fabric = fabrics.Fabric(1, ["oss1-ib0", "oss1-ib1", "n1"])
     for host in range(3):
@@ -362,7 +362,7 @@ def test_classes_begin_where_the_issue_says(ratio: float, label: str):
     assert label == row["link_class"]
 
 
-def test_the_receiver_tells_of_a_sender_that_was_not_read():
+def test_the_receiver_speaks_for_a_sender_that_was_not_read():
     """A switch that is read alone gives both directions of a host's link; counts of errors stay its own."""
     rows = [
         {
@@ -399,7 +399,7 @@ def test_a_fall_of_errors_does_not_restart_traffic():
 
 
 def test_slots_hold_what_was_counted_what_logs_moved_and_the_rest():
-    """Other traffic is never negative, and logs that tell of a tenth more than was counted are flagged, not cut."""
+    """Other traffic is never negative, and logs that hold a tenth more than was counted are flagged, not cut."""
     rows = [
         {"sampled_at": BEGIN + SLOT * n, "guid": fabrics.guid(1), "port": 1, "xmit_bytes": total}
         for n, total in enumerate((0, 1000, 1100))
