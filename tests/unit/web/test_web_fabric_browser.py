@@ -235,7 +235,8 @@ def test_large_fabric_is_drawn_in_time(browser: Any, tmp_path: Path) -> None:
         style = ask_server(address, "/fabric").text.split('href="assets/')[1].split('"')[0]
         page_bytes += sum(len(ask_server(address, f"/assets/{name}").body) for name in (script, style))
         first, again, glyphs = [], [], []
-        for _ in range(3):
+        # Others may be at work on the machine.
+        for _ in range(10):
             with shown(browser, f"{address}fabric") as page:
                 first.append(page.evaluate(_DRAWN, "location.hash = 'class=all&hosts=all&links=each&glyphs=none'"))
                 assert "22,819 of 22,819 links drawn" in page.inner_text(".status")
