@@ -519,7 +519,7 @@ def _of_layer(
         "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
         "forwarder_count": pa.array(np.array([each.total for each in choices])[chosen]),
         "window_seconds": pa.array(np.array([0 if window == TICK else window for window in WINDOWS])[windows], mask=is_tick),
-        "mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
+        "merge_mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
         "file_count": pa.array(np.bincount(groups)[rows]),
         **{name: pa.array(found[name]) for name in ("request_count", "left_count")},
         "request_mean_bytes": pa.array(found["moved_bytes"] / request_count),

@@ -22,8 +22,10 @@ def _all_fields() -> dict[str, Field]:
     if twice := [name for name, times in Counter(field.name for field in written).items() if times > 1]:
         raise ValueError(f"A word has one meaning, and {', '.join(twice)} has two.")
     words = {word for counters in COUNTERS.values() for word in counters.integers + counters.floats}
-    counted = map(field_of, words | set(LUSTRE_COMPONENT))
-    return {field.name: field for field in [*counted, *written]}
+    counted = {field.name: field for field in map(field_of, words | set(LUSTRE_COMPONENT))}
+    if other := [field.name for field in written if field.name in counted and field.kind != counted[field.name].kind]:
+        raise ValueError(f"A word has one meaning, and {', '.join(other)} is a counter of Darshan's, too.")
+    return counted | {field.name: field for field in written}
 
 
 def _all_tables() -> dict[str, Table]:

@@ -7,7 +7,7 @@ FORWARDING = {
         Kind.LABEL,
         Privacy.OPEN,
         mapping="How ranks go to forwarders: host, blocks (equal blocks of ranks), or aggregators (as MPI-IO chose them).",
-        mode=(
+        merge_mode=(
             "What merging takes: blocking (nothing, ranks wait for each other as in collective calls), write_behind, "
             "read_ahead, or at_most (reads in an order that nobody can foresee)."
         ),

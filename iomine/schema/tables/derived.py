@@ -73,7 +73,7 @@ COALESCING = Table(
     "coalescing",
     "What forwarders would leave of a layer's requests, on files of a mount that one rank each, or several, touch: an estimate.",
     (
-        *("log_id", "layer", "mount", "access", "op", "mapping", "forwarder_count", "window_seconds", "mode", "file_count"),
+        *("log_id", "layer", "mount", "access", "op", "mapping", "forwarder_count", "window_seconds", "merge_mode", "file_count"),
         *("request_count", "left_count", "request_mean_bytes", "left_mean_bytes", "stripe_aligned_ratio", "left_aligned_ratio"),
         *("stripe_client_count", "left_stripe_client_count", "stripe_count", "touched_ratio", "held_bytes"),
         *("request_cost_seconds", "gathering_core_seconds", "cost_reason", "stripe_evidence"),

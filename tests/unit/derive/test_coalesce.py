@@ -221,7 +221,7 @@ def small(count: int, **more: Any) -> list[dict[str, Any]]:
 def test_rows_say_what_would_change() -> None:
     """A forwarder for all leaves half of the requests of two ranks in ticks, and says what that saves at 1 ms each."""
     (tick,) = (row for row in table(small(200)) if row["forwarder_count"] == 1 and row["window_seconds"] is None)
-    assert (tick["request_count"], tick["left_count"], tick["mode"], tick["held_bytes"]) == (200, 100, "blocking", None)
+    assert (tick["request_count"], tick["left_count"], tick["merge_mode"], tick["held_bytes"]) == (200, 100, "blocking", None)
     assert tick["gathering_core_seconds"] == pytest.approx(100 * 0.001)
     assert (tick["access"], tick["stripe_evidence"], tick["touched_ratio"]) == ("shared", "assumed", 1.0)
 
@@ -231,7 +231,7 @@ def test_modes_say_what_merging_takes() -> None:
     steps = np.random.default_rng(1).permutation(200)
     jumps = [row | {"offset_bytes": int(step) * 4 * KIB} for row, step in zip(small(200), steps, strict=True)]
     modes = {
-        name: {row["mode"] for row in table(rows) if row["window_seconds"]}
+        name: {row["merge_mode"] for row in table(rows) if row["window_seconds"]}
         for name, rows in {"w": small(200), "r": small(200, op="read"), "j": [row | {"op": "read"} for row in jumps]}.items()
     }
     assert modes == {"w": {"write_behind"}, "r": {"read_ahead"}, "j": {"at_most"}}
