@@ -106,6 +106,6 @@ FABRIC = {
         is_host_link="Whether one end is a node of the log.",
         is_server_link="Whether one end is a server.",
         is_straggler="Whether a slow rank of the log ran there.",
-        exceeds_counted="Whether logs hold more than 1.1 times what was counted.",
+        exceeds_counted="Whether logs moved more than 1.1 times what was counted.",
     ),
 }

@@ -60,7 +60,7 @@ JOB_LINK = Table(
 )
 LINK_SLOT = Table(
     "link_slot",
-    "What moved over a directed link in ten minutes: all, as its ports count; storage traffic, as logs have it; and the rest.",
+    "What moved over a directed link in ten minutes: all, as its ports count; storage traffic, as logs say; and the rest.",
     (
         *("begin_at", "link_id", "guid", "port", "counted_bytes", "storage_bytes", "other_bytes", "covered_seconds"),
         *("capacity_bytes_per_second", "utilisation_ratio", "link_class", "log_count", "exceeds_counted"),

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from iomine.units import MIB
 
@@ -53,19 +54,22 @@ class Lines(NamedTuple):
         """Which lines have at least so many bytes."""
         return self.ends - self.begins >= least
 
+    def beginning(self, text: bytes) -> Integers:
+        """Lines that begin with a text."""
+        found = np.flatnonzero((self.first() == text[0]) & self.longer(len(text)))
+        for place, byte in enumerate(text[1:], 1):
+            found = found[self.at(found, place) == byte]
+        return found
+
     def at(self, lines: Integers, offset: int) -> Bytes:
         """The byte of each of some lines that stands so far behind its begin; the lines must be long enough."""
         return self.raw[self.begins[lines] + offset]
 
-    def fixed(self, lines: Integers, offset: int, width: int, base: int) -> Integers:
-        """Numbers of so many digits that stand so far behind the begins of some lines, -1 where there are none."""
-        value = np.zeros(len(lines), np.int64)
-        is_number = np.ones(len(lines), np.bool_)
-        for place in range(offset, offset + width):
-            digit = _DIGITS[self.at(lines, place)]
-            is_number &= digit < base
-            value = value * base + digit
-        return np.where(is_number, value, -1)
+    def heads(self, lines: Integers, width: int) -> Bytes:
+        """The first bytes of some lines, a row each; of a line that is shorter what follows it, or zeros."""
+        padded = np.concatenate([self.raw, np.zeros(width, np.uint8)])
+        rows: Bytes = sliding_window_view(padded, width)[self.begins[lines]]
+        return rows
 
     def last(self, lines: Integers, least: Integers, base: int, most: int) -> tuple[Words, Integers]:
         """The digits at the ends of some lines as numbers, and how many digits each has.
@@ -92,6 +96,19 @@ class Lines(NamedTuple):
                 value += np.where(is_in, digit, 0).astype(np.uint64) * scale
                 scale = scale * np.uint64(base)
         return value, count
+
+
+def fixed(columns: Bytes, base: int) -> Integers:
+    """Numbers from their digits, of which each row has one of every number; -1 where one is none."""
+    value = np.zeros(columns.shape[1], np.int32)
+    worst = np.zeros(columns.shape[1], np.uint8)
+    for column in columns:
+        digit = _DIGITS[column]
+        np.maximum(worst, digit, out=worst)
+        value *= base
+        value += digit
+    value[worst >= base] = -1
+    return value.astype(np.int64)
 
 
 def pieces(data: bytes) -> Iterator[Lines]:

@@ -71,7 +71,12 @@ def listed(guid: Guids, kinds: Integers, descriptions: Any, lid: Integers, *more
         more: further columns of a device, in their order.
     """
     lines: Iterable[tuple[Any, ...]] = zip(
-        guid.tolist(), kinds.tolist(), pc.fill_null(descriptions, b"").to_pylist(), lid.tolist(), *(each.tolist() for each in more), strict=True
+        guid.tolist(),
+        kinds.tolist(),
+        pc.fill_null(descriptions, b"").to_pylist(),
+        lid.tolist(),
+        *(each.tolist() for each in more),
+        strict=True,
     )
     return [Device(*each) for each in dict.fromkeys(lines) if each[0]]
 

@@ -17,7 +17,6 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.lib.stride_tricks import sliding_window_view
 
 from iomine.errors import UnreadableError
 from iomine.sources.fabric.bulk import Bytes, Integers, Lines, Mask, Words, pieces
@@ -91,7 +90,7 @@ class _Heading(NamedTuple):
     """The first line of a port.
 
     Attributes:
-        begins: with what byte it begins.
+        begins: with what it begins.
         shape: what it is; groups `port`, `lid`, and where there are such `guid` and `kind`.
         base: of its numbers, but for the guid.
     """
@@ -137,8 +136,7 @@ class _Dialect:
         length = end - lines.begins[at]
         is_short = (end < lines.ends[at]) & (length < _NAME_BYTES)
         at, end, length = at[is_short], end[is_short], length[is_short]
-        padded = np.concatenate([lines.raw, np.zeros(_NAME_BYTES, np.uint8)])
-        names = sliding_window_view(padded, _NAME_BYTES)[lines.begins[at]].view(np.uint64) & _MASKS[length]
+        names = lines.heads(at, _NAME_BYTES).view(np.uint64) & _MASKS[length]
         hashes = _hashed(names)
         counter = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
         is_named = (self._names[counter] == names).all(axis=1)
@@ -216,7 +214,9 @@ class _Ports:
 
     def _take_headings(self, lines: Lines, heading: _Heading) -> Integers:
         text, found = lines.raw.tobytes(), []
-        candidates = np.flatnonzero(lines.first() == heading.begins[0])
+        candidates = lines.beginning(heading.begins)
+        if len(self.lid) + len(candidates) > _MOST_PORTS:
+            raise UnreadableError(f"it has more than {_MOST_PORTS:,} ports, the limit for one file")
         for line, begin in zip(candidates.tolist(), lines.begins[candidates].tolist(), strict=True):
             if match := heading.shape.match(text, begin):
                 found.append(line)
@@ -224,16 +224,14 @@ class _Ports:
                 self.port.append(int(match["port"]))
                 self.guid.append(int(match["guid"] or b"0", 16))
                 self.is_short.append(not match["kind"])
-        if len(self.lid) > _MOST_PORTS:
-            raise UnreadableError(f"it has more than {_MOST_PORTS:,} ports, the limit for one file")
         return np.array(found, np.int64)
 
 
 _HEAD_PERFQUERY: Final = _Heading(
-    b"#", re.compile(rb"# Port (?P<kind>extended )?counters: Lid (?P<lid>\d{1,9}) port (?P<port>\d{1,9})\b(?P<guid>)"), 10
+    b"# Port ", re.compile(rb"# Port (?P<kind>extended )?counters: Lid (?P<lid>\d{1,9}) port (?P<port>\d{1,9})\b(?P<guid>)"), 10
 )
 _HEAD_IBDIAGNET: Final = _Heading(
-    b"P",
+    b"Port=",
     re.compile(rb"Port=(?P<port>\d{1,9}) Lid=0x(?P<lid>[0-9a-fA-F]{1,16}) GUID=0x(?P<guid>[0-9a-fA-F]{1,16})(?P<kind> )"),
     16,
 )

@@ -36,7 +36,7 @@ UNKNOWN: Final = -1
 _LAST_LID: Final = 0xFFFF
 _LAST_PORT: Final = 254
 _MOST_LMC: Final = 7
-_ONE_SIDED: Final = "links that only one of their ends tells of"
+_ONE_SIDED: Final = "links that only one of their ends lists"
 _TIME: Final = pa.timestamp("us", tz="UTC")
 
 
@@ -160,7 +160,7 @@ def _links(ends: Ends, by_guid: dict[int, Device], found: dict[str, int | bool])
     is_greater = (ends.guid > ends.peer_guid) | ((ends.guid == ends.peer_guid) & (ends.port > ends.peer_port))
     ends = ends.turned(is_greater)
     order = np.lexsort((ends.peer_port, ends.peer_guid, ends.port, ends.guid))
-    ends, told_by_peer = ends.take(order), is_greater[order]
+    ends, by_other = ends.take(order), is_greater[order]
     if not len(ends):
         return ends
     is_first = np.ones(len(ends), np.bool_)
@@ -169,20 +169,20 @@ def _links(ends: Ends, by_guid: dict[int, Device], found: dict[str, int | bool])
         values = getattr(ends, name)
         is_first[1:] |= values[1:] != values[:-1]
     first = np.flatnonzero(is_first)
-    by_peer = np.logical_or.reduceat(told_by_peer, first)
-    is_double = by_peer & np.logical_or.reduceat(~told_by_peer, first)
+    by_peer = np.logical_or.reduceat(by_other, first)
+    is_double = by_peer & np.logical_or.reduceat(~by_other, first)
     links, differing = _agreed(ends, first)
     kept = _uncontradicted(links, is_double)
     found["links left out, whose two ends name different ports"] = int(np.count_nonzero(~kept))
     # In the list of a cut or partial reading one end may be missing altogether: then nothing contradicts.
     silent = np.where(by_peer, links.guid, links.peer_guid)[kept & ~is_double].tolist()
     found[_ONE_SIDED] = sum(guid in by_guid for guid in silent)
-    found["links of which the ends tell different widths or speeds"] = int(np.count_nonzero(differing & kept))
+    found["links of which the ends give different widths or speeds"] = int(np.count_nonzero(differing & kept))
     return links.take(kept)
 
 
 def _agreed(ends: Ends, first: npt.NDArray[np.intp]) -> tuple[Ends, Mask]:
-    """One row for the ends of each link, and where they tell different widths or speeds, which are unknown then."""
+    """One row for the ends of each link, and where they give different widths or speeds, which are unknown then."""
     links = ends.take(first)
     differs = np.zeros(len(first), np.bool_)
     agreed: dict[str, Any] = {}
@@ -201,7 +201,7 @@ def _agreed(ends: Ends, first: npt.NDArray[np.intp]) -> tuple[Ends, Mask]:
 
 
 def _uncontradicted(links: Ends, is_double: Mask) -> Mask:
-    """Which links have ports that no other has; of several with one port, that which both ends tell of stays."""
+    """Which links have ports that no other has; of several with one port, that which both ends list stays."""
     kept = np.ones(len(links), np.bool_)
     for among, suspect in ((is_double, is_double), (kept, ~is_double)):
         at = np.flatnonzero(among & kept)

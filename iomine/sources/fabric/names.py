@@ -73,8 +73,8 @@ def _names(data: bytes, left_out: LeftOut, read: Callable[[str], Iterable[Name]]
             found = list(read(line))
         except ValueError as error:
             left_out.add(number, str(error))
-            continue
-        count += len(found)
+            found = []
+        count += len(found) or 1
         if count > _MOST_NAMES:
             raise UnreadableError(f"it has more than {_MOST_NAMES:,} names, the limit for one file")
         yield from found

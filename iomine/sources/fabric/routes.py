@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from iomine.errors import UnreadableError
 from iomine.sources.clock import read_at
-from iomine.sources.fabric.bulk import Integers, Lines, pieces
+from iomine.sources.fabric.bulk import Integers, Lines, fixed, pieces
 from iomine.sources.fabric.guids import guid_text
 from iomine.sources.lustre.doubts import doubt
 from iomine.sources.model import Input, Readings, Source
@@ -43,15 +43,20 @@ _HEADING: Final = re.compile(
     rb"|dump_ucast_routes: Switch 0x([0-9a-fA-F]{1,16})\b"
 )
 _FOOTING: Final = re.compile(rb"(\d{1,9}) (valid )?lids dumped")
-_FIRST: Final = {name: ord(name) for name in "UMd0"}
+_HEADS: Final = (b"Unicast ", b"Multicast ", b"dump_ucast_routes: ")
+# Of a footing, with a number of one digit.
+_LEAST_FOOTING: Final = len("1 lids dumped")
 # Of an entry: `0x0001 036`, `0x0001 : 036`, or `0x0001 : UNREACHABLE`.
 _LEAST_ENTRY: Final = 10
-_DIALECTS: Final = {7: b" ", 9: b" : "}
+_ENTRY_BYTES: Final = 12
+_LID_END: Final = 6
+_COLON: Final = ord(":")
 _UNREACHABLE: Final = ord("U")
 _NO_ROUTE: Final = 255
 _LAST_LID: Final = 0xFFFF
 # A table takes a byte for each LID up to its last, however few it lists.
 _MOST_SWITCHES: Final = _LAST_LID
+_MOST_MARKS: Final = 4 * _MOST_SWITCHES
 _MOST_BYTES: Final = 512 * MIB
 
 Ports = npt.NDArray[np.uint8]
@@ -80,20 +85,23 @@ class _Tables:
         self.said: list[int] = []
         self.parts: list[_Section] = []
         self.strange = 0
+        self._marks = 0
 
     def take(self, lines: Lines) -> None:
         """Adds a piece of the text."""
         first = lines.first()
-        is_entry = (first == _FIRST["0"]) & lines.longer(_LEAST_ENTRY)
-        entries = np.flatnonzero(is_entry)
-        entries = entries[lines.at(entries, 1) == ord("x")]
+        entries = lines.beginning(b"0x")
+        entries = entries[lines.longer(_LEAST_ENTRY)[entries]]
         lids, ports = _entries(lines, entries)
-        # What is neither an entry nor empty: few lines, unless somebody means harm.
-        is_heading = (first == _FIRST["U"]) | (first == _FIRST["M"]) | (first == _FIRST["d"])
-        is_footing = (first >= ord("0")) & (first <= ord("9"))
-        is_footing[entries] = False
+        is_mark = (first >= ord("0")) & (first <= ord("9")) & lines.longer(_LEAST_FOOTING)
+        is_mark[entries] = False
+        for head in _HEADS:
+            is_mark[lines.beginning(head)] = True
+        self._marks += int(np.count_nonzero(is_mark))
+        if self._marks > _MOST_MARKS:
+            raise UnreadableError(f"it has tables of more than {_MOST_SWITCHES:,} switches, which no fabric has")
         begin = 0
-        for line in np.flatnonzero(is_heading | is_footing).tolist():
+        for line in np.flatnonzero(is_mark).tolist():
             end = int(np.searchsorted(entries, line))
             self._add(lids[begin:end], ports[begin:end])
             begin = end
@@ -102,8 +110,6 @@ class _Tables:
 
     def _mark(self, line: bytes) -> None:
         if heading := _HEADING.match(line):
-            if len(self.guids) >= _MOST_SWITCHES:
-                raise UnreadableError(f"it has tables of more than {_MOST_SWITCHES:,} switches, which no fabric has")
             self.guids.append(int(heading[1] or heading[2], 16))
             self.said.append(-1)
         elif line.startswith((b"Unicast", b"Multicast", b"dump_ucast_routes")):
@@ -126,17 +132,20 @@ class _Tables:
 
 def _entries(lines: Lines, entries: Integers) -> tuple[Integers, Integers]:
     """LIDs and ports of entries, -1 where they are not as they should be."""
-    lids = lines.fixed(entries, 2, 4, 16)
+    columns = np.ascontiguousarray(lines.heads(entries, _ENTRY_BYTES).T)
     ports = np.full(len(entries), -1)
-    for offset, between in _DIALECTS.items():
-        is_one = lines.longer(offset + 3)[entries]
-        for place, byte in enumerate(between, 6):
-            is_one[is_one] = lines.at(entries[is_one], place) == byte
-        ports[is_one] = np.maximum(ports[is_one], lines.fixed(entries[is_one], offset, 3, 10))
-        is_far = np.zeros(len(entries), np.bool_)
-        is_far[is_one] = lines.at(entries[is_one], offset) == _UNREACHABLE
-        ports[is_far] = _NO_ROUTE
-    return lids, np.where(ports <= _NO_ROUTE, ports, -1)
+    is_other = columns[_LID_END + 1] == _COLON
+    for is_one, between in ((~is_other, b" "), (is_other, b" : ")):
+        # A text is of one dialect, so that mostly there is nothing to pick out.
+        picked = columns if is_one.all() else columns[:, is_one]
+        first = _LID_END + len(between)
+        found = fixed(picked[first : first + 3], 10)
+        found[picked[first] == _UNREACHABLE] = _NO_ROUTE
+        for place, byte in enumerate(between, _LID_END):
+            found[picked[place] != byte] = -1
+        ports[is_one] = found
+    ports[ports > _NO_ROUTE] = -1
+    return fixed(columns[2:_LID_END], 16), ports
 
 
 def _knows(source: Input) -> bool:
