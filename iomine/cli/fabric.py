@@ -3,7 +3,6 @@
 
 import datetime as dt
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from iomine.derive.fabric import Graph
+    from iomine.views.passing import Connection
 
 # Of so many last nights that have some, snapshots may still hold; what stays as it is is stored once.
 _NIGHTS: Final = 5
@@ -43,9 +43,16 @@ def command(
     Links are worst that went down, then those with errors, then the busiest, in the last day of which ports were read. A
     way is printed as ibtracert does.
     """
+    from iomine.views.query import open_catalog
+
+    # To open the views takes longer than to ask them.
+    with open_catalog(database_of(warehouse)) as con:
+        _answer(_Fabric(con, cluster), what or [], limit, form)
+
+
+def _answer(fabric: "_Fabric", what: list[str], limit: int, form: Format) -> None:
     from iomine.cli.terminal.formats import write
 
-    fabric = _Fabric(database_of(warehouse), cluster)
     if not what:
         write(_table(("fact", "name", "count", "detail"), [*fabric.facts(), *fabric.worst(limit)]), form)
         return
@@ -68,12 +75,12 @@ def _table(names: "Sequence[str]", rows: "Sequence[tuple[Any, ...]]") -> "pa.Tab
 class _Fabric:
     """The fabric as it was read last."""
 
-    def __init__(self, database: Path, cluster: str | None) -> None:
+    def __init__(self, con: "Connection", cluster: str | None) -> None:
         import pyarrow as pa
 
         from iomine.derive.fabric import graph_of, in_force, names_of
 
-        self._database, self._cluster = database, cluster
+        self._con, self._cluster = con, cluster
         firsts = {row["kind"]: row["first_night"] for row in self._ask("nights", most_nights=_NIGHTS).to_pylist()}
         if "link" not in firsts:
             raise UsageError("The warehouse knows no fabric: `iomine sweep LOGS --stats PATH` reads what ibnetdiscover prints.")
@@ -89,10 +96,10 @@ class _Fabric:
         self._descriptions = [self._names.hosts.get(guid) or said.get(guid) or "" for guid in self._guids]
 
     def _ask(self, name: str, **given: object) -> "pa.Table":
-        from iomine.cli.terminal.questions import ask
+        from iomine.views.query import answer
         from iomine.views.questions import question
 
-        return ask(self._database, question(f"cli/fabric_{name}"), {"cluster": self._cluster, **given})
+        return answer(self._con, question(f"cli/fabric_{name}"), {"cluster": self._cluster, **given})
 
     def facts(self) -> "Iterator[Fact]":
         """What there is, and how much of it."""

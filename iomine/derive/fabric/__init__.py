@@ -1,6 +1,6 @@
 """The fabric between nodes and servers: its graph, its routes, and what moved over its links."""
 
-from iomine.derive.fabric.graph import Graph, graph_of, in_force
+from iomine.derive.fabric.graph import Graph, changed_only, graph_of, in_force
 from iomine.derive.fabric.intervals import last_readings, link_intervals
 from iomine.derive.fabric.network import Names, Network, names_of, short_name
 from iomine.derive.fabric.routes import Routes, has_tables, unroutable_pairs, walked, way_between
@@ -14,6 +14,7 @@ __all__ = [
     "Names",
     "Network",
     "Routes",
+    "changed_only",
     "graph_of",
     "has_tables",
     "in_force",

@@ -202,6 +202,29 @@ def resolved(graph: Graph, lids: Integers, ports: Integers, groups: Integers) ->
     return found
 
 
+def changed_only(nodes: pa.Table, links: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Snapshots without those that say of the same devices what the one before said, as most do that are taken often.
+
+    Args:
+        nodes: rows of `fabric_node` of any time.
+        links: rows of `fabric_link`.
+    """
+    order = [("sampled_at", "ascending")]
+    tables = [table.sort_by(order).combine_chunks() for table in (nodes, links)]
+    times = [table["sampled_at"].cast(pa.int64()).to_numpy() for table in tables]
+    said: dict[tuple[str, ...], list[pa.Table]] = {}
+    kept = []
+    for moment in np.unique(np.concatenate(times)):
+        edges = [np.searchsorted(at, [moment, moment + 1]) for at in times]
+        own = [table.slice(begin, end - begin) for table, (begin, end) in zip(tables, edges, strict=True)]
+        whose, own = tuple(own[0]["guid"].to_pylist()), [table.drop_columns("sampled_at") for table in own]
+        if whose not in said or not all(was.equals(now) for was, now in zip(said[whose], own, strict=True)):
+            kept.append(moment)
+        said[whose] = own
+    nodes, links = (table.filter(pa.array(np.isin(at, kept))) for table, at in zip(tables, times, strict=True))
+    return nodes, links
+
+
 def in_force(nodes: pa.Table, links: pa.Table, routes: pa.Table, moment: pa.Scalar) -> tuple[pa.Table, pa.Table, pa.Table]:
     """What holds at a moment: of each device what was last read of it, and its links of then.
 

@@ -19,6 +19,7 @@ from iomine.derive.fabric import (
     Graph,
     Load,
     Network,
+    changed_only,
     graph_of,
     in_force,
     job_traffic,
@@ -42,6 +43,7 @@ _SNAPSHOTS: Final = ("fabric_node", "fabric_link", "fabric_route", "fabric_name"
 _LINK: Final = "fabric_link"
 # Snapshots of so many nights before are looked through for what still holds; what stays as it is is stored once.
 _SNAPSHOT_NIGHTS: Final = 40
+_SNAPSHOT_ROWS: Final = 1_000_000
 _LONGEST_RUN: Final = timedelta(days=31)
 _VIEWS: Final = {"targets": "core.log_target", "slots": "core.log_slot", "hosts": "core.log_host"}
 _OF_LOGS: Final = frozenset(("log", "phase", "rank_io", "ost_io", "server_interval", "job"))
@@ -151,7 +153,8 @@ class _Fabric:
 
     def _eras(self, first: datetime, end: datetime) -> list[tuple[int, Graph, pa.Table]]:
         """Since when a fabric holds, ascending, that fabric, and its forwarding tables; within a stretch of time."""
-        nodes, links, routes = (self._snapshots(table, end.date()) for table in _SNAPSHOTS[:3])
+        nodes, links, routes = (self._snapshots(table, first.date(), end.date()) for table in _SNAPSHOTS[:3])
+        nodes, links = changed_only(nodes, links)
         moments = {_microseconds(first)}
         for table in (nodes, links, routes):
             moments.update(at for at in pc.unique(table["sampled_at"].cast(pa.int64())).to_pylist() if at is not None)
@@ -165,11 +168,18 @@ class _Fabric:
             held = known
         return eras
 
-    def _snapshots(self, table: str, last: date) -> pa.Table:
-        """Rows that may hold up to a night, and the first ones after it where there are none."""
+    def _snapshots(self, table: str, first: date, last: date) -> pa.Table:
+        """Rows that may hold in some nights, and the first ones after them where there are none."""
         nights = sorted(self._nights(table))
-        before = [night for night in nights if night <= last]
-        return self._rows(table, before[-_SNAPSHOT_NIGHTS:] or nights[:1])
+        chosen = [night for night in nights if first <= night <= last]
+        before = [night for night in nights if night < first][-_SNAPSHOT_NIGHTS:]
+        rows = 0
+        for night in reversed(before):
+            rows += sum(file.row_count for file in self._files[table][night])
+            if rows > _SNAPSHOT_ROWS and night != before[-1]:
+                break
+            chosen.insert(0, night)
+        return self._rows(table, chosen or nights[:1])
 
     def _traffic(self, night: date) -> list[LakeFile]:
         """What the logs of a night put onto links; a log that cannot be worked out costs its own rows."""
@@ -219,7 +229,7 @@ class _Fabric:
         first, last = pc.min(begins).as_py(), pc.max(begins).as_py()
         if first is None:
             return []
-        names = names_of(self._snapshots("fabric_name", last.date()), *self._site)
+        names = names_of(self._snapshots("fabric_name", first.date(), last.date()), *self._site)
         return [(begin, Network(graph, routes, names)) for begin, graph, routes in self._eras(first, last + timedelta(hours=1))]
 
     def _written(self, night: date, load: Load | None, people: pa.Table) -> list[LakeFile]:

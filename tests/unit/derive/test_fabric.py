@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iomine.derive.fabric import Load, Network, graph_of, in_force, job_traffic, link_intervals, link_slots, names_of, walked
+from iomine.derive.fabric import (
+    Load,
+    Network,
+    changed_only,
+    graph_of,
+    in_force,
+    job_traffic,
+    link_intervals,
+    link_slots,
+    names_of,
+    walked,
+)
 from iomine.derive.fabric.graph import UNKNOWN, Graph, resolved
 from iomine.derive.fabric.routes import LOOPING, MISSING, ROUTED
 from iomine.derive.fabric.shares import divided
@@ -155,6 +166,23 @@ def test_what_was_read_last_holds():
         found = graph_of(nodes, links)
         assert [4] * 1 == [len(found.link_ids)]
         assert [switch] == found.heads[found.tails == 4].tolist()
+
+
+def test_snapshots_that_say_nothing_new_are_left_out():
+    """Of three readings the second, which says what the first did, is left out, whatever of another fabric lies between."""
+    tables = []
+    for minute, switch in ((0, 0), (10, 0), (20, 1)):
+        fabric = fabrics.Fabric(2, ["a"])
+        fabric.link(0, 1)
+        fabric.link(2, switch)
+        at = fabrics.READ_AT + timedelta(minutes=minute)
+        tables.append((fabric.nodes_table(at), fabric.links_table(at)))
+        other = fabrics.Fabric(1, ["b", "c", "d"])
+        other.link(1, 0)
+        tables.append((other.nodes_table(at + timedelta(minutes=1)), other.links_table(at + timedelta(minutes=1))))
+    nodes, links = changed_only(*(pa.concat_tables(rows) for rows in zip(*tables, strict=True)))
+    expected = [fabrics.READ_AT + timedelta(minutes=minute) for minute in (0, 1, 20)]
+    assert expected == sorted(set(nodes["sampled_at"].to_pylist())) == sorted(set(links["sampled_at"].to_pylist()))
 
 
 # Small numbers and great ones, which doubles do not hold.
