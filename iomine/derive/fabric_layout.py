@@ -69,13 +69,14 @@ def layout_of(nodes: pa.Table, links: pa.Table) -> pa.Table:
     """The places of the devices of one reading.
 
     Args:
-        nodes: rows of `fabric_node`, each guid once; those without a guid are left out.
+        nodes: rows of `fabric_node`; those without a guid are left out, and of a guid that several tools listed the last counts.
         links: rows of `fabric_link`; those of unknown devices are left out.
 
     Returns:
         Rows of `fabric_layout`, by guid; no two devices are less than 1 apart.
     """
-    rows = sorted((row for row in nodes.to_pylist() if row["guid"] is not None), key=lambda row: row["guid"])
+    by_guid = {row["guid"]: row for row in nodes.to_pylist() if row["guid"] is not None}
+    rows = [by_guid[guid] for guid in sorted(by_guid)]
     places, place_of = _places(rows)
     ends = _ends(links, [row["guid"] for row in rows])
     hung = _hung(place_of, ends)

@@ -28,6 +28,8 @@ from iomine.derive.fabric import (
     link_slots,
     names_of,
 )
+from iomine.derive.fabric_layout import layout_of
+from iomine.derive.fabric_night import link_nights_of
 from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
@@ -41,6 +43,7 @@ from iomine.views.model import tables_read
 PORT_READINGS: Final = frozenset(("port_reading",))
 _SNAPSHOTS: Final = ("fabric_node", "fabric_link", "fabric_route", "fabric_name")
 _LINK: Final = "fabric_link"
+_DRAWN: Final = ("fabric_node", _LINK)
 # Snapshots of so many nights before are looked through for what still holds; what stays as it is is stored once.
 _SNAPSHOT_NIGHTS: Final = 40
 _SNAPSHOT_ROWS: Final = 1_000_000
@@ -99,7 +102,12 @@ class _Fabric:
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
         slotted |= {day for file in (*old, *traffic) if file.table == "job_link" for day in _days(file)}
         slots = [file for night in sorted(slotted) for file in self._tried_at(night, "link_slot", self._slots)]
-        return [*intervals, *traffic, *slots, *self._failed()]
+        self._show(slots)
+        pictured = slotted | {night - timedelta(days=1) for night in nights}
+        pictures = [file for night in sorted(pictured) for file in self._tried_at(night, "link_night", self._night)]
+        drawn = {file.night for file in new if file.table in _DRAWN and file.night}
+        layouts = [file for night in sorted(drawn) for file in self._tried_at(night, "fabric_layout", self._layout)]
+        return [*intervals, *traffic, *slots, *pictures, *layouts, *self._failed()]
 
     def _changed(self, new: Iterable[LakeFile]) -> set[tuple[str, date]]:
         """Tables and nights that are new; a snapshot is new to the nights for which it holds, and jobs to those of their logs."""
@@ -137,7 +145,7 @@ class _Fabric:
             rows = arrow_schema(table).empty_table()
         if not rows.num_rows and not self._files[table].get(night):
             return []
-        order = [(name, "ascending") for name in ("begin_at", "guid", "port")]
+        order = [(name, "ascending") for name in ("sampled_at", "begin_at", "guid", "port") if name in rows.column_names]
         return [write_file(self._staging, table, rows.sort_by(order), self._cluster, night)]
 
     def _rows(self, table: str, nights: Iterable[date]) -> pa.Table:
@@ -259,6 +267,27 @@ class _Fabric:
         ]
         moved = pa.concat_tables([arrow_schema("job_link").empty_table(), *parts], promote_options="permissive")
         return link_slots(intervals, moved, first, end)
+
+    def _night(self, night: date) -> pa.Table:
+        """What links did in a night, for pictures; an interval that began in it ends in the one after, at the latest."""
+        intervals = self._rows("link_interval", [night, night + timedelta(days=1)])
+        began = pc.and_(
+            pc.greater_equal(intervals["begin_at"], _at(night)), pc.less(intervals["begin_at"], _at(night + timedelta(days=1)))
+        )
+        rows = link_nights_of(self._rows("link_slot", [night]), intervals.filter(began), night)
+        return _in_schema("link_night", rows)
+
+    def _layout(self, night: date) -> pa.Table:
+        """Where devices stand in pictures, for each reading of a night."""
+        nodes, links = (self._rows(table, [night]) for table in _DRAWN)
+        parts = [arrow_schema("fabric_layout").empty_table()]
+        for moment in sorted(pc.unique(nodes["sampled_at"]).drop_null().to_pylist()):
+            read = [
+                table.filter(pc.equal(table["sampled_at"], pa.scalar(moment, table["sampled_at"].type)))
+                for table in (nodes, links)
+            ]
+            parts.append(_in_schema("fabric_layout", layout_of(*read)))
+        return pa.concat_tables(parts)
 
     def _failed(self) -> list[LakeFile]:
         """Notes on what could not be worked out, in the place of those of an earlier time."""
