@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from iomine.derive.columns import TOO_MANY, labels, stacked
+from iomine.derive.columns import TOO_MANY, counts, labels, stacked
 from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of
@@ -54,8 +54,10 @@ _MOST_RANKS: Final = 1 << 24
 _SMALL_BYTES: Final = 64 * KIB
 _PERCENTILE: Final = 10
 _CACHE_SECONDS: Final = 1e-5
-_FEW: Final = "Fewer than 100 of its requests have at most 64 KiB."
-_CACHED: Final = "Its small requests take at most 10 us, as from a page cache."
+REASONS: Final = (
+    "Fewer than 100 of its requests have at most 64 KiB.",
+    "Its small requests take at most 10 us, as from a page cache.",
+)
 
 
 class Requests(NamedTuple):
@@ -425,7 +427,7 @@ def _sums(keys: Integers, values: npt.NDArray[Any], groups: Integers) -> Integer
     return sums
 
 
-def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, list[str | None]]:
+def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integers]:
     """Seconds that one request costs beside what its bytes do: the 10th percentile of those of at most 64 KiB, by group.
 
     These have the least of transfer and waiting in them. It is an estimate.
@@ -435,7 +437,7 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, list[st
         groups: for each of their rows the group that it counts in, from 0.
 
     Returns:
-        The cost, NaN where it is not known, and why not.
+        The cost, NaN where it is not known, and why not: an index into `REASONS`, negative where it is known.
     """
     of_request, seconds = groups[requests.rows], requests.seconds
     is_small = (requests.ends - requests.begins <= _SMALL_BYTES) & (seconds >= 0) & (seconds < TOO_MANY)
@@ -449,7 +451,7 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, list[st
     costs[is_enough] = seconds[at][places[is_enough]]
     is_cached = costs <= _CACHE_SECONDS
     costs[is_cached] = np.nan
-    return costs, [_CACHED if cached else None if enough else _FEW for cached, enough in zip(is_cached, is_enough, strict=True)]
+    return costs, np.where(is_cached, 1, np.where(is_enough, -1, 0))
 
 
 def coalescing(
@@ -522,8 +524,8 @@ def _of_layer(
         "merge_mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
         "file_count": pa.array(np.bincount(groups)[rows]),
         **{name: pa.array(found[name]) for name in ("request_count", "left_count")},
-        "request_mean_bytes": pa.array(found["moved_bytes"] / request_count),
-        "left_mean_bytes": pa.array(found["left_bytes"] / left_count),
+        "request_mean_bytes": counts(np.round(found["moved_bytes"] / request_count)),
+        "left_mean_bytes": counts(np.round(found["left_bytes"] / left_count)),
         "stripe_aligned_ratio": pa.array(found["aligned_count"] / request_count),
         "left_aligned_ratio": pa.array(found["left_aligned_count"] / left_count),
         **{name: pa.array(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
@@ -531,7 +533,7 @@ def _of_layer(
         "held_bytes": pa.array(found["held_bytes"], mask=is_tick),
         "request_cost_seconds": pa.array(costs[rows], mask=np.isnan(saved)),
         "gathering_core_seconds": pa.array(saved, mask=np.isnan(saved)),
-        "cost_reason": pa.array([reasons[row] for row in rows.tolist()], pa.string()),
+        "cost_reason": labels(reasons[rows], REASONS),
         "stripe_evidence": labels((~has_layout[rows]).astype(np.int64), _STRIPE_EVIDENCE),
     }
 
