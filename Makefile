@@ -38,7 +38,7 @@ $(DEMO)/.simulated: | $(READY)
 
 demo-sweeps:
 	@echo && echo "Sweeping its logs, as a Prefect flow ..."
-	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --stats $(DEMO)/facility/lustre --stats $(DEMO)/facility/slurm/sacct.txt --cluster simulated --warehouse $(DEMO)/warehouse
+	@$(BIN)/iomine sweep $(DEMO)/facility/darshan --stats $(DEMO)/facility/lustre --stats $(DEMO)/facility/slurm --stats $(DEMO)/facility/fabric --cluster simulated --warehouse $(DEMO)/warehouse
 	@echo && echo "Sweeping the logs of real programs that come with PyDarshan, as those of another machine ..."
 	@$(BIN)/iomine sweep "$$($(BIN)/python docs/demo_logs.py)" --cluster pydarshan --warehouse $(DEMO)/warehouse
 

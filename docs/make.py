@@ -48,6 +48,7 @@ SLOW: Final = {
     "prediction_year.md": "tests/prediction_year.py",
     "predictions.md": "tests/prediction_truth.py",
     "truth.md": "tests/truth.py",
+    "fabric_truth.md": "tests/fabric_truth.py",
     "system_state_truth.md": "tests/system_state_truth.py",
     "system_state_year.md": "tests/system_state_year.py",
 }

@@ -46,5 +46,5 @@ def command(
         typer.echo(f"  {count:>8,}  {archetype}")
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
-    stats = f"--stats {out / 'lustre'} --stats {out / 'slurm' / 'sacct.txt'}"
+    stats = f"--stats {out / 'lustre'} --stats {out / 'slurm'} --stats {out / 'fabric'}"
     typer.echo(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}", err=True)

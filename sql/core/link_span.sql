@@ -23,7 +23,7 @@ link AS (
     ) = 1
 ),
 called AS (
-    SELECT cluster, name AS guid, arg_max(alias, sampled_at) AS alias
+    SELECT cluster, name AS guid, arg_max(alias, sampled_at ORDER BY alias) AS alias
     FROM core.fabric_name
     WHERE name_kind = 'guid'
     GROUP BY ALL

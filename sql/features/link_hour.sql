@@ -30,8 +30,12 @@ ill AS (
         cluster, link_id, guid, port, date_trunc('hour', begin_at) AS begin_at,
         COUNT(DISTINCT begin_at) FILTER (is_faulty) AS faulty_slot_count,
         COUNT(DISTINCT begin_at) FILTER (is_congested) AS congested_slot_count, MAX(wait_times_ratio) AS wait_times_ratio,
-        arg_max(trouble, (is_faulty, COALESCE(link_downed_count, 0), COALESCE(symbol_error_count, 0), COALESCE(utilisation_ratio, 0)))
-            AS trouble
+        first(
+            trouble
+            ORDER BY
+                is_faulty DESC, COALESCE(link_downed_count, 0) DESC, COALESCE(symbol_error_count, 0) DESC,
+                COALESCE(utilisation_ratio, 0) DESC, begin_at
+        ) AS trouble
     FROM core.link_trouble
     GROUP BY ALL
 ),

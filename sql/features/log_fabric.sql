@@ -34,11 +34,13 @@ worst AS (
         SUM(counted_slot_count) / NULLIF(SUM(heavy.io_slot_count), 0) AS counted_slot_ratio,
         MAX(faulty_ratio) AS faulty_slot_ratio, MAX(congested_ratio) AS congested_slot_ratio,
         MAX(collision_ratio) AS collision_slot_ratio,
-        arg_max(heavy, (faulty_ratio, link_bytes_ratio, link_id)) FILTER (faulty_slot_count > 0) AS faulty,
+        first(heavy ORDER BY faulty_ratio DESC, link_bytes_ratio DESC, link_id DESC) FILTER (faulty_slot_count > 0) AS faulty,
         -- Traffic that waits for a full link fills the links before it too: of these the one that others fill most is named.
-        arg_max(heavy, (congested_ratio, 1 - link_trouble_own_ratio, link_bytes_ratio, link_id)) FILTER (congested_slot_count > 0) AS congested,
-        arg_max(heavy, (collision_ratio, link_bytes_ratio, link_id)) FILTER (collision_slot_count > 0) AS collision,
-        arg_max(heavy, (faulty_ratio, link_bytes_ratio, link_id)) FILTER (has_all_stragglers AND faulty_ratio >= 0.5) AS late
+        first(heavy ORDER BY congested_ratio DESC, link_trouble_own_ratio, link_bytes_ratio DESC, link_id DESC)
+            FILTER (congested_slot_count > 0) AS congested,
+        first(heavy ORDER BY collision_ratio DESC, link_bytes_ratio DESC, link_id DESC) FILTER (collision_slot_count > 0) AS collision,
+        first(heavy ORDER BY faulty_ratio DESC, link_bytes_ratio DESC, link_id DESC)
+            FILTER (has_all_stragglers AND faulty_ratio >= 0.5) AS late
     FROM heavy
     GROUP BY cluster, night, log_id
 ),

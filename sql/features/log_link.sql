@@ -20,7 +20,9 @@ moved AS (
 ),
 -- Errors of a link concern both of its directions: the acknowledgements go the other way.
 fault AS (
-    SELECT cluster, link_id, begin_at, arg_max(trouble, (COALESCE(link_downed_count, 0), COALESCE(symbol_error_count, 0), trouble)) AS trouble
+    SELECT
+        cluster, link_id, begin_at,
+        first(trouble ORDER BY COALESCE(link_downed_count, 0) DESC, COALESCE(symbol_error_count, 0) DESC, trouble DESC) AS trouble
     FROM core.link_trouble
     WHERE is_faulty
     GROUP BY ALL
@@ -94,7 +96,8 @@ summed AS (
         COUNT(full_trouble) AS congested_slot_count, COUNT(*) FILTER (is_collision) AS collision_slot_count,
         SUM(ill_bytes) / NULLIF(SUM(ill_all_bytes), 0) AS link_trouble_own_ratio,
         SUM(ill_other_bytes) / NULLIF(SUM(ill_all_bytes), 0) AS link_trouble_other_ratio,
-        arg_max(fault_trouble, (bytes, begin_at)) AS faulty_trouble, arg_max(full_trouble, (bytes, begin_at)) AS congested_trouble
+        arg_max(fault_trouble, bytes ORDER BY begin_at DESC) AS faulty_trouble,
+        arg_max(full_trouble, bytes ORDER BY begin_at DESC) AS congested_trouble
     FROM both_ways
     GROUP BY ALL
 ),

@@ -26,8 +26,12 @@ fault AS (
         TRY_CAST(SUM(xmit_discard_count) AS BIGINT) AS xmit_discard_count,
         MAX(wait_times_ratio) AS wait_times_ratio, MIN(degraded_ratio) AS degraded_ratio,
         MAX(peak.utilisation_ratio) AS peak_utilisation_ratio,
-        arg_max(trouble, (is_faulty, COALESCE(link_downed_count, 0), COALESCE(symbol_error_count, 0), COALESCE(wait_times_ratio, 0), begin_at))
-            AS trouble
+        first(
+            trouble
+            ORDER BY
+                is_faulty DESC, COALESCE(link_downed_count, 0) DESC, COALESCE(symbol_error_count, 0) DESC,
+                COALESCE(wait_times_ratio, 0) DESC, begin_at DESC
+        ) AS trouble
     FROM numbered AS peak
     GROUP BY ALL
 )

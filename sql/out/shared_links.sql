@@ -4,7 +4,7 @@
 -- reads = ["core.job_link", "core.link_slot"]
 -- ---
 -- Logs of one job are one, called by the one that moved most. Of storage and other traffic it takes a link as full as the setting says.
-WITH mover AS (
+WITH mover AS NOT MATERIALIZED (
     SELECT
         cluster, night, begin_at, link_id, guid, port, COALESCE(NULLIF(job_id, ''), log_id) AS who,
         arg_max(log_id, moved_bytes ORDER BY log_id) AS log_id, MAX(job_id) AS job_id, MAX("user") AS "user", SUM(moved_bytes) AS bytes
@@ -12,14 +12,14 @@ WITH mover AS (
     WHERE moved_bytes > 0
     GROUP BY cluster, night, begin_at, link_id, guid, port, who
 ),
-slot AS (
+slot AS NOT MATERIALIZED (
     SELECT
         cluster, night, begin_at, guid, port, SUM(counted_bytes) AS counted_bytes, SUM(storage_bytes) AS storage_bytes,
         SUM(other_bytes) AS other_bytes, MAX(utilisation_ratio) AS utilisation_ratio
     FROM core.link_slot
     GROUP BY ALL
 ),
-on_link AS (
+on_link AS NOT MATERIALIZED (
     SELECT *, SUM(bytes) OVER link AS log_bytes, row_number() OVER (link ORDER BY bytes DESC, who) AS place
     FROM mover
     WINDOW link AS (PARTITION BY cluster, night, begin_at, guid, port)
