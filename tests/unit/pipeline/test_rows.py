@@ -21,7 +21,8 @@ _CALLED |= {"access_run": "access_runs", "log": "totals", "special_file": "speci
 # Pictures show all requests, whatever files they are on.
 _FOLLOWS = {
     "phase": {"period"},
-    "mpiio_posix": {"phase_class"},
+    "mpiio_posix": {"phase_class", "coalescing"},
+    "access_run": {"coalescing"},
     "special_file": {*DERIVATIONS} - {"rank_detail", "offset_detail", "ost_detail"},
 }
 _PATH = "/logs/ior.darshan"
