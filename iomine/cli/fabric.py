@@ -114,7 +114,9 @@ class _Fabric:
             if count or kind in {"switch", "host"}:
                 yield "devices", kind, count, ""
         ends = np.flatnonzero(graph.kinds == NODE_KINDS.index("host"))
-        yield "hosts", "", len({graph.names[node] for node in ends.tolist()}), ""
+        hosts = [self._names.hosts.get(self._guids[node]) or graph.names[node] for node in ends.tolist()]
+        unnamed = sum(not host for host in hosts)
+        yield "hosts", "", len({*filter(None, hosts)}), f"and {unnamed:,} adapters that no host is named for" if unnamed else ""
         yield "subnets", "", len(set(graph.components[graph.switches].tolist())), ""
         is_up = pc.fill_null(self._links["is_up"], fill_value=True)
         up = self._links.filter(is_up).select(["lanes", "speed"]).group_by(["lanes", "speed"]).aggregate([([], "count_all")])
