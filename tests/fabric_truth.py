@@ -24,7 +24,7 @@ from iomine.views.query import ask
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "fabric_truth.md"
 SEEDS: Final = range(20)
-LOGS, DAYS = 1000, 3
+LOGS, DAYS = 500, 2
 CLUSTER: Final = "simulated"
 # Of a run's ranks so many must be slow for the run to be a victim.
 VICTIM_RATIO: Final = 0.25
@@ -156,7 +156,11 @@ def _ratio(part: int, whole: int) -> str:
 def main() -> None:
     """Writes the page, or shows it for some seeds."""
     seeds = [int(seed) for seed in sys.argv[1:]] or SEEDS
-    text = page(list(found(seeds)))
+    rows = []
+    for row in found(seeds):
+        rows.append(row)
+        print(row, file=sys.stderr, flush=True)  # noqa: T201  it takes minutes
+    text = page(rows)
     if len(sys.argv) > 1:
         sys.stdout.write(text)
     else:

@@ -323,9 +323,9 @@ def judge_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Works out in the first sweep what is to be committed; in those after it of the same logs, copies stand for it."""
     judge, kept = judging.judge, []
 
-    def judged(lake, staging, *rest):
+    def judged(lake, staging, *rest, **more):
         if not kept:
-            files, findings = judge(lake, staging, *rest)
+            files, findings = judge(lake, staging, *rest, **more)
             kept.append(([replace(file, path=Path(shutil.copy(file.path, folder))) for file in files], findings))
         files, findings = kept[0]
         return [replace(file, path=copied(file, staging)) for file in files], findings
