@@ -29,7 +29,8 @@ variant AS (
         COUNT(*) AS class_count,
         COUNT(*) FILTER (moved_bytes IS NULL OR core_microseconds IS NULL) AS unweighed_class_count,
         list(log_id) AS log_ids,
-        MAX({night: night, log_id: log_id, phase_class: phase_class, fidelity: replay_fidelity, reason: replay_reason}) AS example
+        -- The id comes last: pseudonyms are in another order.
+        MAX({night: night, phase_class: phase_class, fidelity: replay_fidelity, reason: replay_reason, log_id: log_id}) AS example
     FROM class
     GROUP BY ALL
 ),
