@@ -63,6 +63,9 @@ def facility(folder: Path, scheduler: str | None = None) -> Path:
     """Simulates and sweeps the facility; gives its warehouse."""
     out = folder / "facility"
     simulate(Facility(out, _LOGS, _SEED, _DAYS, _CLUSTER), lambda *_: None)
+    # A log whose node died while it was being written.
+    first = min((out / "darshan").rglob("*.darshan"))
+    (first.parent / "cut.darshan").write_bytes(first.read_bytes()[:1000])
     stats = (out / "lustre", out / "slurm")
     run(Settings((out / "darshan",), folder / "warehouse", _CLUSTER, scheduler, stats=stats))
     return folder / "warehouse"

@@ -15,7 +15,7 @@ counted AS (
         *, epoch(begin_at) AS begin_second, begin_second + interval_seconds AS end_second,
         -- Ports that hardly ever wait are not ill because they waited for once.
         wait_per_word_ratio / GREATEST(usual_wait_per_word_ratio, 0.01) AS times,
-        COALESCE(symbol_error_count, 0) + COALESCE(rcv_error_count, 0) AS error_count
+        COALESCE(symbol_error_count, 0)::DOUBLE + COALESCE(rcv_error_count, 0) AS error_count
     FROM core.link_interval
     LEFT JOIN usual USING (cluster, guid, port)
     -- Twenty symbol errors in ten minutes are what the specification allows a link (120 in an hour).
