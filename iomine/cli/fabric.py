@@ -38,7 +38,7 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show what the fabric consists of and its worst links, or the way between two devices.
+    """Show what the fabric consists of, its worst links, or a path through it.
 
     Links are worst that went down, then those with errors, then the busiest, in the last day of which ports were read. A
     way is printed as ibtracert does.
