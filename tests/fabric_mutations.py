@@ -16,6 +16,7 @@ from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
+from mutations import cut, other_bytes, spliced
 from shared import SHARED_DATA
 
 from iomine.errors import UnreadableError
@@ -161,22 +162,6 @@ _CHECKS: Final = {
 }
 
 
-def _bytes(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    changed = bytearray(data)
-    for _ in range(random.randint(1, 20)):
-        changed[random.randrange(len(changed))] = random.randrange(256)
-    return bytes(changed)
-
-
-def _cut(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    return data[: random.randrange(len(data))]
-
-
-def _splice(data: bytes, random: Random, sound: tuple[bytes, ...]) -> bytes:
-    other = random.choice(sound)
-    return data[: random.randrange(len(data))] + other[random.randrange(len(other)) :]
-
-
 def _lines(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
     lines = data.splitlines(keepends=True)
     one, other = sorted(random.randrange(len(lines)) for _ in range(2))
@@ -219,9 +204,9 @@ def _words(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
 
 
 _DAMAGES: Final[tuple[Callable[[bytes, Random, tuple[bytes, ...]], bytes], ...]] = (
-    _bytes,
-    _cut,
-    _splice,
+    other_bytes,
+    cut,
+    spliced,
     _lines,
     _number,
     _words,

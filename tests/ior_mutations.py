@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
+from mutations import cut, other_bytes, spliced
 from shared import SHARED_DATA
 
 from iomine.errors import UnreadableError
@@ -116,22 +117,6 @@ def _hold_together(row: dict[str, Any]) -> None:
         assert low * (1 - _TOLERANCE) <= row["moved_bytes"] <= high * (1 + _TOLERANCE)
 
 
-def _bytes(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    changed = bytearray(data)
-    for _ in range(random.randint(1, 6)):
-        changed[random.randrange(len(changed))] = random.randrange(256)
-    return bytes(changed)
-
-
-def _cut(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    return data[: random.randrange(len(data))]
-
-
-def _splice(data: bytes, random: Random, sound: tuple[bytes, ...]) -> bytes:
-    other = random.choice(sound)
-    return data[: random.randrange(len(data))] + other[random.randrange(len(other)) :]
-
-
 def _lines(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
     lines = data.splitlines(keepends=True)
     one, other = (random.randrange(len(lines)) for _ in range(2))
@@ -173,9 +158,9 @@ def _unit(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
 
 
 _DAMAGES: Final[dict[str, Callable[[bytes, Random, tuple[bytes, ...]], bytes]]] = {
-    "bytes": _bytes,
-    "cut": _cut,
-    "splice": _splice,
+    "bytes": other_bytes,
+    "cut": cut,
+    "splice": spliced,
     "lines": _lines,
     "number": _number,
     "words": _words,
