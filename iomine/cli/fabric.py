@@ -30,7 +30,7 @@ Fact = tuple[str, str, int, str]
 def command(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[path A B]", help="The way from A to B: names of hosts, guids or LIDs.", show_default=False),
+        typer.Argument(metavar="[path A B]", help="The route from A to B: names of hosts, guids or LIDs.", show_default=False),
     ] = None,
     *,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many of the worst links to name.")] = 10,
@@ -41,7 +41,7 @@ def command(
     """Show what the fabric consists of, its worst links, or a path through it.
 
     Links are worst that went down, then those with errors, then the busiest, in the last day of which ports were read. A
-    way is printed as ibtracert does.
+    route is printed as ibtracert does.
     """
     from iomine.views.query import open_catalog
 
