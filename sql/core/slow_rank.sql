@@ -1,32 +1,12 @@
 -- ---
--- about = "A rank that took much longer than the median rank of its log, and its node where that is known."
+-- about = "A straggler, and its node where that is known."
 -- grain = ["log_id", "rank"]
--- reads = ["core.rank_io", "core.log", "core.log_node"]
+-- reads = ["core.rank_time", "core.log", "core.log_node"]
 -- ---
--- By the rule of stragglers in log_rank_profile.
-WITH timed AS (
-    SELECT
-        cluster, night, log_id, layer, rank, host,
-        (read_seconds + write_seconds) / NULLIF(read_count::HUGEINT + write_count, 0) AS seconds_per_request,
-        (read_seconds + write_seconds) / NULLIF(read_bytes::HUGEINT + write_bytes, 0) AS seconds_per_byte
-    FROM core.rank_io
-    WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
-),
-middle AS (
-    SELECT
-        cluster, night, log_id, layer, COUNT(*) AS timed_count,
-        MEDIAN(seconds_per_request) AS median_per_request, MEDIAN(seconds_per_byte) AS median_per_byte,
-        1.4826 * mad(seconds_per_request) AS deviation
-    FROM timed
-    GROUP BY ALL
-),
-slow AS (
+WITH slow AS (
     SELECT cluster, night, log_id, rank, MAX(host) AS host
-    FROM timed
-    JOIN middle USING (cluster, night, log_id, layer)
-    WHERE timed_count >= 4
-        AND LEAST(seconds_per_request / median_per_request, seconds_per_byte / median_per_byte) > 1.5
-        AND seconds_per_request - median_per_request > 3.5 * deviation
+    FROM core.rank_time
+    WHERE is_slow_rank
     GROUP BY ALL
 ),
 node AS (

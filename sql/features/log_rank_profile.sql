@@ -2,8 +2,8 @@
 -- about = "How evenly the ranks of one log shared its I/O: stragglers, bytes by rank, what rank 0 did for all."
 -- grain = ["log_id"]
 -- reads = [
---     "core.log", "core.unsound_module", "core.rank_io", "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.delayed_rank",
---     "core.log_fabric",
+--     "core.log", "core.unsound_module", "core.rank_io", "core.rank_time", "core.posix_file", "core.mpiio_file", "core.stdio_file",
+--     "core.delayed_rank", "core.log_fabric",
 -- ]
 -- ---
 -- Bytes are compared as the program asked for them (layer all), so that aggregators of collective buffering, which move
@@ -90,35 +90,6 @@ costs AS (
     FROM shares
     LEFT JOIN called_seconds USING (cluster, night, log_id)
 ),
-timed AS (
-    SELECT
-        cluster, night, log_id, layer, rank, host, evidence,
-        read_seconds + write_seconds AS seconds,
-        (read_seconds + write_seconds) / NULLIF(read_count::HUGEINT + write_count, 0) AS seconds_per_request,
-        (read_seconds + write_seconds) / NULLIF(read_bytes::HUGEINT + write_bytes, 0) AS seconds_per_byte
-    FROM core.rank_io
-    WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
-),
-middle AS (
-    SELECT
-        cluster, night, log_id, layer, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
-        MEDIAN(seconds_per_request) AS median_per_request, MEDIAN(seconds_per_byte) AS median_per_byte,
-        -- 1.4826 makes the median deviation of a normal distribution its standard deviation (Rousseeuw and Croux 1993).
-        1.4826 * mad(seconds_per_request) AS deviation
-    FROM timed
-    GROUP BY ALL
-),
-outlier AS (
-    SELECT
-        timed.*, median_seconds,
-        LEAST(seconds_per_request / median_per_request, seconds_per_byte / median_per_byte) AS slowdown,
-        -- 3.5 deviations: Iglewicz and Hoaglin 1993. Half as slow again, since on a quiet machine deviations are tiny.
-        slowdown > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation AS is_straggler
-    FROM timed
-    JOIN middle USING (cluster, night, log_id, layer)
-    -- Of three, one is not out of line with the two others, it is a third of them.
-    WHERE timed_count >= 4
-),
 -- A tenth of the time, and no more, may be of layers in which that of ranks is not known, as in `rank_io`.
 untimed AS (
     SELECT cluster, night, log_id
@@ -127,33 +98,34 @@ untimed AS (
         FROM lowest
         GROUP BY ALL
     )
-    LEFT JOIN middle USING (cluster, night, log_id, layer)
+    LEFT JOIN (SELECT DISTINCT cluster, night, log_id, layer, TRUE AS is_timed FROM core.rank_time) USING (cluster, night, log_id, layer)
     GROUP BY ALL
-    HAVING SUM(seconds) FILTER (timed_count IS NULL) > 0.1 * SUM(seconds)
+    HAVING SUM(seconds) FILTER (is_timed IS NULL) > 0.1 * SUM(seconds)
 ),
 stragglers AS (
     SELECT
         cluster, night, log_id,
         MAX(evidence) AS straggler_evidence,
-        COUNT(DISTINCT rank) FILTER (is_straggler) AS found_count,
+        COUNT(DISTINCT rank) FILTER (is_slow_rank) AS found_count,
         CASE WHEN found_count > 0 OR NOT bool_or(untimed.log_id IS NOT NULL) THEN found_count END AS straggler_count,
-        arg_max(rank, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_rank,
-        arg_max(host, slowdown ORDER BY rank) FILTER (is_straggler) AS straggler_host,
-        MAX(slowdown) AS straggler_slowdown_ratio,
-        MAX(seconds - median_seconds) FILTER (is_straggler) AS straggler_wait_seconds,
-        SUM(seconds - median_seconds) FILTER (is_straggler) AS straggler_core_seconds,
+        arg_max(rank, rank_slowdown_ratio ORDER BY rank) FILTER (is_slow_rank) AS straggler_rank,
+        arg_max(host, rank_slowdown_ratio ORDER BY rank) FILTER (is_slow_rank) AS straggler_host,
+        MAX(rank_slowdown_ratio) AS straggler_slowdown_ratio,
+        MAX(rank_seconds - median_rank_seconds) FILTER (is_slow_rank) AS straggler_wait_seconds,
+        SUM(rank_seconds - median_rank_seconds) FILTER (is_slow_rank) AS straggler_core_seconds,
         -- Ranks that took longer than the median rank waited less for the slowest straggler, and stragglers themselves are its cost.
-        SUM(GREATEST(LEAST(slowest_seconds - median_seconds, slowest_seconds - seconds), 0)) FILTER (NOT is_straggler) AS straggler_idle
+        SUM(GREATEST(LEAST(slowest_seconds - median_rank_seconds, slowest_seconds - rank_seconds), 0)) FILTER (NOT is_slow_rank) AS straggler_idle
     FROM (
-        SELECT *, MAX(seconds) FILTER (is_straggler) OVER (PARTITION BY cluster, night, log_id, layer) AS slowest_seconds
-        FROM outlier
-    ) AS outlier
+        SELECT *, MAX(rank_seconds) FILTER (is_slow_rank) OVER (PARTITION BY cluster, night, log_id, layer) AS slowest_seconds
+        FROM core.rank_time
+        WHERE layer_rank_count >= 4
+    ) AS ranks
     LEFT JOIN untimed USING (cluster, night, log_id)
     GROUP BY ALL
 ),
 on_slow_ost AS (
-    SELECT cluster, night, log_id, ost_id, SUM(seconds - median_seconds) AS seconds
-    FROM (FROM outlier WHERE is_straggler AND layer = 'posix')
+    SELECT cluster, night, log_id, ost_id, SUM(rank_seconds - median_rank_seconds) AS seconds
+    FROM (FROM core.rank_time WHERE is_slow_rank AND layer = 'posix')
     JOIN core.delayed_rank USING (cluster, night, log_id, rank)
     GROUP BY ALL
 ),

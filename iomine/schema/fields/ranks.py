@@ -3,6 +3,7 @@
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
 RANKS = {
+    **defined(Kind.FLAG, is_slow_rank="Whether requests of the rank took so much longer that chance does not explain it."),
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
@@ -31,9 +32,11 @@ RANKS = {
         straggler_count="Ranks whose requests took so much longer than other ranks' that chance does not explain it.",
         idle_rank_count="Ranks that moved no bytes.",
         active_rank_count="Ranks that did anything.",
+        layer_rank_count="Ranks of the log that spent time in requests of the layer.",
     ),
     **defined(
         Kind.RATIO,
+        rank_slowdown_ratio="Time for a request (or for a byte, if less) of the rank, over the median rank's.",
         straggler_slowdown_ratio="Time for a request (or for a byte, if less) of the slowest straggler, over the median rank's.",
         late_seconds_ratio="Share of the MPI-IO time that not even the slowest rank's POSIX calls beneath explain.",
         late_run_ratio="Share of the run that ranks on average spent so.",
@@ -58,6 +61,8 @@ RANKS = {
     ),
     **defined(
         Kind.SECONDS,
+        rank_seconds="Time of the rank in reads and writes of the layer.",
+        median_rank_seconds="Time of the median rank in reads and writes of the layer.",
         mpiio_seconds="Time in MPI-IO, metadata calls included, summed over ranks.",
         posix_seconds="Time in POSIX calls, metadata calls included, summed over ranks.",
         waiting_seconds="Time in MPI-IO that the POSIX calls beneath do not explain, summed over ranks.",

@@ -1,0 +1,35 @@
+-- ---
+-- about = "How long a rank took in a layer, beside the median rank of its log: whether it is a straggler."
+-- grain = ["log_id", "layer", "rank"]
+-- reads = ["core.rank_io"]
+-- ---
+WITH timed AS (
+    SELECT
+        cluster, night, log_id, layer, rank, host, evidence,
+        read_seconds + write_seconds AS seconds,
+        (read_seconds + write_seconds) / NULLIF(read_count::HUGEINT + write_count, 0) AS seconds_per_request,
+        (read_seconds + write_seconds) / NULLIF(read_bytes::HUGEINT + write_bytes, 0) AS seconds_per_byte
+    FROM core.rank_io
+    WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
+),
+middle AS (
+    SELECT
+        cluster, night, log_id, layer, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
+        MEDIAN(seconds_per_request) AS median_per_request, MEDIAN(seconds_per_byte) AS median_per_byte,
+        -- 1.4826 makes the median deviation of a normal distribution its standard deviation (Rousseeuw and Croux 1993).
+        1.4826 * mad(seconds_per_request) AS deviation
+    FROM timed
+    GROUP BY ALL
+)
+SELECT
+    log_id, layer, rank, host, evidence, timed_count AS layer_rank_count, seconds AS rank_seconds,
+    median_seconds AS median_rank_seconds,
+    -- Of three, one is not out of line with the two others, it is a third of them.
+    CASE WHEN timed_count >= 4 THEN
+        LEAST(seconds_per_request / median_per_request, seconds_per_byte / median_per_byte)
+    END AS rank_slowdown_ratio,
+    -- 3.5 deviations: Iglewicz and Hoaglin 1993. Half as slow again, since on a quiet machine deviations are tiny.
+    rank_slowdown_ratio > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation AS is_slow_rank,
+    night, cluster
+FROM timed
+JOIN middle USING (cluster, night, log_id, layer)
