@@ -29,7 +29,9 @@ SELECT
         LEAST(seconds_per_request / median_per_request, seconds_per_byte / median_per_byte)
     END AS rank_slowdown_ratio,
     -- 3.5 deviations: Iglewicz and Hoaglin 1993. Half as slow again, since on a quiet machine deviations are tiny.
-    rank_slowdown_ratio > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation AS is_slow_rank,
+    CASE WHEN rank_slowdown_ratio IS NOT NULL THEN
+        rank_slowdown_ratio > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation
+    END AS is_slow_rank,
     night, cluster
 FROM timed
 JOIN middle USING (cluster, night, log_id, layer)
