@@ -16,7 +16,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties, Schema
 from deltalake.transaction import AddAction, create_table_with_add_actions
 
 from iomine.errors import WarehouseError
@@ -28,6 +28,13 @@ from iomine.schema.registry import arrow_schema
 _COMMIT_POINT: Final = "sweep"
 _VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
+# A table is opened by reading its last checkpoint and the commits since.
+_COMMITS_PER_CHECKPOINT: Final = 10
+_LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
+# For as long commits stay that a checkpoint has summed up; as files that were replaced do.
+_LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
+# A commit is not yet the sweep's: a checkpoint of it could outlive the version to which a dead sweep is rolled back.
+_NO_HOOKS: Final = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)
 
 
 class Lake:
@@ -137,7 +144,14 @@ class LakeWriter:
             self._root.mkdir(parents=True, exist_ok=True)
             (self._root / _VERSION_FILE).write_text(f"{SCHEMA_VERSION}\n")
             create_table_with_add_actions(
-                str(self._root / name), schema, actions, mode="error", partition_by=partition_by, commit_properties=properties
+                str(self._root / name),
+                schema,
+                actions,
+                mode="error",
+                partition_by=partition_by,
+                configuration=_LOG_RETENTION,
+                commit_properties=properties,
+                post_commithook_properties=_NO_HOOKS,
             )
             self._tables[name] = there = DeltaTable(self._root / name)
         else:
@@ -151,17 +165,26 @@ class LakeWriter:
                 partition_by=partition_by,
                 partition_filters=[("cluster", "in", clusters), ("night", "in", nights)] if entry.partitioned else None,
                 commit_properties=properties,
+                post_commithook_properties=_NO_HOOKS,
             )
             there.update_incremental()
         self._snapshot = self._snapshot.after(name, there.version(), adopted, dropped)
 
-    def vacuum(self, grace_days: int) -> None:
-        """Deletes files that no version younger than the grace period needs, those of dead sweeps included."""
+    def tidy(self, grace_days: int) -> None:
+        """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.
+
+        Only versions that a sweep has named are summed up: an older one that it named could not be gone back to.
+        To be called before anything is committed.
+        """
         for name, there in self._tables.items():
             there.vacuum(retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True)
             # What is deleted is a commit too.
             there.update_incremental()
             self._snapshot = self._snapshot.after(name, there.version(), ())
+            is_pinned = name not in self.ahead
+            if is_pinned and there.version() - _summed_up(self._root / name) >= _COMMITS_PER_CHECKPOINT:
+                there.create_checkpoint()
+                there.cleanup_metadata()
 
     def _adopted(self, file: LakeFile) -> LakeFile:
         """The file, moved to its place in the lake."""
@@ -186,6 +209,12 @@ class LakeWriter:
 
 def _opened(folder: Path, version: int | None = None) -> DeltaTable | None:
     return DeltaTable(folder, version=version) if DeltaTable.is_deltatable(str(folder)) else None
+
+
+def _summed_up(folder: Path) -> int:
+    """Version of a table's last checkpoint; 0 before the first."""
+    file = folder / _LAST_CHECKPOINT
+    return int(json.loads(file.read_text())["version"]) if file.exists() else 0
 
 
 def _pinned(files: Sequence[LakeFile]) -> dict[str, int]:

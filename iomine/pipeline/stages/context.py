@@ -117,7 +117,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
             # A worker that does not find it there has another file system before it.
             staging.mkdir(parents=True)
             lake = LakeWriter(warehouse.lake, staging)
-            lake.vacuum(GRACE_DAYS)
+            lake.tidy(GRACE_DAYS)
             with WorkerPool(settings.scheduler, settings.workers, slurm, staging) as pool:
                 yield Sweep(settings, sweep_id, datetime.now(UTC), warehouse, staging, lake, pool, triggers, days, zone)
         finally:

@@ -121,20 +121,56 @@ def test_replaced_files_outlive_the_grace_period(writer, lake, staging):
     os.utime(replaced, (LONG_AGO, LONG_AGO))
     writer.commit("mount", [staged(staging, "b")], "2")
 
-    writer.vacuum(grace_days=7)
+    writer.tidy(grace_days=7)
     assert replaced.exists()
-    writer.vacuum(grace_days=0)
+    writer.tidy(grace_days=0)
     assert not replaced.exists()
     assert {("blue", MONDAY): ["b"]} == held(writer, lake)
+
+
+@pytest.mark.parametrize("night_count", [30, 60])
+def test_logs_of_tables_do_not_grow_with_nights(lake, opened, staging, night_count):
+    """One sweep a night: there are as many files of commits after 60 nights as after 30, and every night is held."""
+    nights = [MONDAY + dt.timedelta(days=day) for day in range(night_count)]
+    for number, night in enumerate(nights):
+        for file in (*lake.rglob("_delta_log/*"), *lake.rglob("*.parquet")):
+            at = file.stat().st_mtime - 86400
+            os.utime(file, (at, at))
+        writer = opened()
+        assert [] == writer.ahead
+        writer.tidy(grace_days=7)
+        writer.commit("mount", [staged(staging, str(number), night=night)], str(number))
+        close_sweep(writer, staging, ended_at=dt.datetime.combine(night, dt.time(), dt.UTC))
+
+    writer = opened()
+    assert {("blue", night): [str(number)] for number, night in enumerate(nights)} == held(writer, lake)
+    commits = [len(list((lake / table / "_delta_log").iterdir())) for table in ("mount", "sweep")]
+    assert max(commits) < 30
+
+
+def test_a_sweep_that_died_long_ago_is_rolled_back(lake, opened, staging):
+    """Commits before a checkpoint may go, but none that the last row of `sweep` names."""
+    for number in range(25):
+        writer = opened()
+        writer.tidy(grace_days=7)
+        writer.commit("mount", [staged(staging, str(number))], str(number))
+        close_sweep(writer, staging, ended_at=dt.datetime(2024, 4, 18, tzinfo=dt.UTC))
+    for _ in range(12):
+        writer = opened()
+        writer.tidy(grace_days=7)
+        assert {("blue", MONDAY): ["24"]} == held(writer, lake)
+        writer.commit("mount", [staged(staging, "dead")], "dead")
+        for file in (*lake.rglob("_delta_log/*"), *lake.rglob("*.parquet")):
+            os.utime(file, (LONG_AGO, LONG_AGO))
 
 
 def test_files_of_dead_sweeps_are_swept_away(writer, lake, staging):
     """A file that was moved in but never committed goes once it is older than the grace period."""
     writer.commit("mount", [staged(staging, "a")], "1")
     left = staged(lake, "dead").path
-    writer.vacuum(grace_days=7)
+    writer.tidy(grace_days=7)
     assert left.exists()
 
     os.utime(left, (LONG_AGO, LONG_AGO))
-    writer.vacuum(grace_days=7)
+    writer.tidy(grace_days=7)
     assert not left.exists()
