@@ -70,14 +70,14 @@ class Lake:
         """
         self.check_version()
         if (commits := _opened(self.root / _COMMIT_POINT)) is None:
-            return Snapshot({}, ())
-        files = _files(self.root / _COMMIT_POINT, commits)
+            return Snapshot({}, {})
+        files = {_COMMIT_POINT: _files(self.root / _COMMIT_POINT, commits)}
         # Tables of other programs stay in the lake and out of sight.
-        versions = {name: version for name, version in _pinned(files).items() if name in TABLES}
+        versions = {name: version for name, version in _pinned(files[_COMMIT_POINT]).items() if name in TABLES}
         for name, version in versions.items():
             if (there := _opened(self.root / name, version)) is not None:
-                files += _files(self.root / name, there)
-        return Snapshot({**versions, _COMMIT_POINT: commits.version()}, tuple(files))
+                files[name] = _files(self.root / name, there)
+        return Snapshot({**versions, _COMMIT_POINT: commits.version()}, files)
 
 
 class LakeWriter:
@@ -115,7 +115,7 @@ class LakeWriter:
         self._tables = tables
         self._snapshot = Snapshot(
             {name: there.version() for name, there in tables.items()},
-            tuple(file for name, there in tables.items() for file in _files(lake.root / name, there)),
+            {name: _files(lake.root / name, there) for name, there in tables.items()},
         )
 
     @property
@@ -227,7 +227,7 @@ def _pinned(files: Sequence[LakeFile]) -> dict[str, int]:
 
 def _files(folder: Path, opened: DeltaTable) -> list[LakeFile]:
     rows = pa.table(opened.get_add_actions(flatten=True)).to_pylist()
-    files = [
+    return [
         LakeFile(
             folder.name,
             row.get("partition.cluster"),
@@ -236,9 +236,8 @@ def _files(folder: Path, opened: DeltaTable) -> list[LakeFile]:
             row["size_bytes"],
             row["num_records"],
         )
-        for row in rows
+        for row in sorted(rows, key=lambda row: row["path"])
     ]
-    return sorted(files, key=lambda file: file.path)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:

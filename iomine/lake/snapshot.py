@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,15 +18,20 @@ class Snapshot:
 
     Attributes:
         versions: of every table; empty before the first sweep.
-        files: of all tables.
+        by_table: files of every table that has any.
     """
 
     versions: Mapping[str, int]
-    files: tuple[LakeFile, ...]
+    by_table: Mapping[str, Sequence[LakeFile]]
+
+    @property
+    def files(self) -> tuple[LakeFile, ...]:
+        """The files of all tables."""
+        return tuple(chain.from_iterable(self.by_table.values()))
 
     def of(self, *tables: str) -> list[LakeFile]:
         """The files of some tables."""
-        return [file for file in self.files if file.table in tables]
+        return [file for table in tables for file in self.by_table.get(table, ())]
 
     def rows(self, table: str) -> pa.Table:
         """All rows of a table that is small."""
@@ -36,5 +42,5 @@ class Snapshot:
         self, table: str, version: int, files: Sequence[LakeFile], dropped: Collection[tuple[str, date]] = ()
     ) -> "Snapshot":
         """The snapshot once a table has new files in the places of those of the same partition, and is rid of dropped ones."""
-        kept = (file for file in self.files if file.table != table or file.partition not in dropped)
-        return Snapshot({**self.versions, table: version}, tuple(replaced(kept, files)))
+        kept = (file for file in self.of(table) if file.partition not in dropped)
+        return Snapshot({**self.versions, table: version}, {**self.by_table, table: replaced(kept, files)})
