@@ -10,8 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from iomine.derive.trace import Flags, Floats, Integers, group_starts
 
@@ -159,6 +157,9 @@ def _both_ways(of_lesser: Integers, of_other: Integers) -> Integers:
 
 
 def _components(count: int, tails: Integers, heads: Integers) -> Integers:
+    from scipy.sparse import coo_array  # noqa: PLC0415  takes a tenth of a second
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     if not count:
         return np.empty(0, np.int64)
     edges = coo_array((np.ones(len(tails), np.int8), (tails, heads)), shape=(count, count))

@@ -7,8 +7,6 @@ proportion to how many of the paths go on over each; so whole bytes enter and le
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import dijkstra
 
 from iomine.derive.fabric.graph import SWITCH, UNKNOWN, Graph
 from iomine.derive.fabric.shares import divided, summed
@@ -42,6 +40,9 @@ def shortest_of(graph: Graph, lasts: Integers) -> Shortest:
         graph: the fabric.
         lasts: nodes of switches that are gone to.
     """
+    from scipy.sparse import coo_array  # noqa: PLC0415  takes a tenth of a second
+    from scipy.sparse.csgraph import dijkstra  # noqa: PLC0415
+
     switches = graph.switches
     places, columns = np.full((2, len(graph.kinds)), UNKNOWN)
     places[switches], columns[lasts] = np.arange(len(switches)), np.arange(len(lasts))
