@@ -35,8 +35,8 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{peak_create_count} files were created within a second on {peak_mount}, {peak_start_seconds:.0f} s into the run; over "
-        "ten seconds, {burst_creates_per_second:,.0f} a second. Of {directory_count} directories there, the fullest got "
-        "{fullest_directory_create_count} files. Metadata calls on the files of the busiest ten seconds took "
+        "ten seconds, {burst_creates_per_second:,.0f} a second. Directories there: {directory_count}, with up to "
+        "{fullest_directory_create_count} of the log's files in one. Metadata calls on the files of the busiest ten seconds took "
         "{create_core_seconds} core-seconds."
     ),
     advice=(
