@@ -5,17 +5,19 @@ python tests/truth.py        writes the table into docs/truth.md
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from create_storms import Storm, write_storms
 from shared import SHARED_DATA, Row, workloads
 from sweeping import rows
 from two_faults import Fault, write_pairs
 
 from iomine.pipeline.sweep import Settings, run
+from iomine.triggers import TRIGGERS
 from iomine.triggers.model import State
 
 PAGE = Path(__file__).parents[1] / "docs" / "truth.md"
@@ -37,6 +39,8 @@ _HEAD = (
     "precision",
     "recall",
 )
+_STORM_HEAD = ("program", "creates", "found", "true", "FILE-103", "POSIX-303: calls a second", "POSIX-303")
+_RATE: Final = TRIGGERS["POSIX-303"].all_of[0].value
 # Of several triggers one has to fire; where one is unknown, another that is clear does not count.
 _STRONGEST: Final[tuple[State, ...]] = ("fired", "unknown", "clear", "not applicable")
 
@@ -65,10 +69,14 @@ class Judged:
     Attributes:
         states: the verdict of each trigger, by code.
         reported: codes of findings.
+        levels: how much the verdict of each trigger weighs, by code.
+        values: the first metric of each, by code.
     """
 
     states: Mapping[str, State]
     reported: frozenset[str]
+    levels: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)
 
     def state(self, codes: tuple[str, ...]) -> State:
         """What several triggers say of one question: the first of these words that one of them says."""
@@ -180,14 +188,19 @@ def judged(warehouse: Path, *folders: Path) -> dict[str, Judged]:
     """Sweeps the workloads, and the logs of other folders; what was said, by the name of the log."""
     run(Settings((SHARED_DATA / "groundtruth" / "logs", *folders), warehouse, workers=1))
     query = """
-    SELECT path, list(code) AS codes, list(state) AS states,
+    SELECT path, list(code) AS codes, list(state) AS states, list(level) AS levels, list("value") AS "values",
         list(code) FILTER (state = 'fired' AND level IN ('high', 'warn') AND ruleset = 'iomine') AS reported
     FROM verdicts
     JOIN logs USING (log_id)
     GROUP BY path
     """
     return {
-        Path(row["path"]).name: Judged(dict(zip(row["codes"], row["states"], strict=True)), frozenset(row["reported"] or ()))
+        Path(row["path"]).name: Judged(
+            dict(zip(row["codes"], row["states"], strict=True)),
+            frozenset(row["reported"] or ()),
+            dict(zip(row["codes"], row["levels"], strict=True)),
+            dict(zip(row["codes"], row["values"], strict=True)),
+        )
         for row in rows(warehouse, query)
     }
 
@@ -212,7 +225,7 @@ def score(question: Question, codes: tuple[str, ...], verdicts: Mapping[str, Jud
     )
 
 
-def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]]) -> str:
+def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]], storms: Mapping[str, Storm]) -> str:
     """The tables, and the workloads behind each number that is not perfect."""
     table: list[tuple[object, ...]] = [_HEAD, ("---",) * len(_HEAD)]
     notes = []
@@ -230,6 +243,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
         )
         notes += [f"- {', '.join(question.codes)} fired on `{id_}`, which has no such label." for id_ in ours.wrong]
         notes += [f"- {', '.join(question.codes)} missed `{id_}`." for id_ in ours.missed]
+    made = {*pairs, *storms}
     both = [
         ("two faults", "triggers", "fired", "findings"),
         ("---",) * 4,
@@ -241,7 +255,7 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
             "",
             "<!-- Written by tests/truth.py. -->",
             "",
-            f"Verdicts on {len(verdicts) - len(pairs)} logs of programs that were run to show known behaviour. Labels speak",
+            f"Verdicts on {len(verdicts.keys() - made)} logs of programs that were run to show known behaviour. Labels speak",
             "of what a program asked for; where a label claims nothing, the workload is left out. Two questions have no label",
             "and go by what is said of each workload: read by many ranks, and collective in vain. Both rulesets judged the same",
             "logs. What fired is a finding if it cost a core-second or more, or an unknown time. What did not fire is clear,",
@@ -259,6 +273,18 @@ def page(verdicts: Mapping[str, Judged], pairs: Mapping[str, tuple[Fault, Fault]
             "after the other: how many of the two triggers fired, and how many are findings.",
             "",
             *_lines(both),
+            "",
+            "## Storms of creates",
+            "",
+            f"Logs of {len(storms)} programs that the simulator's model of programs ran, of which it is known how many files",
+            "they create within their busiest second. POSIX-303 holds the mean from the first open to the last close against",
+            f"{_RATE:,.0f} a second.",
+            "",
+            *_lines(
+                [_STORM_HEAD, ("---",) * len(_STORM_HEAD), *(_storm(storm, verdicts[name]) for name, storm in storms.items())]
+            ),
+            "",
+            _unstormed(verdicts, made),
             "",
         )
     )
@@ -278,6 +304,20 @@ def _both(pair: tuple[Fault, Fault], verdict: Judged) -> tuple[object, ...]:
     return labels, ", ".join(codes), f"{fired} of 2", f"{len(verdict.reported.intersection(codes))} of 2"
 
 
+def _storm(storm: Storm, verdict: Judged) -> tuple[object, ...]:
+    true = " ".join(filter(None, (storm.state, storm.level)))
+    state = verdict.states["FILE-103"]
+    said = f"{state} {verdict.levels['FILE-103']}" if state == "fired" else state
+    other, rate = verdict.states["POSIX-303"], verdict.values["POSIX-303"]
+    return storm.label, f"{storm.peak:,}", f"{verdict.values['FILE-103']:,.0f}", true, said, f"{rate:,.1f}", other
+
+
+def _unstormed(verdicts: Mapping[str, Judged], made: Collection[str]) -> str:
+    states = Counter(verdict.states["FILE-103"] for name, verdict in verdicts.items() if name not in made)
+    counts = ", ".join(f"{state} on {states[state]}" for state in _STRONGEST if states[state])
+    return f"No labelled program creates a thousand files within a second: on their logs FILE-103 is {counts}."
+
+
 def _lines(table: Iterable[tuple[object, ...]]) -> list[str]:
     return ["| " + " | ".join(str(cell) for cell in row) + " |" for row in table]
 
@@ -285,8 +325,8 @@ def _lines(table: Iterable[tuple[object, ...]]) -> list[str]:
 def main() -> None:
     """Writes the page."""
     with TemporaryDirectory() as folder, TemporaryDirectory() as logs:
-        pairs = write_pairs(Path(logs))
-        PAGE.write_text(page(judged(Path(folder), Path(logs)), pairs))
+        pairs, storms = write_pairs(Path(logs)), write_storms(Path(logs))
+        PAGE.write_text(page(judged(Path(folder), Path(logs)), pairs, storms))
     sys.stdout.write(f"{PAGE}\n")
 
 

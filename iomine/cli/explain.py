@@ -45,12 +45,16 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
     from iomine.schema import field
 
     trigger = site or page.trigger
-    all_of, unless = (
+    all_of, unless, high = (
         [
             f"`{each.metric}` {each.side} {_value(each.value, shipped.value)}: {field(each.metric).about} {each.why}"
             for each, shipped in zip(thresholds, shipped_thresholds, strict=True)
         ]
-        for thresholds, shipped_thresholds in ((trigger.all_of, page.trigger.all_of), (trigger.unless, page.trigger.unless))
+        for thresholds, shipped_thresholds in (
+            (trigger.all_of, page.trigger.all_of),
+            (trigger.unless, page.trigger.unless),
+            (filter(None, [trigger.high]), filter(None, [page.trigger.high])),
+        )
     )
     settings = [
         f"`{each.name}` is {_value(each.default, shipped.default)}: {field(each.name).about} {each.why}"
@@ -66,6 +70,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             "",
             *_section("Fires when all of these hold", _items(all_of)),
             *_section("Unless all of these hold", _items(unless)),
+            *_section("Its level is high when this holds", _items(high)),
             *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
             *_section("Says", [f"    {_named(trigger.finding)}"]),

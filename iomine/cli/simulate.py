@@ -23,6 +23,14 @@ def command(
     heatmap_ratio: Annotated[
         float, typer.Option("--heatmap-ratio", metavar="R", min=0, max=1, help="Share of logs with heat maps.")
     ] = 0.9,
+    archetype: Annotated[
+        str | None,
+        typer.Option("--archetype", metavar="NAME", help="All users run this, such as trace_flush.", show_default="a mix"),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of that archetype: a number, of bytes also 4MiB."),
+    ] = None,
     cluster: Cluster = DEFAULT_CLUSTER,
     workers: Workers = None,
 ) -> None:
@@ -37,14 +45,29 @@ def command(
     from iomine.units import human_seconds
 
     check_cluster(cluster)
-    settings = Settings(out, logs, seed, days, cluster, start.date(), dxt_ratio, heatmap_ratio, workers)
+    parameters = dict(map(_parameter, assignments or ()))
+    ratios = dxt_ratio, heatmap_ratio
+    settings = Settings(out, logs, seed, days, cluster, start.date(), *ratios, workers, archetype, parameters)
     with progress_shown():
         summary = simulate(settings, progress.report)
     rate = summary.logs / max(summary.seconds, 1e-9)
     typer.echo(f"{summary.logs:,} logs of {summary.jobs:,} jobs in {human_seconds(summary.seconds)}, {rate:,.0f} logs a second")
-    for archetype, count in summary.archetypes.items():
-        typer.echo(f"  {count:>8,}  {archetype}")
+    for name, count in summary.archetypes.items():
+        typer.echo(f"  {count:>8,}  {name}")
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
     stats = f"--stats {out / 'lustre'} --stats {out / 'slurm'} --stats {out / 'fabric'}"
     typer.echo(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}", err=True)
+
+
+def _parameter(assignment: str) -> tuple[str, int]:
+    from iomine.errors import UsageError
+    from iomine.units import bytes_of
+
+    name, _, value = assignment.partition("=")
+    try:
+        return name, bytes_of(value) if name.endswith("_bytes") and not value.isdecimal() else int(value)
+    except ValueError as error:
+        raise UsageError(
+            f"--set {assignment!r} sets nothing: write NAME=VALUE, such as nprocs=8640 or rank_bytes=64MiB."
+        ) from error

@@ -1,5 +1,6 @@
 """Who uses the facility: users of projects, each with a few applications that they run again and again."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -67,23 +68,34 @@ class Application:
         return replace(self, behaviours=(*self.behaviours, Behaviour(since, archetype, parameters)))
 
 
-def population(rng: np.random.Generator, log_count: int) -> list[Application]:
-    """Users and their applications, as many as a facility with so many logs has."""
+def population(
+    rng: np.random.Generator, log_count: int, only: str | None = None, parameters: Parameters | None = None
+) -> list[Application]:
+    """Users and their applications, as many as a facility with so many logs has.
+
+    Args:
+        rng: what makes them differ.
+        log_count: logs of the facility.
+        only: the archetype of all applications, None for those that are common.
+        parameters: what all applications have in place of what their archetype draws, if anything.
+    """
+    weights = {name: archetype.weight for name, archetype in ARCHETYPES.items() if archetype.weight}
+    if only is not None:
+        weights = {only: 1.0}
     users = int(np.clip(2 * np.sqrt(log_count), 8, _MOST_USERS))
-    return [application for number in range(users) for application in _applications(rng, number)]
+    return [application for number in range(users) for application in _applications(rng, number, weights, parameters or {})]
 
 
-def _applications(rng: np.random.Generator, number: int) -> list[Application]:
-    kinds = [name for name, archetype in ARCHETYPES.items() if archetype.weight]
-    weights = np.array([ARCHETYPES[name].weight for name in kinds])
+def _applications(rng: np.random.Generator, number: int, kinds: Mapping[str, float], parameters: Parameters) -> list[Application]:
+    weights = np.array(list(kinds.values()))
     user = _NAMES[number % len(_NAMES)] + (str(number // len(_NAMES)) if number >= len(_NAMES) else "")
     account = f"prj{number // _USERS_PER_PROJECT:03d}"
-    count = int(rng.choice([1, 2, 3], p=[0.3, 0.5, 0.2]))
+    count = min(len(kinds), int(rng.choice([1, 2, 3], p=[0.3, 0.5, 0.2])))
     activity = (number + 1) ** -_ZIPF_POWER
     found = []
-    for place, kind in enumerate(rng.choice(kinds, count, p=weights / weights.sum(), replace=False)):
+    for place, kind in enumerate(rng.choice(list(kinds), count, p=weights / weights.sum(), replace=False)):
         exe = str(rng.choice(ARCHETYPES[kind].exe))
-        behaviour = Behaviour(0.0, str(kind), ARCHETYPES[kind].draw(rng))
+        behaviour = Behaviour(0.0, str(kind), {**ARCHETYPES[kind].draw(rng), **parameters})
         lineage = f"{user}.{exe.split(maxsplit=1)[0]}.{place}"
         mdt = number // _USERS_PER_PROJECT % fs.MDT_COUNT
         command = f"/sw/{account}/bin/{exe}"

@@ -9,22 +9,25 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from iomine.errors import OutputError, UsageError
+from iomine.errors import OutputError, UsageError, did_you_mean
 from iomine.simulate import fabric, incidents, maps, slurm
+from iomine.simulate.archetypes import ARCHETYPES, Parameters
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.simulate.jobs import Done, Job, Outcome, Site, SlowLink, run_jobs
 from iomine.simulate.lustre import Servers
 from iomine.simulate.network import Network, network
 from iomine.simulate.people import population
-from iomine.simulate.schedule import DAY_SECONDS, Scheduler, leaf_count
+from iomine.simulate.schedule import DAY_SECONDS, MOST_RANKS, Scheduler, leaf_count
 
 _JOBS_AT_ONCE: Final = 100
+# Days on which jobs of a night begin: it, and those after it, where jobs have to wait.
+_FOLDERS: Final = 3
 Report = Callable[[str, int, int], None]
 
 
@@ -42,6 +45,8 @@ class Settings:
         dxt_ratio: share of logs with DXT traces.
         heatmap_ratio: share of logs with heat maps.
         workers: processes, one per core if not given.
+        archetype: what all users run; None for all kinds that are common.
+        parameters: of that archetype, in place of what it draws.
     """
 
     out: Path
@@ -53,6 +58,8 @@ class Settings:
     dxt_ratio: float = 0.1
     heatmap_ratio: float = 0.9
     workers: int | None = None
+    archetype: str | None = None
+    parameters: Parameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,8 @@ def simulate(settings: Settings, report: Report) -> Summary:
     _check(settings)
     begun = time.monotonic()
     start = int(dt.datetime.combine(settings.start, dt.time(), dt.UTC).timestamp())
-    leaves = leaf_count(settings.log_count / settings.days)
-    people = population(_rng(settings.seed, 0, 0), settings.log_count)
+    leaves = leaf_count(settings.log_count / settings.days, settings.parameters.get("nprocs", 0))
+    people = population(_rng(settings.seed, 0, 0), settings.log_count, settings.archetype, settings.parameters)
     plan = incidents.plan(_rng(settings.seed, 0, 1), people, start, settings.days, leaves)
     if incidents.has_shared_uplink(settings.log_count, settings.days):
         plan = incidents.with_shared_uplink(_rng(settings.seed, 0, 2), plan, start, settings.days, leaves)
@@ -108,6 +115,8 @@ def simulate(settings: Settings, report: Report) -> Summary:
                 begin = start + night * DAY_SECONDS
                 first, last = (settings.log_count * at // settings.days for at in (night, night + 1))
                 jobs, state = scheduler.night(night, last - first, _rng(settings.seed, 2, night))
+                if any(job.start >= begin + _FOLDERS * DAY_SECONDS for job in jobs):
+                    raise UsageError("The machine is too small for so many large runs: ask for fewer --logs, or more --days.")
                 ratios = settings.dxt_ratio, settings.heatmap_ratio
                 site = Site(settings.out, settings.seed, *ratios, state, begin, leaves, slow_links)
                 _make_folders(settings.out, begin)
@@ -134,6 +143,7 @@ def _check(settings: Settings) -> None:
     for name, ratio in (("--dxt-ratio", settings.dxt_ratio), ("--heatmap-ratio", settings.heatmap_ratio)):
         if not 0 <= ratio <= 1:
             raise UsageError(f"{name} is a share of logs: give a number from 0 to 1.")
+    _check_archetype(settings)
     try:
         if settings.out.exists() and (not settings.out.is_dir() or any(settings.out.iterdir())):
             raise UsageError(f"{settings.out} is not an empty folder: name one that is, or that is not there yet.")
@@ -142,13 +152,33 @@ def _check(settings: Settings) -> None:
         raise OutputError(f"{settings.out} cannot be made ({error.strerror}): choose another folder.") from error
 
 
+def _check_archetype(settings: Settings) -> None:
+    name, parameters = settings.archetype, settings.parameters
+    if name is None:
+        if parameters:
+            raise UsageError("--set is for the archetype that --archetype names: give both.")
+        return
+    if name not in ARCHETYPES:
+        hint = did_you_mean(name, ARCHETYPES) or f"choose one of {', '.join(ARCHETYPES)}."
+        raise UsageError(f"There is no archetype {name}: {hint}")
+    drawn = ARCHETYPES[name].draw(_rng(settings.seed))
+    for each, value in parameters.items():
+        if each not in drawn:
+            hint = did_you_mean(each, drawn) or f"it has {', '.join(drawn)}."
+            raise UsageError(f"{name} has no parameter {each}: {hint}")
+        if value < 1:
+            raise UsageError(f"--set {each} must be 1 or more, not {value}.")
+    if parameters.get("nprocs", 0) > MOST_RANKS:
+        raise UsageError(f"The machine has place for {MOST_RANKS:,} ranks: set nprocs to no more.")
+
+
 def _rng(seed: int, *key: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
 def _make_folders(out: Path, begin: int) -> None:
-    for moment in (begin, begin + DAY_SECONDS, begin + 2 * DAY_SECONDS):
-        at = dt.datetime.fromtimestamp(moment, dt.UTC)
+    for day in range(_FOLDERS):
+        at = dt.datetime.fromtimestamp(begin + day * DAY_SECONDS, dt.UTC)
         (out / "darshan" / f"{at.year}" / f"{at.month}" / f"{at.day}").mkdir(parents=True, exist_ok=True)
 
 

@@ -30,11 +30,20 @@ _LOGS_PER_LEAF: Final = 100
 # Jobs before a guest, among which is the one whose place it takes.
 _MOST_PASSED: Final = 8
 _FEWEST_LEAVES, _MOST_LEAVES = 16, 64
+_LARGEST_AT_ONCE: Final = 4
+RANKS_PER_LEAF: Final = NODES_PER_LEAF * RANKS_PER_NODE
+MOST_RANKS: Final = _MOST_LEAVES * RANKS_PER_LEAF
 
 
-def leaf_count(logs_per_night: float) -> int:
-    """Leaf switches of a facility with so many logs in a night."""
-    return int(np.clip(logs_per_night / _LOGS_PER_LEAF, _FEWEST_LEAVES, _MOST_LEAVES))
+def leaf_count(logs_per_night: float, ranks: int = 0) -> int:
+    """Leaf switches of a facility with so many logs in a night, where several jobs of so many ranks find place at once.
+
+    Args:
+        logs_per_night: logs in a night.
+        ranks: of the largest jobs, 0 where they are as large as archetypes make them.
+    """
+    for_ranks = _LARGEST_AT_ONCE * -(-ranks // RANKS_PER_LEAF)
+    return int(np.clip(max(logs_per_night / _LOGS_PER_LEAF, for_ranks), _FEWEST_LEAVES, _MOST_LEAVES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,8 @@ def _cost_sql(trigger: Trigger) -> str:
 
 def _level_sql(trigger: Trigger) -> str:
     level = quoted(trigger.level)
+    if trigger.high:
+        level = f"CASE WHEN {_all_hold_sql((trigger.high,))} THEN {quoted(Level.HIGH)} ELSE {level} END"
     if trigger.cost is None or trigger.level not in FINDING_LEVELS:
         return level
     is_little = f"{_lost_sql(trigger)} < {FINDING_CORE_SECONDS!r}"
@@ -197,7 +199,7 @@ def _lost_sql(trigger: Trigger) -> str:
 
 def _state_sql(trigger: Trigger) -> str:
     """A trigger may fire on an incomplete log; it is clear only on a complete one."""
-    missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.thresholds)
+    missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.all_of + trigger.unless)
     holds = _all_hold_sql(trigger.all_of)
     if trigger.unless:
         holds += f" AND NOT ({_all_hold_sql(trigger.unless)})"

@@ -180,6 +180,7 @@ class Trigger:
             that is not fired is `not applicable`.
         lacks: text columns of `log_activity`, NULL where nothing is lacking; the first that is not says why a verdict is unknown.
         unless: does not fire when all of these hold, if there are any.
+        high: raises the level of a fired verdict to high when it holds.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
         evidence: the text column of the view that says what the metrics were worked out from.
@@ -207,6 +208,7 @@ class Trigger:
     applies_to: tuple[Above, ...] = ()
     lacks: tuple[str, ...] = ()
     unless: tuple[Threshold, ...] = ()
+    high: Above | None = None
     cost: str | None = None
     idle: str | None = None
     evidence: str | None = None
@@ -252,7 +254,7 @@ class Trigger:
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
         """All that is held against a threshold."""
-        return self.all_of + self.unless
+        return self.all_of + self.unless + ((self.high,) if self.high else ())
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ works with, is named and set in the same way.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
@@ -16,6 +16,7 @@ from iomine.settings import parse_toml
 from iomine.triggers.model import Threshold, Trigger
 from iomine.triggers.registry import known
 
+_Held = TypeVar("_Held", bound=Threshold)
 _NEVER_NEGATIVE: Final = (Kind.COUNT, Kind.BYTES, Kind.SECONDS, Kind.CORE_SECONDS, Kind.RATIO)
 
 
@@ -90,13 +91,19 @@ def _settings_of(trigger: Trigger) -> dict[str, float]:
 
 
 def _with_threshold(trigger: Trigger, threshold: SiteThreshold) -> Trigger:
-    def moved(thresholds: tuple[Threshold, ...]) -> tuple[Threshold, ...]:
-        return tuple(replace(each, value=threshold.value) if each.metric == threshold.name else each for each in thresholds)
+    def moved(each: _Held) -> _Held:
+        return replace(each, value=threshold.value) if each.metric == threshold.name else each
 
     settings = tuple(
         replace(setting, default=threshold.value) if setting.name == threshold.name else setting for setting in trigger.settings
     )
-    return replace(trigger, all_of=moved(trigger.all_of), unless=moved(trigger.unless), settings=settings)
+    return replace(
+        trigger,
+        all_of=tuple(map(moved, trigger.all_of)),
+        unless=tuple(map(moved, trigger.unless)),
+        high=trigger.high and moved(trigger.high),
+        settings=settings,
+    )
 
 
 def _checked(code: str, name: str, value: object, triggers: Mapping[str, Trigger]) -> SiteThreshold:

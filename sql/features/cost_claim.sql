@@ -4,7 +4,7 @@
 -- reads = [
 --     "core.file_time", "core.request_time", "core.data_file", "core.striped_file", "core.traced_overlap", "core.mpiio_file",
 --     "core.shared_mpiio_file", "core.amplified_file", "core.transformed_file", "core.log_rank_profile", "core.log_phase_profile",
---     "core.log_ost_profile", "core.synced_file", "core.slow_file", "core.waited_file",
+--     "core.log_ost_profile", "core.synced_file", "core.slow_file", "core.waited_file", "core.burst_file",
 -- ]
 -- ---
 -- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
@@ -107,6 +107,11 @@ of_files AS (
     UNION ALL
     SELECT cluster, night, log_id, file_id, time_kind, 'meta_core_seconds', kind_seconds
     FROM file_time
+    WHERE time_kind = 'meta'
+    UNION ALL
+    SELECT cluster, night, log_id, file_id, time_kind, 'create_core_seconds', kind_seconds
+    FROM core.burst_file
+    JOIN file_time USING (cluster, night, log_id, file_id)
     WHERE time_kind = 'meta'
 ),
 -- What is known of ranks, phases or OSTs and not of files is spread over the files by their time.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from create_storms import Storm, write_storms
 from sums import disagreements
 from truth import PAGE, QUESTIONS, Judged, Question, judged, page, score
 from two_faults import Fault, write_pairs
@@ -22,14 +23,21 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Pairs]:
 
 
 @pytest.fixture(scope="module")
+def storms(pairs: tuple[Path, Pairs]) -> Mapping[str, Storm]:
+    """Programs that create files, by the name of the log, which lies in the same folder."""
+    return write_storms(pairs[0])
+
+
+@pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Gets what was swept."""
     return tmp_path_factory.mktemp("warehouse")
 
 
 @pytest.fixture(scope="module")
-def verdicts(shared_data: Path, pairs: tuple[Path, Pairs], warehouse: Path) -> dict[str, Judged]:
+def verdicts(shared_data: Path, pairs: tuple[Path, Pairs], storms: Mapping[str, Storm], warehouse: Path) -> dict[str, Judged]:
     """What was said, by the name of the log."""
+    assert storms
     return judged(warehouse, pairs[0])
 
 
@@ -53,6 +61,6 @@ def test_sums_of_costs_agree(verdicts: dict[str, Judged], warehouse: Path) -> No
     assert [] == disagreements(warehouse / "iomine.duckdb")
 
 
-def test_the_table_is_what_came_out(pairs: tuple[Path, Pairs], verdicts: dict[str, Judged]) -> None:
+def test_the_table_is_what_came_out(pairs: tuple[Path, Pairs], storms: Mapping[str, Storm], verdicts: dict[str, Judged]) -> None:
     """docs/truth.md says what these verdicts say; `python tests/truth.py` writes it anew."""
-    assert page(verdicts, pairs[1]) == PAGE.read_text()
+    assert page(verdicts, pairs[1], storms) == PAGE.read_text()

@@ -108,3 +108,43 @@ BOUNDS = {
     **defined(Kind.SECONDS, mean_seconds="I/O time, averaged over all ranks of the run."),
     **defined(Kind.BYTES, mean_bytes="Bytes moved, averaged over all ranks of the run."),
 }
+
+CREATES = {
+    **defined(
+        Kind.COUNT,
+        created_file_count="Files that the run opened and wrote, each once, whatever ranks and layers did so.",
+        undated_create_count="Files that the run wrote and of which it is not known when they were opened first.",
+        create_count="Files that were opened first in this second, and written in the run.",
+        peak_create_count="Files first opened within the busiest second, which may begin at any hundredth; those written alone.",
+        directory_count="Directories in which files were created, as far as their names are known.",
+        fullest_directory_create_count="Files created in the directory that got most.",
+        borne_create_count="Files that the file system bears being created in a second; a setting.",
+    ),
+    **defined(Kind.COUNT_RATE, burst_creates_per_second="Files created for each second of the ten seconds with most."),
+    **defined(
+        Kind.RATIO,
+        files_per_directory_ratio="Created files over the directories that they lie in.",
+        peak_create_ratio="Files created within the busiest second, over those that the file system bears.",
+    ),
+    **defined(
+        Kind.SECONDS,
+        peak_start_seconds="When the busiest second of creates began, in seconds since the start of the run.",
+        burst_start_seconds="When the ten seconds with most creates began, in seconds since the start of the run.",
+    ),
+    **defined(
+        Kind.TIME,
+        peak_at="When the busiest second of creates began.",
+        create_at="Whole second in which files were opened first.",
+    ),
+    **defined(
+        Kind.CORE_SECONDS,
+        create_core_seconds="Time in metadata calls on files created in the ten busiest seconds of each mount.",
+    ),
+    **defined(
+        Kind.TEXT,
+        Privacy.PATH,
+        directory="Directory that a file lies in, with a slash at its end; NULL where only its name is known.",
+        peak_mount="Mount on which most files were created within a second.",
+    ),
+    **defined(Kind.TEXTS, Privacy.JOB, job_ids="Jobs that did so, those that did most of it first."),
+}

@@ -116,6 +116,17 @@ LOG_FILE_PROFILE = Table(
     grain=("log_id",),
     for_people=True,
 )
+LOG_CREATE_PROFILE = Table(
+    "log_create_profile",
+    "How many files one log created within a second, on which mount and in how many directories, and what that cost.",
+    (
+        *("log_id", "is_complete", "created_file_count", "peak_create_count", "borne_create_count", "peak_create_ratio"),
+        *("peak_start_seconds", "burst_creates_per_second", "directory_count", "fullest_directory_create_count"),
+        *("create_core_seconds", "peak_mount"),
+    ),
+    grain=("log_id",),
+    for_people=True,
+)
 LOG_STRIPE_PROFILE = Table(
     "log_stripe_profile",
     "How one log's files lie on Lustre: big shared files on few OSTs, small files on many.",

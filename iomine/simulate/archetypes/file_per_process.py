@@ -1,7 +1,8 @@
 """A file for each process at every dump.
 
 Each rank creates, writes and closes a file of its own, in large aligned requests on one stripe. With more than a thousand
-files that is the pattern file_per_process; with fewer it is as good a way as any, and nothing should fire.
+files that is the pattern file_per_process, and with more than a thousand ranks create_storm; with fewer it is as good a way as
+any, and nothing should fire.
 """
 
 import numpy as np
@@ -38,7 +39,11 @@ def _act(program: Program, about: Parameters) -> None:
 
 
 def _truth(about: Parameters) -> Truth:
-    return Truth(frozenset({"file_per_process"} if about["nprocs"] * about["dumps"] > _MANY else ()))
+    patterns = {"file_per_process"} if about["nprocs"] * about["dumps"] > _MANY else set()
+    if about["nprocs"] > _MANY:
+        # All files of a dump are created at once.
+        patterns.add("create_storm")
+    return Truth(frozenset(patterns))
 
 
 ARCHETYPE = Archetype(

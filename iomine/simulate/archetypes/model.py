@@ -24,6 +24,7 @@ PATTERNS: Final = {
     "metadata_storm": "POSIX-303",
     "file_per_process": "FILE-101",
     "small_files": "FILE-102",
+    "create_storm": "FILE-103",
     "single_ost": "LUSTRE-101",
     "overstriped": "LUSTRE-102",
     "few_osts": "LUSTRE-103",
@@ -55,7 +56,7 @@ class Archetype:
     """A kind of application.
 
     Attributes:
-        weight: how common it is; 0 for kinds that only incidents bring.
+        weight: how common it is; 0 for kinds that only incidents bring, or that are asked for by name.
         exe: names of programs of this kind.
         draw: parameters of an application, which all its runs share; `nprocs` is one of them.
         act: one run.

@@ -1,5 +1,6 @@
 """`iomine simulate` on the command line."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,3 +32,17 @@ def test_misuse_is_one_sentence(iomine: Run, tmp_path: Path) -> None:
         assert 2 == answer.exit_code
         assert 1 == len(answer.stderr.strip().splitlines())
     assert ["mine"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_an_archetype_is_set_up_by_name(iomine: Run, tmp_path: Path) -> None:
+    """Numbers and sizes with units are taken, and what is neither is one sentence with exit 2."""
+    few = ("--logs", "3", "--days", "1", "--workers", "1", "--archetype", "trace_flush")
+    answer = iomine("simulate", tmp_path / "out", *few, "--set", "nprocs=32", "--set", "rank_bytes=8MiB", "--set", "flushes=2")
+    assert 0 == answer.exit_code
+    logs = [json.loads(line) for line in (tmp_path / "out" / "truth" / "logs.jsonl").read_text().splitlines()]
+    assert {(32, 32 * 8)} == {(log["nprocs"], log["write_bytes"] >> 20) for log in logs if log["archetype"] == "trace_flush"}
+    for wrong in ("nprocs", "nprocs=", "nprocs=4MiB", "rank_bytes=nan", "rank_bytes=-4", "flushes=1e3", "flushes=inf", "=4"):
+        answer = iomine("simulate", tmp_path / "no", *few, "--set", wrong)
+        assert 2 == answer.exit_code
+        assert 1 == len(answer.stderr.strip().splitlines())
+    assert not (tmp_path / "no").exists()

@@ -23,8 +23,8 @@ def samples(facility: Facility) -> Iterator[dict[str, Any]]:
 
 
 def test_all_archetypes_occur(facility: Facility) -> None:
-    """A facility of some size has logs of every archetype."""
-    assert set(ARCHETYPES) == {log["archetype"] for log in facility.logs}
+    """A facility of some size has logs of every archetype but the one that is there for those who ask for it."""
+    assert set(ARCHETYPES) - {"trace_flush"} == {log["archetype"] for log in facility.logs}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -17,7 +17,7 @@ from iomine.triggers import TRIGGERS
 pytestmark = pytest.mark.proof
 
 # Patterns that no archetype shows on every machine of this size; a larger facility has them all.
-_RARE = {"random_writes", "stragglers", "small_files", "file_per_process"}
+_RARE = {"random_writes", "stragglers", "small_files", "file_per_process", "create_storm"}
 
 Verdicts = dict[str, dict[str, str]]
 

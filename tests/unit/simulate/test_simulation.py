@@ -2,14 +2,17 @@
 
 import datetime as dt
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from simulated import Facility
 
 from iomine.errors import OutputError, UsageError
 from iomine.simulate import Settings, Summary, simulate
 from iomine.simulate.slurm import host_list
+from iomine.units import MIB
 
 
 def run(out: Path, **settings: object) -> Summary:
@@ -80,6 +83,54 @@ def test_settings_without_sense_are_refused(tmp_path: Path, settings: dict[str, 
     """A sentence says what would make sense."""
     with pytest.raises(UsageError):
         run(tmp_path / "out", **settings)
+
+
+FLUSH = {"nprocs": 600, "rank_bytes": 5 * MIB, "flushes": 3, "compute_seconds": 20}
+
+
+def test_all_users_run_what_is_asked_for(tmp_path: Path) -> None:
+    """With an archetype named, all runs are of it, incidents aside, and have what was set: here ranks, bytes and flushes."""
+    run(tmp_path, log_count=12, days=1, archetype="trace_flush", parameters=FLUSH)
+    facility = Facility(tmp_path)
+    asked = [log for log in facility.logs if log["archetype"] == "trace_flush"]
+    incidents = {"single_ost_output", "metadata_poll"}
+    assert {"trace_flush"} == {log["archetype"] for log in facility.logs} - incidents
+    # Some print lines, too.
+    assert [(600, 600 * 5, {"read": 0, "write": 3})] * len(asked) == [
+        (log["nprocs"], log["write_bytes"] // MIB, log["bursts"]) for log in asked
+    ]
+    assert all(20 * 3 * 0.9 < log["run_seconds"] < 20 * 3 * 1.5 for log in asked)
+
+
+def test_large_runs_have_a_machine_that_bears_them(tmp_path: Path) -> None:
+    """Runs of more ranks than a machine usually has make it larger; more runs than it bears are refused."""
+    asked = {**FLUSH, "nprocs": 8640, "rank_bytes": 3}
+    run(tmp_path / "few", log_count=1, days=1, archetype="trace_flush", parameters=asked)
+    assert [8640] == [log["nprocs"] for log in Facility(tmp_path / "few").logs]
+    with pytest.raises(UsageError, match="too small for so many large runs"):
+        run(tmp_path / "many", log_count=40, days=1, archetype="trace_flush", parameters={**asked, "compute_seconds": 20_000})
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"archetype": "trace_flus"}, "There is no archetype trace_flus: did you mean trace_flush?"),
+        ({"archetype": "x"}, "There is no archetype x: choose one of block_reads, "),
+        ({"parameters": {"nprocs": 4}}, "--set is for the archetype that --archetype names: give both."),
+        ({"archetype": "trace_flush", "parameters": {"flushs": 4}}, "trace_flush has no parameter flushs: did you mean flushes?"),
+        (
+            {"archetype": "trace_flush", "parameters": {"x": 4}},
+            "trace_flush has no parameter x: it has nprocs, rank_bytes, flushes, compute_seconds.",
+        ),
+        ({"archetype": "trace_flush", "parameters": {"flushes": 0}}, "--set flushes must be 1 or more, not 0."),
+        ({"archetype": "trace_flush", "parameters": {"nprocs": 32_769}}, "The machine has place for 32,768 ranks: set nprocs to"),
+    ],
+)
+def test_an_archetype_without_sense_is_refused(tmp_path: Path, settings: dict[str, object], sentence: str) -> None:
+    """A sentence says what would make sense, and nothing is written."""
+    with pytest.raises(UsageError, match=f"^{re.escape(sentence)}"):
+        run(tmp_path / "out", **settings)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,18 @@ def test_idle_ranks_decide_what_is_a_finding(judge, cost: float | None, idle: fl
     assert (level == "warn") == bool(verdict["advice"])
 
 
+@pytest.mark.parametrize(
+    ("meta_ratio", "cost", "level"),
+    [(0.51, 5.0, "high"), (0.5, 5.0, "warn"), (None, 5.0, "warn"), (0.51, 0.5, "info")],
+)
+def test_more_of_it_weighs_high(judge, meta_ratio: float | None, cost: float, level: str) -> None:
+    """Above a further threshold a fired verdict is high; the unknown does not raise it, and what cost nothing stays info."""
+    trigger = replace(MANY, high=Above("meta_ratio", 0.5, why="It is most of the time."))
+    metrics = {"read_count": 11, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "meta_ratio": meta_ratio}
+    (verdict,) = judge([trigger], [metrics])
+    assert ("fired", level) == (verdict["state"], verdict["level"])
+
+
 def test_settings_are_what_views_are_given() -> None:
     """The numbers that views work with are named by the triggers that need them."""
     assert {"small_read_bytes": 1048576} == settings([MANY, FEW])

@@ -29,6 +29,7 @@ FEW = Trigger(
     view="log_small",
     level=Level.INFO,
     all_of=(Above("meta_ratio", 1.5, why=WHY), Above("rank", 0, why=WHY)),
+    high=Above("read_count", 9, why=WHY),
     finding="Few.",
     advice="Open less.",
     cases=(),
@@ -140,6 +141,14 @@ def test_threshold_in_force_is_the_only_change() -> None:
         )["TEST-001"]
     )
     assert FEW == found["TEST-002"]
+
+
+def test_threshold_of_the_level_is_one_too() -> None:
+    """What raises a level to high is set as what fires is."""
+    found = with_thresholds(BOTH, [SiteThreshold("TEST-002", "read_count", 5.0)])["TEST-002"]
+    assert {"meta_ratio": 1.5, "rank": 0, "read_count": 5.0} == thresholds_of(found)
+    assert found.high is not None
+    assert found.all_of == FEW.all_of
 
 
 def test_later_bar_counts() -> None:

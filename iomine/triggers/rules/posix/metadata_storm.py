@@ -5,10 +5,10 @@ creates thousands of files a second takes a noticeable part of that from everyon
 directory, the longer they wait for each other. Opens, stats and renames of POSIX and opens of stdio are counted. The
 cost is the time of all metadata calls.
 
-Blind spots: the rate is a mean from the first open to the last close, so a short storm in a long run is missed. Opens of
-files on node-local storage count as much as those of a shared file system. Darshan up to 3.5.0 does not see `stat` on
-systems with glibc 2.33 or newer; where no log of the night by the same Darshan version has any, a log below the thresholds is
-unknown instead of clear.
+Blind spots: the rate is a mean from the first open to the last close, so a short storm in a long run is missed; where it
+creates files, FILE-103 finds it. Opens of files on node-local storage count as much as those of a shared file system.
+Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by the same Darshan
+version has any, a log below the thresholds is unknown instead of clear.
 """
 
 from iomine.triggers.inputs import TOUCHED_FILES

@@ -1,0 +1,45 @@
+-- ---
+-- about = "How many files one log created within a second, on which mount and in how many directories, and what that cost."
+-- grain = ["log_id"]
+-- reads = ["core.log", "core.module", "main.create_bursts", "core.burst_file"]
+-- ---
+WITH per_log AS (
+    SELECT
+        cluster, night, log_id, bool_and(undated_create_count = 0) AS is_dated, SUM(created_file_count)::BIGINT AS created_file_count
+    FROM main.create_bursts
+    GROUP BY ALL
+),
+peak AS (
+    -- File systems bear creates each for itself, so those of several mounts are not added.
+    SELECT
+        cluster, night, log_id, mount AS peak_mount, peak_create_count, peak_start_seconds, burst_creates_per_second, directory_count,
+        fullest_directory_create_count
+    FROM main.create_bursts
+    WHERE peak_create_count IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY peak_create_count DESC, mount) = 1
+),
+cost AS (
+    SELECT cluster, night, log_id, SUM(meta_seconds ORDER BY meta_seconds) AS create_core_seconds
+    FROM core.burst_file
+    GROUP BY ALL
+),
+sound AS (
+    -- MPI-IO creates files through POSIX.
+    SELECT cluster, night, log_id
+    FROM core.module
+    GROUP BY ALL
+    HAVING bool_and(state = 'read' AND NOT is_partial) FILTER (module IN ('POSIX', 'STDIO', 'DFS'))
+        AND (bool_or(module = 'POSIX') OR NOT bool_or(module = 'MPI-IO'))
+)
+SELECT
+    log.log_id, log.cluster, log.night,
+    sound.log_id IS NOT NULL AND COALESCE(is_dated, TRUE) AS is_complete,
+    COALESCE(created_file_count, 0) AS created_file_count, COALESCE(peak_create_count, 0) AS peak_create_count,
+    COALESCE(getvariable('borne_create_count'), 4000)::BIGINT AS borne_create_count,
+    COALESCE(peak_create_count, 0) / NULLIF(borne_create_count, 0) AS peak_create_ratio,
+    peak_start_seconds, burst_creates_per_second, directory_count, fullest_directory_create_count, create_core_seconds, peak_mount
+FROM (SELECT cluster, night, log_id FROM core.log) AS log
+LEFT JOIN per_log USING (cluster, night, log_id)
+LEFT JOIN peak USING (cluster, night, log_id)
+LEFT JOIN cost USING (cluster, night, log_id)
+LEFT JOIN sound USING (cluster, night, log_id)
