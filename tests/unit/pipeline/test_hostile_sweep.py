@@ -123,6 +123,8 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     error = "UsageError: Out of Range Error: Overflow in addition of INT64!"
     assert {"log_id": culprit, "derivation": "verdict", "error": error, "path": str(logs[0])} == failure
     assert {"unknown"} == set(column(tmp_path, f"SELECT state FROM verdicts WHERE log_id = '{culprit}'"))
+    (held,) = rows(tmp_path, f"SELECT path, nprocs, run_seconds, io_core_seconds FROM logs WHERE log_id = '{culprit}'")
+    assert {"path": str(logs[0]), "nprocs": None, "run_seconds": None, "io_core_seconds": None} == held
     others = column(tmp_path, f"SELECT log_id FROM logs WHERE log_id <> '{culprit}'")
     assert of_logs(alone, others) == of_logs(tmp_path, others)
 
