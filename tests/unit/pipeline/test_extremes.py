@@ -124,7 +124,7 @@ def _column(table: str, field: pa.Field, logs: list[Extreme], count: int) -> pa.
     values = list(ordinary if isinstance(ordinary, tuple) else (ordinary,) * count)[:count] * len(logs)
     for index, log in enumerate(logs):
         if (value := log.value(table, field.name, field.type)) is not None:
-            # Of what tells records apart one has the extreme: two would be of the same thing.
+            # Of the columns of a grain one record has the extreme: two would be of the same thing.
             first = index * count + (count - 1 if field.name in TABLES[table].grain else 0)
             values[first : (index + 1) * count] = [value] * ((index + 1) * count - first)
     if pa.types.is_dictionary(field.type):
