@@ -100,6 +100,7 @@ def _checked(table: str, part: Columns, run: Run, findings: Findings) -> Columns
 
 
 _Faults = list[tuple[Fault, npt.NDArray[np.bool_]]]
+_Sized = tuple[str, list[int], list[int], int]
 
 
 def _odd_columns(part: Records, run: Run) -> list[tuple[str, _Faults]]:
@@ -194,7 +195,10 @@ def _check_ranks(part: Records, run: Run, findings: Findings) -> None:
 def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
     """Counts of calls, and bytes, that the sizes of requests contradict."""
     found: list[tuple[str, _Faults]] = []
-    for op, calls, bins, moved in _sized(part.table, part.names):
+    sized = _sized(part.table, part.names)
+    if not sized or _agree(part, sized):
+        return found
+    for op, calls, bins, moved in sized:
         made = part.matrix[:, bins]
         counts, amounts = part.matrix[:, calls], part.matrix[:, moved]
         total, least, most = (made.astype(np.float64) @ _BOUNDS).T
@@ -212,8 +216,18 @@ def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
     return found
 
 
+def _agree(part: Records, sized: list[_Sized]) -> bool:
+    """Whether nothing can be amiss, in one look at reads and writes together: so it is in nearly every log."""
+    (_, calls, bins, moved), (_, more_calls, more_bins, more_moved) = sized
+    made = part.matrix[:, [*bins, *more_bins]].astype(np.float64).reshape(-1, len(bins))
+    total, least, most = (made @ _BOUNDS).T
+    counts = part.matrix[:, [*calls, *more_calls]].astype(np.float64).reshape(-1, len(calls)).sum(axis=1)
+    amounts = part.matrix[:, [moved, more_moved]].ravel()
+    return bool(((counts == total) & (amounts >= least) & (amounts <= most)).all() and made.min() >= 0)
+
+
 @cache
-def _sized(table: str, names: tuple[str, ...]) -> list[tuple[str, list[int], list[int], int]]:
+def _sized(table: str, names: tuple[str, ...]) -> list[_Sized]:
     """Of reads and of writes: indices of the counts of calls, of the sizes, and of the bytes; nothing without sizes."""
     if table not in _CALL_COUNTS:
         return []
