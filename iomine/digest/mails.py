@@ -77,21 +77,29 @@ class _Chosen:
     better: tuple[Better, ...]
 
 
-def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links) -> Iterator[Mail]:
+def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links, refuse: Callable[[str, Exception], object]) -> Iterator[Mail]:
     """The mails of all recipients with anything to report, the costliest first.
+
+    What one hostile log holds must not keep others from their mails.
 
     Args:
         ask: answers queries over the published views.
         scope: which nights of whom.
         policy: what is mailed.
         links: where reports are.
+        refuse: called with a recipient for whom no mail can be made, and why.
     """
     readers = (known for known in gather(ask, scope).values() if policy.is_reader(known.recipient))
     every = (_chosen(known, scope, policy) for known in readers)
     chosen = sorted((each for each in every if each.causes or each.better), key=_weight)
     details = _details(ask, chain.from_iterable(each.causes for each in chosen))
     for each in chosen:
-        yield _mail(each, scope, policy, links, details)
+        try:
+            mail = _mail(each, scope, policy, links, details)
+        except Exception as error:  # noqa: BLE001  whatever it is
+            refuse(each.known.recipient, error)
+        else:
+            yield mail
 
 
 def _chosen(known: Known, scope: Scope, policy: MailPolicy) -> _Chosen:

@@ -19,6 +19,7 @@ from iomine.digest.operator import RECIPIENT, Trouble, operator_mail
 from iomine.digest.sentences import Links
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
+from iomine.pipeline.failures import error_line
 from iomine.pipeline.mails import show_mails
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.post.deliver import Office, Summary, deliver
@@ -200,11 +201,13 @@ class _Run:
         self._office = office
         self._settings = office.settings
         self._until = until
+        self._unwritten: list[tuple[str, str]] = []
 
     def send(self) -> None:
         """Writes mails and gives them to the post."""
         order = self._order
         self.post = deliver(self._due(), self._office, leftovers=not order.is_dry)
+        self.post.refused += self._unwritten
         if order.is_operator or (order.is_for_all and self._settings.operators):
             mail = self._to_operators()
             _add(self.post, deliver([mail] if mail else [], self._office, leftovers=False))
@@ -224,7 +227,10 @@ class _Run:
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
         links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        yield from mails(self._ask, scope, self._policy(kind), links)
+        yield from mails(self._ask, scope, self._policy(kind), links, partial(self._refuse, kind))
+
+    def _refuse(self, kind: Whose, recipient: str, error: Exception) -> None:
+        self._unwritten.append((f"{kind} {recipient}", f"no mail can be made ({error_line(error)})"))
 
     def _policy(self, kind: Whose) -> MailPolicy:
         policy = NotificationPolicy(self._settings, self._office.ledger, self._office.now().date())

@@ -13,13 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
 from iomine.pipeline.workers.cluster import Workers, map_unordered
 from iomine.report.facts import Place
-from iomine.report.write import write_reports, write_shared
+from iomine.report.write import Written, write_reports, write_shared
 from iomine.sqltext import quoted
 from iomine.units import GIB
+from iomine.views.answers import Ask
 from iomine.views.query import Limits, answer, ask, open_catalog
 from iomine.views.questions import question
 
@@ -121,8 +123,25 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
         WarehouseError: files cannot be read or written.
     """
     with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
-        written = list(write_reports(partial(answer, con), places, folder))
-    return sum(each.is_new for each in written), [each.fault for each in written if each.fault]
+        ask = partial(answer, con)
+        try:
+            return _outcome(write_reports(ask, places, folder))
+        except (UsageError, LimitError):
+            # A question about all of them failed; each by itself costs more, and only itself.
+            alone = [_alone(ask, place, folder) for place in places]
+    return sum(new for new, _ in alone), [fault for _, faults in alone for fault in faults]
+
+
+def _alone(ask: Ask, place: Place, folder: Path) -> tuple[int, list[str]]:
+    try:
+        return _outcome(write_reports(ask, [place], folder))
+    except (UsageError, LimitError) as error:
+        return 0, [f"The report of log {place.log_id} cannot be written: {error}"]
+
+
+def _outcome(written: Iterable[Written]) -> tuple[int, list[str]]:
+    all_of_them = list(written)
+    return sum(each.is_new for each in all_of_them), [each.fault for each in all_of_them if each.fault]
 
 
 def _places(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[Place]:

@@ -133,7 +133,7 @@ def _time_axis(seconds: float, top: float) -> list[str]:
     ticks = [step * number for number in range(int(seconds / step) + 1)]
     parts = []
     for tick in ticks:
-        x = _LEFT + width * tick / seconds
+        x = _LEFT + width * (tick / seconds)
         anchor = "start" if tick == 0 else "middle" if x < _WIDTH - 40 else "end"
         parts.append(
             f'<path d="M{x:.1f} {top}v5"/><text x="{x:.1f}" y="{top + 18}" text-anchor="{anchor}">{_moment(tick, step)}</text>'
@@ -155,7 +155,7 @@ def _step(seconds: float) -> float:
     if wanted < 1:
         power = 10.0 ** math.floor(math.log10(max(wanted, 1e-9)))
         return next(power * part for part in (1, 2, 5, 10) if power * part >= wanted)
-    days = math.ceil(wanted / _STEPS[-1]) * _STEPS[-1]
+    days = math.ceil(wanted / _STEPS[-1]) * float(_STEPS[-1])
     return next((step for step in _STEPS if step >= wanted), days)
 
 

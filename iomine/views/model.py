@@ -19,6 +19,15 @@ FENCE: Final = "-- ---"
 # What stands in the place of a table's name where a log could not be judged.
 JUDGING: Final = "verdict"
 _FAILURES: Final = "core.failed_derivation"
+_DOUBTS: Final = "core.data_quality"
+# A clock that was set back within a call makes a time negative, and spoils no other.
+_HARMLESS: Final = "set back"
+# Tables that hold sums of counters, under the names of these.
+_OF_COUNTERS: Final = frozenset(
+    ("rank_io", "phase", "file_phase", "ost_io", "ost_pace", "rank_ost", "mpiio_posix", "phase_class", "coalescing")
+)
+_RECORD: Final = ("log_id", "file_id", "rank")
+_WORD: Final = re.compile(r"\w+")
 _SAYS_COMPLETE: Final = re.compile(r"\bAS is_complete\b")
 # Folder under sql/ and the schema that its views go to.
 SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
@@ -192,7 +201,7 @@ def _ordered(views: Iterable[View]) -> tuple[View, ...]:
     for view in by_name.values():
         if unknown := sorted(set(view.reads) - by_name.keys() - given):
             raise ViewError(f"{view.path} reads {', '.join(unknown)}, which is neither a view nor a table.")
-    guarded = {_FAILURES} & by_name.keys()
+    guarded = {_FAILURES, _DOUBTS} & by_name.keys()
     sorter = TopologicalSorter(
         {
             name: [read for read in view.reads if read in by_name] + [each for each in guarded if view.schema == "feature"]
@@ -204,10 +213,13 @@ def _ordered(views: Iterable[View]) -> tuple[View, ...]:
     except CycleError as error:
         raise ViewError(f"Views read each other in a circle: {', '.join(error.args[1])}.") from error
     tables: dict[str, frozenset[str]] = {}
+    words: dict[str, frozenset[str]] = {}
     for name in order:
-        of_views = (tables.get(read, frozenset({read.removeprefix("lake.")})) for read in by_name[name].reads)
+        view = by_name[name]
+        of_views = (tables.get(read, frozenset({read.removeprefix("lake.")})) for read in view.reads)
         tables[name] = frozenset().union(*of_views)
-    return tuple(_doubting(by_name[name], _beneath(tables[name], tables)) for name in order)
+        words[name] = frozenset(_WORD.findall(view.sql)).union(*(words.get(read, ()) for read in view.reads))
+    return tuple(_doubting(by_name[name], _beneath(tables[name], tables), words[name]) for name in order)
 
 
 def _beneath(names: frozenset[str], tables: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -216,16 +228,29 @@ def _beneath(names: frozenset[str], tables: Mapping[str, frozenset[str]]) -> fro
     return names if more == names else _beneath(more, tables)
 
 
-def _doubting(view: View, tables: Collection[str]) -> View:
-    """A view of features under which no log is complete of which one of the tables could not be worked out.
+def _doubting(view: View, tables: Collection[str], words: Collection[str]) -> View:
+    """A view of features under which no log is complete of which one of the tables could not be worked out, or holds doubts.
 
-    What failed follows from what the view reads, so no view has to name it.
+    What failed, and which columns matter, follows from what the view reads and names, so no view has to say it.
     """
     if view.schema != "feature" or not _SAYS_COMPLETE.search(view.sql):
         return view
-    failed = ", ".join(quoted(name) for name in sorted({*tables, JUDGING}))
+    failed = _listed({*tables, JUDGING})
+    records = (
+        {name for name, table in TABLES.items() if table.columns[:3] == _RECORD} if _OF_COUNTERS.intersection(tables) else ()
+    )
+    held = {*tables, *records, "log"}.intersection(TABLES)
+    named = {column for name in held for column in TABLES[name].columns}.intersection(words)
+    doubted = (
+        f"SELECT log_id FROM {_DOUBTS} WHERE table_name IN ({_listed(held)}) "  # noqa: S608
+        f"AND column_name IN ({_listed(named)}) AND doubt_check <> {quoted(_HARMLESS)}"
+    )
     sql = (
         f"SELECT * REPLACE (is_complete AND log_id NOT IN (SELECT log_id FROM {_FAILURES} WHERE derivation IN ({failed})) "  # noqa: S608
-        f"AS is_complete)\nFROM (\n{view.sql}\n)"
+        f"AND log_id NOT IN ({doubted}) AS is_complete)\nFROM (\n{view.sql}\n)"
     )
-    return replace(view, reads=(*view.reads, _FAILURES), sql=sql)
+    return replace(view, reads=(*view.reads, _FAILURES, _DOUBTS), sql=sql)
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(quoted(name) for name in sorted(names))

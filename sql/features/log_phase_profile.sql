@@ -11,7 +11,7 @@ WITH per_op AS (
     GROUP BY cluster, night, log_id, op
 ),
 bursts AS (
-    SELECT cluster, night, log_id, SUM(bursts_per_rank)::BIGINT AS bursts_per_rank
+    SELECT cluster, night, log_id, TRY_CAST(SUM(bursts_per_rank) AS BIGINT) AS bursts_per_rank
     FROM per_op
     GROUP BY ALL
 ),

@@ -55,11 +55,13 @@ class Limits:
         memory_bytes: address space of the reader process.
         seconds: time for one log.
         file_bytes: size of the file, which is read whole before it is decoded.
+        most_processes: that the cluster has room for, None where the site does not say; a log with more is read, and doubted.
     """
 
     memory_bytes: int = 4 * GIB
     seconds: float = 300.0
     file_bytes: int = 1 * GIB
+    most_processes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,13 @@ class Reader:
         logs = list(batch.logs)
         killers: list[Refused] = []
         while True:
-            request = {"cluster": batch.cluster, "night": batch.night.isoformat(), "logs": logs, "staging": str(staging)}
+            request = {
+                "cluster": batch.cluster,
+                "night": batch.night.isoformat(),
+                "logs": logs,
+                "staging": str(staging),
+                "most_processes": self._limits.most_processes,
+            }
             self._forget()
             try:
                 return _result(batch, self._ask(request), killers)

@@ -33,7 +33,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
                 try:
-                    tables = _rows(path, log_id, human_bytes(memory_bytes))
+                    tables = _rows(path, log_id, human_bytes(memory_bytes), request["most_processes"])
                 except UnreadableError as error:
                     refused.append((path, error.reason, error.is_final))
                 except MemoryError:
@@ -54,12 +54,12 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
     return {"files": sinks.files(), "refused": refused, "log_count": len(request["logs"]) - len(refused)}
 
 
-def _rows(path: str, log_id: str, limit: str) -> dict[str, Iterable[Columns]]:
+def _rows(path: str, log_id: str, limit: str, most_processes: int | None) -> dict[str, Iterable[Columns]]:
     """Rows of a log; of one whose traces take too much memory, what else it holds."""
     with suppress(MemoryError):
-        return tables_of(_read(path, log_id), path)
+        return tables_of(_read(path, log_id), path, most_processes)
     why = f"to go through its traces takes more than {limit} of memory, the limit for one log"
-    return tables_of(_read(path, log_id, leave_traces=why), path)
+    return tables_of(_read(path, log_id, leave_traces=why), path, most_processes)
 
 
 def _read(path: str, log_id: str, *, leave_traces: str = "") -> Log:

@@ -1,7 +1,7 @@
 """Rows of a log for the lake: what it holds, and what follows from that while it is in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -54,7 +54,7 @@ from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
-from iomine.sources.darshan import Columns, Doubted, Log, assembled, row_count, size_bytes, sound
+from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Doubted, Job, Log, Run, assembled, row_count, size_bytes, sound
 
 
 class RowSinks:
@@ -209,13 +209,18 @@ class Given:
         return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
 
 
-def tables_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
+def tables_of(log: Log, path: str, most_processes: int | None = None) -> dict[str, Iterable[Columns]]:
     """All rows of a log: what it holds, and what follows from that while it is in memory.
 
     A derivation that fails costs its own rows and those that follow from them, and becomes a row of the table
     `failed_derivation`.
+
+    Args:
+        log: as it was read.
+        path: of its file.
+        most_processes: that its cluster has room for, None where that is not known.
     """
-    given = _given(log)
+    given = _given(_held_to_cluster(log, most_processes))
     tables = given.log.tables
     derived: dict[str, Columns] = {}
     failures: list[tuple[str, str]] = []
@@ -226,6 +231,8 @@ def tables_of(log: Log, path: str) -> dict[str, Iterable[Columns]]:
     with _failure_noted("segment", failures):
         rows["segment"] = segments(tables)
     derived["log"] = {**_header(given, path), **derived.get("log", {})}
+    if doubts := (*given.log.job.doubts, *given.doubted.doubts):
+        derived["data_quality"] = _doubt_rows(doubts)
     if failures:
         names, errors = zip(*failures, strict=True)
         derived[FAILED] = {"derivation": list(names), "error": list(errors)}
@@ -239,8 +246,43 @@ def model_of(log: Log) -> Model:
 
 def _given(log: Log) -> Given:
     job = log.job
-    tables, doubted = sound(log.tables, None if job.doubt else job.run_seconds * job.nprocs)
+    unknown = _unknown(job)
+    run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
+    whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
+    tables, doubted = sound(log.tables, run, whole)
     return Given(replace(log, tables=tables), doubted)
+
+
+def _held_to_cluster(log: Log, most_processes: int | None) -> Log:
+    nprocs = log.job.nprocs
+    if most_processes is None or nprocs <= most_processes or "nprocs" in _unknown(log.job):
+        return log
+    sentence = f"the run has {nprocs:,} processes, more than the {most_processes:,} of its cluster"
+    doubt = Doubt(None, "log", "nprocs", "processes", nprocs, most_processes)
+    job = replace(log.job, doubts=(*log.job.doubts, doubt))
+    return replace(log, job=job, doubt="; ".join(filter(None, (log.doubt, sentence))))
+
+
+def _unknown(job: Job) -> set[str]:
+    """Columns of the table `log` that the header holds nothing true for."""
+    return {doubt.column for doubt in job.doubts}
+
+
+def _is_whole(log: Log, name: str) -> bool:
+    return any(each.region.module == name and each.state == "read" and not each.region.is_partial for each in log.modules)
+
+
+def _doubt_rows(doubts: Sequence[Doubt]) -> Columns:
+    """Columns of the table `data_quality`."""
+    return {
+        "module": [doubt.module for doubt in doubts],
+        "table_name": [doubt.table for doubt in doubts],
+        "column_name": [doubt.column for doubt in doubts],
+        "doubt_check": [doubt.check for doubt in doubts],
+        "doubted_value": [doubt.value for doubt in doubts],
+        "doubt_limit": [doubt.limit for doubt in doubts],
+        "doubted_record_count": [doubt.count for doubt in doubts],
+    }
 
 
 @contextmanager
@@ -274,6 +316,7 @@ def _header(given: Given, path: str) -> Columns:
         "path": shown(path),
         "size_bytes": log.size_bytes,
     }
+    row |= dict.fromkeys(_unknown(job))
     return {name: [value] for name, value in row.items()}
 
 

@@ -7,16 +7,17 @@ from datetime import timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from iomine.errors import LimitError, UsageError
 from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
+from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.fabric import fabric_files
 from iomine.pipeline.judging.links import link_files
@@ -34,8 +35,6 @@ from iomine.views.model import JUDGING
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
-# How DuckDB's refusal of a statement of ours shows, which was not typed by anybody.
-_UNANSWERED: Final = (UsageError, LimitError)
 # What features of logs need to know of all logs of their night.
 _OF_NIGHT: Final = "darshan_build"
 _CLAIMS: Final = "cost_claim"
@@ -52,8 +51,8 @@ def judge(
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
-    A log on which every statement fails is found by halving. Its rows are withdrawn except that of the table `log`, since every
-    query over them would fail too, and a row of `failed_derivation` names it. Its verdicts are unknown.
+    A log that cannot be judged is found by halving. Its rows are withdrawn, since every query over them would fail too; that of
+    the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
         lake: the files of all tables before the sweep.
@@ -69,8 +68,10 @@ def judge(
     """
     try:
         return _judge(lake, staging, merged, triggers, workers, site=site)
-    except _UNANSWERED:
-        files = _without_culprits(lake, staging, merged, partial(_judge, lake, staging, triggers=triggers, site=site))
+    except NOT_BY_INPUT:
+        raise
+    except Exception:
+        files = _without_culprits(lake, staging, merged, partial(_judge, lake, triggers=triggers, site=site))
         if not files:
             raise
     judged, findings = _judge(lake, staging, replaced(merged, files), triggers, workers, site=site)
@@ -78,7 +79,7 @@ def judge(
 
 
 def _without_culprits(
-    lake: Sequence[LakeFile], staging: Path, merged: Sequence[LakeFile], attempt: Callable[[Sequence[LakeFile]], object]
+    lake: Sequence[LakeFile], staging: Path, merged: Sequence[LakeFile], judged: Callable[..., object]
 ) -> list[LakeFile]:
     """Files to take the place of merged ones, without the rows of logs that cannot be judged and with the names of these.
 
@@ -86,10 +87,10 @@ def _without_culprits(
         lake: the files of all tables before the sweep.
         staging: the folder to write to.
         merged: the new files of the touched partitions.
-        attempt: judges them.
+        judged: judges files, given `merged` ones and a folder for what it writes.
 
     Returns:
-        No files where no log alone is to blame.
+        No files where no log is to blame.
     """
     partition_of = {
         log_id: file.partition
@@ -97,16 +98,22 @@ def _without_culprits(
         if file.table == "log" and file.partition
         for log_id in pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist()
     }
-    suspects = sorted(partition_of)
+
+    def attempt(log_ids: Sequence[str]) -> None:
+        # What was written for an attempt leaves with it: there are many, of all rows of the nights.
+        with TemporaryDirectory(prefix="halving-", dir=staging) as folder:
+            others = sorted(partition_of.keys() - set(log_ids))
+            judged(merged=_withdrawn(Path(folder), merged, others), staging=Path(folder))
+
     # Where statements fail without any log, none is to blame.
-    attempt(_withdrawn(staging, merged, suspects))
-    culprits = _culprits(staging, merged, suspects, attempt)
-    if not culprits:
+    attempt(())
+    found = culprits(sorted(partition_of), attempt)
+    if not found:
         return []
-    files = _withdrawn(staging, merged, list(culprits))
+    files = _withdrawn(staging, merged, list(found))
     there = replaced(lake, files)
-    for partition in {partition_of[log_id] for log_id in culprits}:
-        rows = {log_id: why for log_id, why in culprits.items() if partition_of[log_id] == partition}
+    for partition in {partition_of[log_id] for log_id in found}:
+        rows = {log_id: error_line(error) for log_id, error in found.items() if partition_of[log_id] == partition}
         failed = pa.table({"log_id": list(rows), "derivation": [JUDGING] * len(rows), "error": list(rows.values())})
         old = [pq.read_table(file.path) for file in there if (file.table, file.partition) == (FAILED, partition)]
         schema = arrow_schema(FAILED)
@@ -116,48 +123,33 @@ def _without_culprits(
     return [file for file in files if file.path not in before]
 
 
-def _culprits(
-    staging: Path, files: Sequence[LakeFile], suspects: Sequence[str], attempt: Callable[[Sequence[LakeFile]], object]
-) -> dict[str, str]:
-    """Which of the logs cannot be judged, and why.
-
-    Args:
-        staging: the folder to write to.
-        files: in which no logs have rows but these, those of the table `log` aside.
-        suspects: ids of the logs.
-        attempt: judges files.
-    """
-    try:
-        attempt(files)
-    except _UNANSWERED as error:
-        if len(suspects) == 1:
-            return {suspects[0]: error_line(error)}
-    else:
-        return {}
-    middle = len(suspects) // 2
-    first, second = suspects[:middle], suspects[middle:]
-    return {
-        **_culprits(staging, _withdrawn(staging, files, second), first, attempt),
-        **_culprits(staging, _withdrawn(staging, files, first), second, attempt),
-    }
-
-
 def _withdrawn(staging: Path, files: Sequence[LakeFile], log_ids: Sequence[str]) -> list[LakeFile]:
-    """The files without what these logs hold; that they are there stays."""
+    """The files without what these logs hold; that they are there, and whose they are, stays."""
     wanted = pa.array(log_ids, pa.string())
     return [_rid_of(staging, file, wanted) for file in files]
 
 
 def _rid_of(staging: Path, file: LakeFile, log_ids: pa.Array) -> LakeFile:
-    if file.table == "log" or "log_id" not in TABLES[file.table].columns:
+    if "log_id" not in TABLES[file.table].columns:
         return file
     held = pq.read_table(file.path, columns=["log_id"])["log_id"]
     if not pc.any(pc.is_in(held, log_ids)).as_py():
         return file
     with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night)) as sink:
         for rows in row_groups(file.table, file.path):
-            sink.write(rows.filter(pc.invert(pc.is_in(rows["log_id"], log_ids))))
+            is_theirs = pc.is_in(rows["log_id"], log_ids)
+            sink.write(_without_numbers(rows, is_theirs) if file.table == "log" else rows.filter(pc.invert(is_theirs)))
     return sink.lake_file(file.cluster, file.night)
+
+
+def _without_numbers(rows: pa.Table, is_withdrawn: pa.ChunkedArray) -> pa.Table:
+    columns = [
+        pc.if_else(is_withdrawn, None, column)
+        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+        else column
+        for column in rows.columns
+    ]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
 
 
 def _judge(

@@ -1,4 +1,4 @@
-"""Time zones of clusters whose accounting and statistics do not name theirs."""
+"""What inputs do not say of their clusters: time zones of accounting and statistics, and how many processes there is room for."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.settings import Line, SiteSettings, read_site_file, setting
+from iomine.settings import Count, Line, SiteSettings, read_site_file, setting
 
 _UTC: Final = "UTC"
 
@@ -17,6 +17,7 @@ class Sources(SiteSettings):
 
     whose: ClassVar[str] = "sources"
     time_zone: Mapping[str, Line] = setting({}, "Time zones by cluster.")
+    most_processes: Mapping[str, Count] = setting({}, "Processes that a run can have, by cluster.")
 
 
 def site_zone(warehouse: Warehouse, cluster: str) -> str:
@@ -26,6 +27,16 @@ def site_zone(warehouse: Warehouse, cluster: str) -> str:
         UsageError: the file cannot be read, or something in it is not fit.
     """
     return read_site_file(warehouse.root / "sources.toml", "settings of sources", partial(parse_zone, cluster=cluster))
+
+
+def site_most_processes(warehouse: Warehouse, cluster: str) -> int | None:
+    """How many processes a run on a cluster can have, as `sources.toml` in the warehouse says; None where it does not.
+
+    Raises:
+        UsageError: the file cannot be read, or something in it is not fit.
+    """
+    sources = read_site_file(warehouse.root / "sources.toml", "settings of sources", Sources.parse)
+    return sources.most_processes.get(cluster)
 
 
 def parse_zone(text: str, cluster: str) -> str:

@@ -1,7 +1,7 @@
 """Reads new inputs into staged files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.reader import Refused
 from iomine.pipeline.ingest.statistics import Holding, InputBatch, NewInput, is_known, known_keys, read_inputs
 from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, read_batch
+from iomine.pipeline.site.zones import site_most_processes
 from iomine.pipeline.stages.context import Counts, Reject, Sweep, rejected
 from iomine.pipeline.stages.identify import Identified
 from iomine.pipeline.workers.cluster import map_unordered
@@ -87,7 +88,8 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
         return
     identity_of = {log.path: log.identity for log in new}
     work = plan.batches(sweep.settings.cluster, new, sweep.pool.capacity())
-    given = (sweep.staging, sweep.settings.limits)
+    most_processes = site_most_processes(sweep.warehouse, sweep.settings.cluster)
+    given = (sweep.staging, replace(sweep.settings.limits, most_processes=most_processes))
     done = 0
     for batch, result in map_unordered(sweep.pool.workers(), read_batch, work, *given, after_deaths=after_deaths):
         so_far.files += result.files

@@ -10,6 +10,10 @@ LOGS = {
         format_version="Version of the log file format.",
         derivation="What failed: the table whose rows it would have made, or `verdict` where the log could not be judged.",
         module="Name of a Darshan module.",
+        doubt_check=(
+            "What a number in doubt was held against: order, clock, future, length, processes (all of the header), negative, "
+            "set back (a time below 0), not finite, too many, run, ranks, sizes, trace."
+        ),
         state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear, not applicable or unknown.",
     ),
     **defined(
@@ -174,6 +178,11 @@ LOGS = {
         length_bytes="Length of the request.",
     ),
     **defined(
+        Kind.NUMBER,
+        doubted_value="The number in doubt, in the unit of its column: that which is furthest off; NULL where it is none.",
+        doubt_limit="The most, of numbers that are too small the least, that there can be; NULL where that is not one number.",
+    ),
+    **defined(
         Kind.COUNT,
         record_count="Number of records.",
         log_count="Number of logs.",
@@ -182,6 +191,7 @@ LOGS = {
         finding_count="Number of findings.",
         bin_count="Number of time bins.",
         fs_ost_count="OSTs of the whole file system, where the log says so (Lustre records of version 1).",
+        doubted_record_count="Records of the table with such a number.",
         fs_mdt_count="MDTs of the whole file system, where the log says so (Lustre records of version 1).",
     ),
 }

@@ -37,3 +37,12 @@ SPECIAL_FILE = Table(
     ("log_id", "file_id", "special_kind", "evidence"),
     grain=("log_id", "file_id"),
 )
+DATA_QUALITY = Table(
+    "data_quality",
+    "A column of a log's records, or of its header, that holds what cannot be; such numbers are NULL in all views.",
+    (
+        *("log_id", "module", "table_name", "column_name", "doubt_check", "doubted_value", "doubt_limit"),
+        "doubted_record_count",
+    ),
+    for_people=True,
+)

@@ -16,6 +16,7 @@ from typing import Final
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.application import application_of
 from iomine.sources.darshan.container import Container
+from iomine.sources.darshan.doubts import Doubt
 
 _METADATA_BYTES: Final = 1024
 _NANOSECONDS: Final = 1_000_000_000
@@ -23,6 +24,8 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Darshan was first released in 2009; a log that ended before was written under a clock that nobody set.
 _OLDEST: Final = datetime(2008, 1, 1, tzinfo=UTC)
 _LATEST_SECONDS: Final = int((datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH).total_seconds())
+# No machine runs as long without a break.
+_LONGEST: Final = timedelta(days=1000)
 # Clocks of machines differ by less.
 _AHEAD: Final = timedelta(days=1)
 # MPI counts processes in 32 bits.
@@ -42,6 +45,7 @@ class Job:
         metadata: entries of the metadata text, in its order.
         mounts: mount points and file system types, in the log's order.
         doubt: what is wrong with the record, empty where nothing is.
+        doubts: the numbers among it, by the columns of the table `log` that are not known for them.
     """
 
     uid: int
@@ -54,6 +58,7 @@ class Job:
     metadata: Sequence[tuple[str, str]] = field(default_factory=tuple)
     mounts: Sequence[tuple[str, str]] = field(default_factory=tuple)
     doubt: str = ""
+    doubts: Sequence[Doubt] = ()
 
     @property
     def night(self) -> date | None:
@@ -120,29 +125,54 @@ def read_job(container: Container) -> Job:
     start_at, end_at = _moment(start, start_ns), _moment(end, end_ns)
     if start_at is None or end_at is None:
         raise UnreadableError("The job record holds no valid start and end of the run: the file is damaged.")
-    if end_at < start_at:
-        doubts.append("the run ends before it starts")
-    if end_at < _OLDEST:
-        doubts.append("the run ends before Darshan existed, so its clock was not set")
-    if end_at > datetime.now(UTC) + _AHEAD:
-        doubts.append(f"the run ends in the future, on {end_at:%Y-%m-%d}, so its clock was wrong")
-        start_at = end_at = None
-    if not 1 <= nprocs <= _MOST_PROCESSES:
-        doubts.append(f"the run has {nprocs} processes")
+    said, found = _implausible(start_at, end_at, nprocs)
+    doubts += said
+    unknown = {doubt.column for doubt in found}
     metadata_end = numbers.size + _METADATA_BYTES
     exe, *mounts = _text(data[metadata_end:].split(b"\0")[0]).split("\n")
     return Job(
         uid=uid,
         job_id=str(job_id),
         nprocs=nprocs,
-        start_at=start_at,
-        end_at=end_at,
+        start_at=None if "start_at" in unknown else start_at,
+        end_at=None if "end_at" in unknown else end_at,
         run_seconds=run_seconds,
         exe=exe,
         metadata=_metadata(_text(data[numbers.size : metadata_end].split(b"\0")[0])),
         mounts=tuple((path, fs_type) for fs_type, tab, path in (line.partition("\t") for line in mounts) if tab),
         doubt="; ".join(doubts),
+        doubts=found,
     )
+
+
+def _implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[list[str], list[Doubt]]:
+    """What cannot be of a run's times and processes, in sentences, and the columns that are not known for it."""
+    sentences: list[str] = []
+    found: list[Doubt] = []
+
+    def add(sentence: str, check: str, value: float, limit: float, *columns: str) -> None:
+        sentences.append(sentence)
+        found.extend(Doubt(None, "log", column, check, value, limit) for column in columns)
+
+    run_seconds = (end_at - start_at).total_seconds()
+    latest = datetime.now(UTC) + _AHEAD
+    if end_at < start_at:
+        add("the run ends before it starts", "order", run_seconds, 0.0, "start_at", "run_seconds")
+    if end_at < _OLDEST:
+        sentence = "the run ends before Darshan existed, so its clock was not set"
+        add(sentence, "clock", end_at.timestamp(), _OLDEST.timestamp(), "start_at", "end_at")
+    elif start_at < _OLDEST:
+        sentence = "the run starts before Darshan existed, so its clock was not set"
+        add(sentence, "clock", start_at.timestamp(), _OLDEST.timestamp(), "start_at", "run_seconds")
+    elif end_at > latest:
+        sentence = f"the run ends in the future, on {end_at:%Y-%m-%d}, so its clock was wrong"
+        add(sentence, "future", end_at.timestamp(), latest.timestamp(), "start_at", "end_at")
+    if end_at - start_at > _LONGEST and start_at >= _OLDEST:
+        sentence = f"the run takes {run_seconds / 86400:,.0f} days"
+        add(sentence, "length", run_seconds, _LONGEST.total_seconds(), "run_seconds")
+    if not 1 <= nprocs <= _MOST_PROCESSES:
+        add(f"the run has {nprocs} processes", "processes", nprocs, _MOST_PROCESSES, "nprocs")
+    return sentences, found
 
 
 def _metadata(text: str) -> tuple[tuple[str, str], ...]:

@@ -1,13 +1,12 @@
 """Counters that no run can have: a log is written by its user, and what is in it need not be true.
 
 Such a value becomes -1, Darshan's own word for a counter that it does not know, so everything that reads records holds it for
-unknown. The log row says which they were (`doubt`), and what they would have entered is NULL there. But for a time below zero: a
-clock that is set back within a call gives one, in sound logs too, and is no reason to forget what all other calls took.
+unknown. The log row says which they were (`doubt`), and what they would have entered is NULL there; the table `data_quality` has
+a row for each. But for a time below zero: a clock that is set back within a call gives one, in sound logs too, and is no reason
+to forget what all other calls took. Ranks that the run does not have, and more requests traced than counted, are marked only.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
@@ -15,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, Records, are_floats
+from iomine.sources.darshan.doubts import NEGATIVE, Doubted, Fault, Findings, Run
 
 _UNKNOWN: Final = -1
 # An exbibyte, and as many calls: no run has moved or made so many.
@@ -23,91 +24,127 @@ _TOO_MANY: Final = 2**60
 _MEASURES: Final = ("_count", "_bytes", "_seconds")
 # An offset says where in a file something lay, and a sparse file may be as long as 64 bits can say.
 _PLACES: Final = "_offset_bytes"
-# The end of a run is noted before Darshan has closed the last files, by a clock that may be set meanwhile.
-_SLACK_RATIO: Final = 1.01
-_SLACK_SECONDS: Final = 1.0
-# A million processes for eleven days: more than any run, whatever its header says.
-_MOST_CORE_SECONDS: Final = 1e12
 # A time below zero by less than a clock's resolution is read as it is; views decide about it.
 _ROUNDING_SECONDS: Final = 1e-6
 
-_OF_LOG: Final = ("posix_file", "mpiio_file", "stdio_file", "dfs_file")
-_NEGATIVE: Final = "negative"
-_TIMES: Final = frozenset(("read_seconds", "write_seconds", "meta_seconds"))
-_PARTS: Final = {
-    "read_bytes": frozenset(("read_bytes",)),
-    "write_bytes": frozenset(("write_bytes",)),
-    "read_count": frozenset(("read_count", "readx_count")),
-    "write_count": frozenset(("write_count", "writex_count")),
+# Darshan counts time in which calls of threads overlap once, for each record; libraries of these need not (DAOS has queues).
+_OF_RANKS: Final = frozenset(
+    ("posix_file", "mpiio_file", "stdio_file", "h5f_file", "h5d_dataset", "pnetcdf_file", "pnetcdf_variable")
+)
+# When something happened, and how long one call took, whichever rank it was.
+_MOMENTS: Final = ("_start_seconds", "_end_seconds")
+_CALLS: Final = ("max_read_seconds", "max_write_seconds")
+_ONE_RANK: Final = ("fastest_rank_seconds", "slowest_rank_seconds")
+# Reads, writes and other calls of one rank may overlap.
+_KINDS_OF_TIME: Final = 3
+_RANKS: Final = ("rank", "fastest_rank", "slowest_rank")
+# Sizes of requests are counted in the macros that count requests and bytes, so they agree (darshan-posix.c, darshan-mpiio.c).
+_CALL_COUNTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "posix_file": ("{}_count",),
+    "mpiio_file": ("indep_{}_count", "coll_{}_count", "split_{}_count", "nb_{}_count"),
 }
+# The least and the most that requests of a bin moved; the edges are those of Darshan's DARSHAN_BUCKET_INC. No request has a TiB.
+_SIZES: Final[Mapping[str, tuple[float, float]]] = {
+    "0_100": (0, 100),
+    "100_1k": (101, 1024),
+    "1k_10k": (1025, 10240),
+    "10k_100k": (10241, 102400),
+    "100k_1m": (102401, 2**20),
+    "1m_4m": (2**20 + 1, 2**22),
+    "4m_10m": (2**22 + 1, 10 * 2**20),
+    "10m_100m": (10 * 2**20 + 1, 100 * 2**20),
+    "100m_1g": (100 * 2**20 + 1, 2**30),
+    "1g_plus": (2**30 + 1, 2**40),
+}
+_BOUNDS: Final = np.array([(1.0, least, most) for least, most in _SIZES.values()])
+# Doubles add up without errors as far as this.
+_ROUNDING_RATIO: Final = 1e-9
+_MODULE_OF: Final = {layout.table: module for module, layout in LAYOUTS.items()}
+_TRACED: Final = {"posix": "posix_file", "mpiio": "mpiio_file"}
 
 
-@dataclass(frozen=True, slots=True)
-class Doubted:
-    """Counters that cannot be.
-
-    Attributes:
-        columns: table and column of each without which sums are not known.
-        reasons: how they cannot be, with the names of the columns.
-    """
-
-    columns: Collection[tuple[str, str]] = frozenset()
-    reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        """A sentence for people, empty where there are none."""
-        parts = (f"{', '.join(names)} ({reason})" for reason, names in self.reasons.items())
-        return f"counted as unknown: {', '.join(parts)}" if self.reasons else ""
-
-    def withheld(self, sums: Mapping[str, object]) -> dict[str, object]:
-        """Sums over a log's records, None where a counter in doubt is part of them."""
-        doubted = {column for table, column in self.columns if table in _OF_LOG}
-        # What counts neither bytes nor calls is a time.
-        return {name: None if _PARTS.get(name, _TIMES) & doubted else value for name, value in sums.items()}
-
-
-def sound(tables: Mapping[str, Sequence[Columns]], run_core_seconds: float | None) -> tuple[dict[str, list[Columns]], Doubted]:
+def sound(
+    tables: Mapping[str, Sequence[Columns]], run: Run, whole: Collection[str] = ()
+) -> tuple[dict[str, list[Columns]], Doubted]:
     """The tables with what cannot be as unknown, and what that was.
 
     Args:
         tables: columns by table, in one or more parts.
-        run_core_seconds: length of the run times its processes, None where that is in doubt itself.
+        run: what the header says, as far as that is to be trusted.
+        whole: tables of which no record is missing; traces are held against these.
     """
-    most = _MOST_CORE_SECONDS
-    if run_core_seconds is not None:
-        most = min(most, run_core_seconds * _SLACK_RATIO + _SLACK_SECONDS)
-    columns: set[tuple[str, str]] = set()
-    reasons: dict[str, list[str]] = defaultdict(list)
-
-    def checked(table: str, part: Columns) -> Columns:
-        if not isinstance(part, Records) or not (odd := _odd_columns(part, most)):
-            return part
-        mended = dict(part)
-        for name in odd:
-            values = mended[name].to_numpy()
-            for reason, flags in _faults(values, most).items():
-                if flags.any():
-                    if reason != _NEGATIVE or name not in _TIMES:
-                        columns.add((table, name))
-                    reasons[reason].append(f"{table}.{name}")
-                    values = np.where(flags, _UNKNOWN, values)
-            mended[name] = pa.array(values)
-        return mended
-
-    mended = {table: [checked(table, part) for part in parts] for table, parts in tables.items()}
-    return mended, Doubted(frozenset(columns), reasons)
+    findings = Findings()
+    mended = {table: [_checked(table, part, run, findings) for part in parts] for table, parts in tables.items()}
+    for layer, table in _TRACED.items():
+        if table in whole and "dxt_file" in tables:
+            _hold_traces(layer, table, mended, findings)
+    return mended, Doubted(frozenset(findings.columns), findings.reasons, findings.marked, tuple(findings.doubts))
 
 
-def _odd_columns(part: Records, most: float) -> list[str]:
+def _checked(table: str, part: Columns, run: Run, findings: Findings) -> Columns:
+    if not isinstance(part, Records) or not part.row_count:
+        return part
+    _check_ranks(part, run, findings)
+    odd = [*_odd_columns(part, run), *_odd_calls(part)]
+    if not odd:
+        return part
+    columns = dict(part)
+    for name, calls in odd:
+        values = columns[name].to_numpy()
+        for fault, flags in calls or _faults(values, _limits(part, name, run)):
+            if flags.any():
+                findings.add(_MODULE_OF.get(table), table, name, fault, values[flags])
+                values = np.where(flags, _UNKNOWN, values)
+        columns[name] = pa.array(values)
+    return columns
+
+
+_Faults = list[tuple[Fault, npt.NDArray[np.bool_]]]
+_Sized = tuple[str, list[int], list[int], int]
+
+
+def _odd_columns(part: Records, run: Run) -> list[tuple[str, _Faults]]:
     """Counters of records with a value that is neither unknown nor what a run can have."""
-    found: list[str] = []
+    found: list[tuple[str, _Faults]] = []
     # In one look at all columns of a kind, since hardly a log has such a counter.
-    for is_float, least, limit in ((False, _UNKNOWN, _TOO_MANY), (True, -_ROUNDING_SECONDS, most)):
+    for is_float, least in ((False, _UNKNOWN), (True, -_ROUNDING_SECONDS)):
         indices = _measures(part.table, part.names, is_float)
         values = np.ascontiguousarray(part.matrix[:, indices]).view(np.float64 if is_float else np.int64)
-        is_sound = (values > least) & (values <= limit) | (values == _UNKNOWN)
-        found += [part.names[indices[at]] for at in np.flatnonzero(~is_sound.all(axis=0))]
+        most: Any = _time_limits(part, indices, run) if is_float else _TOO_MANY
+        is_sound = (values > least) & (values <= most) | (values == _UNKNOWN)
+        found += [(part.names[indices[at]], []) for at in np.flatnonzero(~is_sound.all(axis=0))]
     return found
+
+
+def _time_limits(part: Records, indices: list[int], run: Run) -> npt.NDArray[np.float64]:
+    """The most that each of these columns may hold in each record; a row for all records where ranks do not matter."""
+    kinds = _kinds(part.table, part.names)[indices]
+    of_all = np.array((run.core_seconds, run.core_seconds, run.rank_seconds, _KINDS_OF_TIME * run.rank_seconds))[kinds]
+    of_rank = np.array((run.core_seconds, run.rank_seconds, run.rank_seconds, _KINDS_OF_TIME * run.rank_seconds))[kinds]
+    if part.table not in _OF_RANKS:
+        return of_all[None, :]
+    is_shared = part.matrix[:, part.names.index("rank")] == _UNKNOWN
+    return np.where(is_shared[:, None], of_all, of_rank)
+
+
+@cache
+def _kinds(table: str, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """Which bound a time has: of the run's core-seconds, of one rank in its own records, of one rank, of all that one does."""
+
+    def kind(name: str) -> int:
+        if table not in _OF_RANKS:
+            return 0
+        return 2 if name.endswith(_MOMENTS) or name in _CALLS else 3 if name in _ONE_RANK else 1
+
+    return np.array([kind(name) for name in names])
+
+
+def _limits(part: Records, name: str, run: Run) -> npt.NDArray[np.float64]:
+    """The most that a column may hold, in each record."""
+    if not are_floats(part.table, (name,))[0]:
+        return np.zeros(0)
+    limits = _time_limits(part, [part.names.index(name)], run)[:, 0]
+    return np.broadcast_to(limits, part.row_count)
 
 
 @cache
@@ -121,13 +158,109 @@ def _measures(table: str, names: tuple[str, ...], is_float: bool) -> list[int]:
     ]
 
 
-def _faults(values: npt.NDArray[Any], most: float) -> dict[str, npt.NDArray[np.bool_]]:
+def _faults(values: npt.NDArray[Any], limits: npt.NDArray[np.float64]) -> _Faults:
     """Which values cannot be, by reason."""
     if values.dtype.kind != "f":
-        return {_NEGATIVE: values < _UNKNOWN, "more than 2^60": values > _TOO_MANY}
+        return [
+            (Fault(NEGATIVE, NEGATIVE, 0.0, is_low=True), values < _UNKNOWN),
+            (Fault("too many", "more than 2^60", float(_TOO_MANY)), values > _TOO_MANY),
+        ]
     is_finite = np.isfinite(values)
-    return {
-        "not finite": ~is_finite,
-        _NEGATIVE: is_finite & (values <= -_ROUNDING_SECONDS) & (values != _UNKNOWN),
-        f"more than the {most:,.0f} core-seconds of the run": is_finite & (values > most),
+    beyond = [
+        (
+            Fault("run", f"more than the {most:,.0f} core-seconds of the run", float(most)),
+            is_finite & (values > most) & (limits == most),
+        )
+        for most in np.unique(limits)
+    ]
+    return [
+        (Fault("not finite", "not finite"), ~is_finite),
+        (Fault(NEGATIVE, NEGATIVE, 0.0, is_low=True), is_finite & (values <= -_ROUNDING_SECONDS) & (values != _UNKNOWN)),
+        *beyond,
+    ]
+
+
+def _check_ranks(part: Records, run: Run, findings: Findings) -> None:
+    """Notes ranks that the run does not have."""
+    if run.nprocs is None or part.table not in _OF_RANKS:
+        return
+    names = [name for name in _RANKS if name in part.names]
+    ranks = part.matrix[:, [part.names.index(name) for name in names]]
+    is_odd = (ranks >= run.nprocs) | (ranks < _UNKNOWN)
+    fault = Fault("ranks", f"no rank of the {run.nprocs:,} processes", run.nprocs - 1.0)
+    for at in np.flatnonzero(is_odd.any(axis=0)):
+        findings.add(_MODULE_OF.get(part.table), part.table, names[at], fault, ranks[is_odd[:, at], at], is_kept=True)
+
+
+def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
+    """Counts of calls, and bytes, that the sizes of requests contradict."""
+    found: list[tuple[str, _Faults]] = []
+    sized = _sized(part.table, part.names)
+    if not sized or _agree(part, sized):
+        return found
+    for op, calls, bins, moved in sized:
+        made = part.matrix[:, bins]
+        counts, amounts = part.matrix[:, calls], part.matrix[:, moved]
+        total, least, most = (made.astype(np.float64) @ _BOUNDS).T
+        is_known = ((made >= 0) & (made <= _TOO_MANY)).all(axis=1)
+        is_counted = is_known & ((counts >= 0) & (counts <= _TOO_MANY)).all(axis=1)
+        if (is_off := is_counted & (np.abs(counts.astype(np.float64).sum(axis=1) - total) > total * _ROUNDING_RATIO)).any():
+            fault = Fault("sizes", f"not as many as there are sizes of {op}s", float(total[is_off].max()))
+            found += [(part.names[call], [(fault, is_off)]) for call in calls]
+        is_moved = is_known & (amounts >= 0) & (amounts <= _TOO_MANY)
+        for is_low, limits in ((True, least), (False, most)):
+            beyond = amounts < limits * (1 - _ROUNDING_RATIO) if is_low else amounts > limits * (1 + _ROUNDING_RATIO)
+            if (is_off := is_moved & beyond).any():
+                fault = Fault("sizes", f"not what the sizes of {op}s add up to", float(limits[is_off].max()), is_low)
+                found.append((part.names[moved], [(fault, is_off)]))
+    return found
+
+
+def _agree(part: Records, sized: list[_Sized]) -> bool:
+    """Whether nothing can be amiss, in one look at reads and writes together: so it is in nearly every log."""
+    (_, calls, bins, moved), (_, more_calls, more_bins, more_moved) = sized
+    made = part.matrix[:, [*bins, *more_bins]].astype(np.float64).reshape(-1, len(bins))
+    total, least, most = (made @ _BOUNDS).T
+    counts = part.matrix[:, [*calls, *more_calls]].astype(np.float64).reshape(-1, len(calls)).sum(axis=1)
+    amounts = part.matrix[:, [moved, more_moved]].ravel()
+    return bool(((counts == total) & (amounts >= least) & (amounts <= most)).all() and made.min() >= 0)
+
+
+@cache
+def _sized(table: str, names: tuple[str, ...]) -> list[_Sized]:
+    """Of reads and of writes: indices of the counts of calls, of the sizes, and of the bytes; nothing without sizes."""
+    if table not in _CALL_COUNTS:
+        return []
+    index = {name: at for at, name in enumerate(names)}
+    wanted = {
+        op: ([call.format(op) for call in _CALL_COUNTS[table]], [f"{op}_size_{size}_count" for size in _SIZES], f"{op}_bytes")
+        for op in ("read", "write")
     }
+    return [
+        (op, [index[call] for call in calls], [index[size] for size in sizes], index[moved])
+        for op, (calls, sizes, moved) in wanted.items()
+        if {*calls, *sizes, moved} <= index.keys()
+    ]
+
+
+def _hold_traces(layer: str, table: str, tables: Mapping[str, Sequence[Columns]], findings: Findings) -> None:
+    """Notes files of which more requests were traced than counted. Fewer is no doubt: a trace has its limits."""
+    records = [part for part in tables.get(table, ()) if isinstance(part, Mapping)]
+    traces = [part for part in tables["dxt_file"] if part["layer"][0].as_py() == layer]
+    if not records or not traces:
+        return
+    files, codes = np.unique(np.concatenate([np.asarray(part["file_id"]) for part in records]), return_inverse=True)
+    for op in ("read", "write"):
+        calls = [[np.asarray(part[call.format(op)], np.float64) for call in _CALL_COUNTS[table]] for part in records]
+        # Where a count is not known, any number of requests may have been traced.
+        most = np.bincount(
+            codes, np.concatenate([np.where(np.array(of) < 0, np.inf, of).sum(axis=0) for of in calls]), len(files)
+        )
+        own = np.concatenate([np.asarray(part["file_id"]) for part in traces])
+        at = np.searchsorted(files, own).clip(max=len(files) - 1)
+        is_there = files[at] == own
+        counts = np.concatenate([np.asarray(part[f"{op}_count"]) for part in traces])
+        traced = np.bincount(at[is_there], counts[is_there], len(files))
+        if (is_off := traced > most).any():
+            fault = Fault("trace", "more traced than counted", float(most[is_off].max()))
+            findings.add(f"DXT_{layer.upper()}", "dxt_file", f"{op}_count", fault, traced[is_off], is_kept=True)

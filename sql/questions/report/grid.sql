@@ -21,14 +21,14 @@ lane AS (
 scale AS (
     SELECT
         log_id, nprocs, least(nprocs, 64) AS grid_rows, max(bin_seconds) AS step_seconds,
-        greatest(1, least(max(bin_count), ceil(any_value(run_seconds) / step_seconds)))::BIGINT AS step_count,
+        greatest(1, least(max(bin_count), ceil(any_value(run_seconds) / step_seconds), 1e15))::BIGINT AS step_count,
         least(step_count, 200) AS grid_columns, step_seconds * step_count AS shown_seconds, 'heatmap' AS source
     FROM lane JOIN wanted USING (log_id)
     GROUP BY log_id, nprocs
 ),
 binned AS (
     SELECT
-        log_id, source, shown_seconds, grid_rows, grid_columns, least(rank * grid_rows // nprocs, grid_rows - 1) AS grid_row,
+        log_id, source, shown_seconds, grid_rows, grid_columns, least(rank::HUGEINT * grid_rows // nprocs, grid_rows - 1)::BIGINT AS grid_row,
         bin_seconds * grid_columns / shown_seconds AS columns_per_bin, generate_subscripts(read_bins, 1) - 0.5 AS middle,
         unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
     FROM lane JOIN scale USING (log_id)
@@ -61,7 +61,7 @@ piece AS (
 traced AS (
     SELECT
         log_id, 'trace' AS source, run_seconds AS shown_seconds, least(nprocs, 64) AS grid_rows,
-        200 AS grid_columns, least(rank * grid_rows // nprocs, grid_rows - 1) AS grid_row, op, moved_bytes,
+        200 AS grid_columns, least(rank::HUGEINT * grid_rows // nprocs, grid_rows - 1)::BIGINT AS grid_row, op, moved_bytes,
         least(greatest(floor(start_seconds / run_seconds * grid_columns), 0), grid_columns - 1)::BIGINT AS first_column,
         least(greatest(floor(end_seconds / run_seconds * grid_columns), first_column), grid_columns - 1)::BIGINT AS last_column
     FROM piece JOIN wanted USING (log_id)

@@ -14,6 +14,7 @@ import pytest
 from facility import FIRST, NIGHTS, Facility
 from outline import HOSTILE
 
+from iomine.digest import mails as mails_room
 from iomine.errors import UsageError
 from iomine.pipeline import digest as digest_room
 from iomine.pipeline.digest import Order, digest, site_settings, take_mail
@@ -68,6 +69,21 @@ def test_everybody_due_is_written_to(site: Path, facility: Facility, tmp_path: P
         tmp_path
     ).keys()
     assert not done.post.is_whole
+
+
+def test_a_mail_that_cannot_be_written_costs_itself(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is listed with what went wrong, and all others are sent."""
+    whole = mails_room.opening
+
+    def refuse(known: Any, *others: Any) -> Any:
+        if known.recipient == "ada":
+            raise ZeroDivisionError("division by zero")
+        return whole(known, *others)
+
+    monkeypatch.setattr(mails_room, "opening", refuse)
+    done = digest(Order(site, since=FIRST, outbox=tmp_path))
+    assert ("user ada", "no mail can be made (ZeroDivisionError: division by zero)") in done.post.refused
+    assert {"user bob", "operator operator"} <= set(done.post.sent)
 
 
 def test_hostile_names_harm_no_mail(site: Path, tmp_path: Path):

@@ -84,6 +84,27 @@ def test_what_cannot_be_is_unknown_and_marked(beside: Path) -> None:
     assert expected == unknown
 
 
+def test_each_doubt_is_a_row_with_its_limit(beside: Path) -> None:
+    """Nothing of a sound log is listed, and nothing absurd stands in the records of the others."""
+    found = rows(
+        beside,
+        "SELECT path, module, column_name, doubt_check, doubted_value, doubt_limit FROM data_quality JOIN logs USING (log_id) "
+        "ORDER BY ALL",
+    )
+    assert {"hostile"} == {Path(row["path"]).parent.name for row in found}
+    checks = {name: {row["doubt_check"] for row in found if Path(row["path"]).stem == name} for name in HOSTILE}
+    expected = {"p1": "too many", "p2": "run", "p3": "negative", "p4": "not finite", "p5": "run", "p6": "too many"}
+    assert {name: {check} for name, check in expected.items()} | {"p7_future": {"future"}} == checks
+    assert [] == [row for row in found if row["doubt_check"] == "run" and row["doubted_value"] <= row["doubt_limit"]]
+
+
+def test_what_rests_on_a_doubt_is_never_clear(beside: Path) -> None:
+    """Verdicts on small reads are about counts and bytes of POSIX; a time in doubt is no matter to them."""
+    states = rows(beside, "SELECT path, state FROM verdicts JOIN logs USING (log_id) WHERE code = 'POSIX-101'")
+    of = {Path(row["path"]).stem: row["state"] for row in states if "/hostile/" in row["path"]}
+    assert not {of["p1"], of["p3"]} & {"clear"}
+
+
 def test_a_log_of_the_future_makes_no_night_of_the_future(beside: Path) -> None:
     """It lies in the night in which its file was written, from which nothing counts back."""
     (night,) = column(beside, "SELECT night::VARCHAR FROM logs WHERE end_at IS NULL")
@@ -123,6 +144,8 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     error = "UsageError: Out of Range Error: Overflow in addition of INT64!"
     assert {"log_id": culprit, "derivation": "verdict", "error": error, "path": str(logs[0])} == failure
     assert {"unknown"} == set(column(tmp_path, f"SELECT state FROM verdicts WHERE log_id = '{culprit}'"))
+    (held,) = rows(tmp_path, f"SELECT path, nprocs, run_seconds, io_core_seconds FROM logs WHERE log_id = '{culprit}'")
+    assert {"path": str(logs[0]), "nprocs": None, "run_seconds": None, "io_core_seconds": None} == held
     others = column(tmp_path, f"SELECT log_id FROM logs WHERE log_id <> '{culprit}'")
     assert of_logs(alone, others) == of_logs(tmp_path, others)
 

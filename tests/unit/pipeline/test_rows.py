@@ -99,6 +99,20 @@ def test_whatever_is_raised_is_noted(log: Log, monkeypatch: pytest.MonkeyPatch, 
     assert "segment" not in rest
 
 
+def test_a_log_with_more_processes_than_its_cluster_is_doubted(log: Log) -> None:
+    """The number is not known then, and a row says what it was held against; one that fits is left alone."""
+    nprocs = log.job.nprocs
+    rows = [
+        {name: assembled(name, [(log.log_id, part) for part in tables_of(log, _PATH, most)[name]]).to_pylist() for name in names}
+        for most, names in ((nprocs, ("log",)), (nprocs - 1, ("log", "data_quality")))
+    ]
+    assert (nprocs, None) == (rows[0]["log"][0]["nprocs"], rows[0]["log"][0]["doubt"])
+    sentence = f"the run has {nprocs} processes, more than the {nprocs - 1} of its cluster"
+    assert (None, sentence) == (rows[1]["log"][0]["nprocs"], rows[1]["log"][0]["doubt"])
+    expected = {"log_id": log.log_id, "module": None, "table_name": "log", "column_name": "nprocs", "doubt_check": "processes"}
+    assert [expected | {"doubted_value": nprocs, "doubt_limit": nprocs - 1, "doubted_record_count": 1}] == rows[1]["data_quality"]
+
+
 def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader gets to know it, and leaves the traces out."""
 

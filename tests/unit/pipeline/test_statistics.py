@@ -17,7 +17,7 @@ from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.ingest.statistics import InputBatch, Key, NewInput, hash_all, read_inputs
 from iomine.pipeline.ingest.work import after_input_deaths
-from iomine.pipeline.site.zones import parse_zone, site_zone
+from iomine.pipeline.site.zones import parse_zone, site_most_processes, site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
 from iomine.simulate import Settings as Facility
 from iomine.simulate import simulate
@@ -317,7 +317,7 @@ def test_zones_are_those_of_clusters(tmp_path: Path):
     ("text", "reported"),
     [
         ("time_zone", "This is not TOML"),
-        ('mira = "UTC"', "There is no sources setting mira: write it below \\[time_zone\\]"),
+        ('mira = "UTC"', "There is no sources setting mira: there are time_zone, most_processes"),
         ("time_zone = 3", "time_zone is a table"),
         ('[time_zone]\nmira = "Mars"', "'Mars' is not a time zone"),
         ("[time_zone]\nmira = 3", "time_zone.mira must be text, not 3"),
@@ -328,6 +328,16 @@ def test_zones_that_are_none_are_reported(text: str, reported: str):
     """What is wrong is said in a sentence with what to write instead."""
     with pytest.raises(UsageError, match=reported):
         parse_zone(text, "mira")
+
+
+def test_a_site_says_how_many_processes_a_run_can_have(tmp_path: Path):
+    """By cluster; of others nothing is known."""
+    assert site_most_processes(Warehouse(tmp_path), "mira") is None
+    (tmp_path / "sources.toml").write_text("[most_processes]\nmira = 786432\n")
+    assert (786_432, None) == tuple(site_most_processes(Warehouse(tmp_path), name) for name in ("mira", "theta"))
+    (tmp_path / "sources.toml").write_text("[most_processes]\nmira = 0\n")
+    with pytest.raises(UsageError, match=r"most_processes\.mira"):
+        site_most_processes(Warehouse(tmp_path), "mira")
 
 
 def test_times_without_a_zone_are_those_of_the_site(tmp_path: Path, scheduler: str):

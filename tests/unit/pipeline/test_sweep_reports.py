@@ -1,19 +1,25 @@
 """Reports that sweeps write."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import darshan
 import pytest
-from sweeping import column
+from sweeping import column, rows
 
+from iomine.errors import UsageError
 from iomine.lake import Warehouse
+from iomine.pipeline import reports as report_room
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.judging.rejudge import rejudge
 from iomine.pipeline.reports import due, note_due
 from iomine.pipeline.stages import context
 from iomine.pipeline.sweep import Settings, run
+from iomine.report.facts import Place
+from iomine.report.write import Written
 from iomine.triggers import TRIGGERS, Above
+from iomine.views.answers import Ask
 
 CODE = "POSIX-101"
 
@@ -89,3 +95,24 @@ def test_reports_leave_after_their_days(settings: Settings) -> None:
     assert set(of_newest) == {path.stem for path in folder.glob("*.json")}
     assert {*(f"{log_id}.html" for log_id in of_newest), "triggers.html"} == {path.name for path in folder.glob("*.html")}
     assert (folder / "note.txt").exists()
+
+
+def test_a_log_that_no_question_can_be_asked_about_costs_its_own_report(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Asked for together they fail, so each is asked for alone; the one that fails again is named."""
+    run(settings)
+    logs = rows(settings.warehouse, "SELECT DISTINCT cluster, night, log_id FROM findings ORDER BY log_id")
+    culprit, *others = [Place(**log) for log in logs]
+    whole = report_room.write_reports
+
+    def refuse(ask: Ask, places: Sequence[Place], folder: Path) -> Iterator[Written]:
+        if culprit in places:
+            raise UsageError("Out of Range Error: Overflow")
+        return whole(ask, places, folder)
+
+    monkeypatch.setattr(report_room, "write_reports", refuse)
+    new, faults = report_room.report_piece([culprit, *others], settings.warehouse / "iomine.duckdb", tmp_path)
+    assert [f"The report of log {culprit.log_id} cannot be written: Out of Range Error: Overflow"] == faults
+    assert len(others) == new
+    assert {place.log_id for place in others} == {path.stem for path in tmp_path.glob("*.html")}

@@ -54,14 +54,18 @@ def test_pre_release_layout(read) -> None:
         ({"nprocs": 0}, "the run has 0 processes"),
         ({"nprocs": -5}, "the run has -5 processes"),
         ({"nprocs": 2**31}, "the run has 2147483648 processes"),
+        ({"start": 0}, "the run starts before Darshan existed, so its clock was not set"),
+        ({"start": START - 1001 * 86400}, "the run takes 1,001 days"),
         ({"start": 10, "end": 5, "nprocs": 0}, "the run ends before it starts; the run ends before Darshan existed"),
     ],
 )
 def test_doubtful_records(fields: dict[str, int], doubt: str, read) -> None:
-    """A record that cannot be true is given as it is, and marked as doubtful."""
+    """A record that cannot be true is marked as doubtful, and the columns that it leaves unknown are named."""
     log = read(Blueprint(job=job(**fields)))
     assert log.doubt.startswith(doubt)
     assert fields.get("nprocs", 4) == log.job.nprocs
+    assert log.job.doubts
+    assert ("nprocs" in {each.column for each in log.job.doubts}) == ("nprocs" in fields)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from iomine.sources.darshan.decoded import Records
+from iomine.schema.counters import columns_of
+from iomine.sources.darshan.decoded import Records, are_floats
+from iomine.sources.darshan.doubts import Doubt, Run
 from iomine.sources.darshan.sound import sound
 
 _NAMES = ("file_id", "rank", "read_bytes", "read_count", "max_read_offset_bytes", "read_seconds", "meta_seconds")
-# What a run of 14 s on 32 processes may have in one record, and somewhat more.
-_RUN = 448.0
-_MOST = _RUN * 1.01 + 1
+_RUN = Run(14.0, 32)
+# What its ranks may have in a record that they share, and one of them in its own, and somewhat more.
+_MOST = 448 * 1.01 + 1
+_MOST_OF_RANK = 14 * 1.01 + 1
 
 
 def records(*rows):
@@ -28,7 +31,7 @@ def mended(*rows, run=_RUN):
 
 def test_what_a_run_can_have_stays_as_it_is():
     """Zero, unknown, the most that there is, and offsets of any size: nothing is touched, and nothing copied."""
-    rows = [(2**63 - 1, -1, 0, 5, 2**63 - 1, 0.5, 0.0), (-(2**63), 3, 2**60, -1, -5, -1.0, _MOST)]
+    rows = [(2**63 - 1, -1, 0, 5, 2**63 - 1, 0.5, _MOST), (-(2**63), 31, 2**60, -1, -5, -1.0, _MOST_OF_RANK)]
     part = records(*rows)
     tables, doubted = sound({"posix_file": [part]}, _RUN)
 
@@ -42,7 +45,7 @@ def test_what_a_run_can_have_stays_as_it_is():
         (2, 2**63 - 1, "posix_file.read_bytes (more than 2^60)"),
         (2, -(10**15), "posix_file.read_bytes (negative)"),
         (3, -(2**63), "posix_file.read_count (negative)"),
-        (5, 1e300, "posix_file.read_seconds (more than the 453 core-seconds of the run)"),
+        (5, 1e300, "posix_file.read_seconds (more than the 15 core-seconds of the run)"),
         (5, float("inf"), "posix_file.read_seconds (not finite)"),
         (6, float("nan"), "posix_file.meta_seconds (not finite)"),
     ],
@@ -75,7 +78,7 @@ def test_a_moment_below_zero_is_no_doubt():
 
 def test_a_run_in_doubt_bounds_nothing_but_the_absurd():
     """Where the header does not say how long the run was, times are held against the longest that there may be."""
-    rows, doubted = mended((1, 0, 10, 2, 9, 1e7, 1e13), run=None)
+    rows, doubted = mended((1, 0, 10, 2, 9, 1e7, 1e13), run=Run())
     assert [(1, 0, 10, 2, 9, 1e7, -1.0)] == rows
     assert "counted as unknown: posix_file.meta_seconds (more than the 1,000,000,000,000 core-seconds of the run)" == str(doubted)
 
@@ -94,3 +97,85 @@ def test_sums_that_a_doubt_is_part_of_are_withheld():
 
     assert sums | {"read_bytes": None} == bytes_doubted.withheld(sums)
     assert sums | {"io_core_seconds": None, "slowest_rank_io_seconds": None} == time_doubted.withheld(sums)
+
+
+def test_a_rank_has_no_more_than_the_run():
+    """Of a record that ranks share the bound is theirs together; each doubt is a row with the worst value and its limit."""
+    shared, own = (1, -1, 10, 2, 9, 100.0, 0.5), (1, 3, 10, 2, 9, 100.0, 0.5)
+    rows, doubted = mended(shared, own, (*own[:5], 90.0, 0.5))
+    assert [shared, (*own[:5], -1.0, 0.5), (*own[:5], -1.0, 0.5)] == rows
+    assert (Doubt("POSIX", "posix_file", "read_seconds", "run", 100.0, pytest.approx(_MOST_OF_RANK), 2),) == doubted.doubts
+
+
+def test_ranks_that_the_run_does_not_have_are_marked():
+    """Nothing is known in their place, so records stay as they are."""
+    odd = (1, 32, 10, 2, 9, 0.25, 0.5)
+    rows, doubted = mended((1, 31, 10, 2, 9, 0.25, 0.5), odd)
+    assert odd == rows[1]
+    assert "not to be trusted: posix_file.rank (no rank of the 32 processes)" == str(doubted)
+    assert (Doubt("POSIX", "posix_file", "rank", "ranks", 32.0, 31.0, 1),) == doubted.doubts
+
+
+def whole_record(table, module, **values):
+    """A record with all counters of a module, 0 where nothing is given."""
+    names = ("file_id", "rank", *columns_of(module))
+    kinds = are_floats(table, names)
+    words = [
+        np.float64(values.get(name, 0)).view(np.int64) if is_float else values.get(name, 0)
+        for name, is_float in zip(names, kinds, strict=True)
+    ]
+    return {table: [Records(table, names, np.array([words], np.int64))]}
+
+
+_SIZED = {"read_count": 3, "read_size_100_1k_count": 2, "read_size_1g_plus_count": 1, "read_bytes": 2**30 + 1 + 2 * 101}
+
+
+@pytest.mark.parametrize(
+    ("changed", "column", "limit"),
+    [
+        ({}, None, None),
+        ({"read_bytes": 2**40 + 2 * 1024}, None, None),
+        ({"read_bytes": 2**30 - 1000}, "read_bytes", 2.0**30 + 203),
+        ({"read_bytes": 2**40 + 2 * 1024 + 2000}, "read_bytes", 2.0**40 + 2048),
+        ({"read_count": 2**40}, "read_count", 3.0),
+        ({"read_count": -1}, None, None),
+        ({"read_bytes": -1}, None, None),
+        ({"read_size_100_1k_count": -1}, None, None),
+    ],
+)
+def test_calls_and_bytes_are_held_against_sizes_of_requests(changed, column, limit):
+    """At the edges of what the sizes allow nothing is doubted, beyond them the number that they contradict."""
+    record = whole_record("posix_file", "POSIX", **(_SIZED | changed))
+    tables, doubted = sound(record, _RUN)
+    found = [(doubt.column, doubt.check, doubt.limit) for doubt in doubted.doubts]
+    assert ([] if column is None else [(column, "sizes", pytest.approx(limit, abs=1))]) == found
+    if column:
+        assert [-1] == tables["posix_file"][0][column].to_pylist()
+
+
+def test_moments_lie_within_the_run():
+    """When a file was opened is not known where it is later than the end."""
+    record = whole_record("posix_file", "POSIX", rank=-1, open_start_seconds=14.5, close_end_seconds=100.0)
+    tables, doubted = sound(record, _RUN)
+    assert [("close_end_seconds", "run")] == [(doubt.column, doubt.check) for doubt in doubted.doubts]
+    assert [14.5] == tables["posix_file"][0]["open_start_seconds"].to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("traced", "whole", "is_doubted"), [(3, True, False), (4, True, True), (4, False, False), (0, True, False)]
+)
+def test_no_more_is_traced_than_counted(traced, whole, is_doubted):
+    """Of all ranks together, where no record is missing; a file without a record says nothing."""
+    trace = {
+        "file_id": [0, 0, 9],
+        "layer": ["posix"] * 3,
+        "rank": [0, 1, 0],
+        "write_count": [0, 0, 5],
+        "read_count": [traced, 0, 5],
+    }
+    columns = {name: pa.array(values) for name, values in trace.items()}
+    _, doubted = sound(
+        whole_record("posix_file", "POSIX", **_SIZED) | {"dxt_file": [columns]}, _RUN, ["posix_file"] if whole else []
+    )
+    expected = (Doubt("DXT_POSIX", "dxt_file", "read_count", "trace", 4.0, 3.0, 1),) if is_doubted else ()
+    assert expected == doubted.doubts

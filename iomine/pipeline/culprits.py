@@ -1,0 +1,55 @@
+"""Finds what makes a step fail that takes many things at once, so that the step costs these alone."""
+
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from iomine.errors import NoWorkersError, WarehouseError, WorkersError
+
+# No log makes a disk full, or a worker leave.
+NOT_BY_INPUT: Final = (WarehouseError, WorkersError, NoWorkersError)
+# What fails with more than these is our fault, and takes too long to be found one by one.
+_MOST: Final = 64
+
+_Item = TypeVar("_Item")
+
+
+def culprits(suspects: Sequence[_Item], attempt: Callable[[Sequence[_Item]], object]) -> dict[_Item, Exception]:
+    """Without which of them an attempt succeeds, found by halving.
+
+    Of several that fail only together the last is to blame. What is left was tried as a whole, and did not fail.
+
+    Args:
+        suspects: in any order; the first of them stay rather than the last.
+        attempt: takes some of them. It is called about 2 log2(n) times for each culprit.
+
+    Returns:
+        Each with how it failed; nothing where the attempt does not fail with all of them.
+
+    Raises:
+        Exception: of the attempt, which fails with more of them than hostile input explains.
+    """
+    found: dict[_Item, Exception] = {}
+    _search([], list(suspects), attempt, found)
+    return found
+
+
+def _search(
+    sound: list[_Item], suspects: list[_Item], attempt: Callable[[Sequence[_Item]], object], found: dict[_Item, Exception]
+) -> None:
+    """Adds those of the suspects that are sound, beside those that are known to be, to these."""
+    try:
+        attempt([*sound, *suspects])
+    except NOT_BY_INPUT:
+        raise
+    except Exception as error:
+        if len(suspects) == 1:
+            if len(found) == _MOST:
+                raise
+            found[suspects[0]] = error
+            return
+    else:
+        sound += suspects
+        return
+    middle = len(suspects) // 2
+    _search(sound, suspects[:middle], attempt, found)
+    _search(sound, suspects[middle:], attempt, found)
