@@ -231,7 +231,8 @@ def _explained(orders: Floats, is_core: Flags, partings: list[tuple[int, int]]) 
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = 1 - ((total - between) / freedom[:, None]) / (total / (count - 1))
     shares[freedom <= 0] = -np.inf
-    return shares.round(_DECIMALS)
+    rounded: Floats = shares.round(_DECIMALS)
+    return rounded
 
 
 def _band_sums(columns: Floats, bands: int) -> Floats:
