@@ -79,7 +79,7 @@ def synthetic(kind: str, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _striped(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Levels of bands or of places in a period, which explain 0.6 to 0.98 of the variance, each level that of four nodes or more."""
+    """Levels of bands or of places in a period, of four nodes or more each, which explain 0.6 to 0.98 of the variance."""
     most = count // 4
     if rng.integers(2):
         parts = int(rng.choice([bands for bands in (2, 4, 8, 16, 32, 64) if bands <= most]))
@@ -104,10 +104,10 @@ def page(found: list[Score]) -> str:
             "",
             "## Synthetic nodes",
             "",
-            f"{OF_EACH} groups of nodes of each kind. *Circular* nodes have medians that differ by a standard deviation of 0.005 to",
-            "0.05 decades. Of *outlier* groups one node to the twentieth part, or two, are 2.8 to 100 times as slow. *Striped* groups",
-            "have 2 to 64 bands or a period of 2 to 64, each part with at least four nodes, which explain 60 % to 98 % of the variance.",
-            "*Noisy* ones differ by 0.1 to 0.6 decades: normal, exponential, or Student's t with 4 degrees of freedom.",
+            f"{OF_EACH} groups of nodes of each kind. *Circular* nodes have medians that differ by a standard deviation of 0.005",
+            "to 0.05 decades. Of *outlier* groups one node to a twentieth, or two, are 2.8 to 100 times as slow. *Striped* groups",
+            "have 2 to 64 bands or a period of 2 to 64, with at least four nodes in each part, which explain 60 % to 98 % of the",
+            "variance. *Noisy* ones differ by 0.1 to 0.6 decades: normal, exponential, or Student's t with 4 degrees of freedom.",
             "",
             "| nodes | pattern | named so | precision | recall |",
             "| --- | --- | --- | --- | --- |",
