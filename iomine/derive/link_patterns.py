@@ -5,7 +5,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from iomine.derive.columns import labels
 from iomine.derive.link_names import FEWEST_NODES, PATTERNS, STRIPED, UNKNOWN, Names, as_alike, named
@@ -29,14 +28,15 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
         nodes: columns of the table `link_node`.
         edges: columns of the table `link_detail`.
     """
-    is_named = pc.is_in(nodes["node_level"], pa.array(_LEVELS)) if nodes else pa.array([], pa.bool_())
-    nodes = {name: column.filter(is_named) for name, column in nodes.items()}
-    if not pc.any(is_named).as_py():
+    if not nodes:
         return {}
-    keys = {name: _coded(nodes[name]) for name in _KEYS}
+    all_levels, levels = _coded(nodes["node_level"])
+    at = np.flatnonzero(np.isin(all_levels, [levels.index(level) for level in _LEVELS if level in levels]))
+    if not len(at):
+        return {}
+    keys = {name: (codes[at], texts) for name, (codes, texts) in ((name, _coded(nodes[name])) for name in _KEYS)}
     rows, group_of = grouped(*(codes for codes, _ in keys.values()))
-    node_ids = nodes["node_id"].to_numpy(zero_copy_only=False)
-    medians = nodes["median_log10"].to_numpy(zero_copy_only=False)
+    node_ids, medians = (nodes[name].to_numpy(zero_copy_only=False)[at] for name in ("node_id", "median_log10"))
     found = named(group_of, node_ids, medians, len(rows))
     outlying = [_furthest(node_ids, medians, group_of, group, found) for group in range(len(rows))]
     worst = np.full(len(rows), -np.inf)
@@ -59,7 +59,7 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
         "band_count": pa.array(found.band_counts, mask=found.band_counts == 0),
         "period_node_count": pa.array(found.periods, mask=found.periods == 0),
         "coincides_with": labels(
-            _coinciding(nodes, edges, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
+            _coinciding(nodes, edges, at=at, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
         ),
         "pattern_lack": pa.array(_LACKS).take(pa.array(lacks, mask=lacks < 0)),
     }
@@ -67,7 +67,8 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
 
 def _coded(column: pa.Array) -> tuple[Integers, list[str]]:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+    codes = coded.indices.fill_null(-1) if coded.null_count else coded.indices
+    return codes.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
 
 
 def _numbers(values: Floats) -> pa.Array:
@@ -87,6 +88,7 @@ def _coinciding(
     nodes: Mapping[str, pa.Array],
     edges: Mapping[str, pa.Array],
     *,
+    at: Integers,
     keys: Mapping[str, tuple[Integers, list[str]]],
     rows: Integers,
     group_of: Integers,
@@ -98,8 +100,8 @@ def _coinciding(
     striped = np.flatnonzero(found.patterns == STRIPED)
     if not len(striped):
         return coinciding
-    arcs = nodes["arc"].fill_null(-1).to_numpy(zero_copy_only=False)
-    hosts, _ = _coded(nodes["host"])
+    arcs = nodes["arc"].fill_null(-1).to_numpy(zero_copy_only=False)[at]
+    hosts = _coded(nodes["host"])[0][at]
     level_codes, levels = keys["node_level"]
     has_osts = "ost" in levels and (level_codes == levels.index("ost")).any()
     for group in striped:
