@@ -53,5 +53,14 @@ PATTERNS = {
         chance_ratio="Highest probability that a place outlies in so many jobs if those that do were drawn at random in each.",
     ),
     **defined(Kind.TEXT, Privacy.SENTENCE, pattern_lack="Why the pattern is unknown, NULL where it is known."),
+    **defined(
+        Kind.TEXT,
+        Privacy.NAME,
+        straggler_slow_host="Host of all stragglers, two or more, where it is out of line among hosts that are alike.",
+        phase_straggler_host=(
+            "Host, out of line among hosts that are alike, of ranks that were slowest for half of the time of phases with "
+            "stragglers."
+        ),
+    ),
     **defined(Kind.TEXT, Privacy.NAME, place_name="What the place is called: a host, or the index of an OST."),
 }
