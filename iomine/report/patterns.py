@@ -6,6 +6,7 @@ from iomine.units import fine_seconds, human_bytes, visible
 from iomine.views.answers import Row
 
 _VALUES: Final = {"latency": "latencies", "size": "sizes"}
+_ENDS: Final = {"outer": "carriers", "inner": "storage"}
 _MOST_NAMED: Final = 4
 _TEN: Final = 10
 # Of half or of twice: less is not seen in a picture.
@@ -30,7 +31,8 @@ def pattern_sentence(row: Row) -> str:
     Args:
         row: a row of the view `link_patterns`.
     """
-    parts = [f"{row['op'].capitalize()} {_VALUES[row['metric']]} by {_level(row)}: {row['traffic_pattern']}"]
+    subject = f"{row['op'].capitalize()} {_VALUES[row['metric']]} to {_ENDS[row['ring']]} by {_level(row)}"
+    parts = [f"{subject}: {row['traffic_pattern']}"]
     count = f"{row['link_node_count']:,}"
     if row["traffic_pattern"] == "circular":
         parts.append(f"all {count} near {_value(row, row['middle_log10'])}")
