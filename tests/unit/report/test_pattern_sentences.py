@@ -61,8 +61,8 @@ _SLOW_START = {"first_traffic_pattern": "circular", "first_middle_log10": -1.0, 
             "rank: circular, all 1,024 near 0.01 s, in the first tenth of its time circular around 0.1 s.",
         ),
         (
-            {"metric": "size", "middle_log10": 6.020599913279624, "last_traffic_pattern": "noisy", "last_middle_log10": 6.02},
-            "Write sizes to storage by rank: circular, all 1,024 near 1.0 MiB, in the last tenth of its time noisy around 1.0 MiB.",
+            {"metric": "size", "middle_log10": 0.0, "last_traffic_pattern": "noisy", "last_middle_log10": 0.1},
+            "Write sizes to storage by rank: circular, all 1,024 near 1 B, in the last tenth of its time noisy around 1 B.",
         ),
     ],
 )
