@@ -19,10 +19,12 @@ TIME_BINS: Final = 64
 VALUE_BINS: Final = 24
 # The least value and the highest of each metric's axis, as logarithms: 1 us to 1,000 s, 1 B to 16 GiB.
 AXES: Final = ((-6.0, 3.0), (0.0, 34 * np.log10(2)))
+# Where all bins but the first start.
+_BIN_STARTS: Final = tuple(10 ** np.linspace(low, high, VALUE_BINS + 1)[1:-1] for low, high in AXES)
 # A picture has no room for more.
 MOST_ARCS: Final = 1024
 # Requests that are counted all at once; of more, ring by ring and metric by metric, which takes less memory.
-FEW: Final = 1 << 17
+FEW: Final = 1 << 14
 # Cells for each request that are worth having empty, so that nothing has to be sorted.
 _EMPTY: Final = 4
 
@@ -99,12 +101,6 @@ def values_of(moves: Moves, metric: int) -> npt.NDArray[Any]:
     return moves.seconds if metric == LATENCY else moves.lengths
 
 
-def log_values(values: npt.NDArray[Any], metric: int) -> Floats:
-    """Common logarithms, none of them below the axis."""
-    logs: Floats = np.log10(np.maximum(values, 10 ** AXES[metric][0]))
-    return logs
-
-
 def detail_rows(links: Links) -> list[dict[str, pa.Array]]:
     """Columns of the table `link_detail`, in one or more parts."""
     rings = list(_rings(links))
@@ -178,9 +174,8 @@ def _cells(edges: _Edges, metric: int) -> _Cells:
     if metric == LATENCY and not (is_known := ~np.isnan(moves.seconds)).all():
         moves, slots = moves.where(is_known), slots[is_known]
     values = values_of(moves, metric)
-    low, high = AXES[metric]
-    bins = np.minimum((log_values(values, metric) - low) * (VALUE_BINS / (high - low)), VALUE_BINS - 1)
-    return _Cells(slots * VALUE_BINS + bins.astype(np.int32), values, moves.lengths, moves.seconds)
+    bins = np.searchsorted(_BIN_STARTS[metric], values, side="right")
+    return _Cells(slots * VALUE_BINS + bins, values, moves.lengths, moves.seconds)
 
 
 def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:

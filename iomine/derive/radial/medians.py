@@ -17,20 +17,25 @@ def medians(groups: Integers, values: npt.NDArray[Any], total: int) -> Floats:
         total: number of groups, at most 2**32.
     """
     order = np.argsort(values)
-    return sorted_medians(groups[order], values[order], total)
+    sizes = np.bincount(groups, minlength=total)
+    low, high = middles(groups[order], values[order], sizes)
+    found = np.full(total, np.nan)
+    found[sizes > 0] = (low + high) / 2
+    return found
 
 
-def sorted_medians(groups: Integers, values: npt.NDArray[Any], total: int) -> Floats:
-    """The same of values that ascend."""
-    if not len(values):
-        return np.full(total, np.nan)
+def middles(groups: Integers, values: npt.NDArray[Any], sizes: Integers) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The two values in the middle of each group that has any, which are one where they are odd.
+
+    Args:
+        groups: group of each value.
+        values: the values, in order within each group.
+        sizes: how many values each group has.
+    """
     # Stable sorts of 16 bits are quick.
     order = np.argsort(groups.astype(np.uint16), kind="stable")
-    if total > 1 << 16:
+    if len(sizes) > 1 << 16:
         order = order[np.argsort((groups >> 16).astype(np.uint16)[order], kind="stable")]
-    values = values[order]
-    sizes = np.bincount(groups, minlength=total)
-    firsts = np.cumsum(sizes) - sizes
-    low, high = (np.minimum(firsts + np.maximum(half, 0), len(values) - 1) for half in ((sizes - 1) // 2, sizes // 2))
-    middles: Floats = np.where(sizes > 0, (values[low] + values[high]) / 2, np.nan)
-    return middles
+    firsts, filled = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
+    firsts, sizes = firsts[filled], sizes[filled]
+    return values[order[firsts + (sizes - 1) // 2]], values[order[firsts + sizes // 2]]

@@ -8,14 +8,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels
-from iomine.derive.radial.cube import FEW, LATENCY, METRICS, RINGS, TIME_BINS, Span, arcs, log_values, values_of
-from iomine.derive.radial.medians import sorted_medians
-from iomine.derive.radial.moves import HOST, Links, Moves, Nodes
+from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, TIME_BINS, Span, arcs, values_of
+from iomine.derive.radial.medians import middles
+from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
 from iomine.derive.trace import Floats, Integers, Tables
 from iomine.schema.ops import OPS
 
 STRETCHES: Final = ("run", "first", "last")
 LEVELS: Final = ("rank", "host", "carrier", "ost", "mount", "file")
+RANKS, HOSTS, CARRIERS = range(3)
 _TENTH: Final = 0.1
 # Files of a run that are looked at one by one, those with most bytes.
 _MOST_FILES: Final = 64
@@ -32,6 +33,7 @@ class _Level(NamedTuple):
         hosts: host of each.
         arcs: arc of each, negative where it has none.
         positions: where among the ranks each lies, NaN where that means nothing.
+        twin: where carriers are all that their ranks or hosts are, for each of these its carrier, negative for none.
     """
 
     name: str
@@ -41,6 +43,7 @@ class _Level(NamedTuple):
     hosts: Sequence[str | None]
     arcs: Integers
     positions: Floats
+    twin: Integers | None = None
 
 
 class _Ring(NamedTuple):
@@ -66,12 +69,12 @@ class _Values(NamedTuple):
 
     Attributes:
         groups: stretch, direction, metric and node of each, as one number.
-        logs: common logarithm.
+        values: the values.
         lengths: bytes of the request.
     """
 
     groups: Integers
-    logs: Floats
+    values: npt.NDArray[Any]
     lengths: Integers
 
 
@@ -82,7 +85,7 @@ class _Sums(NamedTuple):
         groups: stretch, direction, metric and node, as one number.
         requests: requests.
         moved: bytes.
-        medians: median of the logarithms.
+        medians: median of the common logarithms.
     """
 
     groups: Integers
@@ -101,7 +104,9 @@ def node_rows(links: Links, tables: Tables) -> dict[str, pa.Array]:
     parts = (part for ring in rings for metric in range(len(METRICS)) for part in _values(ring, metric, node_count))
     if sum(len(ring.stretches) for ring in rings) <= FEW:
         parts = iter([_Values._make(np.concatenate(columns) for columns in zip(*parts, strict=True))])
-    sums = [_sums(part, len(STRETCHES) * len(OPS) * len(METRICS) * node_count) for part in parts]
+    sums = [_sums(part, node_count) for part in parts]
+    of_twin = RANKS if links.nodes.carrier_kind == RANK else HOSTS
+    sums += [_of_twins(each, ring, of_twin, node_count) for ring in rings for each in sums]
     return _rows(rings, _Sums._make(np.concatenate(columns) for columns in zip(*sums, strict=True)), node_count)
 
 
@@ -111,7 +116,7 @@ def _rings(links: Links, tables: Tables) -> Iterator[_Ring]:
     for ring, moves in enumerate((links.outer, links.inner)):
         if not len(moves.starts):
             continue
-        levels = _levels(links.nodes, moves)
+        levels = _levels(links.nodes, moves, has_twin=RINGS[ring] == "inner" or links.nodes.carrier_kind == HOST)
         if RINGS[ring] == "inner":
             levels += _places(links.nodes, moves, tables)
         tenths = (moves.starts - span.begin) / (span.width * TIME_BINS)
@@ -129,26 +134,49 @@ def _values(ring: _Ring, metric: int, node_count: int) -> Iterator[_Values]:
         order = order[: len(order) - np.count_nonzero(np.isnan(values))]
     if not len(order):
         return
-    logs, lengths, stretches = log_values(values[order], metric), moves.lengths[order], ring.stretches[order]
+    values, lengths, stretches = values[order], moves.lengths[order], ring.stretches[order]
     kinds = (moves.ops[order].astype(np.int64) * len(METRICS) + metric) * node_count
     # A request counts for the run, and once more for the tenth that it is in, which groups keep apart.
     tenth = np.flatnonzero(stretches)
     kinds_of_tenth = kinds[tenth] + stretches[tenth] * (len(OPS) * len(METRICS) * node_count)
     for level, first in zip(ring.levels, ring.firsts.tolist(), strict=False):
+        if level.twin is not None:
+            continue
         nodes = level.node_of[order]
         groups = np.concatenate([kinds + nodes, kinds_of_tenth + nodes[tenth]]) + first
-        both = _Values(groups, np.concatenate([logs, logs[tenth]]), np.concatenate([lengths, lengths[tenth]]))
+        both = _Values(groups, np.concatenate([values, values[tenth]]), np.concatenate([lengths, lengths[tenth]]))
         if not (is_known := nodes >= 0).all():
             flags = np.concatenate([is_known, is_known[tenth]])
             both = _Values._make(column[flags] for column in both)
         yield both
 
 
-def _sums(values: _Values, total: int) -> _Sums:
-    sizes = np.bincount(values.groups, minlength=total)
+def _sums(values: _Values, node_count: int) -> _Sums:
+    sizes = np.bincount(values.groups, minlength=len(STRETCHES) * len(OPS) * len(METRICS) * node_count)
     found = np.flatnonzero(sizes)
-    moved = np.bincount(values.groups, values.lengths, total)[found].astype(np.float64, copy=False)
-    return _Sums(found, sizes[found], moved, sorted_medians(values.groups, values.logs, total)[found])
+    moved = np.bincount(values.groups, values.lengths, len(sizes))[found].astype(np.float64, copy=False)
+    least = np.where(found // node_count % len(METRICS) == LATENCY, *(10 ** AXES[metric][0] for metric in (LATENCY, SIZE)))
+    low, high = (np.log10(np.maximum(middle, least)) for middle in middles(*values[:2], sizes))
+    return _Sums(found, sizes[found], moved, (low + high) / 2)
+
+
+def _of_twins(sums: _Sums, ring: _Ring, twins: int, node_count: int) -> _Sums:
+    """The same of carriers that are all that their ranks or hosts are.
+
+    Args:
+        sums: what groups of values are.
+        ring: the ring.
+        twins: the level of these ranks or hosts.
+        node_count: nodes of all levels.
+    """
+    twin = ring.levels[CARRIERS].twin
+    if twin is None:
+        return _Sums._make(column[:0] for column in sums)
+    kinds, nodes = np.divmod(sums.groups, node_count)
+    nodes -= ring.firsts[twins]
+    at = np.flatnonzero((nodes >= 0) & (nodes < len(twin)))
+    groups = kinds[at] * node_count + ring.firsts[CARRIERS] + twin[nodes[at]]
+    return _Sums._make([groups, *(column[at] for column in sums[1:])])
 
 
 def _rows(rings: Sequence[_Ring], sums: _Sums, node_count: int) -> dict[str, pa.Array]:
@@ -182,7 +210,7 @@ def _rows(rings: Sequence[_Ring], sums: _Sums, node_count: int) -> dict[str, pa.
     }
 
 
-def _levels(nodes: Nodes, moves: Moves) -> list[_Level]:
+def _levels(nodes: Nodes, moves: Moves, *, has_twin: bool) -> list[_Level]:
     """Ranks, hosts and carriers."""
     rank_count, host_names = len(nodes.ranks), [*nodes.host_names, None]
     positions = np.arange(rank_count) / max(rank_count - 1, 1)
@@ -195,6 +223,8 @@ def _levels(nodes: Nodes, moves: Moves) -> list[_Level]:
     by_rank = _Level("rank", moves.ranks, nodes.ranks, [None] * rank_count, names, arcs(rank_count), positions)
     is_host = nodes.carrier_kind == HOST
     at = nodes.carriers.tolist()
+    twin = np.full(host_count if is_host else rank_count, -1)
+    twin[nodes.carriers] = np.arange(len(at))
     by_carrier = _Level(
         "carrier",
         moves.carriers,
@@ -203,6 +233,7 @@ def _levels(nodes: Nodes, moves: Moves) -> list[_Level]:
         [host_names[host] if is_host else names[host] for host in at],
         arcs(len(at)),
         nodes.positions,
+        twin if has_twin else None,
     )
     return [by_rank, by_host, by_carrier]
 
