@@ -3,7 +3,7 @@
 -- grain = ["log_id"]
 -- reads = [
 --     "core.log", "core.unsound_module", "core.rank_io", "core.rank_time", "core.posix_file", "core.mpiio_file", "core.stdio_file",
---     "core.delayed_rank", "core.log_fabric",
+--     "core.delayed_rank", "core.slow_host", "core.log_fabric",
 -- ]
 -- ---
 -- Bytes are compared as the program asked for them (layer all), so that aggregators of collective buffering, which move
@@ -134,6 +134,14 @@ delayed AS (
     FROM on_slow_ost
     GROUP BY ALL
 ),
+on_slow_host AS (
+    SELECT cluster, night, log_id, any_value(outlier.host) AS host
+    FROM (FROM outlier WHERE is_straggler) AS outlier
+    LEFT JOIN core.slow_host USING (cluster, night, log_id, host)
+    GROUP BY ALL
+    -- Of one rank it is not known whether it or its host is slow.
+    HAVING COUNT(DISTINCT rank) > 1 AND COUNT(slow_host.host) = COUNT(*) AND COUNT(DISTINCT outlier.host) = 1
+),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
     FROM core.unsound_module
@@ -150,6 +158,7 @@ SELECT
     -- A slow OST explains them where at least half of what they are slower by is of ranks that use it.
     CASE WHEN delayed.seconds >= 0.5 * straggler_core_seconds THEN delayed.ost_id END AS straggler_ost_id,
     delayed.seconds / NULLIF(straggler_core_seconds, 0) AS straggler_ost_ratio,
+    CASE WHEN straggler_count > 0 THEN on_slow_host.host END AS straggler_slow_host,
     CASE WHEN straggler_count > 0 THEN straggler_link END AS straggler_link,
     CASE WHEN straggler_count > 0 THEN straggler_trouble END AS straggler_trouble,
     heaviest_rank, TRY_CAST(heaviest_rank_bytes AS BIGINT) AS heaviest_rank_bytes, imbalance_core_seconds, idle_rank_count,
@@ -188,5 +197,6 @@ LEFT JOIN shares USING (cluster, night, log_id)
 LEFT JOIN costs USING (cluster, night, log_id)
 LEFT JOIN stragglers USING (cluster, night, log_id)
 LEFT JOIN delayed USING (cluster, night, log_id)
+LEFT JOIN on_slow_host USING (cluster, night, log_id)
 LEFT JOIN (SELECT cluster, night, log_id, straggler_link, straggler_trouble FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

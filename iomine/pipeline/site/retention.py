@@ -34,6 +34,7 @@ SUGGESTED_DAYS: Final = {
     "offset_detail": 90,
     "ost_detail": 90,
     "rank_detail": 90,
+    "link_detail": 90,
     REPORT: 90,
     "server_interval": 90,
 }

@@ -136,7 +136,7 @@ LOGS = {
         ),
         start_seconds="Start, in seconds since the start of the run.",
         end_seconds="End, in seconds since the start of the run.",
-        bin_seconds="Width of a heat map's time bin.",
+        bin_seconds="Width of a time bin.",
     ),
     **defined(
         Kind.INTEGERS,

@@ -4,7 +4,8 @@ Over a whole run slow moments even out: a different rank may be late in each pha
 still everyone waits in every phase. Ranks are therefore compared within each phase, reads with reads and writes with
 writes, by their time for a request and for a byte, which takes a trace. The cost is the time of the slowest rank of each
 phase that has stragglers. Where at least half of that time is of ranks that spend most of theirs on a slow OST, as
-LUSTRE-203 finds it, the finding names the OST.
+LUSTRE-203 finds it, the finding names the OST; where it is of ranks of one host whose requests are far slower than those of other
+hosts, which are alike, the host.
 
 Blind spots: where fewer than four ranks do I/O in a phase they are not compared. A rank that begins late because its
 computing took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
@@ -52,6 +53,19 @@ TRIGGER = Trigger(
                 "up the others."
             ),
         ),
+        Instead(
+            "phase_straggler_host",
+            finding=(
+                "Host {phase_straggler_host} is slow: requests took far longer there than on others, which are alike. In "
+                "{phase_straggler_count} of {io_phase_count} phases of I/O one rank or more was far slower than the others; the "
+                "slowest ranks of these phases were busy for {phase_straggler_seconds_ratio:.0%} of the run."
+            ),
+            advice=(
+                "Look at the host, not at its ranks. Least effort: run once more without {phase_straggler_host} (`--exclude` in "
+                "Slurm), see in the view outlying_places whether it is slow in other jobs too, and report it to the support desk "
+                "if so. Most effort: write in the background (MPI_File_iwrite_at), so that a late rank holds up no other."
+            ),
+        ),
     ),
     cases=(
         Case(
@@ -62,6 +76,18 @@ TRIGGER = Trigger(
                 "phase_straggler_count": 3,
                 "io_phase_count": 4,
                 "phase_straggler_core_seconds": 9.0,
+            },
+            state="fired",
+        ),
+        Case(
+            "the slowest ranks are of a slow host",
+            {
+                "phase_straggler_ratio": 0.75,
+                "phase_straggler_seconds_ratio": 0.2,
+                "phase_straggler_count": 3,
+                "io_phase_count": 4,
+                "phase_straggler_core_seconds": 9.0,
+                "phase_straggler_host": "cn003",
             },
             state="fired",
         ),

@@ -7,7 +7,8 @@ more bytes, or larger ones, is none. The cost is the time by which all straggler
 time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
 median rank by; with the cost it decides whether this is a finding. Where at least half of the cost is of ranks that spend most
 of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame. Where all bytes of
-the stragglers passed a link that was faulty, as FABRIC-101 finds it, the finding names the link.
+the stragglers passed a link that was faulty, as FABRIC-101 finds it, the finding names the link. Where all of several stragglers
+ran on one host, and a trace shows its requests to be far slower than those of other hosts, which are alike, it names the host.
 
 Ranks are compared by their POSIX requests, and apart from these by their reads and writes through stdio.
 
@@ -73,6 +74,21 @@ TRIGGER = Trigger(
                 "ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
             ),
         ),
+        Instead(
+            "straggler_slow_host",
+            finding=(
+                "Host {straggler_slow_host} is slow: requests took far longer there than on others, which are alike, and "
+                "all {straggler_count} stragglers ran there. The slowest, rank {straggler_rank}, needed "
+                "{straggler_slowdown_ratio:.1f} times as long as the median rank for the same requests, and spent "
+                "{straggler_wait_ratio:.0%} of the run more in I/O."
+            ),
+            advice=(
+                "Look at the host, not at its ranks. Least effort: run once more without {straggler_slow_host} (`--exclude` in "
+                "Slurm), see in the view outlying_places whether it is slow in other jobs too, and report it to the support desk "
+                "if so. Most effort: read and write collectively, so that aggregators do the I/O and a slow path delays fewer "
+                "ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+            ),
+        ),
     ),
     cases=(
         Case(
@@ -98,6 +114,19 @@ TRIGGER = Trigger(
                 "straggler_idle_core_seconds": 90_000.0,
                 "straggler_ost_id": 14,
                 "straggler_ost_ratio": 0.99,
+            },
+            state="fired",
+        ),
+        Case(
+            "all ranks of a slow host",
+            {
+                "straggler_count": 4,
+                "straggler_wait_ratio": 0.4,
+                "straggler_rank": 8,
+                "straggler_slowdown_ratio": 7.0,
+                "straggler_core_seconds": 240.0,
+                "straggler_idle_core_seconds": 1200.0,
+                "straggler_slow_host": "cn003",
             },
             state="fired",
         ),
