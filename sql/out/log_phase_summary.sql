@@ -32,7 +32,7 @@ per_layer AS (
 )
 SELECT
     log_id, layer, evidence, io_phase_count, read_phase_count, write_phase_count,
-    COALESCE(read_bursts_per_rank, 0) + COALESCE(write_bursts_per_rank, 0) AS bursts_per_rank,
+    TRY_CAST(COALESCE(read_bursts_per_rank, 0)::HUGEINT + COALESCE(write_bursts_per_rank, 0) AS BIGINT) AS bursts_per_rank,
     read_bursts_per_rank, write_bursts_per_rank, phase_straggler_count, phase_seconds, longest_phase_seconds, phases_ratio,
     longest_phase_seconds / NULLIF(phase_seconds, 0) AS longest_phase_ratio,
     night, cluster
