@@ -158,7 +158,7 @@ class Case:
     """
 
     name: str
-    metrics: Mapping[str, float | bool | None]
+    metrics: Mapping[str, float | bool | str | None]
     state: State
 
 

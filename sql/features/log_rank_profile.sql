@@ -135,12 +135,12 @@ delayed AS (
     GROUP BY ALL
 ),
 on_slow_host AS (
-    SELECT cluster, night, log_id, any_value(outlier.host) AS host
-    FROM (FROM outlier WHERE is_straggler) AS outlier
+    SELECT cluster, night, log_id, any_value(slow.host) AS host
+    FROM (FROM core.rank_time WHERE is_slow_rank) AS slow
     LEFT JOIN core.slow_host USING (cluster, night, log_id, host)
     GROUP BY ALL
     -- Of one rank it is not known whether it or its host is slow.
-    HAVING COUNT(DISTINCT rank) > 1 AND COUNT(slow_host.host) = COUNT(*) AND COUNT(DISTINCT outlier.host) = 1
+    HAVING COUNT(DISTINCT rank) > 1 AND COUNT(slow_host.host) = COUNT(*) AND COUNT(DISTINCT slow.host) = 1
 ),
 unsound AS (
     SELECT DISTINCT cluster, night, log_id
