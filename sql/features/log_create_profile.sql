@@ -4,19 +4,15 @@
 -- reads = ["core.log", "core.module", "main.create_bursts", "core.burst_file"]
 -- ---
 WITH per_log AS (
-    SELECT
-        cluster, night, log_id, bool_and(undated_create_count = 0) AS is_dated, SUM(created_file_count)::BIGINT AS created_file_count
-    FROM main.create_bursts
-    GROUP BY ALL
-),
-peak AS (
     -- File systems bear creates each for itself, so those of several mounts are not added.
     SELECT
-        cluster, night, log_id, mount AS peak_mount, peak_create_count, peak_start_seconds, burst_creates_per_second, directory_count,
-        fullest_directory_create_count
+        cluster, night, log_id, bool_and(undated_create_count = 0) OVER of_log AS is_dated,
+        (SUM(created_file_count) OVER of_log)::BIGINT AS created_file_count, peak_create_count, peak_start_seconds,
+        burst_creates_per_second, directory_count, fullest_directory_create_count,
+        CASE WHEN peak_create_count IS NOT NULL THEN mount END AS peak_mount
     FROM main.create_bursts
-    WHERE peak_create_count IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY peak_create_count DESC, mount) = 1
+    WINDOW of_log AS (PARTITION BY cluster, night, log_id)
+    QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY peak_create_count DESC NULLS LAST, mount) = 1
 ),
 cost AS (
     SELECT cluster, night, log_id, SUM(meta_seconds ORDER BY meta_seconds) AS create_core_seconds
@@ -40,6 +36,5 @@ SELECT
     peak_start_seconds, burst_creates_per_second, directory_count, fullest_directory_create_count, create_core_seconds, peak_mount
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
-LEFT JOIN peak USING (cluster, night, log_id)
 LEFT JOIN cost USING (cluster, night, log_id)
 LEFT JOIN sound USING (cluster, night, log_id)
