@@ -209,7 +209,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
 def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
     """Where scripts are not run everything but the explorer is there, and its place says what is missing."""
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED)), java_script_enabled=False) as tab:
-        assert 11 == tab.locator("main > section").count()
+        assert 12 == tab.locator("main > section").count()
         assert "which your browser does not run" in tab.locator("#trace").inner_text()
         assert tab.locator("#trace a, #trace code").count()
 
