@@ -285,7 +285,8 @@ def files_advice(rows: Rows) -> list[str]:
 def speed(rate: float) -> str:
     """Bytes a second with three digits: `3.55 MiB/s`."""
     unit = min(len(_UNITS) - 1, max(0, math.floor(math.log(max(rate, 1), 1024))))
-    return f"{rate / 1024**unit:.3g} {_UNITS[unit]}/s"
+    number = rate / 1024**unit
+    return f"{number:.3g} {_UNITS[unit]}/s" if number < _THOUSAND else f"{number:.0f} {_UNITS[unit]}/s"
 
 
 def left_picture(groups: Sequence[Rows]) -> Markup:

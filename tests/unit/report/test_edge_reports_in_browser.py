@@ -142,9 +142,21 @@ def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_pat
     """Each has all sections, none of them empty, fits its window, and has no fault that a reader without eyes or mouse meets."""
     with _Tab(browser, _file(tmp_path, LOGS[kind]())) as tab:
         sections = tab.locator("main > section").evaluate_all("all => all.map(each => [each.id, each.innerText.length])")
-        assert ["findings", "run", "model", "trace", "layers", "sizes", "files", "osts", "history", "unknown", "log"] == [
-            id_ for id_, _ in sections
+        expected = [
+            "findings",
+            "run",
+            "model",
+            "forwarding",
+            "trace",
+            "layers",
+            "sizes",
+            "files",
+            "osts",
+            "history",
+            "unknown",
+            "log",
         ]
+        assert expected == [id_ for id_, _ in sections]
         assert all(length > 30 for _, length in sections)
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert [] == tab.evaluate(FAULTS)
