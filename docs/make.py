@@ -40,6 +40,7 @@ SLOW: Final = {
     "blame_truth.md": "tests/blame_truth.py",
     "cookbook.md": "tests/cookbook.py",
     "explorer.md": "tests/explorer_views.py",
+    "forwarding.md": "tests/forwarding_truth.py",
     "io_time.md": "tests/io_time.py",
     "lineage_truth.md": "tests/lineage_truth.py",
     "performance.md": "tests/bench/performance.py --write",

@@ -14,6 +14,8 @@ _DAY: Final = 24 * _HOUR
 
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OST: Final = re.compile(r"(?:^|-)OST([0-9a-fA-F]{4,8})$")
+_SECONDS: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min|h)")
+_SECONDS_OF: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": _MINUTE, "h": _HOUR}
 _BYTES: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(?:([kmgt])(i?b)?|b)?", re.IGNORECASE)
 
 
@@ -38,6 +40,18 @@ def bytes_of(text: str) -> int:
     number, prefix, rest = match.groups()
     base = 1000 if rest and rest.casefold() == "b" else KIB
     return int(float(number) * base ** (" kmgt".index(prefix.casefold()) if prefix else 0))
+
+
+def seconds_of(text: str) -> float:
+    """Seconds as people write them, with a unit: `10ms` is 0.01, `2 min` is 120.
+
+    Raises:
+        ValueError: it is written otherwise.
+    """
+    match = _SECONDS.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no time: write it as 10ms, 1s or 2min.")
+    return float(match[1]) * _SECONDS_OF[match[2]]
 
 
 def human_seconds(seconds: float) -> str:

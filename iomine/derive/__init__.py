@@ -16,7 +16,7 @@ from iomine.derive.periods import periods
 from iomine.derive.phases import file_phases, phase_layers, phases
 from iomine.derive.radial.moves import links_of
 from iomine.derive.ranks import rank_io
-from iomine.derive.segments import segments
+from iomine.derive.segments import as_traced, segments
 from iomine.derive.special import special_files, special_ids, split_by_files, traces_of_others
 from iomine.derive.totals import Times, Totals, times, totals
 from iomine.derive.trace import Tables, traces
@@ -27,6 +27,7 @@ __all__ = [
     "Times",
     "Totals",
     "access_runs",
+    "as_traced",
     "coalescing",
     "file_access",
     "file_overlap",

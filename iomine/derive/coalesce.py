@@ -125,6 +125,25 @@ class Gathering(NamedTuple):
     cap_bytes: int
 
 
+class Ways(NamedTuple):
+    """Ways to gather, of which each of its forwarders goes with each of its windows.
+
+    Attributes:
+        forwarders: which forwarders take which ranks; None for those of the table.
+        windows: seconds, or `TICK`.
+        cap_bytes: most bytes that are sent on at once.
+        stripe_bytes: of all files; None for those of their layouts.
+    """
+
+    forwarders: Sequence[Forwarders] | None = None
+    windows: tuple[Window, ...] = WINDOWS
+    cap_bytes: int = CAP_BYTES
+    stripe_bytes: int | None = None
+
+
+_OF_TABLE: Final = Ways()
+
+
 class Left(NamedTuple):
     """What is left of requests, group by group.
 
@@ -456,7 +475,13 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integer
 
 
 def coalescing(
-    tables: Tables, traces: Sequence[Ordered], nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any]
+    tables: Tables,
+    traces: Sequence[Ordered],
+    nprocs: int,
+    transforms: Mapping[str, Any],
+    runs: Mapping[str, Any],
+    *,
+    ways: Ways = _OF_TABLE,
 ) -> dict[str, pa.Array]:
     """Rows of the table `coalescing`; no columns where there are no rows.
 
@@ -469,39 +494,42 @@ def coalescing(
         nprocs: processes of the run.
         transforms: columns of the table `mpiio_posix`.
         runs: columns of the table `access_run`.
+        ways: how requests are gathered; the table's own unless others are given.
     """
-    parts = (_of_layer(tables, ordered, nprocs, transforms, runs) for ordered in traces)
+    parts = (_of_layer(tables, ordered, nprocs, transforms, runs, ways=ways) for ordered in traces)
     return stacked([part for part in parts if part])
 
 
 def _of_layer(
-    tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any]
+    tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any], *, ways: Ways
 ) -> dict[str, pa.Array]:
     layer, trace = ordered.trace.layer, ordered.trace
     if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
         return {}
     requests = requests_of(ordered, tables)
+    if ways.stripe_bytes is not None:
+        requests = requests.with_stripes(ways.stripe_bytes)
     mounts, mount_of = mounts_of(tables, requests.file_ids)
     firsts, groups = grouped(mount_of, requests.is_shared.astype(np.int64), requests.ops)
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
     if not is_enough.any():
         return {}
     touched = _ranges(requests, np.zeros_like(requests.rows))
-    before = _before(requests, touched, groups, CAP_BYTES)
-    choices = _choices(tables, nprocs, transforms)
-    by_window = [_ranges(requests, _windows(requests, window)) for window in WINDOWS]
+    before = _before(requests, touched, groups, ways.cap_bytes)
+    choices = ways.forwarders or _choices(tables, nprocs, transforms)
+    by_window = [_ranges(requests, _windows(requests, window)) for window in ways.windows]
     lefts = [
-        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(forwarders, window, CAP_BYTES))
+        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(forwarders, window, ways.cap_bytes))
         for forwarders in choices
         for pairs in (_stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks]),)
-        for ranges, window in zip(by_window, WINDOWS, strict=True)
+        for ranges, window in zip(by_window, ways.windows, strict=True)
     ]
     changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])
     numbers, rows = changes.nonzero()
     if not len(rows):
         return {}
-    chosen, windows = np.divmod(numbers, len(WINDOWS))
-    is_tick = np.array([window == TICK for window in WINDOWS])[windows]
+    chosen, windows = np.divmod(numbers, len(ways.windows))
+    is_tick = np.array([window == TICK for window in ways.windows])[windows]
     costs, reasons = request_costs(requests, groups)
     is_ahead = _ahead(layer, requests, groups, runs)
     in_time = np.where(requests.ops[firsts] == WRITE, _WRITE_BEHIND, np.where(is_ahead, _READ_AHEAD, _AT_MOST))
@@ -521,7 +549,7 @@ def _of_layer(
         "op": labels(requests.ops[at], OPS),
         "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
         "forwarder_count": pa.array(np.array([each.total for each in choices])[chosen]),
-        "window_seconds": pa.array(np.array([0 if window == TICK else window for window in WINDOWS])[windows], mask=is_tick),
+        "window_seconds": pa.array(np.array([0 if window == TICK else window for window in ways.windows])[windows], mask=is_tick),
         "merge_mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
         "file_count": pa.array(np.bincount(groups)[rows]),
         **{name: pa.array(found[name]) for name in ("request_count", "left_count")},

@@ -1,4 +1,4 @@
-"""A log's trace in the order in which it is kept: file by file, and by time, so that one file's can be read alone."""
+"""A log's trace in the order in which it is kept: file by file, and by time, so that one file's can be read alone; and back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -6,8 +6,11 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive.trace import Integers, Tables
+from iomine.derive.trace import Integers, Tables, group_starts
 
+# What says whose requests these are.
+_OF_RUNS: Final = ("layer", "file_id", "rank", "op")
+_OF_REQUESTS: Final = ("offset_bytes", "length_bytes", "start_seconds", "end_seconds")
 # Rows that are put in order at once; an order of all columns of a long trace would take its memory once more.
 _ROWS: Final = 122_880
 
@@ -53,3 +56,29 @@ def _taken(part: Mapping[str, Any], rows: Integers) -> dict[str, pa.Array]:
         name: column.values.take(runs) if isinstance(column, pa.RunEndEncodedArray) else column.take(at)
         for name, column in part.items()
     }
+
+
+def as_traced(kept: pa.Table) -> list[dict[str, pa.Array]]:
+    """Segments that were kept, as a reader gives them: a part for each layer, and in it rank by rank, each in order of start.
+
+    Args:
+        kept: columns of the table `segment`, in the order in which it has them; `host` may be left out.
+    """
+    table = kept.combine_chunks()
+    layers = table["layer"].to_numpy()
+    keys = [np.unique(table[name].to_numpy(), return_inverse=True)[1] for name in ("op", "rank", "file_id", "layer")]
+    order = np.lexsort(keys)
+    edges = group_starts(layers[order]) if len(order) else np.empty(0, np.int64)
+    return [_part(table, rows) for rows in np.split(order, edges[1:]) if len(rows)]
+
+
+def _part(table: pa.Table, rows: Integers) -> dict[str, pa.Array]:
+    part = table.take(pa.array(rows))
+    firsts = group_starts(*(part[name].to_numpy() for name in ("file_id", "rank", "op")))
+    ends = pa.array(np.append(firsts[1:], len(rows)))
+    whose = {name: part[name].combine_chunks().take(pa.array(firsts)) for name in _OF_RUNS}
+    whose |= {name: whose[name].cast(pa.string()).dictionary_encode() for name in ("layer", "op")}
+    runs = {name: pa.RunEndEncodedArray.from_arrays(ends, values) for name, values in whose.items()}
+    # What is not known is negative in a trace.
+    columns = {name: part[name].combine_chunks() for name in _OF_REQUESTS}
+    return runs | columns | {"offset_bytes": columns["offset_bytes"].fill_null(-1)}

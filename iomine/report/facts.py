@@ -83,6 +83,8 @@ class Facts:
         phase_classes: the I/O model: classes that move most, each with the totals of all.
         class_phases: when phases of these were; those too near to be marks of their own are one row.
         predictions: how long its I/O would take on systems that IOR has measured, the fastest first.
+        coalescing: what forwarders would leave of its requests.
+        own_bursts: files that one rank alone wrote each, by mount.
         route: what is known of its bytes' way over the fabric, empty where nothing is.
         ways: between which switches, nodes and servers they moved, those between which most first.
         hints: metadata entries.
@@ -106,6 +108,8 @@ class Facts:
     phase_classes: Rows = field(default_factory=list)
     class_phases: Rows = field(default_factory=list)
     predictions: Rows = field(default_factory=list)
+    coalescing: Rows = field(default_factory=list)
+    own_bursts: Rows = field(default_factory=list)
     route: Row = field(default_factory=dict)
     ways: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
@@ -162,7 +166,10 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
 
 # Questions of which the answers are rows of a log.
-_LISTS: Final = ("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "ways", "hints")
+_LISTS: Final = (
+    *("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing", "own_bursts"),
+    *("ways", "hints"),
+)
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 

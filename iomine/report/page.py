@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from iomine import __version__
-from iomine.report import explorer
+from iomine.report import explorer, forwarding
 from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
@@ -345,6 +345,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "class_color": class_color,
     "class_strip": class_strip,
     "fidelity_words": FIDELITY_WORDS,
+    "forwarding": forwarding,
     "in_words": in_words,
     "order_words": ORDER_WORDS,
     "time_parts": PARTS,

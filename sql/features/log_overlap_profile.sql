@@ -2,7 +2,7 @@
 -- about = "How the ranks of one log met in files: bytes that several moved, stripes that several wrote, requests across stripes."
 -- grain = ["log_id"]
 -- reads = [
---     "core.log", "core.unsound_module", "core.traced_overlap", "core.rank_io", "core.file_name", "main.traces",
+--     "core.log", "core.unsound_module", "core.traced_overlap", "core.rank_io", "core.file_name", "core.log_gathering", "main.traces",
 -- ]
 -- ---
 WITH per_log AS (
@@ -73,7 +73,11 @@ SELECT
     shared_stripe_count / NULLIF(written_stripe_count, 0) AS shared_stripe_ratio, shared_stripe_core_seconds, shared_stripe_path,
     host_count,
     TRY_CAST(straddle_count AS BIGINT) AS straddle_count, straddle_count / NULLIF(fitting_count, 0) AS straddle_ratio,
-    straddle_core_seconds, straddle_path
+    straddle_core_seconds, straddle_path,
+    writes.request_count AS gathered_write_count, writes.left_count AS left_write_count,
+    writes.forwarder_count AS write_forwarder_count,
+    writes.collective_gathering_ratio AS collective_write_gathering_ratio,
+    writes.buffered_gathering_ratio AS buffered_write_gathering_ratio, writes.vain_gathering_ratio AS vain_write_gathering_ratio
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN hosts USING (cluster, night, log_id)
@@ -81,3 +85,4 @@ LEFT JOIN named USING (cluster, night, log_id)
 LEFT JOIN (SELECT cluster, night, log_id, is_whole FROM main.traces WHERE layer = 'posix') AS trace
     USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)
+LEFT JOIN (SELECT * FROM core.log_gathering WHERE op = 'write') AS writes USING (cluster, night, log_id)

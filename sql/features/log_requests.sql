@@ -1,7 +1,7 @@
 -- ---
 -- about = "The requests of one log: how many are small, go backwards, are misaligned or move bytes again, and what that cost."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.unsound_module", "core.file_name", "core.request_size", "core.request_time"]
+-- reads = ["core.log", "core.unsound_module", "core.file_name", "core.request_size", "core.request_time", "core.log_gathering"]
 -- ---
 -- In order, since the same floats added up in another order give another last digit.
 WITH per_log AS (
@@ -133,8 +133,18 @@ SELECT
     reread_bytes / NULLIF(asked_read_bytes, 0) AS reread_ratio,
     rewritten_bytes / NULLIF(asked_write_bytes, 0) AS rewritten_ratio,
     reread_core_seconds, rewritten_core_seconds, read_extent_evidence, write_extent_evidence,
-    small_read_path, small_write_path, misaligned_path, reread_path, rewritten_path
+    small_read_path, small_write_path, misaligned_path, reread_path, rewritten_path,
+    reads.request_count AS gathered_read_count, reads.left_count AS left_read_count,
+    reads.forwarder_count AS read_forwarder_count,
+    reads.collective_gathering_ratio AS collective_read_gathering_ratio,
+    reads.buffered_gathering_ratio AS buffered_read_gathering_ratio, reads.vain_gathering_ratio AS vain_read_gathering_ratio,
+    writes.request_count AS gathered_write_count, writes.left_count AS left_write_count,
+    writes.forwarder_count AS write_forwarder_count,
+    writes.collective_gathering_ratio AS collective_write_gathering_ratio,
+    writes.buffered_gathering_ratio AS buffered_write_gathering_ratio, writes.vain_gathering_ratio AS vain_write_gathering_ratio
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN counted USING (cluster, night, log_id)
 LEFT JOIN named USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)
+LEFT JOIN (SELECT * FROM core.log_gathering WHERE op = 'read') AS reads USING (cluster, night, log_id)
+LEFT JOIN (SELECT * FROM core.log_gathering WHERE op = 'write') AS writes USING (cluster, night, log_id)

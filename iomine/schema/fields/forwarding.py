@@ -16,10 +16,22 @@ FORWARDING = {
     ),
     **defined(
         Kind.COUNT,
-        forwarder_count="Forwarders that gather requests.",
+        forwarder_count="Forwarders that gather requests; in forwarding, the least that leave within 10 % of the fewest.",
         left_count="Requests that are left when forwarders have merged what touches.",
         stripe_client_count="Distinct pairs of a stripe and a rank that touches it.",
         left_stripe_client_count="Distinct pairs of a stripe and a forwarder that touches it.",
+        most_forwarder_count="The most forwarders that leave within 10 % of the fewest requests.",
+        gathered_read_count="Traced reads that forwarders could gather, one longer than 4 MiB counted as several.",
+        left_read_count="Of these, those that are left.",
+        read_forwarder_count="Forwarders that leave so many reads: the most that still leave four times fewer.",
+        gathered_write_count="Traced writes that forwarders could gather, one longer than 4 MiB counted as several.",
+        left_write_count="Of these, those that are left.",
+        write_forwarder_count="Forwarders that leave so many writes: the most that still leave four times fewer.",
+        gathered_file_count=(
+            "Files that one writer for each twelve ranks would leave of those of one rank each; NULL where not four times fewer."
+        ),
+        most_left_count="Requests that so many leave.",
+        burst_open_count="Most of the files that were first opened within one second of the run.",
     ),
     **defined(
         Kind.SECONDS,
@@ -34,6 +46,27 @@ FORWARDING = {
         Kind.RATIO,
         stripe_aligned_ratio="Share of requests that start on a stripe.",
         left_aligned_ratio="Share of the requests that are left that start on a stripe.",
+        gathering_ratio="How many times fewer requests are left.",
+        collective_gathering_ratio=(
+            "How many times fewer requests collective calls would leave, where at least 4; NULL where fewer or not known."
+        ),
+        buffered_gathering_ratio=(
+            "How many times fewer requests writing behind or reading ahead would leave, where at least 4 and collective calls "
+            "would not; NULL where fewer or not known."
+        ),
+        vain_gathering_ratio=(
+            "How many times fewer requests any gathering would leave, where less than 1.5; NULL where more or not known."
+        ),
+        collective_read_gathering_ratio="How many times fewer reads collective calls would leave, where at least 4.",
+        buffered_read_gathering_ratio=(
+            "How many times fewer reads reading ahead would leave, where at least 4 and collective calls would not."
+        ),
+        vain_read_gathering_ratio="How many times fewer reads any gathering would leave, where less than 1.5.",
+        collective_write_gathering_ratio="How many times fewer writes collective calls would leave, where at least 4.",
+        buffered_write_gathering_ratio=(
+            "How many times fewer writes writing behind would leave, where at least 4 and collective calls would not."
+        ),
+        vain_write_gathering_ratio="How many times fewer writes any gathering would leave, where less than 1.5.",
         touched_ratio="Bytes touched, each once, over bytes moved.",
     ),
     **defined(

@@ -2,6 +2,10 @@
 
 from iomine.schema.table import Table
 
+_GATHERED_WRITES = (
+    *("gathered_write_count", "left_write_count", "write_forwarder_count", "collective_write_gathering_ratio"),
+    *("buffered_write_gathering_ratio", "vain_write_gathering_ratio"),
+)
 LOG_REQUESTS = Table(
     "log_requests",
     "The requests of one log: how many are small, go backwards, are misaligned or move bytes again, and what that cost.",
@@ -17,6 +21,9 @@ LOG_REQUESTS = Table(
         *("mpiio_misaligned_seconds_ratio", "reread_bytes", "rewritten_bytes", "reread_ratio", "rewritten_ratio"),
         *("reread_core_seconds", "rewritten_core_seconds", "read_extent_evidence", "write_extent_evidence"),
         *("small_read_path", "small_write_path", "misaligned_path", "reread_path", "rewritten_path"),
+        *("gathered_read_count", "left_read_count", "read_forwarder_count", "collective_read_gathering_ratio"),
+        *("buffered_read_gathering_ratio", "vain_read_gathering_ratio"),
+        *_GATHERED_WRITES,
     ),
     grain=("log_id",),
     for_people=True,
@@ -111,7 +118,7 @@ LOG_FILE_PROFILE = Table(
             "data_stdio_ratio",
             "stdio_core_seconds",
         ),
-        *("stdio_path", "io_core_seconds", "io_ratio", "io_seconds_per_mib"),
+        *("stdio_path", "io_core_seconds", "io_ratio", "io_seconds_per_mib", "gathered_file_count"),
     ),
     grain=("log_id",),
     for_people=True,
@@ -172,6 +179,7 @@ LOG_OVERLAP_PROFILE = Table(
         *("overwritten_ratio", "overwritten_core_seconds", "overwritten_path", "shared_stripe_count"),
         *("shared_stripe_ratio", "shared_stripe_core_seconds", "shared_stripe_path", "host_count", "straddle_count"),
         *("straddle_ratio", "straddle_core_seconds", "straddle_path"),
+        *_GATHERED_WRITES,
     ),
     grain=("log_id",),
     for_people=True,

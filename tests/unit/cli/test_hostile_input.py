@@ -229,7 +229,12 @@ def test_commands_cannot_be_steered(site: Path, terminal, arguments: tuple[str, 
 def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: Path):
     """What is shown of a log, and where its report lies, is printed in visible characters."""
     (log_id,) = column(site, "SELECT log_id FROM logs")
-    for arguments in (("show", log_id), ("show", log_id, "--json"), ("report", log_id, "--out", tmp_path / "reports")):
+    for arguments in (
+        ("show", log_id),
+        ("show", log_id, "--json"),
+        ("forward", log_id, "--forwarders", "1"),
+        ("report", log_id, "--out", tmp_path / "reports"),
+    ):
         shown = terminal(*arguments, "--warehouse", site)
         assert shown
         assert not CONTROLS.search(shown)
@@ -240,7 +245,7 @@ def test_no_command_is_left_out():
     # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
     # is what `serve` answers, and what `predict`, `model`, `pattern` and `fabric` show of names of systems, files and devices.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
-    seen |= {"workload", "site", "serve", "digest", "predict", "model", "pattern", "fabric"}
+    seen |= {"workload", "site", "serve", "digest", "predict", "model", "pattern", "fabric", "forward"}
     # Names that `pack` and `unpack` meet are tried with their own tests.
     seen |= {"pack", "unpack"}
     assert {"simulate", "sweep"} == commands().keys() - seen

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import NOT_HERE, SHARED_DATA, Row, log_of, workloads
+from shared import NOT_HERE, SHARED_DATA
 from tables import Rows, columns, rows_of
 
 from iomine.derive import access_runs, coalescing, in_order, mpiio_posix, traces
@@ -23,7 +23,6 @@ from iomine.derive.coalesce import (
     by_blocks,
     by_host,
     coalesced,
-    request_costs,
     requests_of,
 )
 from iomine.schema.ops import OPS, READ, WRITE
@@ -130,55 +129,9 @@ def test_left_requests_equal_brute_force(rows: Rows, forwarder_of: list[int], wi
     assert as_rows(requests, coalesced(moved, np.arange(len(requests.file_ids)), gathering)) == expected
 
 
-def real(wanted: dict[str, Any]) -> list[Any]:
-    """Test parameters: workloads by the begin of their names, each with what is expected of it."""
-    if not workloads():
-        return [pytest.param(None, None, marks=pytest.mark.skip(reason=NOT_HERE))]
-    return [pytest.param(row, wanted[row["id"][:4]], id=row["id"]) for row in workloads() if row["id"][:4] in wanted]
-
-
 def layer_of(log: Log, layer: str) -> Requests:
     (trace,) = (one for one in in_order(traces(log.tables)) if one.trace.layer == layer)
     return requests_of(trace, log.tables)
-
-
-# Forwarders, and requests and their bytes as collective buffering made them of the same program (s009: would have).
-_BUFFERED = {
-    "s053": (4, 384, 32 * KIB),
-    "s055": (4, 128, 512 * KIB),
-    "s010": (2, 192, 256 * KIB),
-    "s009": (4, 384, 64 * KIB),
-    "s008": (2, 192, 128 * KIB),
-}
-
-
-@pytest.mark.parametrize(("workload", "expected"), real(_BUFFERED))
-def test_a_tick_is_what_mpiio_makes_of_a_collective_call(workload: Row, expected: tuple[int, int, int]) -> None:
-    """Writes of MPI-IO, gathered k-th with k-th, are as many and as long as those of collective buffering."""
-    log = read_log(log_of(workload))
-    requests = layer_of(log, "mpiio")
-    count, *left = expected
-    found = coalesced(requests, requests.ops, Gathering(by_blocks(log.job.nprocs, count), TICK, CAP_BYTES))
-    assert [found.left_count[WRITE], found.left_bytes[WRITE] / found.left_count[WRITE]] == left
-
-
-# Least and most microseconds that storage was made to take for a request, with what the machine takes; None: not known.
-_COSTS = {
-    **dict.fromkeys(("s003", "s005", "s044", "s045", "s108"), (100, 150)),
-    "s053": (350, 450),
-    "s004": None,
-    "s030": None,
-}
-
-
-@pytest.mark.parametrize(("workload", "expected"), real(_COSTS))
-def test_cost_of_a_request_is_the_latency_that_was_injected(workload: Row, expected: tuple[int, int] | None) -> None:
-    """The 10th percentile of small requests is what storage was made to wait; page cache and large requests say nothing."""
-    requests = layer_of(read_log(log_of(workload)), "posix")
-    costs, reasons = request_costs(requests, requests.ops)
-    known = 1e6 * costs[~np.isnan(costs)]
-    assert (reasons >= 0).tolist() == np.isnan(costs).tolist()
-    assert len(known) == 0 if expected is None else len(known) and expected[0] <= known.min() <= known.max() <= expected[1]
 
 
 # Requests of at most 4 MiB that 16 forwarders leave within a time.

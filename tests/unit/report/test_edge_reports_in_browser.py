@@ -142,9 +142,21 @@ def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_pat
     """Each has all sections, none of them empty, fits its window, and has no fault that a reader without eyes or mouse meets."""
     with _Tab(browser, _file(tmp_path, LOGS[kind]())) as tab:
         sections = tab.locator("main > section").evaluate_all("all => all.map(each => [each.id, each.innerText.length])")
-        assert ["findings", "run", "model", "trace", "layers", "sizes", "files", "osts", "history", "unknown", "log"] == [
-            id_ for id_, _ in sections
+        expected = [
+            "findings",
+            "run",
+            "model",
+            "forwarding",
+            "trace",
+            "layers",
+            "sizes",
+            "files",
+            "osts",
+            "history",
+            "unknown",
+            "log",
         ]
+        assert expected == [id_ for id_, _ in sections]
         assert all(length > 30 for _, length in sections)
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert [] == tab.evaluate(FAULTS)
@@ -209,7 +221,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
 def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
     """Where scripts are not run everything but the explorer is there, and its place says what is missing."""
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED)), java_script_enabled=False) as tab:
-        assert 11 == tab.locator("main > section").count()
+        assert 12 == tab.locator("main > section").count()
         assert "which your browser does not run" in tab.locator("#trace").inner_text()
         assert tab.locator("#trace a, #trace code").count()
 

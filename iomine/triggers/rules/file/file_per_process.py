@@ -11,9 +11,20 @@ no data moved are left out.
 """
 
 from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, HDF5_WRITE_PYTHON
 
+_FINDING = (
+    "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio:.1f} for each rank; they took "
+    "{own_file_core_seconds} core-seconds."
+)
+_ADVICE = (
+    "Let many ranks share a file. Least effort: switch the library that writes to its shared or aggregated mode (ADIOS, "
+    "parallel HDF5, PnetCDF, SIONlib), or let one rank of each node write for the node. In your own format, let all ranks "
+    "write at their own offsets of one file in one collective call, striped over many OSTs. If the {own_file_count} files "
+    "must stay, spread them over directories, one for every few hundred ranks, on one stripe each, and pack them into an "
+    "archive at the end."
+)
 TRIGGER = Trigger(
     code="FILE-101",
     view="log_file_profile",
@@ -22,21 +33,33 @@ TRIGGER = Trigger(
         Above("own_file_count", 1000, why="Our own choice: a thousand creates are a second's budget of many centres."),
         Above("own_files_per_rank_ratio", 0.9, why="Our own choice: nearly every rank has a file of its own."),
     ),
-    finding=(
-        "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio:.1f} for each rank; they took "
-        "{own_file_core_seconds} core-seconds."
-    ),
-    advice=(
-        "Let many ranks share a file. Least effort: switch the library that writes to its shared or aggregated mode (ADIOS, "
-        "parallel HDF5, PnetCDF, SIONlib), or let one rank of each node write for the node. In your own format, let all ranks "
-        "write at their own offsets of one file in one collective call, striped over many OSTs. If the {own_file_count} files "
-        "must stay, spread them over directories, one for every few hundred ranks, on one stripe each, and pack them into an "
-        "archive at the end."
+    finding=_FINDING,
+    advice=_ADVICE,
+    instead=(
+        Instead(
+            "gathered_file_count",
+            finding=f"{_FINDING} One writer for each twelve ranks would leave {{gathered_file_count}} files.",
+            advice=(
+                f"{_ADVICE} For a file of each twelve ranks set NumAggregators={{gathered_file_count:.0f}} in ADIOS2, as many "
+                "I/O concentrators for HDF5 subfiling (H5Pset_fapl_subfiling), or as many physical files in SIONlib; a buffer "
+                "on each node that is copied out as one file does as much. `iomine forward` says what each writer has to bear."
+            ),
+        ),
     ),
     cases=(
         Case(
             "thousands of ranks with a file each",
             {"own_file_count": 4096, "own_files_per_rank_ratio": 1.0, "own_file_core_seconds": 900.0},
+            state="fired",
+        ),
+        Case(
+            "thousands of ranks, of which one in twelve could write",
+            {
+                "own_file_count": 4096,
+                "own_files_per_rank_ratio": 1.0,
+                "own_file_core_seconds": 900.0,
+                "gathered_file_count": 342,
+            },
             state="fired",
         ),
         Case("exactly on the threshold of the count", {"own_file_count": 1000, "own_files_per_rank_ratio": 1.0}, state="clear"),

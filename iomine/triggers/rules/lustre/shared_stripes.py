@@ -11,11 +11,28 @@ OST are left out, where ranks meet whatever the stripes. Holes in what was writt
 too high.
 """
 
+from iomine.triggers.gathering import Texts, where_gathered
 from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
 
 _SHARED = {"shared_stripe_ratio": 0.9, "shared_stripe_count": 4096, "host_count": 8}
+
+_TEXTS = Texts(
+    finding=(
+        "{shared_stripe_count} stripes ({shared_stripe_ratio:.0%} of those written) were written by several ranks, on "
+        "{host_count} nodes; most of them of {shared_stripe_path}."
+    ),
+    advice=(
+        "Let each stripe of {shared_stripe_path} be written by one node. In your own format, begin the part of each rank at a "
+        "multiple of the stripe size (`lfs getstripe -S`), and pad it up to one. Most effort: store the pieces of a rank "
+        "together instead of interleaved with those of others."
+    ),
+    gathering=(
+        "Least effort: write collectively through MPI-IO with the hint romio_cb_write=enable; aggregators on Lustre then get "
+        "whole stripes each (striping_unit gives their size)."
+    ),
+)
 
 TRIGGER = Trigger(
     code="LUSTRE-301",
@@ -30,18 +47,25 @@ TRIGGER = Trigger(
         Above("shared_stripe_count", 100, why="Our own choice: a few locks that go back and forth hurt nobody."),
         Above("host_count", 1, why="Ranks of one node share its locks."),
     ),
-    finding=(
-        "{shared_stripe_count} stripes ({shared_stripe_ratio:.0%} of those written) were written by several ranks, on "
-        "{host_count} nodes; most of them of {shared_stripe_path}."
-    ),
-    advice=(
-        "Let each stripe of {shared_stripe_path} be written by one node. Least effort: write collectively through MPI-IO with "
-        "the hint romio_cb_write=enable; aggregators on Lustre then get whole stripes each (striping_unit gives their size). "
-        "In your own format, begin the part of each rank at a multiple of the stripe size (`lfs getstripe -S`), and pad it "
-        "up to one. Most effort: store the pieces of a rank together instead of interleaved with those of others."
-    ),
+    finding=_TEXTS.finding,
+    advice=f"{_TEXTS.advice} {_TEXTS.gathering}",
+    instead=where_gathered("write", _TEXTS),
     cases=(
         Case("interleaved pieces of eight nodes", {**_SHARED, "shared_stripe_core_seconds": 400.0}, state="fired"),
+        Case(
+            "with all that may be known of gathering",
+            {
+                **_SHARED,
+                "shared_stripe_core_seconds": 400.0,
+                "gathered_write_count": 10000,
+                "left_write_count": 200,
+                "write_forwarder_count": 16,
+                "collective_write_gathering_ratio": 50.0,
+                "buffered_write_gathering_ratio": 50.0,
+                "vain_write_gathering_ratio": 1.2,
+            },
+            state="fired",
+        ),
         Case("exactly on the threshold of the share", {**_SHARED, "shared_stripe_ratio": 0.5}, state="clear"),
         Case("exactly on the threshold of the count", {**_SHARED, "shared_stripe_count": 100}, state="clear"),
         Case("exactly on the threshold of the nodes", {**_SHARED, "host_count": 1}, state="clear"),

@@ -12,11 +12,28 @@ little, so the share of the time keeps most of them out. Reads through `mmap` ar
 that every rank waits for, such as a header, do not show in a share of the count.
 """
 
+from iomine.triggers.gathering import Texts, where_gathered
 from iomine.triggers.inputs import READS, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
 
+_TEXTS = Texts(
+    finding=(
+        "{small_read_count} of {read_count} reads ({small_read_ratio:.0%}) were small and took "
+        "{small_read_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_read_path}."
+    ),
+    advice=(
+        "Read {small_read_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
+        "buffering= of Python's open); with HDF5, make the chunk cache hold the chunks in use (H5Pset_chunk_cache). Next: "
+        "read a block of several MiB into memory and serve the {small_read_count} small pieces from there. Many small files, "
+        "each read whole, are better packed into few."
+    ),
+    gathering=(
+        "Where ranks read pieces of one shared file, read collectively (MPI_File_read_at_all; H5Pset_dxpl_mpio in HDF5), so that "
+        "few ranks fetch large blocks for all."
+    ),
+)
 TRIGGER = Trigger(
     code="POSIX-101",
     view="log_requests",
@@ -29,17 +46,9 @@ TRIGGER = Trigger(
             why="Our own choice: what takes a twentieth of that time is not worth rewriting a program for.",
         ),
     ),
-    finding=(
-        "{small_read_count} of {read_count} reads ({small_read_ratio:.0%}) were small and took "
-        "{small_read_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_read_path}."
-    ),
-    advice=(
-        "Read {small_read_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
-        "buffering= of Python's open); with HDF5, make the chunk cache hold the chunks in use (H5Pset_chunk_cache). Next: "
-        "read a block of several MiB into memory and serve the {small_read_count} small pieces from there. Where ranks "
-        "read pieces of one shared file, read collectively (MPI_File_read_at_all; H5Pset_dxpl_mpio in HDF5), so that few "
-        "ranks fetch large blocks for all. Many small files, each read whole, are better packed into few."
-    ),
+    finding=_TEXTS.finding,
+    advice=f"{_TEXTS.advice} {_TEXTS.gathering}",
+    instead=where_gathered("read", _TEXTS),
     cases=(
         Case(
             "half of many reads, a third of the time",
@@ -49,6 +58,23 @@ TRIGGER = Trigger(
                 "small_read_count": 5000,
                 "read_count": 10000,
                 "small_read_core_seconds": 12.5,
+            },
+            state="fired",
+        ),
+        Case(
+            "half of many reads, with all that may be known of gathering",
+            {
+                "small_read_ratio": 0.5,
+                "small_read_seconds_ratio": 0.33,
+                "small_read_count": 5000,
+                "read_count": 10000,
+                "small_read_core_seconds": 12.5,
+                "gathered_read_count": 10000,
+                "left_read_count": 200,
+                "read_forwarder_count": 16,
+                "collective_read_gathering_ratio": 50.0,
+                "buffered_read_gathering_ratio": 50.0,
+                "vain_read_gathering_ratio": 1.2,
             },
             state="fired",
         ),

@@ -13,11 +13,28 @@ the time keeps most of them out. What the cache flushes after the program closed
 and writes through `mmap` are not seen at all.
 """
 
+from iomine.triggers.gathering import Texts, where_gathered
 from iomine.triggers.inputs import TRACE, WRITES
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
 
+_TEXTS = Texts(
+    finding=(
+        "{small_write_count} of {write_count} writes ({small_write_ratio:.0%}) were small and took "
+        "{small_write_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_write_path}."
+    ),
+    advice=(
+        "Write {small_write_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
+        "buffering= of Python's open) and do not flush after each line; with HDF5, choose chunks of a MiB or more that the "
+        "chunk cache can hold (H5Pset_chunk_cache). Next: gather the {small_write_count} small pieces in memory and write "
+        "them in blocks of several MiB."
+    ),
+    gathering=(
+        "Where ranks write pieces of one shared file, write collectively (MPI_File_write_at_all; H5Pset_dxpl_mpio in HDF5), so "
+        "that few ranks send large blocks for all."
+    ),
+)
 TRIGGER = Trigger(
     code="POSIX-102",
     view="log_requests",
@@ -30,17 +47,9 @@ TRIGGER = Trigger(
             why="Our own choice: what takes a twentieth of that time is not worth rewriting a program for.",
         ),
     ),
-    finding=(
-        "{small_write_count} of {write_count} writes ({small_write_ratio:.0%}) were small and took "
-        "{small_write_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_write_path}."
-    ),
-    advice=(
-        "Write {small_write_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
-        "buffering= of Python's open) and do not flush after each line; with HDF5, choose chunks of a MiB or more that the "
-        "chunk cache can hold (H5Pset_chunk_cache). Next: gather the {small_write_count} small pieces in memory and write "
-        "them in blocks of several MiB. Where ranks write pieces of one shared file, write collectively "
-        "(MPI_File_write_at_all; H5Pset_dxpl_mpio in HDF5), so that few ranks send large blocks for all."
-    ),
+    finding=_TEXTS.finding,
+    advice=f"{_TEXTS.advice} {_TEXTS.gathering}",
+    instead=where_gathered("write", _TEXTS),
     cases=(
         Case(
             "half of many writes, a third of the time",
@@ -50,6 +59,23 @@ TRIGGER = Trigger(
                 "small_write_count": 5000,
                 "write_count": 10000,
                 "small_write_core_seconds": 12.5,
+            },
+            state="fired",
+        ),
+        Case(
+            "half of many writes, with all that may be known of gathering",
+            {
+                "small_write_ratio": 0.5,
+                "small_write_seconds_ratio": 0.33,
+                "small_write_count": 5000,
+                "write_count": 10000,
+                "small_write_core_seconds": 12.5,
+                "gathered_write_count": 10000,
+                "left_write_count": 200,
+                "write_forwarder_count": 16,
+                "collective_write_gathering_ratio": 50.0,
+                "buffered_write_gathering_ratio": 50.0,
+                "vain_write_gathering_ratio": 1.2,
             },
             state="fired",
         ),
