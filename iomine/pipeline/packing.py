@@ -14,10 +14,12 @@ import json
 import os
 import pwd
 import tarfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple, Self
 
@@ -51,6 +53,7 @@ MOST_FILES: Final = 1000
 _BATCH_BYTES: Final = 4 * MIB
 _PRIVATE_FILE: Final = 0o640
 _OWNER_BYTES: Final = 31
+_EMPTY_HEADER: Final = tarfile.TarInfo().tobuf(tarfile.USTAR_FORMAT)
 
 
 @dataclass(slots=True)
@@ -86,6 +89,8 @@ class _Source:
 _Row = Mapping[str, Any]
 # Rows of the index by tar file and place.
 _Rows = dict[tuple[str, int], _Row]
+# What was written by this very run: for each tar file, the end of each stretch by its beginning.
+_Written = defaultdict[str, dict[int, int]]
 
 
 def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = False) -> Packed:
@@ -108,9 +113,10 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
     sources: list[_Source] = []
     with _as_output_errors(into):
         into.mkdir(parents=True, exist_ok=True)
-        rows = _known_now(into, {}).rows
+        written = _Written(dict)
+        rows = _known_now(into, {}, written).rows
         known = {row["sha256"] for row in rows.values()}
-        with _Batches(into, files, rows) as batches:
+        with _Batches(into, files, rows, written) as batches:
             for path, name in _candidates(paths, into, done):
                 if (read := _read(path, done)) is None:
                     continue
@@ -124,7 +130,7 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
                 batches.add(name, data, status, digest.digest())
                 done.packed += 1
                 done.packed_bytes += len(data)
-        rows, _, done.gaps = _write_index(into, rows)
+        rows, _, done.gaps = _write_index(into, rows, written)
     if remove:
         _remove(sources, into, rows, done)
     return done
@@ -135,6 +141,8 @@ def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[tup
     seen: set[str] = set()
     inside = f"{into.absolute()}{os.sep}"
     for top in paths:
+        # Paths below it begin with it, so that names are what follows its folder.
+        folder = str(top.absolute().parent).rstrip(os.sep) + os.sep
         found = [each for each in find([top], 1 << 63) if not each.path.startswith(inside) and not is_archive(each.path)]
         for number, candidate in enumerate(found, start=1):
             progress.report("pack", number, len(found))
@@ -144,12 +152,12 @@ def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[tup
             if candidate.reason:
                 done.rejects.append((shown(candidate.path), candidate.reason))
             else:
-                yield candidate.path, os.path.relpath(candidate.path, top.absolute().parent)
+                yield candidate.path, candidate.path.removeprefix(folder)
 
 
 def _read(path: str, done: Packed) -> tuple[bytes, os.stat_result] | None:
     try:
-        with Path(path).open("rb", buffering=0) as file:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  a Path takes as long as the rest
             return file.readall(), os.fstat(file.fileno())
     except OSError as error:
         done.rejects.append((shown(path), f"The file cannot be read: {error.strerror}."))
@@ -159,9 +167,10 @@ def _read(path: str, done: Packed) -> tuple[bytes, os.stat_result] | None:
 class _Batches:
     """Gathers logs by tar file, and writes a batch when it is full."""
 
-    def __init__(self, into: Path, files: int, rows: _Rows) -> None:
-        self._into, self._files, self._rows = into, files, rows
-        self._batches: dict[str, list[tuple[bytes, _Row, int]]] = {}
+    def __init__(self, into: Path, files: int, rows: _Rows, written: _Written) -> None:
+        self._into, self._files, self._rows, self._written = into, files, rows, written
+        # Header, bytes and what fills the last block of each log, and its row.
+        self._batches: dict[str, list[tuple[tuple[bytes, bytes, bytes], _Row]]] = {}
         self._sizes: dict[str, int] = {}
         self._names = {(row["file"], row["name"]) for row in rows.values()}
 
@@ -193,7 +202,7 @@ class _Batches:
             "modified_at": changed,
             "night": night_of(data),
         }
-        self._batches.setdefault(file, []).append((header + data + bytes(-len(data) % BLOCK), row, len(header)))
+        self._batches.setdefault(file, []).append(((header, data, bytes(-len(data) % BLOCK)), row))
         self._sizes[file] = self._sizes.get(file, 0) + len(data)
         if self._sizes[file] >= _BATCH_BYTES:
             self._flush(file)
@@ -201,10 +210,13 @@ class _Batches:
     def _flush(self, file: str) -> None:
         batch = self._batches.pop(file)
         self._sizes[file] = 0
-        begin = _append(self._into / file, b"".join(piece for piece, _, _ in batch))
-        for piece, row, header_bytes in batch:
-            self._rows[file, begin + header_bytes] = {**row, "offset_bytes": begin + header_bytes}
-            begin += len(piece)
+        data = b"".join(chain.from_iterable(pieces for pieces, _ in batch))
+        begin = _append(self._into / file, data)
+        self._written[file][begin] = begin + len(data)
+        for pieces, row in batch:
+            offset = begin + len(pieces[0])
+            self._rows[file, offset] = {**row, "offset_bytes": offset}
+            begin += sum(map(len, pieces))
 
 
 def _append(path: Path, data: bytes) -> int:
@@ -253,6 +265,19 @@ def _write(file: int, data: bytes, at: int) -> None:
 
 
 def _header(name: str, size: int, *, modified_at: int = 0, uid: int = 0, owner: str = "", link: str = "") -> bytes:
+    """The header of a member; a plain one is filled into an empty one, in a fifth of the time that tarfile takes."""
+    texts = [
+        (at, text.encode("utf-8", "surrogateescape"), room)
+        for at, text, room in ((0, name, 100), (157, link, 100), (265, owner, 32))
+    ]
+    numbers = ((108, uid, 7), (124, size, 11), (136, max(modified_at, 0), 11))
+    if all(len(text) <= room for _, text, room in texts) and all(number < 8**digits for _, number, digits in numbers):
+        block = bytearray(_EMPTY_HEADER)
+        for at, text, _ in (*texts, *((at, b"%0*o" % (digits, number), digits) for at, number, digits in numbers)):
+            block[at : at + len(text)] = text
+        block[148:156] = b" " * 8
+        block[148:155] = b"%06o\0" % sum(block)
+        return bytes(block)
     header = tarfile.TarInfo(name)
     header.size, header.mtime, header.uid, header.uname, header.linkname = size, max(modified_at, 0), uid, owner, link
     try:
@@ -284,7 +309,7 @@ class _Known(NamedTuple):
     gaps: int
 
 
-def _known_now(into: Path, own: _Rows) -> _Known:
+def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
     """What the index says, what is known beside it, and what tar files have beyond that."""
     table, covered = read_index(into)
     rows = dict(own)
@@ -296,8 +321,8 @@ def _known_now(into: Path, own: _Rows) -> _Known:
     for path in sorted(into.glob(f"*{SUFFIX}")):
         at = covered.get(path.name, 0)
         with _opened(path) as file:
-            first_gap = _fill_holes(file, at)
-            for member in walk(file, at):
+            first_gap = _fill_holes(file, at, written[path.name])
+            for member in walk(file, at, written[path.name]):
                 if member.name == GAP:
                     gaps += 1
                     first_gap = min(first_gap, member.offset - BLOCK)
@@ -320,10 +345,10 @@ def _row_of(file: str, member: Member, data: bytes) -> _Row:
     }
 
 
-def _fill_holes(file: int, at: int) -> int:
+def _fill_holes(file: int, at: int, passed: Mapping[int, int]) -> int:
     """Makes gaps of what is all zeros, where a writer was killed between taking room and saying so; gives the file's end."""
     with _locked(file):
-        holes = [member for member in walk(file, at) if member.name == GAP]
+        holes = [member for member in walk(file, at, passed) if member.name == GAP]
         for hole in holes:
             begin = hole.offset - BLOCK
             if os.pread(file, BLOCK, begin) == bytes(BLOCK):
@@ -332,10 +357,10 @@ def _fill_holes(file: int, at: int) -> int:
         return os.fstat(file).st_size
 
 
-def _write_index(into: Path, own: _Rows) -> _Known:
+def _write_index(into: Path, own: _Rows, written: _Written) -> _Known:
     """Writes the index of all that is in an archive, and gives that; another may have packed meanwhile."""
     with _opened(into / ".lock") as lock, _locked(lock):
-        known = _known_now(into, own)
+        known = _known_now(into, own, written)
         rows = [known.rows[key] for key in sorted(known.rows)]
         table = pa.Table.from_pylist(rows, INDEX_SCHEMA)
         table = table.replace_schema_metadata({COVERED: json.dumps(known.covered).encode()})

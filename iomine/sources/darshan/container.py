@@ -7,7 +7,7 @@ is one or more compressed streams laid end to end, since each rank may have comp
 
 import bz2
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Final, Protocol
@@ -212,11 +212,12 @@ def _gzip_reason(data: bytes) -> str:
     return "This is a gzip file, but not a Darshan log."
 
 
-def open_container(data: bytes) -> Container:
+def open_container(data: bytes, *, is_for_job: bool = False) -> Container:
     """Takes a log's bytes apart.
 
     Args:
         data: all bytes of the file.
+        is_for_job: leaves out the map of modules, which takes longest, where only the job record is asked for.
 
     Raises:
         UnreadableError: these are not the bytes of a Darshan log of format 3.x.
@@ -239,24 +240,26 @@ def open_container(data: bytes) -> Container:
     header = era.header(order)
     if len(data) < 16 + header.size:
         raise UnreadableError(f"The file ends inside its header, after {len(data):,} bytes.")
-    compression, flags, *numbers = header.unpack_from(data, 16)
+    compression, flags, *names_at = struct.unpack_from(f"{order}B{era.flags}2Q", data, 16)
     if compression not in (_ZLIB, _BZIP2, _PLAIN):
         raise UnreadableError(f"The log is compressed in a way that Darshan does not know (code {compression}).")
-    maps, versions = numbers[: -era.slots], numbers[-era.slots :]
-    names_at, *modules_at = zip(maps[::2], maps[1::2], strict=True)
     job_at = 16 + header.size
     if names_at[0] < job_at:
         raise UnreadableError("The header's map places the names inside the header: the file is damaged.")
-    regions = tuple(
-        Region(
-            era.modules[id_] if id_ < len(era.modules) else f"module {id_}",
-            id_,
-            versions[id_],
-            offset,
-            length,
-            bool(flags >> id_ & 1),
-        )
-        for id_, (offset, length) in enumerate(modules_at)
-        if length
-    )
-    return Container(data, version, order, era, compression, job_at, names_at, regions)
+    regions = () if is_for_job else tuple(_regions(era, flags, header.unpack_from(data, 16)[4:]))
+    return Container(data, version, order, era, compression, job_at, (names_at[0], names_at[1]), regions)
+
+
+def _regions(era: Era, flags: int, numbers: Sequence[int]) -> Iterator[Region]:
+    """The modules of a log.
+
+    Args:
+        era: layout of its header.
+        flags: which of them are partial.
+        numbers: offset and length of each slot, and after them the version of each.
+    """
+    versions = numbers[-era.slots :]
+    for id_, (offset, length) in enumerate(zip(numbers[: 2 * era.slots : 2], numbers[1 : 2 * era.slots : 2], strict=True)):
+        if length:
+            module = era.modules[id_] if id_ < len(era.modules) else f"module {id_}"
+            yield Region(module, id_, versions[id_], offset, length, bool(flags >> id_ & 1))

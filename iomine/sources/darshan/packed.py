@@ -131,18 +131,22 @@ def members(archive: str) -> Iterator[Member]:
                 yield member._replace(name=name)
 
 
-def walk(file: int, at: int = 0) -> Iterator[Member]:
+def walk(file: int, at: int = 0, passed: Mapping[int, int] | None = None) -> Iterator[Member]:
     """What is in an archive from some place on, gaps among it, each with its place.
 
     Args:
         file: descriptor of the archive.
         at: where a header begins.
+        passed: stretches that are known already, and are not looked at: the end of each by its beginning.
 
     Raises:
         OSError: the archive cannot be read.
     """
     end, long_name = os.fstat(file).st_size, ""
     while at + BLOCK <= end:
+        if passed and at in passed:
+            at = passed[at]
+            continue
         block = os.pread(file, BLOCK, at)
         if block == _ZEROS:
             after = _after_zeros(file, at, end)
@@ -150,17 +154,11 @@ def walk(file: int, at: int = 0) -> Iterator[Member]:
                 yield Member(GAP, at + BLOCK, after - at - BLOCK, 0.0, "", 0, "")
             at = after
             continue
-        try:
-            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-        except (tarfile.HeaderError, ValueError, OverflowError) as error:
-            yield _unreadable(
-                f"at byte {at}", at, f"This is no header of a tar file ({error}), and what follows cannot be found."
-            )
+        header = _header_in(block)
+        if isinstance(header, str):
+            yield _unreadable(f"at byte {at}", at, f"{header}, and what follows cannot be found.")
             return
         size, at = header.size, at + BLOCK
-        if size < 0:
-            yield _unreadable(f"at byte {at - BLOCK}", at, "Its header gives a negative size, and what follows cannot be found.")
-            return
         if header.type in _LONG and size <= _MOST_EXTENDED_BYTES:
             long_name = _long_name(header.type, os.pread(file, size, at)) or long_name
         elif header.type not in _SILENT:
@@ -169,6 +167,15 @@ def walk(file: int, at: int = 0) -> Iterator[Member]:
                 yield _member(header, name, at, end)
         if header.type not in _EMPTY:
             at += -(-size // BLOCK) * BLOCK
+
+
+def _header_in(block: bytes) -> tarfile.TarInfo | str:
+    """The header of a member, or why it is none."""
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError, OverflowError) as error:
+        return f"This is no header of a tar file ({error})"
+    return header if header.size >= 0 else "Its header gives a negative size"
 
 
 def _after_zeros(file: int, at: int, end: int) -> int:

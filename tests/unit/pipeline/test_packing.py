@@ -83,6 +83,25 @@ def test_each_log_is_packed_once_and_every_tool_lists_it(tmp_path: Path) -> None
     assert (3, sorted(below("logs", files))) == (len(tars), sorted(name for names in listed for name in names))
 
 
+@given(
+    st.text(st.characters(min_codepoint=1), min_size=1, max_size=120),
+    st.integers(0, 8**12),
+    st.integers(-1, 8**12),
+    st.integers(0, 2**32),
+    st.text(st.characters(min_codepoint=1, codec="utf-8"), max_size=31),
+)
+def test_headers_are_those_of_tarfile(name: str, size: int, modified_at: int, uid: int, owner: str) -> None:
+    """Whether they are plain, or names and numbers need another form."""
+    header = info(name, link=f"sha256:{'a' * 64}")
+    header.size, header.mtime, header.uid, header.uname = size, max(modified_at, 0), uid, owner
+    made_here = packing._header(name, size, modified_at=modified_at, uid=uid, owner=owner, link=header.linkname)
+    try:
+        expected = header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "surrogateescape")
+    except ValueError:
+        expected = header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    assert expected == made_here
+
+
 def test_the_index_can_be_made_anew(tmp_path: Path) -> None:
     """Without its index, or with one that is none, an archive gives the same logs, and packing writes the same index."""
     made(tmp_path / "logs", 30)

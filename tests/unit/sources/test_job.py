@@ -3,9 +3,10 @@
 import datetime as dt
 
 import pytest
-from writing import EXE, METADATA, MOUNTS, RUN_SECONDS, START, Blueprint, job, words
+from writing import EXE, METADATA, MOUNTS, RUN_SECONDS, START, Blueprint, job, words, write
 
 from iomine.errors import UnreadableError
+from iomine.sources.darshan.identity import night_of
 from iomine.sources.darshan.job import user_from
 
 
@@ -15,6 +16,15 @@ def test_a_run_of_the_future(read, tmp_path) -> None:
     log = read(Blueprint(job=job(start=end - 100, end=end)))
     assert (None, None, None, 100) == (log.job.start_at, log.job.end_at, log.job.night, log.job.run_seconds)
     assert "the run ends in the future, on 2999-01-01, so its clock was wrong" == log.doubt
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("version", "layout"), [("3.41", "3.41"), ("3.41", "3.10"), ("3.10", "3.10"), ("3.00", "3.00")])
+@pytest.mark.parametrize("end", [0, START + RUN_SECONDS, 32_472_144_000])
+def test_the_night_alone(order: str, version: str, layout: str, end: int, read) -> None:
+    """It is that of the whole record, for every layout, and for clocks that were never set."""
+    blueprint = Blueprint(version=version, order=order, job=job(order, layout, start=0, end=end))
+    assert read(blueprint).job.night == night_of(write(blueprint))
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
