@@ -93,23 +93,63 @@ _Rows = dict[tuple[str, int], _Row]
 _Written = defaultdict[str, dict[int, int]]
 
 
+def packed_count(archive: Path) -> int | None:
+    """How many logs the index of an archive names; None where it cannot be read."""
+    try:
+        return int(pq.read_metadata(archive / INDEX).num_rows)
+    except (OSError, pa.ArrowException):
+        return None
+
+
+class ToPack(NamedTuple):
+    """A log that is to be packed.
+
+    Attributes:
+        path: where it is.
+        name: its name in the archive.
+        sha256: in hex, of the bytes that alone are to be packed; empty where any are.
+    """
+
+    path: str
+    name: str
+    sha256: str = ""
+
+
 def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = False) -> Packed:
     """Packs all logs under some paths into an archive, each once.
 
     Args:
         paths: folders and files.
-        into: folder of the archive, made where there is none. Several may pack into it at the same time.
-        files: over how many tar files logs are spread, by their digests.
-        remove: removes a source once its bytes were read back from the archive and are the same.
+        into: as of `pack_each`.
+        files: as of `pack_each`.
+        remove: as of `pack_each`.
 
     Raises:
         UsageError: a path does not exist, or there are to be too many files.
         InputError: a path cannot be opened.
         OutputError: the archive cannot be written; no source was removed that is not in it.
     """
+    done = Packed()
+    return pack_each(_candidates(paths, into, done), into, files, remove=remove, done=done)
+
+
+def pack_each(logs: Iterable[ToPack], into: Path, files: int = 1, *, remove: bool = False, done: Packed | None = None) -> Packed:
+    """Packs logs into an archive, each once.
+
+    Args:
+        logs: the logs.
+        into: folder of the archive, made where there is none. Several may pack into it at the same time.
+        files: over how many tar files logs are spread, by their digests.
+        remove: removes a source once its bytes were read back from the archive and are the same.
+        done: what came of packing so far.
+
+    Raises:
+        UsageError: there are to be too many files.
+        OutputError: the archive cannot be written; no source was removed that is not in it.
+    """
     if not 1 <= files <= MOST_FILES:
         raise UsageError(f"Logs can be spread over 1 to {MOST_FILES} files, not {files}.")
-    done = Packed()
+    done = done or Packed()
     sources: list[_Source] = []
     with _as_output_errors(into):
         into.mkdir(parents=True, exist_ok=True)
@@ -117,11 +157,14 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
         rows = _known_now(into, {}, written).rows
         known = {row["sha256"] for row in rows.values()}
         with _Batches(into, files, rows, written) as batches:
-            for path, name in _candidates(paths, into, done):
+            for path, name, sha256 in logs:
                 if (read := _read(path, done)) is None:
                     continue
                 data, status = read
                 digest = hashlib.sha256(data)
+                if sha256 and sha256 != digest.hexdigest():
+                    done.rejects.append((shown(path), "It stays: it changed since it was read, and the next sweep will read it."))
+                    continue
                 sources.append(_Source(path, (status.st_size, status.st_mtime_ns), digest.hexdigest()))
                 if digest.digest() in known:
                     done.known += 1
@@ -136,13 +179,11 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
     return done
 
 
-def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[tuple[str, str]]:
-    """Path of each log, and its name in the archive: from the last part of the path that was given on."""
+def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[ToPack]:
+    """Each log under some paths."""
     seen: set[str] = set()
     inside = f"{into.absolute()}{os.sep}"
     for top in paths:
-        # Paths below it begin with it, so that names are what follows its folder.
-        folder = str(top.absolute().parent).rstrip(os.sep) + os.sep
         found = [each for each in find([top], 1 << 63) if not each.path.startswith(inside) and not is_archive(each.path)]
         for number, candidate in enumerate(found, start=1):
             progress.report("pack", number, len(found))
@@ -152,7 +193,12 @@ def _candidates(paths: Sequence[Path], into: Path, done: Packed) -> Iterator[tup
             if candidate.reason:
                 done.rejects.append((shown(candidate.path), candidate.reason))
             else:
-                yield candidate.path, candidate.path.removeprefix(folder)
+                yield ToPack(candidate.path, name_below(top, candidate.path))
+
+
+def name_below(top: Path, path: str) -> str:
+    """The name in an archive of a log that was found under a path: from the last part of that on."""
+    return path.removeprefix(str(top.absolute().parent).rstrip(os.sep) + os.sep)
 
 
 def _read(path: str, done: Packed) -> tuple[bytes, os.stat_result] | None:

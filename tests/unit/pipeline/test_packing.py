@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
-from sweeping import judge_by_one, rows
+from sweeping import judge_by_one, rows, write_no_reports
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app
@@ -244,6 +244,67 @@ def test_packed_logs_are_swept_as_those_of_a_folder(tmp_path: Path, monkeypatch:
     assert rows(tmp_path / "folder", asked) == rows(tmp_path / "packed", asked)
     assert all(".tar#" in row["path"] for row in rows(tmp_path / "packed", "SELECT path FROM logs"))
     assert [of_folder.ingested] * 2 == [swept("packed", paths).known for paths in (logs, tmp_path / "a")]
+
+
+@pytest.fixture
+def two_nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a log of 2015 and one of 2017, and a warehouse whose site has old logs packed."""
+    logs = SHARED_DATA / "darshan/darshan-ruby"
+    if not logs.exists():
+        pytest.skip(NOT_HERE)
+    judge_by_one(monkeypatch)
+    write_no_reports(monkeypatch)
+    (tmp_path / "logs/deep").mkdir(parents=True)
+    for log in logs.iterdir():
+        (tmp_path / "logs/deep" / log.name).write_bytes(log.read_bytes())
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/retention.toml").write_text(f'[pack]\nafter_days = 1\ninto = "{tmp_path}/old"\nremove = true\n')
+    return tmp_path
+
+
+def swept_with_settings(folder: Path) -> Summary:
+    paths = tuple(path for path in (folder / "logs", folder / "old") if path.exists())
+    return run(Settings(paths, folder / "w", workers=1))
+
+
+def test_a_sweep_packs_logs_past_their_days(two_nights: Path) -> None:
+    """The old one goes from the folder into the archive, where the next sweep knows it; the newest night stays."""
+    old, new = "logs/deep/ior1.darshan", "logs/deep/ior_dxt.darshan"
+    data = (two_nights / old).read_bytes()
+    first = swept_with_settings(two_nights)
+    assert (2, 1, 1, ()) == (first.ingested, first.packed, first.removed, first.unpacked)
+    assert (False, True, {old: data}) == ((two_nights / old).exists(), (two_nights / new).exists(), contents(two_nights / "old"))
+    again = swept_with_settings(two_nights)
+    assert (2, 2, 0, 0, 0) == (again.found, again.known, again.rejected, again.packed, again.removed)
+
+
+def test_a_sweep_packs_only_what_it_has_read(two_nights: Path) -> None:
+    """A log that is known leaves as well; a file that is no log stays, and one that changed since is left for the next."""
+    (two_nights / "w/retention.toml").rename(two_nights / "later.toml")
+    (two_nights / "logs/none.darshan").write_bytes(b"no log")
+    assert (2, 1, 0) == ((none := swept_with_settings(two_nights)).ingested, none.rejected, none.packed)
+    (two_nights / "later.toml").rename(two_nights / "w/retention.toml")
+    assert (2, 1, 1) == ((known := swept_with_settings(two_nights)).known, known.rejected, known.packed)
+    assert {"none.darshan", "ior_dxt.darshan"} == {path.name for path in (two_nights / "logs").rglob("*.darshan")}
+    changed = two_nights / "logs/none.darshan"
+    done = packing.pack_each([packing.ToPack(str(changed), "x.darshan", "0" * 64)], two_nights / "other", remove=True)
+    ((_, reason),) = done.rejects
+    assert (0, 0, True, True) == (done.packed, done.removed, "changed since it was read" in reason, changed.exists())
+
+
+def test_a_sweep_ends_well_where_packing_cannot(two_nights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is a warning: the logs are read and published, and stay where they are; the next sweep packs them."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        done = swept_with_settings(two_nights)
+    (fault,) = done.unpacked
+    assert (2, 0, 0, True) == (done.ingested, done.packed, done.removed, "No space left on device" in fault)
+    assert 2 == len([*(two_nights / "logs").rglob("*.darshan")])
+    assert (1, 1, ()) == ((again := swept_with_settings(two_nights)).packed, again.removed, again.unpacked)
 
 
 def test_hostile_members_are_candidates_or_nothing(tmp_path: Path) -> None:
