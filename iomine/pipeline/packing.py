@@ -356,19 +356,31 @@ class _Known(NamedTuple):
 
 
 def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
-    """What the index says, what is known beside it, and what tar files have beyond that."""
+    """What the index says, what is known beside it, and what tar files have beyond that.
+
+    Raises:
+        OutputError: a tar file ends within something, or has no header where one should be.
+    """
+    paths = sorted(into.glob(f"*{SUFFIX}"))
     table, covered = read_index(into)
+    # Of a file that is shorter than the index knows it, or gone, nothing is known.
+    covered = {path.name: covered[path.name] for path in paths if covered.get(path.name, 1 << 63) <= path.stat().st_size}
     rows = dict(own)
     if table is not None:
         for row in table.set_column(6, "modified_at", table["modified_at"].cast(pa.int64())).to_pylist():
-            rows[row["file"], row["offset_bytes"]] = row
+            if row["file"] in covered:
+                rows[row["file"], row["offset_bytes"]] = row
     gaps = 0
     now: dict[str, int] = {}
-    for path in sorted(into.glob(f"*{SUFFIX}")):
+    for path in paths:
         at = covered.get(path.name, 0)
         with _opened(path) as file:
             first_gap = _fill_holes(file, at, written[path.name])
             for member in walk(file, at, written[path.name]):
+                if member.is_end:
+                    raise OutputError(
+                        f"{path} is damaged at byte {member.offset}: move it away, or what is packed into it may be lost."
+                    )
                 if member.name == GAP:
                     gaps += 1
                     first_gap = min(first_gap, member.offset - BLOCK)
@@ -424,8 +436,8 @@ def _remove(sources: Iterable[_Source], into: Path, rows: _Rows, done: Packed) -
     for source in sources:
         row = at[source.sha256]
         try:
-            with _opened(into / row["file"]) as file:
-                data = os.pread(file, row["length_bytes"], row["offset_bytes"])
+            with (into / row["file"]).open("rb", buffering=0) as file:
+                data = os.pread(file.fileno(), row["length_bytes"], row["offset_bytes"])
             status = Path(source.path).stat()
             if hashlib.sha256(data).hexdigest() != source.sha256:
                 done.rejects.append((shown(source.path), "It stays: what was read back from the archive is not the same."))

@@ -12,8 +12,10 @@ import tarfile
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archive_mutations import outcomes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
@@ -379,6 +381,90 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made(folder / "logs", 6, 900)
     pack([folder / "logs"], folder / "a")
     return folder / "a"
+
+
+def test_names_that_an_index_cannot_tell_apart(tmp_path: Path) -> None:
+    """Two writers at once may pack logs of one name, and names need not be UTF-8: each log is found."""
+    names = ["u_x_id1_1-2-3-4_1.darshan", "u\\xff.darshan", "u\udcff.darshan"]
+    for folder, name in [("logs", names[0]), *(("logs", name) for name in names[1:])]:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_bytes(name.encode("utf-8", "surrogateescape"))
+    pack([tmp_path / "logs"], tmp_path / "a")
+    (tar,) = (tmp_path / "a").glob("*.tar")
+    twin = packing._header(f"logs/{names[0]}", 4) + b"twin" + bytes(BLOCK - 4)
+    packing._append(tar, twin)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    expected = {b"twin", *(name.encode("utf-8", "surrogateescape") for name in names)}
+    assert expected == {*contents(tmp_path / "a").values()}
+    (tmp_path / "a" / INDEX).unlink()
+    os.utime(tar)
+    assert expected == {*contents(tmp_path / "a").values()}
+
+
+def test_an_index_names_no_file_but_those_beside_it(tmp_path: Path) -> None:
+    """One that names others is none, and nothing is made where it points."""
+    files = made(tmp_path / "logs", 3)
+    pack([tmp_path / "logs"], tmp_path / "a/deep")
+    index = tmp_path / "a/deep" / INDEX
+    table = pq.read_table(index)
+    place = table.column_names.index("file")
+    pq.write_table(table.set_column(place, "file", pa.array(["../escaped.tar"] * 3)), index)
+    done = pack([tmp_path / "logs"], tmp_path / "a/deep", remove=True)
+    assert (0, 3, 3, []) == (done.packed, done.known, done.removed, [*(tmp_path / "a").glob("*.tar")])
+    assert below("logs", files) == contents(tmp_path / "a/deep")
+
+
+def test_what_was_lost_from_an_archive_is_packed_again(tmp_path: Path) -> None:
+    """A tar file that is gone is not in the index any more; one that is cut short takes nothing, since it would be lost there."""
+    files = made(tmp_path / "logs", 4)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    tar = tmp_path / "a/logs-000.tar"
+    os.truncate(tar, tar.stat().st_size - BLOCK - 100)
+    with pytest.raises(OutputError, match=r"logs-000\.tar is damaged at byte \d+: move it away"):
+        pack([tmp_path / "logs"], tmp_path / "a", remove=True)
+    tar.unlink()
+    done = pack([tmp_path / "logs"], tmp_path / "a", remove=True)
+    assert (4, 4, below("logs", files)) == (done.packed, done.removed, contents(tmp_path / "a"))
+
+
+def test_what_the_index_knows_is_found_beyond_damage(tmp_path: Path) -> None:
+    """A header that is none ends what tar finds; the archive says so, and gives the other logs."""
+    files = made(tmp_path / "logs", 6)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    tar = tmp_path / "a/logs-000.tar"
+    first = next(members(str(tar)))
+    with tar.open("r+b") as file:
+        file.seek(first.offset + -(-first.size_bytes // BLOCK) * BLOCK + 3)
+        file.write(b"\xff" * 20)
+    found = [*members(str(tar))]
+    ((name, reason),) = [(each.name, each.reason) for each in found if each.reason]
+    assert (name.startswith("at byte"), "no header" in reason) == (True, True)
+    assert {*files.values()} == {read_member(path_of(str(tar), each.name)) for each in found if not each.reason}
+
+
+def test_many_gaps_cost_what_they_hold(tmp_path: Path) -> None:
+    """Empty blocks between members are looked through once."""
+    with (tmp_path / "x.tar").open("wb") as file:
+        file.write((bytes(BLOCK) + packing._header("x.darshan", 0)) * 20_000)
+    read_bytes = 0
+    real = os.pread
+
+    def counted(descriptor: int, size: int, at: int) -> bytes:
+        nonlocal read_bytes
+        found = real(descriptor, size, at)
+        read_bytes += len(found)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pread", counted)
+        assert 20_000 == sum(1 for _ in members(str(tmp_path / "x.tar")))
+    assert read_bytes < 10 * (tmp_path / "x.tar").stat().st_size
+
+
+def test_damage_by_chance(tmp_path: Path) -> None:
+    """Logs or rejects, whatever was changed in tar files, names and index; `make fuzz` damages 20,000."""
+    found = outcomes(120, 7, tmp_path)
+    assert {"a log", "refused when found", "unpacked", "packed into"} <= found.keys()
 
 
 _CHANGES = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=6)
