@@ -366,14 +366,18 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
     # Of a file that is shorter than the index knows it, or gone, nothing is known.
     covered = {path.name: covered[path.name] for path in paths if covered.get(path.name, 1 << 63) <= path.stat().st_size}
     rows = dict(own)
+    # The last that the index knows is looked at again: what is added behind it is found only where it ends as it should.
+    lasts: dict[str, int] = {}
     if table is not None:
         for row in table.set_column(6, "modified_at", table["modified_at"].cast(pa.int64())).to_pylist():
-            if row["file"] in covered:
-                rows[row["file"], row["offset_bytes"]] = row
+            file, offset = row["file"], row["offset_bytes"]
+            if file in covered:
+                rows[file, offset] = row
+                lasts[file] = max(lasts.get(file, 0), offset - BLOCK if offset < covered[file] else 0)
     gaps = 0
     now: dict[str, int] = {}
     for path in paths:
-        at = covered.get(path.name, 0)
+        at = lasts.get(path.name, 0)
         with _opened(path) as file:
             first_gap = _fill_holes(file, at, written[path.name])
             for member in walk(file, at, written[path.name]):

@@ -201,6 +201,8 @@ def walk(file: int, at: int = 0, passed: Mapping[int, int] | None = None) -> Ite
             yield from _named_by(header, name, at, end)
         if header.type not in _EMPTY:
             at += -(-size // BLOCK) * BLOCK
+    if long_name:
+        yield _unreadable(f"at byte {at}", at, "The archive ends with the name of a member, and without the member.")
 
 
 def _header_in(block: bytes) -> tarfile.TarInfo | str:
@@ -314,11 +316,13 @@ class _Indexed(Mapping[str, Member]):
     """Members of an archive by name, as its index says; made when they are asked for."""
 
     def __init__(self, table: pa.Table) -> None:
-        self._table = table
+        # One piece of each column, in which a row is found at once.
+        self._columns = {name: table[name].combine_chunks() for name in table.column_names}
         self._rows = {name: row for row, name in enumerate(table["name"].to_pylist())}
 
     def __getitem__(self, name: str) -> Member:
-        return _member_of(self._table.slice(self._rows[name], 1).to_pylist()[0])
+        place = self._rows[name]
+        return _member_of({name: column[place].as_py() for name, column in self._columns.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
