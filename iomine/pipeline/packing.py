@@ -401,7 +401,7 @@ def _row_of(file: str, member: Member, data: bytes) -> _Row:
         "offset_bytes": member.offset,
         "length_bytes": member.size_bytes,
         "name": shown(member.name),
-        "owner": member.user,
+        "owner": shown(member.user),
         "modified_at": int(member.modified_at),
         "night": night_of(data),
     }

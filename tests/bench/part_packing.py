@@ -43,7 +43,7 @@ _STAGES: Final = {
 def measured(options: Options) -> list[Result]:
     """Archives of ten times as many logs each."""
     sizes = [size for size in (1000, 10_000, 100_000) if size <= options.packed]
-    grown = [kept(options, f"packing-{size}", lambda size=size: _measure(options, size)) for size in sizes]  # type: ignore[misc]
+    grown = [kept(options, f"archive-{size}", lambda size=size: _measure(options, size)) for size in sizes]  # type: ignore[misc]
     return [*_speed(grown), *_archive(grown[-1])]
 
 

@@ -24,6 +24,8 @@ _ZLIB, _BZIP2, _PLAIN = 0, 1, 2
 
 # No run has filled this much with records of one module; a region that inflates beyond it was made to do so.
 MAX_REGION_BYTES: Final = 1 * GIB
+# Darshan keeps 4 KiB for the record, the command line and the mounts together. Sweeps look at it outside the reader process.
+_MOST_JOB_BYTES: Final = 64 * KIB
 # Streams are often a few hundred bytes, sometimes megabytes: what is fed to one grows as it goes on.
 _FIRST_CHUNK: Final = 4 * KIB
 _LAST_CHUNK: Final = 64 * KIB
@@ -134,7 +136,7 @@ class Container:
 
     def inflate_job(self) -> Inflated:
         """Bytes of the job region: job record, command line and mounts."""
-        return self._inflate(self.job_at, self.names_at[0] - self.job_at)
+        return self._inflate(self.job_at, self.names_at[0] - self.job_at, _MOST_JOB_BYTES)
 
     def inflate_names(self) -> Inflated:
         """Bytes of the name records."""
@@ -144,21 +146,22 @@ class Container:
         """Bytes of a module's region."""
         return self._inflate(region.offset, region.length)
 
-    def _inflate(self, offset: int, length: int) -> Inflated:
+    def _inflate(self, offset: int, length: int, most_bytes: int | None = None) -> Inflated:
+        most_bytes = most_bytes or MAX_REGION_BYTES
         # A map that points outside the file says that the file was cut off, or lies; either way what is there is bounded.
         missing = offset + length - len(self.data)
         view = memoryview(self.data)[offset : offset + length]
         if self.compression == _PLAIN:
-            inflated = Inflated(bytes(view))
+            inflated = _beyond(most_bytes) if len(view) > most_bytes else Inflated(bytes(view))
         else:
             new = zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor
-            inflated = _inflate_streams(view, new, is_cut=missing > 0)
+            inflated = _inflate_streams(view, new, most_bytes, is_cut=missing > 0)
         if missing > 0:
             return Inflated(inflated.data, f"the file ends {missing:,} bytes before the region does")
         return inflated
 
 
-def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: bool) -> Inflated:
+def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], most_bytes: int, *, is_cut: bool) -> Inflated:
     """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
 
     A stream that fails its checksum may have given wrong bytes long before, so none of it is kept. The same goes for one
@@ -176,11 +179,11 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
             chunk_end = position + chunk_bytes
             try:
                 # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
-                out.write(inflater.decompress(view[position:chunk_end], MAX_REGION_BYTES - out.tell() + 1))
+                out.write(inflater.decompress(view[position:chunk_end], most_bytes - out.tell() + 1))
             except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
                 return _upto(out, sure, f"its compressed data is damaged ({error})")
-            if out.tell() > MAX_REGION_BYTES:
-                return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
+            if out.tell() > most_bytes:
+                return _beyond(most_bytes)
             position = chunk_end
             if inflater.eof:
                 break
@@ -191,6 +194,10 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
             chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
         position = min(position, end) - len(inflater.unused_data)
     return Inflated(out.getvalue())
+
+
+def _beyond(most_bytes: int) -> Inflated:
+    return Inflated(b"", f"it inflates to more than {human_bytes(most_bytes)}, the limit for one region")
 
 
 def _upto(out: BytesIO, sure: int, damage: str) -> Inflated:

@@ -461,6 +461,18 @@ def test_many_gaps_cost_what_they_hold(tmp_path: Path) -> None:
     assert read_bytes < 10 * (tmp_path / "x.tar").stat().st_size
 
 
+def test_owners_that_are_no_text(tmp_path: Path) -> None:
+    """An archive of anybody's making may name any bytes as a member's owner; what is packed into it has an index all the same."""
+    odd = info("x.darshan")
+    odd.uname = "\udcff"
+    (tmp_path / "a").mkdir()
+    tar_of(tmp_path / "a/logs-000.tar", (odd, b"one"))
+    os.truncate(tmp_path / "a/logs-000.tar", 2 * BLOCK)
+    made(tmp_path / "logs", 1)
+    assert 1 == pack([tmp_path / "logs"], tmp_path / "a").packed
+    assert ["\\xff"] == pq.read_table(tmp_path / "a" / INDEX)["owner"].to_pylist()[:1]
+
+
 def test_damage_by_chance(tmp_path: Path) -> None:
     """Logs or rejects, whatever was changed in tar files, names and index; `make fuzz` damages 20,000."""
     found = outcomes(120, 7, tmp_path)

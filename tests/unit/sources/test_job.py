@@ -1,13 +1,16 @@
 """The job record: both layouts, clocks that were never set, and texts that users wrote."""
 
 import datetime as dt
+import tracemalloc
 
 import pytest
 from writing import EXE, METADATA, MOUNTS, RUN_SECONDS, START, Blueprint, job, words, write
 
 from iomine.errors import UnreadableError
-from iomine.sources.darshan.identity import night_of
-from iomine.sources.darshan.job import user_from
+from iomine.sources.darshan.container import open_container
+from iomine.sources.darshan.identity import identify, night_of
+from iomine.sources.darshan.job import read_night, user_from
+from iomine.units import MIB
 
 
 def test_a_run_of_the_future(read, tmp_path) -> None:
@@ -95,6 +98,21 @@ def test_record_that_is_too_short(region: bytes, read) -> None:
     """A job record without all of its numbers is refused, in a sentence that says how long it is."""
     with pytest.raises(UnreadableError, match=f"The job record is too short: it has {len(region)} bytes."):
         read(Blueprint(job=region))
+
+
+@pytest.mark.parametrize("compression", ["zlib", "none"])
+def test_a_job_record_of_megabytes(compression: str, tmp_path) -> None:
+    """It is none, and identifying it, which no reader process guards, takes no memory: a file of 900 kB took 5 GiB once."""
+    path = tmp_path / "x.darshan"
+    path.write_bytes(write(Blueprint(job=job(mounts=(("/a" * 500_000, "lustre"),)) + bytes(200 * MIB), compression=compression)))
+    data = path.read_bytes()
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="inflates to more than 64"):
+        read_night(open_container(data, is_for_job=True))
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 1 * MIB
+    assert "64.0 KiB" in identify(path).reason
 
 
 def test_text_is_given_as_it_is(read, rows) -> None:
