@@ -9,6 +9,7 @@ import bz2
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import Final, Protocol
 
@@ -18,6 +19,7 @@ from iomine.errors import UnreadableError
 from iomine.units import GIB, KIB, human_bytes
 
 MAGIC: Final = 6567223
+_ORDERS: Final = {struct.pack(f"{order}q", MAGIC): order for order in "<>"}
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31
 _ZLIB, _BZIP2, _PLAIN = 0, 1, 2
@@ -57,7 +59,12 @@ class Era:
 
     def header(self, order: str) -> struct.Struct:
         """The header after version string and magic number: compression, flags, offsets and lengths, versions."""
-        return struct.Struct(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
+        return _compiled(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
+
+
+@cache
+def _compiled(layout: str) -> struct.Struct:
+    return struct.Struct(layout)
 
 
 LATEST: Final = Era(64, "7xQ", MODULES)
@@ -241,7 +248,7 @@ def open_container(data: bytes, *, is_for_job: bool = False) -> Container:
     era = next((era for since, era in _ERAS if (major, minor) >= since), None)
     if era is None or major != 3:  # noqa: PLR2004  the format's major version
         raise UnreadableError(f"The log has format {version}; formats 3.00 to 3.41 are read.")
-    order = next((order for order in "<>" if data[8:16] == struct.pack(f"{order}q", MAGIC)), None)
+    order = _ORDERS.get(data[8:16])
     if order is None:
         raise UnreadableError("The header's magic number is wrong: the file is damaged.")
     header = era.header(order)
