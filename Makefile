@@ -98,6 +98,7 @@ FUZZ ?= 20000
 fuzz: $(READY_TO_TEST)
 	$(BIN)/python tests/ior_mutations.py $(FUZZ)
 	$(BIN)/python tests/fabric_mutations.py $(FUZZ)
+	$(BIN)/python tests/archive_mutations.py $(FUZZ)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
 from iomine.pipeline.site.fabric import FabricSettings
-from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, perishable
+from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, Retention, perishable
 from iomine.pipeline.site.views import ViewSettings
 from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.settings import Settings
@@ -108,13 +108,17 @@ def pages() -> dict[Path, str]:
         **{_TRIGGERS / f"{code}.md": _trigger_page(page) for code, page in MANUALS.items()},
         _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
         _HERE / "views.md": _views_page(),
-        _HERE.parent / "deploy" / "retention.toml": _RETENTION + "".join(map(_days, perishable())),
+        _HERE.parent / "deploy" / "retention.toml": _retention(),
         _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
         _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
         _HERE.parent / "deploy" / "fabric.toml": _FABRIC + _site_settings(FabricSettings),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
+
+
+def _retention() -> str:
+    return _RETENTION + "".join(map(_days, perishable())) + _site_setting("pack", Retention.model_fields["pack"])
 
 
 def stale() -> list[Path]:

@@ -151,14 +151,19 @@ def _sentence(record: type[SiteSettings], error: ErrorDetails) -> str:
     name, value = ".".join(map(str, error["loc"])), error["input"]
     if error["type"] == "extra_forbidden":
         known = _fields_of(record, error["loc"][:-1])
-        # A record of one field is a file of one table.
-        remedy = f"there are {', '.join(known)}." if len(known) > 1 else f"write it below [{known[0]}]."
+        remedy = f"there are {', '.join(known)}."
+        if len(error["loc"]) == 1 and _has_tables_only(record):
+            remedy = f"write it below {' or '.join(f'[{table}]' for table in known)}."
         hint = did_you_mean(str(error["loc"][-1]), known) or remedy
         return f"There is no {record.whose} setting {name}: {hint}"
     if error["type"] in _TABLE_ERRORS:
         return f"{name} is a table: write its settings under a line [{name}]."
     expected = _MUST_BE.get(error["type"]) or error["msg"].removeprefix("Input should be ")
     return f"{name} must be {expected}, not {value!r}."
+
+
+def _has_tables_only(record: type[SiteSettings]) -> bool:
+    return all(isinstance(each.default, dict | SiteSettings) for each in record.model_fields.values())
 
 
 def _fields_of(record: Any, path: tuple[int | str, ...]) -> list[str]:  # noqa: ANN401  a class by its annotation

@@ -3,12 +3,12 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse, database_of
-from iomine.units import json_line, visible
+from iomine.units import counted, json_line, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,11 +28,15 @@ def command(
     answers = {name: ask(database_of(warehouse), question(f"status/{name}")) for name in _SECTIONS}
     holds = next(records(answers["holds"]))
     answers["kept"] = _kept(warehouse)
+    archive = _archive(warehouse)
     if as_json:
         tables = {name: list(records(answers[name])) for name in ("sweeps", "rejects", "failed", "kept")}
-        typer.echo(json_line({"warehouse": str(warehouse.resolve()), "holds": holds, **tables}))
+        typer.echo(json_line({"warehouse": str(warehouse.resolve()), "holds": holds, "archive": archive, **tables}))
         return
     _print(warehouse, holds)
+    if archive:
+        count = archive["log_count"]
+        typer.echo(visible(f"{archive['path']} has {'no index' if count is None else counted(count, 'packed log')}."))
     _show("Last sweeps", answers["sweeps"])
     _show("Rejects by reason", answers["rejects"])
     if answers["failed"].num_rows:
@@ -62,6 +66,16 @@ def _kept(warehouse: Path) -> "pa.Table":
     return pa.Table.from_pylist(rows, schema)
 
 
+def _archive(warehouse: Path) -> dict[str, Any] | None:
+    """The archive into which the site has old logs packed, and how many its index names; None where there is none."""
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.packing import packed_count
+    from iomine.pipeline.site.retention import site_packing
+
+    packing = site_packing(Folder(warehouse))
+    return {"path": packing.into, "log_count": packed_count(Path(packing.into))} if packing.after_days else None
+
+
 def _print(warehouse: Path, holds: dict[str, object]) -> None:
     span = f" ({holds['first_night']} to {holds['last_night']})" if holds["first_night"] else ""
     nights = f"{holds['log_count']:,} logs of {holds['night_count']:,} nights{span}"
@@ -70,6 +84,8 @@ def _print(warehouse: Path, holds: dict[str, object]) -> None:
             f"{warehouse.resolve()} holds {nights}, {holds['finding_count']:,} findings and {holds['reject_count']:,} rejects."
         )
     )
+    if packed := holds["packed_count"]:
+        typer.echo(f"{packed:,} of its logs {'was' if packed == 1 else 'were'} read from an archive.")
     if holds["failed_count"]:
         typer.echo(f"{holds['failed_count']:,} derivations of its logs failed.")
 

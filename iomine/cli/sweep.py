@@ -164,7 +164,9 @@ def _show(summary: "Summary", warehouse: Path, *, as_json: bool) -> None:
         )
     for reason, count in list(summary.reasons.items())[:_SHOWN_REASONS]:
         typer.echo(visible(f"  {count:,} rejected: {reason}"))
-    for fault in summary.unreported[:_SHOWN_REASONS]:
+    if summary.packed or summary.removed:
+        typer.echo(f"{counted(summary.packed, 'old log')} packed, {counted(summary.removed, 'file')} of theirs removed")
+    for fault in (*summary.unreported[:_SHOWN_REASONS], *summary.unpacked[:_SHOWN_REASONS]):
         say(fault)
     if not summary.found and not summary.statistics.found:
         typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)

@@ -24,6 +24,7 @@ class Options:
         largest: logs of the largest sweep.
         shared_night: logs of the night that two workers share.
         year: logs of the year that views are asked about.
+        packed: logs of the largest archive.
     """
 
     data: Path
@@ -36,6 +37,7 @@ class Options:
     largest: int
     shared_night: int
     year: int
+    packed: int
 
 
 def kept(options: Options, name: str, measure: Callable[[], Any]) -> Any:

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -43,6 +44,8 @@ ENVIRONMENT: Final = {
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
 _PR_SET_PDEATHSIG: Final = 1
+# A process that waits for a file system computes next to nothing; one that shares its core with others a part of the time.
+_COMPUTING: Final = 0.25
 # Sent by people and by a kernel short of memory; a process does not send these to itself over a log.
 _FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -54,12 +57,17 @@ class Limits:
     Attributes:
         memory_bytes: address space of the reader process.
         seconds: time for one log.
+        deadly_seconds: time for all logs together that end their reader, or are given up, in one worker of a sweep; once it is
+            used up, each log has `least_seconds`.
+        least_seconds: time that every log has.
         file_bytes: size of the file, which is read whole before it is decoded.
         most_processes: that the cluster has room for, None where the site does not say; a log with more is read, and doubted.
     """
 
     memory_bytes: int = 4 * GIB
     seconds: float = 300.0
+    deadly_seconds: float = 300.0
+    least_seconds: float = 20.0
     file_bytes: int = 1 * GIB
     most_processes: int | None = None
 
@@ -127,6 +135,9 @@ class Reader:
         self._stderr: IO[bytes] | None = None
         self._unread = b""
         self._begun: str | None = None
+        self._begun_at = 0.0
+        self._cpu_before = 0.0
+        self._deadly_seconds = 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -160,6 +171,7 @@ class Reader:
             except _ReaderDiedError as death:
                 if self._begun is None:
                     raise WarehouseError(f"The process that reads logs does not start: {death.how}") from death
+                self._deadly_seconds += time.monotonic() - self._begun_at
                 killers.append(Refused(self._begun, death.how, death.is_final))
                 logs = [log for log in logs if log[0] != self._begun]
 
@@ -190,23 +202,36 @@ class Reader:
         except BrokenPipeError:
             raise self._autopsy(child) from None
         while "reading" in (message := json.loads(self._line(child))):
-            self._begun = message["reading"]
+            self._begun, self._begun_at = message["reading"], time.monotonic()
+            self._cpu_before = _cpu_seconds(child.pid)
         return cast("dict[str, Any]", message)
 
     def _line(self, child: subprocess.Popen[bytes]) -> bytes:
         """The child's next line, however long it takes up to the limit."""
         output = _pipe(child.stdout).fileno()
+        limit = self._seconds()
         while b"\n" not in self._unread:
-            if not select.select([output], [], [], self._limits.seconds)[0]:
-                self.close()
-                limit = human_seconds(self._limits.seconds)
-                # Not final: it may be the file system that hangs.
-                raise _ReaderDiedError(f"Reading it takes longer than {limit}, the limit for one log.", is_final=False)
+            if not select.select([output], [], [], limit)[0]:
+                raise self._given_up(child, limit)
             if not (said := os.read(output, _PIPE_BYTES)):
                 raise self._autopsy(child)
             self._unread += said
         line, _, self._unread = self._unread.partition(b"\n")
         return line
+
+    def _seconds(self) -> float:
+        """Time for the log in hand; for the start of a child always the same."""
+        if self._begun is None:
+            return self._limits.seconds
+        left = max(self._limits.least_seconds, self._limits.deadly_seconds - self._deadly_seconds)
+        return min(self._limits.seconds, left)
+
+    def _given_up(self, child: subprocess.Popen[bytes], limit: float) -> _ReaderDiedError:
+        """Ends the child, and says why; it is the log's own doing if it has computed, and not waited for a file system."""
+        is_final = _cpu_seconds(child.pid) - self._cpu_before >= self._limits.seconds * _COMPUTING
+        self.close()
+        which = "the limit for one log" if limit == self._limits.seconds else "what others that could not be read have left"
+        return _ReaderDiedError(f"Reading it takes longer than {human_seconds(limit)}, {which}.", is_final)
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._unread = b""
@@ -233,6 +258,16 @@ class Reader:
         return _ReaderDiedError(
             f"The log ended the process that read it ({how}, within {within} of memory){said}.", -code not in _FROM_OUTSIDE
         )
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has computed so far; 0 for one that is gone."""
+    try:
+        # The name of the program, in parentheses, may have spaces.
+        user, system = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    except OSError:
+        return 0.0
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:

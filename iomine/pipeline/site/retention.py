@@ -1,5 +1,7 @@
 """For how many days a site keeps the rows of a table: raw requests for days, verdicts for years, sums for ever.
 
+After how many days it packs the files of logs is set beside that.
+
 A night's rows of a table leave the lake with the sweep that finds them past their days; `docs/decisions/retention.md`
 argues what may leave, and from when days are counted. With its logs everything leaves that belongs to them, but for the sums.
 """
@@ -7,17 +9,21 @@ argues what may leave, and from when days are counted. With its logs everything 
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
+from iomine.pipeline.packing import MOST_FILES
 from iomine.schema import TABLES
-from iomine.settings import CountOrZero, SiteSettings, read_site_file, setting
+from iomine.settings import CountOrZero, Line, SiteSettings, read_site_file, setting
 from iomine.triggers.judge import features
 from iomine.triggers.registry import TRIGGERS
 from iomine.views.model import tables_read
 
+RETENTION_FILE: Final = "retention.toml"
 # Not a table, but pages: the reports of logs, which leave with the logs or their verdicts at the latest.
 REPORT: Final = "report"
 # What was read of these long ago may still hold, and is the only word on it.
@@ -40,11 +46,22 @@ SUGGESTED_DAYS: Final = {
 }
 
 
+class Packing(SiteSettings):
+    """Which logs sweeps pack, and where to."""
+
+    whose: ClassVar[str] = "retention"
+    after_days: CountOrZero = setting(0, "Days after which a sweep packs the logs that it finds and has read; 0 for never.")
+    into: Line = setting("", "Folder of the archive, from the root on.")
+    files: Annotated[int, Field(ge=1, le=MOST_FILES)] = setting(1, "Over how many tar files logs are spread.")
+    remove: bool = setting(False, "Whether a log's file goes, once its bytes were read back from the archive and are the same.")
+
+
 class Retention(SiteSettings):
-    """Days by table."""
+    """Days by table, and what is packed when."""
 
     whose: ClassVar[str] = "retention"
     days: Mapping[str, CountOrZero] = setting({}, "Days for which rows of a table are kept, 0 for ever.")
+    pack: Packing = setting(Packing(), "Files of logs that sweeps pack into a few tar files, as iomine pack does.")
 
 
 @cache
@@ -83,7 +100,16 @@ def site_retention(warehouse: Warehouse) -> dict[str, int]:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    return read_site_file(warehouse.root / "retention.toml", "days", parse_retention)
+    return read_site_file(warehouse.root / RETENTION_FILE, "days", parse_retention)
+
+
+def site_packing(warehouse: Warehouse) -> Packing:
+    """Which logs sweeps pack, as `retention.toml` in the warehouse says.
+
+    Raises:
+        UsageError: the file cannot be read, or something in it is not fit.
+    """
+    return read_site_file(warehouse.root / RETENTION_FILE, "days", lambda text: _parse(text).pack)
 
 
 def parse_retention(text: str) -> dict[str, int]:
@@ -93,7 +119,7 @@ def parse_retention(text: str) -> dict[str, int]:
         UsageError: it is not TOML, has another form, names a table that there is not or that has to be kept, or sums are to
             leave before the logs that they are made of.
     """
-    given = Retention.parse(text).days
+    given = _parse(text).days
     for name in given:
         _check_table(name)
     days = {name: count for name, count in given.items() if count}
@@ -101,6 +127,13 @@ def parse_retention(text: str) -> dict[str, int]:
         if name in days and days[name] < days.get("log", days[name] + 1):
             raise UsageError(f"{name} is made of logs: give it as many days as log has, or more, or 0 for ever.")
     return days
+
+
+def _parse(text: str) -> Retention:
+    given = Retention.parse(text)
+    if given.pack.after_days and not given.pack.into.startswith("/"):
+        raise UsageError(f"pack.into must be a folder from the root on, as /archive/darshan, not {given.pack.into!r}.")
+    return given
 
 
 def kept_from(newest: date, days: int, today: date) -> date:

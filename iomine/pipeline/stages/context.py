@@ -14,7 +14,7 @@ from iomine.errors import LostLogsError, WorkersError
 from iomine.lake import LakeFile, LakeWriter, Warehouse, as_warehouse_errors, check_cluster
 from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.reader import Limits
-from iomine.pipeline.site.retention import expired, site_retention
+from iomine.pipeline.site.retention import Packing, expired, site_packing, site_retention
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.views import site_views
 from iomine.pipeline.site.zones import site_zone
@@ -77,6 +77,7 @@ class Sweep:
         pool: its workers.
         triggers: what to judge by.
         days: for how many days rows are kept, by table.
+        packing: which logs to pack, and where to.
         zone: name of the time zone of readings without one.
     """
 
@@ -89,6 +90,7 @@ class Sweep:
     pool: WorkerPool
     triggers: "dict[str, Trigger]"
     days: dict[str, int]
+    packing: Packing
     zone: str
 
     def past(self, files: Sequence[LakeFile]) -> set[tuple[str, date]]:
@@ -107,7 +109,8 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     """
     warehouse, sweep_id = Warehouse(settings.warehouse), uuid.uuid4().hex
     # What a site has set unfit should not be found out after hours of reading.
-    triggers, days, zone = site_triggers(warehouse), site_retention(warehouse), site_zone(warehouse, settings.cluster)
+    triggers, zone = site_triggers(warehouse), site_zone(warehouse, settings.cluster)
+    days, packing = site_retention(warehouse), site_packing(warehouse)
     slurm = site_of(warehouse.root) if settings.slurm else None
     site_views(warehouse)
     staging = warehouse.staging / sweep_id
@@ -119,7 +122,8 @@ def begun(settings: Settings) -> Iterator[Sweep]:
             lake = LakeWriter(warehouse.lake, staging)
             lake.tidy(GRACE_DAYS)
             with WorkerPool(settings.scheduler, settings.workers, slurm, staging) as pool:
-                yield Sweep(settings, sweep_id, datetime.now(UTC), warehouse, staging, lake, pool, triggers, days, zone)
+                now = datetime.now(UTC)
+                yield Sweep(settings, sweep_id, now, warehouse, staging, lake, pool, triggers, days, packing, zone)
         finally:
             warehouse.clear_staging()
 

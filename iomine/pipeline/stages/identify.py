@@ -35,11 +35,13 @@ class Inputs(Generic[New]):
         new: those to be read.
         known: how many the lake has already, or were twice among the found.
         rejects: those that cannot be read.
+        at_hand: those of the known that may be packed, where a site has logs packed.
     """
 
     new: tuple[New, ...]
     known: int
     rejects: tuple[Reject, ...]
+    at_hand: tuple[New, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Input
     rejects = _unreadable(found.logs)
     looked_at = sorted(_looked_at(sweep, "identify", found.logs, identify_all), key=lambda pair: pair[0].path)
     known_ids = _known_ids(found.snapshot, {identity.log_id for _, identity in looked_at if isinstance(identity, Identity)})
+    at_hand: list[plan.NewLog] = []
     known = 0
     for candidate, identity in looked_at:
         path = candidate.path
@@ -88,12 +91,14 @@ def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Input
             rejects.append(rejected(path, "identify", identity.reason, is_final=True, size_bytes=size, sha256=sha256))
         elif identity.log_id in known_ids:
             known += 1
+            if sweep.packing.after_days:
+                at_hand.append(plan.NewLog(path, identity, identity.night))
         elif identity.sha256 in remembered:
             rejects.append(remembered[identity.sha256] | {"path": shown(path)})
         else:
             known_ids.add(identity.log_id)
             new.append(plan.NewLog(path, identity, identity.night))
-    return Inputs(tuple(new), known, tuple(rejects))
+    return Inputs(tuple(new), known, tuple(rejects), tuple(at_hand))
 
 
 def _statistics(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Inputs[NewInput]:

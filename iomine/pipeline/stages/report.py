@@ -1,4 +1,4 @@
-"""Writes the reports of logs with findings, and says what the sweep did."""
+"""Writes the reports of logs with findings, has old logs packed, and says what the sweep did."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from iomine.pipeline.reports import report_due, retire
 from iomine.pipeline.site.retention import days_of_reports
 from iomine.pipeline.stages.context import Counts, Sweep
+from iomine.pipeline.stages.pack import pack_old
 from iomine.pipeline.stages.publish import Published
 
 
@@ -27,6 +28,9 @@ class Summary:
         seconds: how long it took.
         reports: reports that say anything else than before.
         unreported: why other reports could not be written.
+        packed: logs that were packed, since they are past the days that their files are kept.
+        removed: files of such logs that were removed.
+        unpacked: why other such logs could not be packed, or not removed.
     """
 
     sweep_id: str
@@ -41,10 +45,13 @@ class Summary:
     seconds: float
     reports: int
     unreported: tuple[str, ...]
+    packed: int
+    removed: int
+    unpacked: tuple[str, ...]
 
 
 def report(sweep: Sweep, published: Published) -> Summary:
-    """Writes reports that say anything else than before, and drops those past their days.
+    """Writes reports that say anything else than before, drops those past their days, and packs logs past theirs.
 
     Raises:
         WarehouseError: files cannot be read or written.
@@ -53,6 +60,7 @@ def report(sweep: Sweep, published: Published) -> Summary:
     reported = report_due(sweep.warehouse, sweep.pool.workers)
     if days := days_of_reports(sweep.days):
         retire(sweep.warehouse, days)
+    packed = pack_old(sweep, published)
     judged = published.committed.judged
     staged = judged.merged.staged
     reasons = Counter(reject["reason"] for reject in (*staged.log_rejects, *staged.statistics_rejects))
@@ -69,4 +77,7 @@ def report(sweep: Sweep, published: Published) -> Summary:
         seconds=(datetime.now(UTC) - sweep.started_at).total_seconds(),
         reports=reported.new_count,
         unreported=reported.faults,
+        packed=packed.count,
+        removed=packed.removed,
+        unpacked=packed.faults,
     )

@@ -7,8 +7,9 @@ is one or more compressed streams laid end to end, since each rank may have comp
 
 import bz2
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from typing import Final, Protocol
 
@@ -18,12 +19,15 @@ from iomine.errors import UnreadableError
 from iomine.units import GIB, KIB, human_bytes
 
 MAGIC: Final = 6567223
+_ORDERS: Final = {struct.pack(f"{order}q", MAGIC): order for order in "<>"}
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31
 _ZLIB, _BZIP2, _PLAIN = 0, 1, 2
 
 # No run has filled this much with records of one module; a region that inflates beyond it was made to do so.
 MAX_REGION_BYTES: Final = 1 * GIB
+# Darshan keeps 4 KiB for the record, the command line and the mounts together. Sweeps look at it outside the reader process.
+_MOST_JOB_BYTES: Final = 64 * KIB
 # Streams are often a few hundred bytes, sometimes megabytes: what is fed to one grows as it goes on.
 _FIRST_CHUNK: Final = 4 * KIB
 _LAST_CHUNK: Final = 64 * KIB
@@ -55,7 +59,12 @@ class Era:
 
     def header(self, order: str) -> struct.Struct:
         """The header after version string and magic number: compression, flags, offsets and lengths, versions."""
-        return struct.Struct(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
+        return _compiled(f"{order}B{self.flags}{2 * (self.slots + 1)}Q{self.slots}I")
+
+
+@cache
+def _compiled(layout: str) -> struct.Struct:
+    return struct.Struct(layout)
 
 
 LATEST: Final = Era(64, "7xQ", MODULES)
@@ -134,7 +143,7 @@ class Container:
 
     def inflate_job(self) -> Inflated:
         """Bytes of the job region: job record, command line and mounts."""
-        return self._inflate(self.job_at, self.names_at[0] - self.job_at)
+        return self._inflate(self.job_at, self.names_at[0] - self.job_at, _MOST_JOB_BYTES)
 
     def inflate_names(self) -> Inflated:
         """Bytes of the name records."""
@@ -144,21 +153,22 @@ class Container:
         """Bytes of a module's region."""
         return self._inflate(region.offset, region.length)
 
-    def _inflate(self, offset: int, length: int) -> Inflated:
+    def _inflate(self, offset: int, length: int, most_bytes: int | None = None) -> Inflated:
+        most_bytes = most_bytes or MAX_REGION_BYTES
         # A map that points outside the file says that the file was cut off, or lies; either way what is there is bounded.
         missing = offset + length - len(self.data)
         view = memoryview(self.data)[offset : offset + length]
         if self.compression == _PLAIN:
-            inflated = Inflated(bytes(view))
+            inflated = _beyond(most_bytes) if len(view) > most_bytes else Inflated(bytes(view))
         else:
             new = zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor
-            inflated = _inflate_streams(view, new, is_cut=missing > 0)
+            inflated = _inflate_streams(view, new, most_bytes, is_cut=missing > 0)
         if missing > 0:
             return Inflated(inflated.data, f"the file ends {missing:,} bytes before the region does")
         return inflated
 
 
-def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: bool) -> Inflated:
+def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], most_bytes: int, *, is_cut: bool) -> Inflated:
     """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
 
     A stream that fails its checksum may have given wrong bytes long before, so none of it is kept. The same goes for one
@@ -176,11 +186,11 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
             chunk_end = position + chunk_bytes
             try:
                 # Without a limit, 4 KiB of bzip2 can become 4 GiB before anyone looks.
-                out.write(inflater.decompress(view[position:chunk_end], MAX_REGION_BYTES - out.tell() + 1))
+                out.write(inflater.decompress(view[position:chunk_end], most_bytes - out.tell() + 1))
             except (zlib_ng.error, OSError, ValueError, EOFError) as error:  # type: ignore[misc]  # its stub calls error a function
                 return _upto(out, sure, f"its compressed data is damaged ({error})")
-            if out.tell() > MAX_REGION_BYTES:
-                return Inflated(b"", f"it inflates to more than {human_bytes(MAX_REGION_BYTES)}, the limit for one region")
+            if out.tell() > most_bytes:
+                return _beyond(most_bytes)
             position = chunk_end
             if inflater.eof:
                 break
@@ -191,6 +201,10 @@ def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], *, is_cut: 
             chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
         position = min(position, end) - len(inflater.unused_data)
     return Inflated(out.getvalue())
+
+
+def _beyond(most_bytes: int) -> Inflated:
+    return Inflated(b"", f"it inflates to more than {human_bytes(most_bytes)}, the limit for one region")
 
 
 def _upto(out: BytesIO, sure: int, damage: str) -> Inflated:
@@ -212,11 +226,12 @@ def _gzip_reason(data: bytes) -> str:
     return "This is a gzip file, but not a Darshan log."
 
 
-def open_container(data: bytes) -> Container:
+def open_container(data: bytes, *, is_for_job: bool = False) -> Container:
     """Takes a log's bytes apart.
 
     Args:
         data: all bytes of the file.
+        is_for_job: leaves out the map of modules, which takes longest, where only the job record is asked for.
 
     Raises:
         UnreadableError: these are not the bytes of a Darshan log of format 3.x.
@@ -233,30 +248,32 @@ def open_container(data: bytes) -> Container:
     era = next((era for since, era in _ERAS if (major, minor) >= since), None)
     if era is None or major != 3:  # noqa: PLR2004  the format's major version
         raise UnreadableError(f"The log has format {version}; formats 3.00 to 3.41 are read.")
-    order = next((order for order in "<>" if data[8:16] == struct.pack(f"{order}q", MAGIC)), None)
+    order = _ORDERS.get(data[8:16])
     if order is None:
         raise UnreadableError("The header's magic number is wrong: the file is damaged.")
     header = era.header(order)
     if len(data) < 16 + header.size:
         raise UnreadableError(f"The file ends inside its header, after {len(data):,} bytes.")
-    compression, flags, *numbers = header.unpack_from(data, 16)
+    compression, flags, *names_at = struct.unpack_from(f"{order}B{era.flags}2Q", data, 16)
     if compression not in (_ZLIB, _BZIP2, _PLAIN):
         raise UnreadableError(f"The log is compressed in a way that Darshan does not know (code {compression}).")
-    maps, versions = numbers[: -era.slots], numbers[-era.slots :]
-    names_at, *modules_at = zip(maps[::2], maps[1::2], strict=True)
     job_at = 16 + header.size
     if names_at[0] < job_at:
         raise UnreadableError("The header's map places the names inside the header: the file is damaged.")
-    regions = tuple(
-        Region(
-            era.modules[id_] if id_ < len(era.modules) else f"module {id_}",
-            id_,
-            versions[id_],
-            offset,
-            length,
-            bool(flags >> id_ & 1),
-        )
-        for id_, (offset, length) in enumerate(modules_at)
-        if length
-    )
-    return Container(data, version, order, era, compression, job_at, names_at, regions)
+    regions = () if is_for_job else tuple(_regions(era, flags, header.unpack_from(data, 16)[4:]))
+    return Container(data, version, order, era, compression, job_at, (names_at[0], names_at[1]), regions)
+
+
+def _regions(era: Era, flags: int, numbers: Sequence[int]) -> Iterator[Region]:
+    """The modules of a log.
+
+    Args:
+        era: layout of its header.
+        flags: which of them are partial.
+        numbers: offset and length of each slot, and after them the version of each.
+    """
+    versions = numbers[-era.slots :]
+    for id_, (offset, length) in enumerate(zip(numbers[: 2 * era.slots : 2], numbers[1 : 2 * era.slots : 2], strict=True)):
+        if length:
+            module = era.modules[id_] if id_ < len(era.modules) else f"module {id_}"
+            yield Region(module, id_, versions[id_], offset, length, bool(flags >> id_ & 1))

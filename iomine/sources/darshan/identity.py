@@ -12,7 +12,7 @@ from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
-from iomine.sources.darshan.job import read_job
+from iomine.sources.darshan.job import read_night
 from iomine.sources.darshan.packed import is_packed, member_at, read_member
 
 # Why a file that is not there is refused, or one that is there on another host.
@@ -66,7 +66,7 @@ def identify(path: Path) -> Identity:
     data = read_bytes(path)
     sha256 = hashlib.sha256(data).hexdigest()
     try:
-        return Identity(sha256, len(data), read_job(open_container(data)).night or _written_on(path))
+        return Identity(sha256, len(data), read_night(open_container(data, is_for_job=True)) or _written_on(path))
     except UnreadableError as error:
         return Identity(sha256, len(data), None, error.reason)
 
@@ -74,7 +74,7 @@ def identify(path: Path) -> Identity:
 def night_of(data: bytes) -> date | None:
     """UTC date on which a log's run ended, None where it is no log or does not say it."""
     try:
-        return read_job(open_container(data)).night
+        return read_night(open_container(data, is_for_job=True))
     except UnreadableError:
         return None
 

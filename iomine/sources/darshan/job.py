@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.application import application_of
@@ -19,6 +19,8 @@ from iomine.sources.darshan.container import Container
 from iomine.sources.darshan.doubts import Doubt
 
 _METADATA_BYTES: Final = 1024
+# By byte order, and whether times have nanoseconds.
+_NUMBERS: Final = {(order, wide): struct.Struct(f"{order}{7 if wide else 5}q") for order in "<>" for wide in (False, True)}
 _NANOSECONDS: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Darshan was first released in 2009; a log that ended before was written under a clock that nobody set.
@@ -97,22 +99,33 @@ def _moment(seconds: int, nanoseconds: int) -> datetime | None:
     return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
 
 
-def read_job(container: Container) -> Job:
-    """The job record of a log.
+class _Record(NamedTuple):
+    """The job record, without what follows it.
 
-    Raises:
-        UnreadableError: the record is damaged, or lacks the time of the run.
+    Attributes:
+        data: bytes of the whole region.
+        end: where in them the record ends, and metadata begin.
     """
+
+    data: bytes
+    end: int
+    uid: int
+    job_id: int
+    nprocs: int
+    start_at: datetime
+    end_at: datetime
+    run_seconds: float
+    has_old_layout: bool
+
+
+def _read_record(container: Container) -> _Record:
     inflated = container.inflate_job()
     data = inflated.data
-    has_nanoseconds = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
-    doubts = []
+    is_wide = container.era.slots > 16  # noqa: PLR2004  the wide header came with format 3.41
     if inflated.damage:
         raise UnreadableError(f"The job record cannot be read: {inflated.damage}.")
-    if has_nanoseconds and data[40:].startswith(b"lib_ver="):
-        has_nanoseconds = False
-        doubts.append("the job record has the layout of formats before 3.41, though the log claims 3.41")
-    numbers = struct.Struct(f"{container.order}{7 if has_nanoseconds else 5}q")
+    has_nanoseconds = is_wide and not data.startswith(b"lib_ver=", 40)
+    numbers = _NUMBERS[container.order, has_nanoseconds]
     if len(data) < numbers.size:
         raise UnreadableError(f"The job record is too short: it has {len(data)} bytes.")
     if has_nanoseconds:
@@ -125,22 +138,45 @@ def read_job(container: Container) -> Job:
     start_at, end_at = _moment(start, start_ns), _moment(end, end_ns)
     if start_at is None or end_at is None:
         raise UnreadableError("The job record holds no valid start and end of the run: the file is damaged.")
-    said, found = _implausible(start_at, end_at, nprocs)
-    doubts += said
+    is_old = is_wide and not has_nanoseconds
+    return _Record(data, numbers.size, uid, job_id, nprocs, start_at, end_at, run_seconds, is_old)
+
+
+def read_night(container: Container) -> date | None:
+    """The UTC date on which a log ended, as `read_job` has it, in a fifth of its time; None where that is not known.
+
+    Raises:
+        UnreadableError: the record is damaged, or lacks the time of the run.
+    """
+    end_at = _read_record(container).end_at
+    return end_at.date() if _OLDEST <= end_at <= datetime.now(UTC) + _AHEAD else None
+
+
+def read_job(container: Container) -> Job:
+    """The job record of a log.
+
+    Raises:
+        UnreadableError: the record is damaged, or lacks the time of the run.
+    """
+    record = _read_record(container)
+    data = record.data
+    sentences, found = _implausible(record.start_at, record.end_at, record.nprocs)
+    if record.has_old_layout:
+        sentences.insert(0, "the job record has the layout of formats before 3.41, though the log claims 3.41")
     unknown = {doubt.column for doubt in found}
-    metadata_end = numbers.size + _METADATA_BYTES
+    metadata_end = record.end + _METADATA_BYTES
     exe, *mounts = _text(data[metadata_end:].split(b"\0")[0]).split("\n")
     return Job(
-        uid=uid,
-        job_id=str(job_id),
-        nprocs=nprocs,
-        start_at=None if "start_at" in unknown else start_at,
-        end_at=None if "end_at" in unknown else end_at,
-        run_seconds=run_seconds,
+        uid=record.uid,
+        job_id=str(record.job_id),
+        nprocs=record.nprocs,
+        start_at=None if "start_at" in unknown else record.start_at,
+        end_at=None if "end_at" in unknown else record.end_at,
+        run_seconds=record.run_seconds,
         exe=exe,
-        metadata=_metadata(_text(data[numbers.size : metadata_end].split(b"\0")[0])),
+        metadata=_metadata(_text(data[record.end : metadata_end].split(b"\0")[0])),
         mounts=tuple((path, fs_type) for fs_type, tab, path in (line.partition("\t") for line in mounts) if tab),
-        doubt="; ".join(doubts),
+        doubt="; ".join(sentences),
         doubts=found,
     )
 

@@ -111,7 +111,7 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         if region.module in _TRACES and leave_traces:
             states.append(ModuleState(region, 0, "unread", leave_traces))
             continue
-        decoded = _decode(container, region, None if job.doubt else job.run_seconds)
+        decoded = _decode_alone(container, region, None if job.doubt else job.run_seconds)
         state, reason = _state(region, decoded)
         states.append(ModuleState(region, decoded.record_count, state, reason))
         for table, columns in decoded.tables.items():
@@ -133,6 +133,22 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
 def _newest(module: str) -> int | None:
     """Newest version of a module that is understood, None for a module that is not known."""
     return LAYOUTS[module].version if module in LAYOUTS else _NEWEST.get(module)
+
+
+def _decode_alone(container: Container, region: Region, run_seconds: float | None) -> Decoded:
+    """As `_decode`; what a module makes Python raise costs that module.
+
+    Raises:
+        MemoryError: a trace takes too much, which is left out by who asked for it.
+    """
+    try:
+        return _decode(container, region, run_seconds)
+    except MemoryError:
+        if region.module in _TRACES:
+            raise
+        return Decoded(damage="it takes more memory than a log may have")
+    except Exception as error:  # noqa: BLE001  whatever it is, the other modules are sound
+        return Decoded(damage=f"its records make no sense to the reader ({type(error).__name__}: {error})")
 
 
 def _decode(container: Container, region: Region, run_seconds: float | None) -> Decoded:

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from iomine.sources.darshan.container import Container
+from iomine.units import KIB, counted, human_bytes
 
 _ID_BYTES: Final = 8
 _LENGTH_BYTES: Final = 4
+# Sixteen times the longest path that Linux opens; objects of HDF5 and PnetCDF are named behind their file.
+_LONGEST_NAME_BYTES: Final = 64 * KIB
 
 
 def read_names(container: Container) -> tuple[dict[int, str], str]:
@@ -16,11 +19,16 @@ def read_names(container: Container) -> tuple[dict[int, str], str]:
     # Format 3.00 wrote the length of a name before it, later ones a NUL after it.
     walk = _with_lengths if container.version == "3.00" else _with_nuls
     names: dict[int, str] = {}
+    cut_count = 0
     for id_, name in walk(inflated.data, container.order):
         # A name that was not known at first is recorded again once it is.
         if not names.get(id_):
-            names[id_] = name.decode("utf-8", "backslashreplace")
-    return names, f"file names are incomplete: {inflated.damage}" if inflated.damage else ""
+            cut_count += len(name) > _LONGEST_NAME_BYTES
+            names[id_] = name[:_LONGEST_NAME_BYTES].decode("utf-8", "backslashreplace")
+    doubts = [f"file names are incomplete: {inflated.damage}"] if inflated.damage else []
+    if cut_count:
+        doubts.append(f"{counted(cut_count, 'file name')} cut to {human_bytes(_LONGEST_NAME_BYTES)}")
+    return names, "; ".join(doubts)
 
 
 def _with_nuls(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
@@ -45,20 +53,26 @@ class MountTable:
     """Finds the mount that a path lies on: the longest mount point that is the path or a folder above it."""
 
     def __init__(self, mounts: Sequence[tuple[str, str]]) -> None:
-        self._by_folder: dict[str, tuple[str, str] | None] = {path.rstrip("/") or "/": (path, type_) for path, type_ in mounts}
+        # The root is the empty text: what is left of it without its slash.
+        self._by_folder = {path.rstrip("/"): (path, type_) for path, type_ in mounts}
+        self._lengths = sorted({len(folder) for folder in self._by_folder}, reverse=True)
+        self._of_folder: dict[str, tuple[str, str] | tuple[None, None]] = {}
 
     def of(self, path: str) -> tuple[str, str] | tuple[None, None]:
         """Mount point and file system type, None for what is no absolute path or lies on no known mount."""
         if not path.startswith("/"):
             return (None, None)
-        if path not in self._by_folder:
-            path = path.rpartition("/")[0]
-        climbed: list[str] = []
-        while path and path not in self._by_folder:
-            climbed.append(path)
-            path = path.rpartition("/")[0]
-        found = self._by_folder.get(path or "/")
-        # Files share folders: what was climbed once need not be climbed again.
-        for folder in climbed:
-            self._by_folder[folder] = found
-        return found or (None, None)
+        if path in self._by_folder:
+            return self._by_folder[path]
+        folder = path.rpartition("/")[0]
+        # Files share folders.
+        if folder not in self._of_folder:
+            self._of_folder[folder] = self._above(folder)
+        return self._of_folder[folder]
+
+    def _above(self, folder: str) -> tuple[str, str] | tuple[None, None]:
+        # Not up from folder to folder: a hostile name has half a million of them.
+        for length in self._lengths:
+            if (folder[length : length + 1] or "/") == "/" and folder[:length] in self._by_folder:
+                return self._by_folder[folder[:length]]
+        return (None, None)

@@ -14,7 +14,7 @@ import tarfile
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,7 +46,6 @@ INDEX_SCHEMA: Final = pa.schema(
 )
 
 _MARK: Final = f"{SUFFIX}#"
-_ZEROS: Final = bytes(BLOCK)
 _LONG: Final = frozenset((tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME))
 _FILES: Final = frozenset((tarfile.REGTYPE, tarfile.AREGTYPE))
 # Kinds that have no bytes behind their header, whatever size that gives.
@@ -55,8 +54,13 @@ _EMPTY: Final = frozenset((*tarfile.SUPPORTED_TYPES,)) - {*tarfile.REGULAR_TYPES
 _SILENT: Final = frozenset((tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK))
 _MOST_NAME_BYTES: Final = 4 * KIB
 _MOST_EXTENDED_BYTES: Final = 16 * KIB
-# Gaps are looked through in pieces, and a file of zeros has no end of them.
-_GAP_BYTES: Final = 1024 * KIB
+# Gaps are looked through in pieces: small ones at first, since an archive may have many, and then larger ones.
+_FIRST_PIECE_BYTES: Final = 4 * KIB
+_LAST_PIECE_BYTES: Final = 1024 * KIB
+# What the plain format can say of a time; an archive of anybody's making may claim more than any calendar has.
+_LATEST_SECONDS: Final = 8**11 - 1
+# A number that any sum of two has room for.
+_LARGEST_BYTES: Final = 1 << 60
 _ARCHIVES_AT_HAND: Final = 64
 
 _NOT_WHOLE: Final = "Its bytes are not those that were packed, as where packing was cut short: pack it again."
@@ -75,6 +79,7 @@ class Member(NamedTuple):
         uid: its owner.
         user: its owner's login name.
         reason: why it cannot be read, empty where it can.
+        is_end: whether nothing after it can be found.
     """
 
     name: str
@@ -85,6 +90,7 @@ class Member(NamedTuple):
     uid: int
     user: str
     reason: str = ""
+    is_end: bool = False
 
 
 def is_archive(name: str) -> bool:
@@ -117,68 +123,107 @@ def file_name(path: str | os.PathLike[str]) -> str:
 def members(archive: str) -> Iterator[Member]:
     """The files in an archive, in their order; names that occur again get the place of their bytes behind an `@`.
 
-    What stands where a header should be, and is none, ends the archive as a member with its reason; zeros do not.
+    What stands where a header should be, and is none, ends the archive as a member with its reason; zeros do not. What the
+    index knows beyond that is found all the same.
 
     Raises:
         OSError: the archive cannot be read.
     """
     seen: set[str] = set()
+    places: set[int] = set()
     with Path(archive).open("rb", buffering=0) as file:
         for member in walk(file.fileno()):
+            places.add(member.offset)
             if member.name != GAP:
-                name = member.name if member.name not in seen else f"{member.name}@{member.offset}"
-                seen.add(name)
-                yield member._replace(name=name)
+                yield _apart(member, seen)
+        size = os.fstat(file.fileno()).st_size
+    for row in _rows_of(archive, size).to_pylist():
+        if row["offset_bytes"] not in places and row["offset_bytes"] + row["length_bytes"] <= size:
+            yield _apart(_member_of(row), seen)
 
 
-def walk(file: int, at: int = 0) -> Iterator[Member]:
+def _apart(member: Member, seen: set[str]) -> Member:
+    """The member under a name that no other has, as it is in a path."""
+    name = _as_in_paths(member.name)
+    name = name if name not in seen else f"{name}@{member.offset}"
+    seen.add(name)
+    return member._replace(name=name)
+
+
+def _rows_of(archive: str, size: int) -> pa.Table:
+    """What the index says of an archive, nothing where it is not that of this one or older than what is in it."""
+    table, covered = read_index(Path(archive).parent)
+    file = Path(archive).name
+    if table is None or not covered.get(file, size + 1) <= size:
+        return INDEX_SCHEMA.empty_table()
+    return table.filter(pc.equal(table["file"].cast(pa.string()), file))
+
+
+def _as_in_paths(name: str) -> str:
+    """A name without what a path loses when it is taken for one: `//` and `/./`."""
+    while "//" in name or "/./" in name:
+        name = name.replace("/./", "/").replace("//", "/")
+    return name
+
+
+def walk(file: int, at: int = 0, passed: Mapping[int, int] | None = None) -> Iterator[Member]:
     """What is in an archive from some place on, gaps among it, each with its place.
 
     Args:
         file: descriptor of the archive.
         at: where a header begins.
+        passed: stretches that are known already, and are not looked at: the end of each by its beginning.
 
     Raises:
         OSError: the archive cannot be read.
     """
     end, long_name = os.fstat(file).st_size, ""
-    while at + BLOCK <= end:
+    while at < end:
+        if passed and at in passed:
+            at = passed[at]
+            continue
         block = os.pread(file, BLOCK, at)
-        if block == _ZEROS:
+        if not block.strip(b"\0"):
             after = _after_zeros(file, at, end)
             if after < end:
                 yield Member(GAP, at + BLOCK, after - at - BLOCK, 0.0, "", 0, "")
             at = after
             continue
-        try:
-            header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-        except (tarfile.HeaderError, ValueError, OverflowError) as error:
-            yield _unreadable(
-                f"at byte {at}", at, f"This is no header of a tar file ({error}), and what follows cannot be found."
-            )
+        header = _header_in(block)
+        if isinstance(header, str):
+            yield _unreadable(f"at byte {at}", at, f"{header}, and what follows cannot be found.")
             return
         size, at = header.size, at + BLOCK
-        if size < 0:
-            yield _unreadable(f"at byte {at - BLOCK}", at, "Its header gives a negative size, and what follows cannot be found.")
-            return
-        if header.type in _LONG and size <= _MOST_EXTENDED_BYTES:
+        if header.type in _LONG and size <= _MOST_EXTENDED_BYTES and at + size <= end:
             long_name = _long_name(header.type, os.pread(file, size, at)) or long_name
-        elif header.type not in _SILENT:
-            name, long_name = long_name or header.name, ""
-            if header.type in _FILES:
-                yield _member(header, name, at, end)
+        else:
+            name, long_name = (long_name, long_name) if header.type in _SILENT else (long_name or header.name, "")
+            yield from _named_by(header, name, at, end)
         if header.type not in _EMPTY:
             at += -(-size // BLOCK) * BLOCK
+    if long_name:
+        yield _unreadable(f"at byte {at}", at, "The archive ends with the name of a member, and without the member.")
+
+
+def _header_in(block: bytes) -> tarfile.TarInfo | str:
+    """The header of a member, or why it is none."""
+    try:
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError, OverflowError) as error:
+        return f"This is no header of a tar file ({error})"
+    return header if header.size >= 0 else "Its header gives a negative size"
 
 
 def _after_zeros(file: int, at: int, end: int) -> int:
     """The next block that is not all zeros."""
+    piece_bytes = _FIRST_PIECE_BYTES
     while at < end:
-        piece = os.pread(file, min(_GAP_BYTES, end - at), at)
+        piece = os.pread(file, min(piece_bytes, end - at), at)
         zeros = len(piece) - len(piece.lstrip(b"\0"))
         if zeros < len(piece):
             return at + zeros // BLOCK * BLOCK
         at += max(len(piece), BLOCK)
+        piece_bytes = min(2 * piece_bytes, _LAST_PIECE_BYTES)
     return end
 
 
@@ -186,16 +231,18 @@ def _long_name(kind: bytes, data: bytes) -> str:
     """The name in an extended header, empty where there is none."""
     if kind == tarfile.GNUTYPE_LONGNAME:
         return _text(data.rstrip(b"\0"))
-    while data:
+    at = 0
+    while at < len(data):
         # A record is its own length in digits, a space, a key, an equals sign, a value, and a line feed.
-        digits, space, _ = data.partition(b" ")
-        length = int(digits) if space and digits.isdigit() and len(digits) <= len(str(_MOST_EXTENDED_BYTES)) else 0
-        if not len(digits) < length <= len(data):
+        space = data.find(b" ", at, at + len(str(_MOST_EXTENDED_BYTES)) + 1)
+        digits = data[at : max(space, at)]
+        length = int(digits) if digits.isdigit() else 0
+        if not len(digits) < length <= len(data) - at:
             return ""
-        key, _, value = data[len(digits) + 1 : length - 1].partition(b"=")
+        key, _, value = data[space + 1 : at + length - 1].partition(b"=")
         if key == b"path":
             return _text(value)
-        data = data[length:]
+        at += length
     return ""
 
 
@@ -203,18 +250,27 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
+def _named_by(header: tarfile.TarInfo, name: str, at: int, end: int) -> Iterator[Member]:
+    """The file that a header names, or that the archive ends within something else."""
+    if header.type in _FILES:
+        yield _member(header, name, at, end)
+    elif header.type not in _EMPTY and at + header.size > end:
+        yield _unreadable(f"at byte {at - BLOCK}", at, _CUT)
+
+
 def _member(header: tarfile.TarInfo, name: str, at: int, end: int) -> Member:
     digest = header.linkname.removeprefix(DIGEST) if header.linkname.startswith(DIGEST) else ""
     reason = ""
     if len(os.fsencode(name)) > _MOST_NAME_BYTES or "\0" in name:
         name, reason = f"at byte {at - BLOCK}", "Its name is longer than 4 KiB, or no name."
-    elif at + header.size > end:
+    if at + header.size > end:
         reason = _CUT
-    return Member(name, at, header.size, float(header.mtime), digest, header.uid, header.uname, reason)
+    modified_at = float(min(max(header.mtime, 0), _LATEST_SECONDS))
+    return Member(name, at, header.size, modified_at, digest, header.uid, header.uname, reason, reason == _CUT)
 
 
 def _unreadable(name: str, at: int, reason: str) -> Member:
-    return Member(name, at, 0, 0.0, "", 0, "", reason)
+    return Member(name, at, 0, 0.0, "", 0, "", reason, is_end=True)
 
 
 def member_at(path: str | os.PathLike[str]) -> Member:
@@ -229,7 +285,9 @@ def member_at(path: str | os.PathLike[str]) -> Member:
     archive, name = parts
     try:
         status = Path(archive).stat()
-        found = _by_name(archive, status.st_size, status.st_mtime_ns).get(name)
+        version = (archive, status.st_size, status.st_mtime_ns)
+        # Where a header was damaged, a name there is none that the index knows.
+        found = _by_index(*version).get(name) or _by_walking(*version).get(name)
     except OSError as error:
         raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
     if found is None:
@@ -239,25 +297,32 @@ def member_at(path: str | os.PathLike[str]) -> Member:
 
 # Size and time of change are part of the key: an archive grows.
 @lru_cache(_ARCHIVES_AT_HAND)
-def _by_name(archive: str, size: int, _changed: int) -> Mapping[str, Member]:
-    table, covered = read_index(Path(archive).parent)
-    file = Path(archive).name
-    if table is None or covered.get(file) != size:
-        return {member.name: member for member in members(archive)}
-    return _Indexed(table.filter(pc.equal(table["file"].cast(pa.string()), file)))
+def _by_walking(archive: str, _size: int, _changed: int) -> Mapping[str, Member]:
+    return {member.name: member for member in members(archive)}
+
+
+@lru_cache(_ARCHIVES_AT_HAND)
+def _by_index(archive: str, size: int, _changed: int) -> Mapping[str, Member]:
+    """Members by name as the index says, none where it does not say it of all of them."""
+    _, covered = read_index(Path(archive).parent)
+    rows = _rows_of(archive, size)
+    found = _Indexed(rows)
+    # Members of one name, as two writers may pack at once, and names that are no UTF-8 are told apart by the archive alone.
+    is_plain = len(found) == rows.num_rows and not pc.any(pc.match_substring(rows["name"], "\\")).as_py()
+    return found if is_plain and covered.get(Path(archive).name) == size else {}
 
 
 class _Indexed(Mapping[str, Member]):
     """Members of an archive by name, as its index says; made when they are asked for."""
 
     def __init__(self, table: pa.Table) -> None:
-        self._table = table
+        # One piece of each column, in which a row is found at once.
+        self._columns = {name: table[name].combine_chunks() for name in table.column_names}
         self._rows = {name: row for row, name in enumerate(table["name"].to_pylist())}
 
     def __getitem__(self, name: str) -> Member:
-        row = self._table.slice(self._rows[name], 1).to_pylist()[0]
-        changed = row["modified_at"].timestamp()
-        return Member(name, row["offset_bytes"], row["length_bytes"], changed, row["sha256"].hex(), -1, row["owner"])
+        place = self._rows[name]
+        return _member_of({name: column[place].as_py() for name, column in self._columns.items()})
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)
@@ -266,14 +331,41 @@ class _Indexed(Mapping[str, Member]):
         return len(self._rows)
 
 
+def _member_of(row: Mapping[str, Any]) -> Member:
+    changed = row["modified_at"].timestamp()
+    return Member(row["name"], row["offset_bytes"], row["length_bytes"], changed, row["sha256"].hex(), -1, row["owner"])
+
+
 def read_index(folder: Path) -> tuple[pa.Table | None, dict[str, int]]:
-    """The index of an archive, and up to which byte it knows each tar file; None and nothing where none can be read."""
+    """The index of an archive, and up to which byte it knows each tar file.
+
+    None and nothing where there is none, it cannot be read, or it says what an index of `iomine pack` cannot say.
+    """
     try:
         table = pq.read_table(folder / INDEX, schema=INDEX_SCHEMA)
+        table.validate(full=True)
         covered = json.loads(pq.read_schema(folder / INDEX).metadata[COVERED])
-    except (OSError, KeyError, TypeError, ValueError, pa.ArrowException):
-        return None, {}
-    return table, covered if isinstance(covered, dict) else {}
+        is_sound = _is_index(table, covered)
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, pa.ArrowException):
+        is_sound = False
+    return (table, covered) if is_sound else (None, {})
+
+
+def _is_index(table: pa.Table, covered: object) -> bool:
+    """Whether rows and covered bytes can be those of an index; that they are true shows when a log is read."""
+    if not isinstance(covered, dict) or not all(type(size) is int and 0 <= size <= _LARGEST_BYTES for size in covered.values()):
+        return False
+    if any(table[name].null_count for name in table.column_names if name != "night"):
+        return False
+    if not all(is_archive(file) and "/" not in file for file in table["file"].unique().to_pylist()):
+        return False
+    least = {"offset_bytes": BLOCK, "length_bytes": 0, "modified_at": 0}
+    most = {"offset_bytes": _LARGEST_BYTES, "length_bytes": _LARGEST_BYTES, "modified_at": _LATEST_SECONDS}
+    for name in least if len(table) else ():
+        span = pc.min_max(table[name].cast(pa.int64()))
+        if not least[name] <= span["min"].as_py() <= span["max"].as_py() <= most[name]:
+            return False
+    return True
 
 
 def read_member(path: str | os.PathLike[str]) -> bytes:
@@ -287,7 +379,8 @@ def read_member(path: str | os.PathLike[str]) -> bytes:
         raise UnreadableError(member.reason)
     try:
         with Path(archive).open("rb", buffering=0) as file:
-            data = os.pread(file.fileno(), member.size_bytes, member.offset)
+            is_within = member.offset + member.size_bytes <= os.fstat(file.fileno()).st_size
+            data = os.pread(file.fileno(), member.size_bytes, member.offset) if is_within else b""
     except OSError as error:
         raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
     if len(data) < member.size_bytes:

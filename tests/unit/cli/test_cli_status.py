@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from iomine.pipeline.packing import pack
+
 START = dt.datetime(2024, 4, 19, 2, 0, tzinfo=dt.UTC)
 
 
@@ -18,7 +20,7 @@ def swept(warehouse_of) -> Path:
     """A warehouse after seven sweeps, two logs and three rejects."""
     sweep = {"cluster": "blue", "found_count": 5, "ingested_count": 2, "known_count": 0, "rejected_count": 3}
     return warehouse_of(
-        log=[{"log_id": "a1"}, {"log_id": "a2", "night": dt.date(2024, 4, 20)}],
+        log=[{"log_id": "a1", "path": "/packed/logs-000.tar#x.darshan"}, {"log_id": "a2", "night": dt.date(2024, 4, 20)}],
         verdict=[{"log_id": "a1", "ruleset": "iomine", "code": "POSIX-101", "level": "high", "state": "fired"}],
         reject=[
             _reject("/logs/x", "It is cut short."),
@@ -35,6 +37,7 @@ def test_status_for_machines(iomine, swept: Path) -> None:
     status = json.loads(iomine("status", "--json", "--warehouse", swept).stdout)
     expected = {
         "log_count": 2,
+        "packed_count": 1,
         "night_count": 2,
         "first_night": "2024-04-18",
         "last_night": "2024-04-20",
@@ -88,6 +91,22 @@ def test_status_shows_what_is_kept_for_a_time(iomine, swept: Path) -> None:
     kept = [{"table_name": "segment", "cluster": "blue", "first_night": "2024-04-19"}]
     assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["kept"] == kept
     assert "2024-04-19" in iomine("status", "--warehouse", swept).stdout.partition("by sweeps from")[2]
+
+
+def test_status_counts_packed_logs(iomine, swept: Path, tmp_path: Path) -> None:
+    """Those that were read from archives, and those in the archive into which the site has old logs packed."""
+    assert "1 of its logs was read from an archive." in iomine("status", "--warehouse", swept).stdout.splitlines()
+    assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["archive"] is None
+    (tmp_path / "logs").mkdir()
+    for k in range(3):
+        (tmp_path / f"logs/{k}.darshan").write_bytes(bytes([k]))
+    pack([tmp_path / "logs"], tmp_path / "old")
+    (swept / "retention.toml").write_text(f'[pack]\nafter_days = 2\ninto = "{tmp_path}/old"\n')
+    archive = {"path": f"{tmp_path}/old", "log_count": 3}
+    assert archive == json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["archive"]
+    assert f"{tmp_path}/old has 3 packed logs." in " ".join(iomine("status", "--warehouse", swept).stdout.split())
+    (tmp_path / "old/index.parquet").write_bytes(b"none")
+    assert json.loads(iomine("status", "--json", "--warehouse", swept).stdout)["archive"] == archive | {"log_count": None}
 
 
 def test_status_refuses_days_that_are_not_fit(iomine, swept: Path) -> None:

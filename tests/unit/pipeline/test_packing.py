@@ -12,12 +12,14 @@ import tarfile
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archive_mutations import outcomes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
-from sweeping import judge_by_one, rows
+from sweeping import judge_by_one, rows, write_no_reports
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app
@@ -81,6 +83,25 @@ def test_each_log_is_packed_once_and_every_tool_lists_it(tmp_path: Path) -> None
     tars = sorted((tmp_path / "a").glob("*.tar"))
     listed = [subprocess.run(["tar", "tf", tar], check=True, capture_output=True, text=True).stdout.split() for tar in tars]
     assert (3, sorted(below("logs", files))) == (len(tars), sorted(name for names in listed for name in names))
+
+
+@given(
+    st.text(st.characters(min_codepoint=1), min_size=1, max_size=120),
+    st.integers(0, 8**12),
+    st.integers(-1, 8**12),
+    st.integers(0, 2**32),
+    st.text(st.characters(min_codepoint=1, codec="utf-8"), max_size=31),
+)
+def test_headers_are_those_of_tarfile(name: str, size: int, modified_at: int, uid: int, owner: str) -> None:
+    """Whether they are plain, or names and numbers need another form."""
+    header = info(name, link=f"sha256:{'a' * 64}")
+    header.size, header.mtime, header.uid, header.uname = size, max(modified_at, 0), uid, owner
+    made_here = packing._header(name, size, modified_at=modified_at, uid=uid, owner=owner, link=header.linkname)
+    try:
+        expected = header.tobuf(tarfile.USTAR_FORMAT, "utf-8", "surrogateescape")
+    except ValueError:
+        expected = header.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    assert expected == made_here
 
 
 def test_the_index_can_be_made_anew(tmp_path: Path) -> None:
@@ -227,6 +248,67 @@ def test_packed_logs_are_swept_as_those_of_a_folder(tmp_path: Path, monkeypatch:
     assert [of_folder.ingested] * 2 == [swept("packed", paths).known for paths in (logs, tmp_path / "a")]
 
 
+@pytest.fixture
+def two_nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a log of 2015 and one of 2017, and a warehouse whose site has old logs packed."""
+    logs = SHARED_DATA / "darshan/darshan-ruby"
+    if not logs.exists():
+        pytest.skip(NOT_HERE)
+    judge_by_one(monkeypatch)
+    write_no_reports(monkeypatch)
+    (tmp_path / "logs/deep").mkdir(parents=True)
+    for log in logs.iterdir():
+        (tmp_path / "logs/deep" / log.name).write_bytes(log.read_bytes())
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w/retention.toml").write_text(f'[pack]\nafter_days = 1\ninto = "{tmp_path}/old"\nremove = true\n')
+    return tmp_path
+
+
+def swept_with_settings(folder: Path) -> Summary:
+    paths = tuple(path for path in (folder / "logs", folder / "old") if path.exists())
+    return run(Settings(paths, folder / "w", workers=1))
+
+
+def test_a_sweep_packs_logs_past_their_days(two_nights: Path) -> None:
+    """The old one goes from the folder into the archive, where the next sweep knows it; the newest night stays."""
+    old, new = "logs/deep/ior1.darshan", "logs/deep/ior_dxt.darshan"
+    data = (two_nights / old).read_bytes()
+    first = swept_with_settings(two_nights)
+    assert (2, 1, 1, ()) == (first.ingested, first.packed, first.removed, first.unpacked)
+    assert (False, True, {old: data}) == ((two_nights / old).exists(), (two_nights / new).exists(), contents(two_nights / "old"))
+    again = swept_with_settings(two_nights)
+    assert (2, 2, 0, 0, 0) == (again.found, again.known, again.rejected, again.packed, again.removed)
+
+
+def test_a_sweep_packs_only_what_it_has_read(two_nights: Path) -> None:
+    """A log that is known leaves as well; a file that is no log stays, and one that changed since is left for the next."""
+    (two_nights / "w/retention.toml").rename(two_nights / "later.toml")
+    (two_nights / "logs/none.darshan").write_bytes(b"no log")
+    assert (2, 1, 0) == ((none := swept_with_settings(two_nights)).ingested, none.rejected, none.packed)
+    (two_nights / "later.toml").rename(two_nights / "w/retention.toml")
+    assert (2, 1, 1) == ((known := swept_with_settings(two_nights)).known, known.rejected, known.packed)
+    assert {"none.darshan", "ior_dxt.darshan"} == {path.name for path in (two_nights / "logs").rglob("*.darshan")}
+    changed = two_nights / "logs/none.darshan"
+    done = packing.pack_each([packing.ToPack(str(changed), "x.darshan", "0" * 64)], two_nights / "other", remove=True)
+    ((_, reason),) = done.rejects
+    assert (0, 0, True, True) == (done.packed, done.removed, "changed since it was read" in reason, changed.exists())
+
+
+def test_a_sweep_ends_well_where_packing_cannot(two_nights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is a warning: the logs are read and published, and stay where they are; the next sweep packs them."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        done = swept_with_settings(two_nights)
+    (fault,) = done.unpacked
+    assert (2, 0, 0, True) == (done.ingested, done.packed, done.removed, "No space left on device" in fault)
+    assert 2 == len([*(two_nights / "logs").rglob("*.darshan")])
+    assert (1, 1, ()) == ((again := swept_with_settings(two_nights)).packed, again.removed, again.unpacked)
+
+
 def test_hostile_members_are_candidates_or_nothing(tmp_path: Path) -> None:
     """Links, devices and folders are passed over, long and repeated names stay apart, and nothing is opened but the archive."""
     long = "d" * 200 + "/" + "n" * 300 + ".darshan"
@@ -299,6 +381,102 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made(folder / "logs", 6, 900)
     pack([folder / "logs"], folder / "a")
     return folder / "a"
+
+
+def test_names_that_an_index_cannot_tell_apart(tmp_path: Path) -> None:
+    """Two writers at once may pack logs of one name, and names need not be UTF-8: each log is found."""
+    names = ["u_x_id1_1-2-3-4_1.darshan", "u\\xff.darshan", "u\udcff.darshan"]
+    for folder, name in [("logs", names[0]), *(("logs", name) for name in names[1:])]:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_bytes(name.encode("utf-8", "surrogateescape"))
+    pack([tmp_path / "logs"], tmp_path / "a")
+    (tar,) = (tmp_path / "a").glob("*.tar")
+    twin = packing._header(f"logs/{names[0]}", 4) + b"twin" + bytes(BLOCK - 4)
+    packing._append(tar, twin)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    expected = {b"twin", *(name.encode("utf-8", "surrogateescape") for name in names)}
+    assert expected == {*contents(tmp_path / "a").values()}
+    (tmp_path / "a" / INDEX).unlink()
+    os.utime(tar)
+    assert expected == {*contents(tmp_path / "a").values()}
+
+
+def test_an_index_names_no_file_but_those_beside_it(tmp_path: Path) -> None:
+    """One that names others is none, and nothing is made where it points."""
+    files = made(tmp_path / "logs", 3)
+    pack([tmp_path / "logs"], tmp_path / "a/deep")
+    index = tmp_path / "a/deep" / INDEX
+    table = pq.read_table(index)
+    place = table.column_names.index("file")
+    pq.write_table(table.set_column(place, "file", pa.array(["../escaped.tar"] * 3)), index)
+    done = pack([tmp_path / "logs"], tmp_path / "a/deep", remove=True)
+    assert (0, 3, 3, []) == (done.packed, done.known, done.removed, [*(tmp_path / "a").glob("*.tar")])
+    assert below("logs", files) == contents(tmp_path / "a/deep")
+
+
+def test_what_was_lost_from_an_archive_is_packed_again(tmp_path: Path) -> None:
+    """A tar file that is gone is not in the index any more; one that is cut short takes nothing, since it would be lost there."""
+    files = made(tmp_path / "logs", 4)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    tar = tmp_path / "a/logs-000.tar"
+    os.truncate(tar, tar.stat().st_size - BLOCK - 100)
+    with pytest.raises(OutputError, match=r"logs-000\.tar is damaged at byte \d+: move it away"):
+        pack([tmp_path / "logs"], tmp_path / "a", remove=True)
+    tar.unlink()
+    done = pack([tmp_path / "logs"], tmp_path / "a", remove=True)
+    assert (4, 4, below("logs", files)) == (done.packed, done.removed, contents(tmp_path / "a"))
+
+
+def test_what_the_index_knows_is_found_beyond_damage(tmp_path: Path) -> None:
+    """A header that is none ends what tar finds; the archive says so, and gives the other logs."""
+    files = made(tmp_path / "logs", 6)
+    pack([tmp_path / "logs"], tmp_path / "a")
+    tar = tmp_path / "a/logs-000.tar"
+    first = next(members(str(tar)))
+    with tar.open("r+b") as file:
+        file.seek(first.offset + -(-first.size_bytes // BLOCK) * BLOCK + 3)
+        file.write(b"\xff" * 20)
+    found = [*members(str(tar))]
+    ((name, reason),) = [(each.name, each.reason) for each in found if each.reason]
+    assert (name.startswith("at byte"), "no header" in reason) == (True, True)
+    assert {*files.values()} == {read_member(path_of(str(tar), each.name)) for each in found if not each.reason}
+
+
+def test_many_gaps_cost_what_they_hold(tmp_path: Path) -> None:
+    """Empty blocks between members are looked through once."""
+    with (tmp_path / "x.tar").open("wb") as file:
+        file.write((bytes(BLOCK) + packing._header("x.darshan", 0)) * 20_000)
+    read_bytes = 0
+    real = os.pread
+
+    def counted(descriptor: int, size: int, at: int) -> bytes:
+        nonlocal read_bytes
+        found = real(descriptor, size, at)
+        read_bytes += len(found)
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "pread", counted)
+        assert 20_000 == sum(1 for _ in members(str(tmp_path / "x.tar")))
+    assert read_bytes < 10 * (tmp_path / "x.tar").stat().st_size
+
+
+def test_owners_that_are_no_text(tmp_path: Path) -> None:
+    """An archive of anybody's making may name any bytes as a member's owner; what is packed into it has an index all the same."""
+    odd = info("x.darshan")
+    odd.uname = "\udcff"
+    (tmp_path / "a").mkdir()
+    tar_of(tmp_path / "a/logs-000.tar", (odd, b"one"))
+    os.truncate(tmp_path / "a/logs-000.tar", 2 * BLOCK)
+    made(tmp_path / "logs", 1)
+    assert 1 == pack([tmp_path / "logs"], tmp_path / "a").packed
+    assert ["\\xff"] == pq.read_table(tmp_path / "a" / INDEX)["owner"].to_pylist()[:1]
+
+
+def test_damage_by_chance(tmp_path: Path) -> None:
+    """Logs or rejects, whatever was changed in tar files, names and index; `make fuzz` damages 20,000."""
+    found = outcomes(120, 7, tmp_path)
+    assert {"a log", "refused when found", "unpacked", "packed into"} <= found.keys()
 
 
 _CHANGES = st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=6)

@@ -14,6 +14,7 @@ from iomine.pipeline.judging.rollups import ROLL_UPS
 from iomine.pipeline.site.retention import (
     REPORT,
     SUGGESTED_DAYS,
+    Packing,
     days_of_reports,
     expired,
     kept_from,
@@ -38,7 +39,9 @@ def test_the_template_sets_what_is_suggested() -> None:
     """deploy/retention.toml can be taken as it is, and names every table that may leave."""
     text = TEMPLATE.read_text()
     assert parse_retention(text) == SUGGESTED_DAYS
-    assert re.findall(r"^#?(\w+) = ", text, re.MULTILINE) == list(perishable())
+    days, _, packing = text.partition("[pack]")
+    assert re.findall(r"^#?(\w+) = ", days, re.MULTILINE) == list(perishable())
+    assert re.findall(r"^#(\w+) = ", packing, re.MULTILINE) == list(Packing.model_fields)
 
 
 def test_what_verdicts_need_stays() -> None:
@@ -70,8 +73,12 @@ def test_days_that_are_fit(text: str, expected: dict[str, int]) -> None:
     ("text", "words"),
     [
         ("[days", "This is not TOML"),
-        ("segment = 30", "There is no retention setting segment: write it below [days]."),
+        ("segment = 30", "There is no retention setting segment: write it below [days] or [pack]."),
         ("days = 30", "days is a table: write its settings under a line [days]."),
+        ("[pack]\nafter_days = 30", "pack.into must be a folder from the root on, as /archive/darshan, not ''."),
+        ("[pack]\nafter_days = 30\ninto = 'x'", "pack.into must be a folder from the root on, as /archive/darshan, not 'x'."),
+        ("[pack]\nafter = 30", "There is no retention setting pack.after: "),
+        ("[pack]\nfiles = 0", "pack.files must be greater than or equal to 1, not 0."),
         ("[days]\nsegments = 30", "There is no table segments: did you mean segment?"),
         ("[days]\nzzz = 30", "There is no table zzz: docs/views.md names them all."),
         ("[days]\nposix_file = 30", "posix_file cannot leave the lake"),

@@ -1,12 +1,16 @@
 """The job record: both layouts, clocks that were never set, and texts that users wrote."""
 
 import datetime as dt
+import tracemalloc
 
 import pytest
-from writing import EXE, METADATA, MOUNTS, RUN_SECONDS, START, Blueprint, job, words
+from writing import EXE, METADATA, MOUNTS, RUN_SECONDS, START, Blueprint, job, words, write
 
 from iomine.errors import UnreadableError
-from iomine.sources.darshan.job import user_from
+from iomine.sources.darshan.container import open_container
+from iomine.sources.darshan.identity import identify, night_of
+from iomine.sources.darshan.job import read_night, user_from
+from iomine.units import MIB
 
 
 def test_a_run_of_the_future(read, tmp_path) -> None:
@@ -15,6 +19,15 @@ def test_a_run_of_the_future(read, tmp_path) -> None:
     log = read(Blueprint(job=job(start=end - 100, end=end)))
     assert (None, None, None, 100) == (log.job.start_at, log.job.end_at, log.job.night, log.job.run_seconds)
     assert "the run ends in the future, on 2999-01-01, so its clock was wrong" == log.doubt
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("version", "layout"), [("3.41", "3.41"), ("3.41", "3.10"), ("3.10", "3.10"), ("3.00", "3.00")])
+@pytest.mark.parametrize("end", [0, START + RUN_SECONDS, 32_472_144_000])
+def test_the_night_alone(order: str, version: str, layout: str, end: int, read) -> None:
+    """It is that of the whole record, for every layout, and for clocks that were never set."""
+    blueprint = Blueprint(version=version, order=order, job=job(order, layout, start=0, end=end))
+    assert read(blueprint).job.night == night_of(write(blueprint))
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -89,6 +102,21 @@ def test_record_that_is_too_short(region: bytes, read) -> None:
     """A job record without all of its numbers is refused, in a sentence that says how long it is."""
     with pytest.raises(UnreadableError, match=f"The job record is too short: it has {len(region)} bytes."):
         read(Blueprint(job=region))
+
+
+@pytest.mark.parametrize("compression", ["zlib", "none"])
+def test_a_job_record_of_megabytes(compression: str, tmp_path) -> None:
+    """It is none, and identifying it, which no reader process guards, takes no memory: a file of 900 kB took 5 GiB once."""
+    path = tmp_path / "x.darshan"
+    path.write_bytes(write(Blueprint(job=job(mounts=(("/a" * 500_000, "lustre"),)) + bytes(200 * MIB), compression=compression)))
+    data = path.read_bytes()
+    tracemalloc.start()
+    with pytest.raises(UnreadableError, match="inflates to more than 64"):
+        read_night(open_container(data, is_for_job=True))
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 1 * MIB
+    assert "64.0 KiB" in identify(path).reason
 
 
 def test_text_is_given_as_it_is(read, rows) -> None:

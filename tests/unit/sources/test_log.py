@@ -10,6 +10,7 @@ from iomine.errors import UnreadableError
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import identify, read_log
+from iomine.sources.darshan import log as log_room
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,26 @@ def test_unsupported_modules(module: str, version: int, reason: str, read, rows)
     assert {"STDIO": ("read", None, 1), module: ("unsupported", reason, 0)} == states
     assert {"stdio_file", "module", "mount", "metadata"} == set(log.tables)
     assert log.is_partial
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ValueError("odd"), "its records make no sense to the reader (ValueError: odd)"),
+        (MemoryError(), "it takes more memory than a log may have"),
+    ],
+)
+def test_a_module_that_fails_costs_itself(error: Exception, reason: str, read, rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its records make Python raise, the other modules are read."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setitem(log_room._SIMPLE, "HEATMAP", fail)
+    log = read(Blueprint({"HEATMAP": Module(1, [bytes(8)]), "POSIX": Module(4, [posix_record("<")])}))
+    states = {row["module"]: (row["state"], row["reason"]) for row in rows(log, "module")}
+    assert {"HEATMAP": ("unsound", reason), "POSIX": ("read", None)} == states
+    assert 1 == len(rows(log, "posix_file"))
 
 
 def test_modules_are_reported_as_they_are(read, rows) -> None:

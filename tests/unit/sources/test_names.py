@@ -1,6 +1,7 @@
 """Names of files and the mounts that they lie on."""
 
 import struct
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from writing import Blueprint, name, write
 
 from iomine.sources.darshan.names import MountTable
+from iomine.units import KIB, MIB
 
 _PARTS = st.sampled_from(["a", "b", "ab", "", ".", ".."])
 _PATHS = st.lists(_PARTS, max_size=5).map(lambda parts: "/" + "/".join(parts))
@@ -87,3 +89,25 @@ def test_damaged_names_leave_the_records(read, rows) -> None:
     assert log.doubt == "file names are incomplete: the file ends 1 bytes before the region does"
     assert read(whole).job == log.job
     assert ["/a"] == [row["path"] for row in rows(log, "file_name")]
+
+
+def test_a_name_of_half_a_million_folders(read, rows) -> None:
+    """It is cut, with a word on that, and takes no more time and memory than it is long; a file of 3 kB took gigabytes once."""
+    deep = b"/a" * 500_000
+    tracemalloc.start()
+    log = read(Blueprint(names=name("<", 5, deep) + name("<", 6, b"/scratch/x")))
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [len(row["path"]) for row in rows(log, "file_name")] == [64 * KIB, len("/scratch/x")]
+    assert "1 file name cut to 64.0 KiB" == log.doubt
+    assert most_bytes < 16 * MIB
+
+
+def test_mounts_of_a_deep_path() -> None:
+    """Nothing is climbed: a path of a megabyte is looked at once for each length that a mount has."""
+    table = MountTable([("/a/a", "lustre"), ("/", "ext4"), ("/a" * 400_000, "nfs")])
+    tracemalloc.start()
+    assert [("/a/a", "lustre"), ("/", "ext4")] == [table.of("/a" * 390_000 + "/x"), table.of("/b" * 500_000)]
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most_bytes < 8 * MIB
