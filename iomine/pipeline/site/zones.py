@@ -1,4 +1,4 @@
-"""Time zones of clusters whose accounting and statistics do not name theirs."""
+"""What inputs do not say of themselves, and the time zones of clusters whose accounting and statistics do not name theirs."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.settings import Line, SiteSettings, read_site_file, setting
+from iomine.settings import Line, Lines, SiteSettings, read_site_file, setting
 
 _UTC: Final = "UTC"
 
@@ -17,6 +17,7 @@ class Sources(SiteSettings):
 
     whose: ClassVar[str] = "sources"
     time_zone: Mapping[str, Line] = setting({}, "Time zones by cluster.")
+    collectors: Lines = setting((), "Logins or uids that own files of logs which they did not write.")
 
 
 def site_zone(warehouse: Warehouse, cluster: str) -> str:

@@ -2,6 +2,7 @@
 
 from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
 from iomine.sources.darshan.identity import GONE, Identity, identify
+from iomine.sources.darshan.job import uid_of
 from iomine.sources.darshan.log import Log, ModuleState, read_log
 from iomine.sources.darshan.sound import Doubted, sound
 
@@ -18,4 +19,5 @@ __all__ = [
     "row_count",
     "size_bytes",
     "sound",
+    "uid_of",
 ]
