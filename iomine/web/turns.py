@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from iomine.units import KIB, MIB
 
-TURN_SECONDS: Final = 4.0
+TURN_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 5
 _MOST_WAITING: Final = 500
 _KEPT_BYTES: Final = 32 * MIB
