@@ -1,6 +1,6 @@
 """Requests are answered in turn: a few at a time, and of several addresses one after the other.
 
-Who cannot be answered soon is told when to come again. Pages that were asked for since the last sweep are kept, so that many
+Who cannot be answered soon is asked to come again later. Pages that were asked for since the last sweep are kept, so that many
 who look at the same do not wait for each other.
 """
 

@@ -83,7 +83,7 @@ def test_where_connections_are_too_many_the_longest_wait_ends(address: str, monk
         assert 200 == ask_server(address, "/views/").status
 
 
-def test_who_cannot_be_answered_soon_is_told_when_to_come_again(facility: Facility, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_cannot_be_answered_soon_is_asked_to_come_again(facility: Facility, monkeypatch: pytest.MonkeyPatch) -> None:
     """While all are at work, others wait in turn; whose turn does not come gets 503 with Retry-After, and a sentence."""
     at_work, go_on = threading.Semaphore(0), threading.Event()
 
@@ -141,7 +141,7 @@ def test_an_answer_has_to_be_taken(facility: Facility, monkeypatch: pytest.Monke
         written.unlink()
 
 
-@pytest.mark.parametrize("name", ["a" * 5000, "a/" + "b" * 5000, "a" * 300 + ".html"], ids=["letters", "folder", "file"])
+@pytest.mark.parametrize("name", ["a" * 5000, "a/" + "b" * 5000, "a" * 300 + ".html"], ids=["signs", "folder", "file"])
 def test_a_name_longer_than_any_file_is_not_there(get: Get, name: str) -> None:
     """It is 404 as any other name that there is not."""
     assert 404 == get(f"/reports/{name}").status
