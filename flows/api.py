@@ -48,7 +48,10 @@ def prepare(url: str) -> None:
         "DO_NOT_TRACK": "1",
         # The command prints one sentence about a failure.
         "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
+        # Each request to a server that is gone is tried again, and again after twice as long: 14 s and not 62 s.
+        "PREFECT_CLIENT_MAX_RETRIES": "3",
     }.items():
         os.environ.setdefault(name, value)
     give_up_at = time.monotonic() + _ANSWER_SECONDS
@@ -57,6 +60,12 @@ def prepare(url: str) -> None:
             return
         time.sleep(POLL_SECONDS)
     raise IomineError(f"No Prefect API answers at {url}: start its server, or unset PREFECT_API_URL to sweep without one.")
+
+
+def is_there() -> bool:
+    """Whether Prefect's API answers, or none is named, so that Prefect has one of its own."""
+    url = api_url()
+    return url is None or answers(url)
 
 
 def answers(url: str) -> bool:

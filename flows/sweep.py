@@ -10,7 +10,8 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
-from iomine.errors import WorkersError
+from iomine.errors import IomineError, WorkersError
+from iomine.flows.api import is_there
 from iomine.pipeline.sweep import (
     RETRY_SECONDS,
     Settings,
@@ -110,16 +111,28 @@ def sweep(
     return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ())))
 
 
-def run(settings: Settings) -> Summary:
-    """Sweep as a flow without parameters, of which Prefect takes half a megabyte at most and only what is UTF-8."""
+def run(settings: Settings, warn: Callable[[str], None]) -> Summary:
+    """Sweep as a flow without parameters, of which Prefect takes half a megabyte at most and only what is UTF-8.
+
+    Args:
+        settings: what to do.
+        warn: is given a sentence where Prefect was lost after everything had been published.
+    """
+    done: list[Summary] = []
 
     def stages() -> Summary:
-        return _stages(settings)
+        return _stages(settings, done.append)
 
-    return flow(name=sweep.name, persist_result=False)(stages)()
+    try:
+        return flow(name=sweep.name, persist_result=False)(stages)()
+    except Exception:
+        if not done or is_there():
+            raise
+        warn("Prefect's API was lost, so it does not show how this sweep ended: everything is published.")
+        return done[0]
 
 
-def _stages(settings: Settings) -> Summary:
+def _stages(settings: Settings, is_done: Callable[[Summary], None] = lambda _: None) -> Summary:
     with begun(settings) as begun_sweep:
         sweep = Held(begun_sweep)
         found = _first(find)(sweep)
@@ -128,10 +141,27 @@ def _stages(settings: Settings) -> Summary:
         merged = _task(merge, retries=1)(sweep, staged)
         judged = _task(judge, retries=1)(sweep, merged)
         committed = _task(commit)(sweep, judged)
-        published = _task(publish)(sweep, committed)
-        summary = _task(report, retries=1)(sweep, published).value
-    _publish_summary(summary, settings.warehouse)
+        published = _with_or_without(publish, sweep, committed)
+        summary = _with_or_without(report, sweep, published, retries=1).value
+    is_done(summary)
+    if is_there():
+        _publish_summary(summary, settings.warehouse)
     return summary
+
+
+def _with_or_without(
+    stage: Callable[[Sweep, Given], Result], sweep: Held[Sweep], given: Held[Given], *, retries: int = 0
+) -> Held[Result]:
+    """A stage after the commit as a task; where Prefect is lost it is run all the same, and may be run twice."""
+    if is_there():
+        try:
+            return _task(stage, retries=retries)(sweep, given)
+        except IomineError:
+            raise
+        except Exception:
+            if is_there():
+                raise
+    return Held(stage(sweep.value, given.value))
 
 
 def _publish_summary(summary: Summary, warehouse: Path) -> None:

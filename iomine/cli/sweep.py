@@ -111,7 +111,7 @@ def _run(
         atexit.register(_close_stderr)
         from iomine.flows.sweep import run as run_as_flow
 
-        summary: Summary = run_as_flow(settings)
+        summary: Summary = run_as_flow(settings, say)
         return summary
 
 

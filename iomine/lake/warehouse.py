@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,10 +18,16 @@ from deltalake.exceptions import DeltaError
 
 from iomine.errors import BusyError, UsageError, WarehouseError
 from iomine.lake.lake import Lake
+from iomine.units import MIB
 
 # Found by their words, since not every library that writes hands on the number.
 _NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
 # Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
+# Less is full: what is written at once is smaller.
+_ROOM_BYTES: Final = 64 * MIB
+_ROOM_FILES: Final = 100
+# What logs say of people is for the group of the warehouse, and for nobody else who has a login.
+_MASK: Final = 0o027
 _UNFIT_CHARACTERS: Final = frozenset("%*?[\\")
 # A cluster's name becomes the name of a folder, and part of links.
 _CLUSTER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -61,13 +68,42 @@ def as_warehouse_errors(folder: Path) -> Iterator[None]:
         raise
     except Exception as error:
         if any(words in str(error) for words in _NO_SPACE):
+            full = _full(folder, str(error))
             raise WarehouseError(
-                f"The disk that holds {folder} is full: free some space and try again, what was published stays."
+                f"The disk that holds {full} is full: free some space and try again, what was published stays."
             ) from error
         # Errors of the network have no number, or the caller reports them.
         if isinstance(error, DeltaError) or (isinstance(error, OSError) and error.errno is not None):
             raise WarehouseError(f"Files in {folder} cannot be read or written: {_one_line(error)}.") from error
         raise
+
+
+def _full(folder: Path, error: str) -> str:
+    """What is full: the folder, or where it has room and lies on another disk, that of temporary files."""
+    temporary = Path(tempfile.gettempdir())
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    # How much of a quota is left, no file system says.
+    has_quota = os.strerror(errno.EDQUOT) in error
+    if has_quota or _is_full(there) or there.stat().st_dev == temporary.stat().st_dev:
+        return str(folder)
+    return f"temporary files, {temporary} (see $TMPDIR),"
+
+
+def _is_full(folder: Path) -> bool:
+    room = os.statvfs(folder)
+    # By now some of what did not fit is removed again.
+    return room.f_bavail * room.f_frsize < _ROOM_BYTES or bool(room.f_files and room.f_favail < _ROOM_FILES)
+
+
+@contextmanager
+def _kept_from_others() -> Iterator[None]:
+    """Files and folders that are made meanwhile are the owner's and the group's; processes that are started then inherit it."""
+    before = os.umask(_MASK)
+    os.umask(before | _MASK)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 class Warehouse:
@@ -110,9 +146,15 @@ class Warehouse:
             BusyError: another sweep is at work on this warehouse.
             WarehouseError: it is of another schema version.
         """
-        self.create()
-        with as_warehouse_errors(self.root):
-            descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        with _kept_from_others():
+            self.create()
+            with as_warehouse_errors(self.root):
+                descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o640)
+            with self._held(descriptor):
+                yield
+
+    @contextmanager
+    def _held(self, descriptor: int) -> Iterator[None]:
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -303,7 +303,7 @@ def only_digest(folder: Path) -> Iterator[None]:
         WarehouseError: another digest is being sent.
     """
     with _as_warehouse_errors(folder):
-        descriptor = os.open(folder / "digest.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = os.open(folder / "digest.lock", os.O_RDWR | os.O_CREAT, 0o640)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -10,7 +10,7 @@ import duckdb
 from iomine.sqltext import name_of, quoted
 from iomine.views.catalog import check, show, template
 from iomine.views.model import View, find_views
-from iomine.views.query import engine, failures_named, set_variables
+from iomine.views.query import Variable, engine, failures_named, set_variables
 
 # So that who holds one need not know DuckDB.
 Connection = duckdb.DuckDBPyConnection
@@ -21,7 +21,7 @@ _idle: Final[list[duckdb.DuckDBPyConnection]] = []
 
 @contextmanager
 def passing_views(
-    lake: Mapping[str, Sequence[str]], variables: Mapping[str, float] | None = None, threads: int | None = None
+    lake: Mapping[str, Sequence[str]], variables: Mapping[str, Variable] | None = None, threads: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to views over these files and no others, of which nothing stays afterwards.
 

@@ -3,7 +3,7 @@
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,9 @@ _ONE_QUESTION: Final = (
 _LESS_OR_MORE_MEMORY: Final = "ask for fewer nights or columns, or give it more with --memory."
 _LESS_OR_MORE_TIME: Final = "ask for fewer nights, or give it longer with --timeout."
 
+
+# What a variable that views ask for may be.
+Variable = float | str | Sequence[int]
 
 # Of streamed answers; as many as DuckDB puts into a row group.
 _BATCH_ROWS: Final = 122_880
@@ -162,7 +165,7 @@ def ask(
         return answer(con, sql, parameters)
 
 
-def set_variables(con: duckdb.DuckDBPyConnection, variables: Mapping[str, float | str]) -> None:
+def set_variables(con: duckdb.DuckDBPyConnection, variables: Mapping[str, Variable]) -> None:
     """Gives the variables that views ask for with `getvariable` these values, for all queries that follow.
 
     Args:

@@ -4,6 +4,7 @@ It only reads, and answers only GET and HEAD, except for links in mails: POST do
 ledger.
 """
 
+import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from iomine.errors import IomineError, LimitError, OutputError, UsageError, WarehouseError
 from iomine.post.ledger import Ledger
@@ -33,8 +35,9 @@ from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
 from iomine.web.report_cache import ReportCache
-from iomine.web.sessions import LIMITS, BusyError, Session, SessionPool
+from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, state_of
 from iomine.web.trace import requests_of
+from iomine.web.turns import RETRY_SECONDS, Turns
 from iomine.web.window import window_of
 
 MOST_SHOWN: Final = 1000
@@ -62,6 +65,9 @@ _SENTENCES: Final = {
     404: "There is nothing at this address: the dashboard leads to all there is.",
     405: "This server only reads: ask with GET.",
 }
+_BUSY: Final = f"Too many ask at this moment: try again in {RETRY_SECONDS} seconds."
+# A page on which a query took too long should not stay until the next sweep.
+_KEPT_SECONDS: Final = 300
 _LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -94,7 +100,10 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
             Route(f"/assets/{pages.style_name()}", _style),
             Route(f"/assets/{pages.script_name()}", _script),
         ],
-        middleware=[Middleware(Guard, hosts=hosts)],
+        middleware=[
+            Middleware(Guard, hosts=hosts),
+            Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse / "iomine.duckdb"), is_free=_is_asset),
+        ],
         exception_handlers={IomineError: _foreseen, HTTPException: _refused},
         lifespan=lifespan,
     )
@@ -102,6 +111,26 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
     app.state.sessions, app.state.reports, app.state.warehouse = sessions, reports, warehouse
     app.state.fabric_parts = {}
     return app
+
+
+def _kept_by(database: Path, scope: Scope) -> tuple[object, ...] | None:
+    """By what a page is the same: the published catalog and the address, for some minutes."""
+    path = scope["path"]
+    if path not in {"/", "/fabric"} and not path.startswith("/views/"):
+        return None
+    try:
+        return state_of(database), time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
+    except WarehouseError:
+        return None
+
+
+def _is_asset(path: str) -> bool:
+    return path.startswith("/assets/")
+
+
+async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
+    page = pages.fault_page(503, _BUSY, _links_of(Request(scope)))
+    await Response(page, 503, {"retry-after": str(RETRY_SECONDS)}, _HTML)(scope, receive, send)
 
 
 def _dashboard(request: Request) -> Response:
@@ -204,7 +233,8 @@ def _session(request: Request) -> AbstractContextManager[Session]:
 
 
 def _page(text: str, status: int = 200) -> Response:
-    return Response(text, status, media_type=_HTML)
+    headers = {"retry-after": str(RETRY_SECONDS)} if status == _STATUS[LimitError] else None
+    return Response(text, status, headers, _HTML)
 
 
 def _file(answer: pa.Table, name: str, ending: str) -> Response:

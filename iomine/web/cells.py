@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -36,6 +37,7 @@ def kind_of(column: str) -> Kind | None:
     return next((kind for ending, kind in _ENDINGS.items() if column.endswith(ending)), None)
 
 
+@cache
 def is_numeric(column: str) -> bool:
     """Whether its values stand below each other by their last digit."""
     return kind_of(column) in _NUMERIC

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -165,7 +165,7 @@ def rows_page(session: Session, question: Question, links: Links, shown_count: i
         statement=statement,
         most=most,
         filters=[(each, links.rows(_without(question, each))) for each in question.filters],
-        narrow=partial(_narrow, question, links),
+        narrow=_narrower(question, links),
         ordered=partial(_ordered, question, links),
         all_columns=links.rows(replace(question, columns=())) if question.columns else None,
         more=links.rows(replace(question, limit=most)),
@@ -216,9 +216,19 @@ def _spark(window: Window, row: Row) -> Markup:
     return bars(window.nights, counts, label, partial(shown, "finding_count"), "warm spark")
 
 
-def _narrow(question: Question, links: Links, column: str, row: Row) -> Markup:
+def _narrower(question: Question, links: Links) -> Callable[[str, Row], Markup]:
+    """Makes cells of a page. Rows share most of their names and nights, whose links take most of the time of a page."""
+    kept = cache(partial(_narrow, question, links))
+
+    def narrow(column: str, row: Row) -> Markup:
+        value = row[column]
+        return _narrow(question, links, column, value) if isinstance(value, list) else kept(column, value)
+
+    return narrow
+
+
+def _narrow(question: Question, links: Links, column: str, value: Any) -> Markup:  # noqa: ANN401  of any column
     """A value of a row: as a link to the log's report, to what a trigger is, or to the rows that share it."""
-    value = row[column]
     if value is None:
         return cell(column, value)
     address = None

@@ -99,5 +99,9 @@ def _make(session: Session, log_id: str, folder: Path) -> None:
 
 def _within(folder: Path, name: str) -> Path | None:
     """A file in a folder, unless it is a link that leads out of it."""
-    path = (folder / name).resolve()
-    return path if path.is_file() and path.is_relative_to(folder.resolve()) else None
+    try:
+        path = (folder / name).resolve()
+        return path if path.is_file() and path.is_relative_to(folder.resolve()) else None
+    except OSError:
+        # A name that is too long for any file.
+        return None

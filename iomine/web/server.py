@@ -1,5 +1,6 @@
 """Serves on an address until a signal ends it."""
 
+import resource
 import socket
 from pathlib import Path
 from typing import Final
@@ -10,11 +11,13 @@ from starlette.applications import Starlette
 from iomine.errors import UsageError
 from iomine.views.query import Limits
 from iomine.web.app import make_app
+from iomine.web.connections import MOST_CONNECTIONS, Connection
 from iomine.web.guard import LOOPBACK
 
 # An address may carry names of four thousand signs, each of which takes up to twelve.
 _LONGEST_REQUEST: Final = 256 * 1024
-_MOST_AT_ONCE: Final = 100
+# Sockets, files of the warehouse, and what Python itself holds open.
+_OPEN_FILES: Final = 2 * MOST_CONNECTIONS
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -56,22 +59,29 @@ def serve(listening: socket.socket, warehouse: Path, names: tuple[str, ...], lim
         names: other names than those of loopback and its address that it may be called by.
         limits: for each question.
     """
+    _allow_open_files()
     host = listening.getsockname()[0]
     app = make_app(warehouse, {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}, limits)
     uvicorn.Server(config_of(app)).run(sockets=[listening])
+
+
+def _allow_open_files() -> None:
+    """Lets this process open as many files as connections may need, where its limit lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _OPEN_FILES:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, _OPEN_FILES), hard))
 
 
 def config_of(app: Starlette) -> uvicorn.Config:
     """How an application is served."""
     return uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         h11_max_incomplete_event_size=_LONGEST_REQUEST,
-        limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=2,
     )

@@ -16,7 +16,8 @@ account_of_job AS (
 ),
 counted AS (
     SELECT logs.*, account, findings, cost
-    FROM main.logs AS logs
+    -- What a log's owner did not write says nothing of the owner's programs.
+    FROM (SELECT * FROM main.logs WHERE is_owner_confirmed IS DISTINCT FROM false) AS logs
     LEFT JOIN per_log USING (cluster, night, log_id)
     LEFT JOIN account_of_job USING (cluster, job_id)
 )

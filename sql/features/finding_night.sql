@@ -1,7 +1,7 @@
 -- ---
 -- about = "How often a trigger found something in a user's program in a night, and what that cost."
 -- grain = ["cluster", "night", "user", "uid", "app", "code", "level"]
--- reads = ["main.findings"]
+-- reads = ["main.findings", "core.owner_doubt"]
 -- ---
 SELECT
     "user", uid, app, code, level,
@@ -10,4 +10,5 @@ SELECT
     SUM(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
     night, cluster
 FROM main.findings
+ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
 GROUP BY "user", uid, app, code, level, night, cluster

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a user's program did on a mounted file system in a night; a file counts once for each log that touched it."
 -- grain = ["cluster", "night", "user", "uid", "app", "mount", "fs_type"]
--- reads = ["main.files", "core.log"]
+-- reads = ["main.files", "core.log", "core.owner_doubt"]
 -- ---
 WITH touched AS (
     SELECT
@@ -26,4 +26,5 @@ SELECT
     night, cluster
 FROM touched
 JOIN core.log AS log USING (cluster, night, log_id)
+ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
 GROUP BY "user", uid, app, mount, fs_type, night, cluster

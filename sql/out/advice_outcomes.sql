@@ -1,12 +1,13 @@
 -- ---
 -- about = "What became of findings since a mail first listed them: gone, reduced, still there or worse in later runs of the lineage, or not told."
 -- grain = ["cluster", "lineage_id", "code"]
--- reads = ["main.findings", "main.logs", "main.mails", "main.verdicts"]
+-- reads = ["main.findings", "main.logs", "main.mails", "main.verdicts", "core.owner_doubt"]
 -- ---
 WITH found AS (
     SELECT
         cluster, lineage_id, code, MIN(night) AS found_night, MAX("user") AS "user", MAX(uid) AS uid, MAX(application) AS application
     FROM main.findings
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE lineage_id IS NOT NULL
     GROUP BY ALL
 ),
@@ -38,6 +39,7 @@ run AS (
             cluster, night, log_id, lineage_id, start_at, run_seconds, slowest_rank_io_seconds,
             CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS amount
         FROM main.logs
+        WHERE is_owner_confirmed IS DISTINCT FROM false
     ) USING (cluster, lineage_id)
     JOIN main.verdicts USING (cluster, night, log_id, code)
     WHERE ruleset = 'iomine' AND state IN ('fired', 'clear', 'not applicable')

@@ -12,5 +12,6 @@ SELECT
     TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
     MIN(night) AS first_night, MAX(night) AS last_night
 FROM main.logs
+WHERE is_owner_confirmed IS DISTINCT FROM false
 GROUP BY application
 ORDER BY io_core_seconds DESC NULLS LAST, log_count DESC, application

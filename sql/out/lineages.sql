@@ -7,7 +7,7 @@ WITH run AS (
     SELECT
         *, read_bytes::DOUBLE + write_bytes AS moved_bytes, moved_bytes / NULLIF(io_core_seconds, 0) AS bytes_per_core_second
     FROM main.logs
-    WHERE lineage_id IS NOT NULL
+    WHERE lineage_id IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
 )
 SELECT
     cluster, lineage_id, uid, MAX("user") AS "user", application, io_signature,

@@ -13,7 +13,7 @@ WITH run AS (
         CASE WHEN io_signature = 'little' THEN 1 ELSE NULLIF(read_bytes::DOUBLE + write_bytes, 0) END AS work,
         seconds / work AS pace, slowest_seconds / work AS slowest_pace
     FROM main.logs
-    WHERE lineage_id IS NOT NULL AND pace IS NOT NULL
+    WHERE lineage_id IS NOT NULL AND pace IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
     -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance.
     QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= COALESCE(getvariable('regression_run_count'), 8)
 ),

@@ -1,7 +1,7 @@
 -- ---
 -- about = "Who wrote files that no log has read in all nights that are kept; what runs without Darshan read, or under another name, looks unread."
 -- grain = ["cluster", "user", "uid", "mount", "fs_type"]
--- reads = ["main.files", "core.log"]
+-- reads = ["main.files", "core.log", "core.owner_doubt"]
 -- ---
 -- A file is known by a hash of its path, which is the same in all logs. So a file that was renamed after it was written
 -- looks unread; so does what was copied, archived or looked at by programs without a log, mapped into memory, read before the
@@ -14,6 +14,7 @@ WITH per_user AS (
         bool_or(COALESCE(files.read_bytes > 0, true)) AS was_read
     FROM main.files AS files
     JOIN core.log AS log USING (cluster, night, log_id)
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     GROUP BY ALL
 ),
 known AS (

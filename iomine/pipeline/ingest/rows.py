@@ -60,7 +60,20 @@ from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
-from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Doubted, Job, Log, Run, assembled, row_count, size_bytes, sound
+from iomine.sources.darshan import (
+    LAYOUTS,
+    Columns,
+    Doubt,
+    Doubted,
+    Job,
+    Log,
+    Run,
+    assembled,
+    row_count,
+    size_bytes,
+    sound,
+    uid_of,
+)
 
 
 class RowSinks:
@@ -336,6 +349,9 @@ def _header(given: Given, path: str) -> Columns:
         "doubt": "; ".join(filter(None, (log.doubt, str(given.doubted)))) or None,
         "path": shown(path),
         "size_bytes": log.size_bytes,
+        "owner_uid": log.owner_uid,
+        "archive_uid": log.archive_uid,
+        "name_uid": uid_of(log.user),
     }
     row |= dict.fromkeys(_unknown(job))
     return {name: [value] for name, value in row.items()}

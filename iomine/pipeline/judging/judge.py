@@ -21,6 +21,7 @@ from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.fabric import fabric_files
 from iomine.pipeline.judging.links import link_files
+from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
@@ -48,6 +49,7 @@ def judge(
     workers: Callable[[], Workers] | None = None,
     *,
     site: SiteFabric = NO_SITE,
+    collectors: Sequence[int] = (),
 ) -> tuple[list[LakeFile], int]:
     """Verdicts of all triggers over all logs of the touched nights.
 
@@ -61,20 +63,22 @@ def judge(
         triggers: what to judge by.
         workers: gives workers that share what is too much to be judged at once, None to judge all of it here.
         site: what the site says of its fabric.
+        collectors: uids that own files of other users' logs.
 
     Returns:
         Files of the tables that were worked out, `verdict` among them, and those that take the place of merged ones; and how
         many verdicts of the default ruleset are findings.
     """
+    attempt = partial(_judge, lake, triggers=triggers, site=site, collectors=collectors)
     try:
-        return _judge(lake, staging, merged, triggers, workers, site=site)
+        return attempt(staging=staging, merged=merged, workers=workers)
     except NOT_BY_INPUT:
         raise
     except Exception:
-        files = _without_culprits(lake, staging, merged, partial(_judge, lake, triggers=triggers, site=site))
+        files = _without_culprits(lake, staging, merged, attempt)
         if not files:
             raise
-    judged, findings = _judge(lake, staging, replaced(merged, files), triggers, workers, site=site)
+    judged, findings = attempt(staging=staging, merged=replaced(merged, files), workers=workers)
     return [*files, *judged], findings
 
 
@@ -160,6 +164,7 @@ def _judge(
     workers: Callable[[], Workers] | None = None,
     *,
     site: SiteFabric = NO_SITE,
+    collectors: Sequence[int] = (),
 ) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
@@ -190,9 +195,10 @@ def _judge(
     files = [file for file in there if file.partition in partitions and file.table not in worked_out]
     of_nights = night_files(staging, files, judges)
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
+    doubts = owner_files(staging, there, partitions | late, collectors)
     verdicts = [file for file in judged if file.table == "verdict"]
-    sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums], findings
+    sums = roll_up(staging, replaced(there, [*doubts, *verdicts]), partitions | late)
+    return [*intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *doubts, *sums], findings
 
 
 def _judged(

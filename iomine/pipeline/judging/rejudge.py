@@ -3,7 +3,7 @@
 Whatever enters a statement here is a name of ours, a date or a quoted text; hence the exemptions below.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +17,12 @@ from iomine.lake import LakeFile, Snapshot, Warehouse, as_warehouse_errors, repl
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judging.judge import VERDICT_ORDER
-from iomine.pipeline.judging.rollups import OF_VERDICTS, roll_up
+from iomine.pipeline.judging.owners import owner_files
+from iomine.pipeline.judging.rollups import OF_VERDICTS, ROLL_UPS, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
+from iomine.pipeline.site.collectors import site_collectors
 from iomine.schema.registry import arrow_schema
 from iomine.sqltext import literal, quoted
 from iomine.triggers.judge import features, judge_sql, settings
@@ -98,10 +100,10 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         ruleset: judge by its triggers only and leave other verdicts as they are, None for all.
 
     Raises:
-        UsageError: there is no such ruleset.
+        UsageError: there is no such ruleset, or collectors that the site names are not fit.
         WarehouseError: there is no warehouse, a sweep is writing to it, or its files cannot be read or written.
     """
-    judges = _judges(triggers, ruleset)
+    judges, collectors = _judges(triggers, ruleset), site_collectors(warehouse)
     _check(warehouse)
     with to_be_written(warehouse) as (lake, staging):
         database = staging / "judge.duckdb"
@@ -122,7 +124,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         nights = {partition for span in found for partition in span.partitions}
         if files:
             note_due(warehouse, nights)
-            commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset)])
+            commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset, collectors)])
         publish(warehouse, triggers.values(), lake.snapshot)
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
@@ -208,9 +210,14 @@ def _no_changes() -> pa.Table:
     return pa.schema([*kinds.items(), *((name, pa.int64()) for name in _CHANGES)]).empty_table()
 
 
-def _sums(snapshot: Snapshot, staging: Path, verdicts: list[LakeFile], ruleset: str | None) -> list[LakeFile]:
+def _sums(
+    snapshot: Snapshot, staging: Path, verdicts: list[LakeFile], ruleset: str | None, collectors: Sequence[int]
+) -> list[LakeFile]:
     """Sums of findings, of the nights that were judged; other rulesets have none, and verdicts of the default may have left."""
     if ruleset not in {None, DEFAULT_RULESET}:
         return []
-    there = replaced(snapshot.files, verdicts)
-    return roll_up(staging, there, {file.partition for file in verdicts if file.partition}, OF_VERDICTS)
+    there, nights = replaced(snapshot.files, verdicts), {file.partition for file in verdicts if file.partition}
+    doubts = owner_files(staging, there, nights, collectors)
+    # Sums without findings change only with the logs that they leave out.
+    views = ROLL_UPS if doubts else OF_VERDICTS
+    return [*doubts, *roll_up(staging, replaced(there, doubts), nights, views)]

@@ -4,7 +4,7 @@ As long as a night's logs are there its sums are recomputed from all of them. On
 are laid beside the old ones.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,7 @@ def roll_up(
         views: which sums.
     """
     of_nights = [file for file in there if file.partition in nights]
-    rows = partial(_rows, there=there)
+    rows = partial(rows_of, there=there)
     files = [
         file
         for view in views
@@ -51,7 +51,17 @@ def roll_up(
     return [_beside(staging, old.get((file.table, file.partition)), file) for file in files]
 
 
-def _rows(span: Span, *, view: str, there: Sequence[LakeFile]) -> pa.Table:
+def rows_of(
+    span: Span, *, view: str, there: Sequence[LakeFile], variables: Mapping[str, Sequence[int]] | None = None
+) -> pa.Table:
+    """Rows of a view of features about the logs of a span, which may read accounting of the jobs that they are of.
+
+    Args:
+        span: the logs.
+        view: its name.
+        there: the files of all tables.
+        variables: values for the variables that the view asks for.
+    """
     of_span = set(span.partitions)
     last = span.nights[-1] + _LONGEST_JOB
     files = (
@@ -61,7 +71,7 @@ def _rows(span: Span, *, view: str, there: Sequence[LakeFile]) -> pa.Table:
         or (file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last)
     )
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
-    with views_over(files, [f"feature.{view}"]) as views:
+    with views_over(files, [f"feature.{view}"], variables) as views:
         return views.ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours
 
 

@@ -11,7 +11,7 @@ from iomine.pipeline.judging.spans import Span
 from iomine.views.catalog import show
 from iomine.views.model import shared_views, tables_read
 from iomine.views.passing import Connection, hold, passing_views
-from iomine.views.query import answer_own, set_variables
+from iomine.views.query import Variable, answer_own, set_variables
 
 
 class UncommittedViews:
@@ -48,7 +48,7 @@ class UncommittedViews:
 
 @contextmanager
 def views_over(
-    files: Iterable[LakeFile], views: Collection[str], variables: Mapping[str, float] | None = None, threads: int | None = None
+    files: Iterable[LakeFile], views: Collection[str], variables: Mapping[str, Variable] | None = None, threads: int | None = None
 ) -> Iterator[UncommittedViews]:
     """Views over these files and no others.
 

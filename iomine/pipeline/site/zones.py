@@ -1,4 +1,4 @@
-"""What inputs do not say of their clusters: time zones of accounting and statistics, and how many processes there is room for."""
+"""What inputs do not say of their clusters: time zones, who collects logs, and how many processes there is room for."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
-from iomine.settings import Count, Line, SiteSettings, read_site_file, setting
+from iomine.settings import Count, Line, Lines, SiteSettings, read_site_file, setting
 
 _UTC: Final = "UTC"
 
@@ -18,6 +18,7 @@ class Sources(SiteSettings):
     whose: ClassVar[str] = "sources"
     time_zone: Mapping[str, Line] = setting({}, "Time zones by cluster.")
     most_processes: Mapping[str, Count] = setting({}, "Processes that a run can have, by cluster.")
+    collectors: Lines = setting((), "Logins or uids that own files of logs which they did not write.")
 
 
 def site_zone(warehouse: Warehouse, cluster: str) -> str:

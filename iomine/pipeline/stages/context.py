@@ -14,6 +14,7 @@ from iomine.errors import LostLogsError, WorkersError
 from iomine.lake import LakeFile, LakeWriter, Warehouse, as_warehouse_errors, check_cluster
 from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.reader import Limits
+from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.retention import Packing, expired, site_packing, site_retention
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.views import site_views
@@ -113,6 +114,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     days, packing = site_retention(warehouse), site_packing(warehouse)
     slurm = site_of(warehouse.root) if settings.slurm else None
     site_views(warehouse)
+    site_collectors(warehouse)
     staging = warehouse.staging / sweep_id
     with as_warehouse_errors(warehouse.root), warehouse.locked():
         warehouse.clear_staging()

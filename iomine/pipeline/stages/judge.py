@@ -6,6 +6,7 @@ from iomine.lake import LakeFile, replaced
 from iomine.pipeline.judging import judge as judging
 from iomine.pipeline.judging.fabric import PORT_READINGS
 from iomine.pipeline.judging.system_state import READINGS
+from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.stages.context import Sweep
 from iomine.pipeline.stages.merge import Merged
@@ -30,7 +31,7 @@ def judge(sweep: Sweep, merged: Merged) -> Judged:
     """Judges by the triggers of the sweep.
 
     Raises:
-        UsageError: what the site says of its fabric is not fit.
+        UsageError: what the site says of its fabric or of collectors is not fit.
         WarehouseError: files cannot be read or written.
         WorkersError: workers were lost.
     """
@@ -41,5 +42,7 @@ def judge(sweep: Sweep, merged: Merged) -> Judged:
     left = {(table, night) for table, night in sweep.past(replaced(lake, merged.files)) if table in READINGS | PORT_READINGS}
     touched = [file for file in merged.files if (file.table, file.night) not in left]
     site = site_fabric(sweep.warehouse)
-    files, findings = judging.judge(lake, sweep.staging, touched, sweep.triggers, sweep.pool.workers, site=site)
+    files, findings = judging.judge(
+        lake, sweep.staging, touched, sweep.triggers, sweep.pool.workers, site=site, collectors=site_collectors(sweep.warehouse)
+    )
     return Judged(merged, tuple(files), findings)

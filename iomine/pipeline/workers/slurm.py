@@ -28,6 +28,7 @@ from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush
 from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
 
 _JOB_NAME: Final = "iomine"
+_SECRET: Final = 0o600
 _ORPHAN_SECONDS: Final = 60
 # Jobs are given back when there has been nothing for them to do for so long: a queue may take hours to give them again.
 _IDLE_SECONDS: Final = 60
@@ -38,6 +39,8 @@ _STAGGER_RATIO: Final = 0.1
 _ENVIRONMENT: Final = (
     "export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",
     "export DASK_DISTRIBUTED__WORKER__HTTP__ROUTES='[]'",
+    # As the sweep itself: files of the warehouse are for its owner and group.
+    "umask 0027",
 )
 
 
@@ -206,8 +209,9 @@ def _certificates(shared: Path) -> Iterator[Security]:
     made = Security.temporary()
     with tempfile.TemporaryDirectory(prefix="tls-", dir=shared) as folder:
         certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")
-        certificate.write_text(made.tls_ca_file)
-        key.write_text(made.tls_client_key)
+        for file, text in ((certificate, made.tls_ca_file), (key, made.tls_client_key)):
+            file.touch(_SECRET)
+            file.write_text(text)
         roles = ("scheduler", "worker", "client")
         yield Security(
             require_encryption=True,

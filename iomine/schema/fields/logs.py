@@ -91,6 +91,9 @@ LOGS = {
         Kind.ID,
         Privacy.NUMBER,
         uid="Numeric user id.",
+        owner_uid="Uid that owns the log's file; of a log in an archive, as the archive says.",
+        archive_uid="Uid that owns the archive which the log lies in, NULL where it lies in none.",
+        name_uid="Uid of the user in the log's file name, where the host that read it knows one.",
         thread_id="Id of the thread that issued the request, where the trace carries one.",
         oid_hi="High half of the DAOS object id, its bits read as a signed number.",
         oid_lo="Low half of the DAOS object id, its bits read as a signed number.",
@@ -127,6 +130,10 @@ LOGS = {
         is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
         is_overlapping="True where I/O time exceeded the run, as calls of several threads overlap, and was cut to it.",
         is_complete="True where nothing that the answer needs is missing from the log.",
+        is_owner_confirmed=(
+            "True where the owner of the file is whom the log names; false where file, record, file name and accounting name "
+            "several users; NULL where nothing is known, as of files that a collector owns."
+        ),
     ),
     **defined(
         Kind.SECONDS,

@@ -10,8 +10,16 @@ LOG = Table(
         *("format_version", "darshan_version", "is_partial", "doubt", "read_bytes", "write_bytes", "read_count"),
         *("write_count", "io_core_seconds", "storage_core_seconds", "waiting_core_seconds", "special_core_seconds"),
         *("slowest_rank", "slowest_rank_io_seconds", "is_overlapping", "io_signature", "lineage_id", "path", "size_bytes"),
+        *("owner_uid", "archive_uid", "name_uid"),
     ),
     grain=("log_id",),
+)
+OWNER_DOUBT = Table(
+    "owner_doubt",
+    "A log whose file, record, file name and accounting name several users, and what they say.",
+    ("log_id", "reason"),
+    grain=("cluster", "night", "log_id"),
+    for_people=True,
 )
 MODULE = Table(
     "module",

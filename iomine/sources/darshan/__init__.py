@@ -4,7 +4,7 @@ from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.identity import GONE, Identity, identify
-from iomine.sources.darshan.job import Job
+from iomine.sources.darshan.job import Job, uid_of
 from iomine.sources.darshan.log import Log, ModuleState, read_log
 from iomine.sources.darshan.sound import sound
 
@@ -25,4 +25,5 @@ __all__ = [
     "row_count",
     "size_bytes",
     "sound",
+    "uid_of",
 ]

@@ -13,7 +13,7 @@ from typing import Final
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
 from iomine.sources.darshan.job import read_night
-from iomine.sources.darshan.packed import is_packed, member_at, read_member
+from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
 
 # Why a file that is not there is refused, or one that is there on another host.
 GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
@@ -43,16 +43,18 @@ class Identity:
         return self.sha256[:_LOG_ID_DIGITS]
 
 
-def read_bytes(path: Path) -> bytes:
-    """All bytes of a file, or of a log in an archive.
+def read_owned(path: Path) -> Owned:
+    """All bytes of a file, or of a log in an archive, and whose they are.
 
     Raises:
         UnreadableError: the system does not give them; another night it may.
     """
     if is_packed(path):
-        return read_member(path)
+        return owned_member(path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            # Of the very file that is read, whatever takes its name meanwhile.
+            return Owned(file.read(), os.fstat(file.fileno()).st_uid)
     except OSError as error:
         raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
 
@@ -63,7 +65,7 @@ def identify(path: Path) -> Identity:
     Raises:
         UnreadableError: its bytes cannot be read at all.
     """
-    data = read_bytes(path)
+    data = read_owned(path).data
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         return Identity(sha256, len(data), read_night(open_container(data, is_for_job=True)) or _written_on(path))

@@ -5,11 +5,13 @@ from then on. Some logs of a development version carry the version string 3.41 a
 """
 
 import os
+import pwd
 import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -21,6 +23,7 @@ from iomine.sources.darshan.doubts import Doubt
 _METADATA_BYTES: Final = 1024
 # By byte order, and whether times have nanoseconds.
 _NUMBERS: Final = {(order, wide): struct.Struct(f"{order}{7 if wide else 5}q") for order in "<>" for wide in (False, True)}
+_UID_DIGITS: Final = 10
 _NANOSECONDS: Final = 1_000_000_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Darshan was first released in 2009; a log that ended before was written under a clock that nobody set.
@@ -87,6 +90,18 @@ def user_from(file_name: str) -> str | None:
     r"""Login name in a log's file name, with `\xff` for bytes that are no UTF-8; None where it is not as Darshan names logs."""
     match = _FILE_NAME.fullmatch(file_name)
     return _text(os.fsencode(match["user"])) if match else None
+
+
+@lru_cache(4096)
+def uid_of(user: str | None) -> int | None:
+    """The uid of a login name as this host knows it, or that Darshan wrote in place of a name; None where there is none."""
+    # Darshan writes the uid where it finds no name.
+    if user is None or (user.isascii() and user.isdecimal()):
+        return int(user) if user and len(user) <= _UID_DIGITS else None
+    try:
+        return pwd.getpwnam(user).pw_uid
+    except (KeyError, ValueError, OSError):
+        return None
 
 
 def _text(data: bytes) -> str:

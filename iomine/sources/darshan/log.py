@@ -16,7 +16,7 @@ from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdh
 from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, assembled
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
-from iomine.sources.darshan.identity import read_bytes
+from iomine.sources.darshan.identity import read_owned
 from iomine.sources.darshan.job import Job, read_job, user_from
 from iomine.sources.darshan.lustre import decode_lustre
 from iomine.sources.darshan.names import MountTable, read_names
@@ -64,6 +64,8 @@ class Log:
         doubt: what is wrong with header or names, empty where nothing is.
         modules: state of each module.
         tables: columns by table, once for each module that gave some; `assembled` makes Arrow tables of them.
+        owner_uid: owner of the file, of a log in an archive as the archive says; None where that is not known.
+        archive_uid: owner of the archive, None where the log is a file of its own.
     """
 
     log_id: str
@@ -74,6 +76,8 @@ class Log:
     doubt: str
     modules: tuple[ModuleState, ...]
     tables: dict[str, list[Columns]] = field(default_factory=dict)
+    owner_uid: int | None = None
+    archive_uid: int | None = None
 
     @property
     def is_partial(self) -> bool:
@@ -100,7 +104,7 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         UnreadableError: the file is not such a log, or too little of its header and job record is left.
     """
     file = Path(path)
-    data = read_bytes(file)
+    data, owner_uid, archive_uid = read_owned(file)
     container = open_container(data)
     job = read_job(container)
     names, name_doubt = read_names(container)
@@ -127,6 +131,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         "; ".join(filter(None, (job.doubt, name_doubt))),
         tuple(states),
         tables,
+        owner_uid,
+        archive_uid,
     )
 
 

@@ -62,6 +62,7 @@ _LATEST_SECONDS: Final = 8**11 - 1
 # A number that any sum of two has room for.
 _LARGEST_BYTES: Final = 1 << 60
 _ARCHIVES_AT_HAND: Final = 64
+_LARGEST_UID: Final = (1 << 32) - 1
 
 _NOT_WHOLE: Final = "Its bytes are not those that were packed, as where packing was cut short: pack it again."
 _CUT: Final = "The archive ends within it."
@@ -368,8 +369,27 @@ def _is_index(table: pa.Table, covered: object) -> bool:
     return True
 
 
+class Owned(NamedTuple):
+    """The bytes of a log, and whose they are.
+
+    Attributes:
+        data: the bytes.
+        owner_uid: owner of the file, of a member as its header says; None where that is no uid.
+        archive_uid: owner of the archive, who can have written any header; None where the log is a file of its own.
+    """
+
+    data: bytes
+    owner_uid: int | None
+    archive_uid: int | None = None
+
+
 def read_member(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a member, at its place.
+    """The bytes of a member, at its place; raises as `owned_member`."""
+    return owned_member(path).data
+
+
+def owned_member(path: str | os.PathLike[str]) -> Owned:
+    """The bytes of a member, at its place, and whose they are.
 
     Raises:
         UnreadableError: they cannot be had, or are not those that were packed.
@@ -381,10 +401,21 @@ def read_member(path: str | os.PathLike[str]) -> bytes:
         with Path(archive).open("rb", buffering=0) as file:
             is_within = member.offset + member.size_bytes <= os.fstat(file.fileno()).st_size
             data = os.pread(file.fileno(), member.size_bytes, member.offset) if is_within else b""
+            # Of a member that was found by the index, the header alone says the uid.
+            owner_uid = _uid_in(os.pread(file.fileno(), BLOCK, max(0, member.offset - BLOCK)))
+            archive_uid = os.fstat(file.fileno()).st_uid
     except OSError as error:
         raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
     if len(data) < member.size_bytes:
         raise UnreadableError(_CUT, False)
     if member.sha256 and hashlib.sha256(data).hexdigest() != member.sha256:
         raise UnreadableError(_NOT_WHOLE, False)
-    return data
+    return Owned(data, owner_uid, archive_uid)
+
+
+def _uid_in(header: bytes) -> int | None:
+    try:
+        uid = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape").uid
+    except (tarfile.HeaderError, ValueError, OverflowError):
+        return None
+    return uid if 0 <= uid <= _LARGEST_UID else None

@@ -4,13 +4,15 @@ import json
 import os
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
-from sweeping import IOMINE_BY_ONE
+from sweeping import BY_ONE, IOMINE_BY_ONE, column
 
-from iomine.errors import IomineError
+from iomine.errors import IomineError, WarehouseError
 from iomine.flows import api
 from iomine.flows.api import api_url, prepare
 from iomine.flows.server import server
@@ -135,3 +137,74 @@ def test_more_paths_than_prefect_takes_are_swept(prefect, tmp_path):
 
     assert 3 == result.returncode, result.stderr
     assert result.stdout.startswith("5,001 found = 0 ingested + 0 known + 5,001 rejected")
+
+
+def plainly(sweep: int, given: int) -> int:
+    """A stage."""
+    return sweep + given
+
+
+@pytest.mark.parametrize(
+    ("there", "error", "ends"),
+    [
+        ([False], None, 3),
+        ([True, False], ConnectionError("refused"), 3),
+        ([True, True], ZeroDivisionError("ours"), ZeroDivisionError),
+        ([True], WarehouseError("The disk is full."), WarehouseError),
+    ],
+    ids=["gone before", "gone meanwhile", "a fault of ours", "a failure that was foreseen"],
+)
+def test_what_follows_the_commit_needs_no_prefect(monkeypatch, there, error, ends):
+    """A stage is run by itself where Prefect is lost, and what is not Prefect's fault stays a fault."""
+    from iomine.flows import sweep as room  # noqa: PLC0415  Prefect takes seconds
+
+    def failing(*_):
+        raise error
+
+    answers = iter(there)
+    monkeypatch.setattr(room, "is_there", lambda: next(answers))
+    monkeypatch.setattr(room, "_task", lambda *_, **__: failing)
+    if isinstance(ends, int):
+        assert ends == room._with_or_without(plainly, room.Held(1), room.Held(2)).value
+    else:
+        with pytest.raises(ends):
+            room._with_or_without(plainly, room.Held(1), room.Held(2))
+
+
+# Ends the server once the reports have been written.
+SERVER_LOST = f"""
+{BY_ONE}
+import os
+from iomine.flows import api
+api.prepare(os.environ["PREFECT_API_URL"])
+from iomine.flows import sweep
+write = sweep.report
+
+def report(*given):
+    written = write(*given)
+    os.kill(int(os.environ["SERVER"]), 9)
+    return written
+
+sweep.report = report
+from iomine.cli import main
+main()
+"""
+
+
+@pytest.mark.proof
+def test_a_server_that_is_lost_after_publishing_costs_a_warning(shared_data, tmp_path):
+    """Everything is there, so the sweep has succeeded; one sentence says what Prefect does not show."""
+    log = shared_data / "darshan" / "darshan-ruby" / "ior1.darshan"
+    with server() as (url, _):
+        (process,) = psutil.Process().children()
+        swept = subprocess.run(
+            [sys.executable, "-c", SERVER_LOST, "sweep", log, "--warehouse", tmp_path / "warehouse", "--workers", "1"],
+            env=os.environ | {"PREFECT_API_URL": url, "SERVER": str(process.pid)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert 0 == swept.returncode, swept.stderr
+    assert "Prefect's API was lost, so it does not show how this sweep ended: everything is published." in swept.stderr
+    assert "Traceback" not in swept.stderr
+    assert [1] == column(tmp_path / "warehouse", "SELECT count(*) FROM logs")

@@ -3,6 +3,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from deltalake.exceptions import CommitFailedError
@@ -89,6 +91,49 @@ def test_a_full_disk_is_called_that_whoever_notices(tmp_path, fault):
         as_warehouse_errors(tmp_path),
     ):
         raise fault
+
+
+OTHER_DISK = Path("/dev/shm")  # noqa: S108  looked at, and not written to
+
+
+@pytest.mark.skipif(not OTHER_DISK.is_dir(), reason="There is no other file system.")
+def test_a_full_disk_of_temporary_files_is_named_as_such(tmp_path, monkeypatch):
+    """Where the warehouse has room, that of $TMPDIR has none, whatever has been removed there since."""
+    monkeypatch.setattr(tempfile, "tempdir", str(OTHER_DISK))
+    if tmp_path.stat().st_dev == OTHER_DISK.stat().st_dev:
+        pytest.skip("Temporary files lie where the warehouse does.")
+    full = OSError(28, "No space left on device")
+    gone = tmp_path / "gone"
+    with (
+        pytest.raises(WarehouseError, match=rf"^The disk that holds temporary files, {OTHER_DISK} \(see \$TMPDIR\), is full:"),
+        as_warehouse_errors(gone),
+    ):
+        raise full
+
+    # A quota is not seen from outside.
+    with pytest.raises(WarehouseError, match=rf"^The disk that holds {tmp_path} is full:"), as_warehouse_errors(tmp_path):
+        raise OSError(122, "Disk quota exceeded")
+
+    monkeypatch.setattr("iomine.lake.warehouse._ROOM_BYTES", 1 << 62)
+    with pytest.raises(WarehouseError, match=rf"^The disk that holds {tmp_path} is full:"), as_warehouse_errors(tmp_path):
+        raise full
+
+
+@pytest.mark.parametrize(("mask", "file", "folder"), [(0o022, 0o640, 0o750), (0o000, 0o640, 0o750), (0o077, 0o600, 0o700)])
+def test_what_is_written_is_for_owner_and_group(tmp_path, mask, file, folder):
+    """Nobody else reads it, of processes that are started meanwhile neither; who keeps it from the group too is let."""
+    root = tmp_path / "warehouse"
+    before = os.umask(mask)
+    try:
+        with Warehouse(root).locked():
+            (root / "made").mkdir()
+            (root / "written").touch()
+            subprocess.run(["touch", root / "by another"], check=True)
+        assert mask == os.umask(mask)
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (root, *root.iterdir())}
+    assert {"warehouse": folder, "made": folder, "written": file, "by another": file, "sweep.lock": file} == modes
 
 
 def test_a_file_that_cannot_be_read_is_reported_with_its_reason(tmp_path):

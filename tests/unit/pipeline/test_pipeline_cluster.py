@@ -1,3 +1,4 @@
+import ast
 import contextlib
 import os
 import socket
@@ -5,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
@@ -137,11 +139,29 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(tmp_path, monkeypatch):
         pids = own.client.run(os.getpid)
         assert [1, 1] == list(own.client.nthreads().values())
         assert os.getpid() not in pids.values()
-        strangers_are_refused([own.client.scheduler.address, *own.client.nthreads()])
+        nannies = [nanny.address for nanny in own.client.cluster.workers.values()]
+        addresses = [own.client.scheduler.address, *own.client.nthreads(), *nannies]
+        assert {"tls"} == {address.partition(":")[0] for address in addresses}
+        strangers_are_refused(addresses[:-1])
         pages_are_empty(own)
 
     assert [] == list(tmp_path.iterdir())
     assert not any(is_running(pid) for pid in pids.values())
+
+
+@pytest.mark.parametrize("kind", ["LocalCluster", "SLURMCluster"])
+def test_whoever_starts_a_scheduler_gives_it_keys(kind):
+    """There is one place for each kind, which all commands go through, and it names its security."""
+    root = Path(cluster.__file__).parents[3]
+    calls = [
+        call
+        for folder in ("iomine", "flows")
+        for file in (root / folder).rglob("*.py")
+        if kind in (text := file.read_text(encoding="utf-8"))
+        for call in ast.walk(ast.parse(text))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == kind
+    ]
+    assert [True] == ["security" in {keyword.arg for keyword in call.keywords} for call in calls]
 
 
 # Comes with a key of its own, and with none.

@@ -77,6 +77,7 @@ def test_more_options_and_lines_of_shell_stand_where_they_count():
     script = script_of(SITE.changed(directives=("--qos=night",), prologue=("module load python",), local_directory="/my tmp"))
 
     assert script.index("#SBATCH --qos=night") < script.index("module load python") < len(script) - 1
+    assert "umask 0027" in script
     assert " --local-directory '/my tmp' " in script[-1]
 
 
@@ -229,5 +230,6 @@ def test_no_file_of_a_key_is_for_others_to_read(tmp_path):
         # Refuses a key that is not the certificate's.
         ssl.create_default_context(cafile=files["ca_file"]).load_cert_chain(files["cert"], files["key"])
         assert {folder} == {Path(file).parent for file in files.values() if file}
+        assert {0o600} == {file.stat().st_mode & 0o777 for file in folder.iterdir()}
 
     assert [] == list(tmp_path.iterdir())

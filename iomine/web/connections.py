@@ -1,0 +1,83 @@
+"""Connections that are idle, slow or many cost those who open them.
+
+A request has to come whole and soon, and its answer has to be taken. When connections are too many, the one goes that has kept
+the server waiting longest, of the address that has most of these: nobody is shut out by who asks for nothing.
+"""
+
+import asyncio
+import socket
+from collections import Counter
+from typing import Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MOST_CONNECTIONS: Final = 512
+REQUEST_SECONDS: Final = 10.0
+# An answer has to be taken at 64 KiB in so long.
+TAKING_SECONDS: Final = 30.0
+_TAKEN_BYTES: Final = 64 * 1024
+# What the system holds of an answer is no sign that somebody takes it, so it holds little.
+_SEND_BUFFER_BYTES: Final = 256 * 1024
+_LOOK_SECONDS: Final = 1.0
+
+
+class Connection(H11Protocol):
+    """A connection that is looked after.
+
+    Attributes:
+        waits_since: when it began to wait for a request, by the loop's clock; None while a request is answered.
+    """
+
+    waits_since: float | None = None
+    _unsent_bytes = 0
+    _unsent_since = 0.0
+    _look: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Takes the connection, in another's place where there are too many."""
+        super().connection_made(transport)
+        if (connected := transport.get_extra_info("socket")) is not None:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+        self.waits_since = self.loop.time()
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._make_room()
+        self._look = self.loop.call_later(_LOOK_SECONDS, self._look_after)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Lets the connection go."""
+        if self._look is not None:
+            self._look.cancel()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        """Goes through what has come; once a request has, its answer is waited for."""
+        super().handle_events()
+        if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
+            self.waits_since = None
+
+    def on_response_complete(self) -> None:
+        """Waits for the next request."""
+        self.waits_since = self.loop.time()
+        super().on_response_complete()
+
+    def _look_after(self) -> None:
+        now, unsent = self.loop.time(), self.transport.get_write_buffer_size()
+        if not unsent or unsent <= self._unsent_bytes - _TAKEN_BYTES or unsent > self._unsent_bytes:
+            self._unsent_bytes, self._unsent_since = unsent, now
+        is_idle = not unsent and self.waits_since is not None and now - self.waits_since >= REQUEST_SECONDS
+        if is_idle or (unsent and now - self._unsent_since >= TAKING_SECONDS):
+            # To close would be to wait until the other side has taken everything.
+            self.transport.abort()
+        else:
+            self._look = self.loop.call_later(_LOOK_SECONDS, self._look_after)
+
+    def _make_room(self) -> None:
+        waiting = [each for each in self.connections if isinstance(each, Connection) and each.waits_since is not None]
+        counts = Counter(each.address for each in waiting)
+        oldest = min(waiting, key=lambda each: (-counts[each.address], each.waits_since), default=self)
+        oldest.transport.abort()
+
+    @property
+    def address(self) -> str:
+        """Whence it comes."""
+        return self.client[0] if self.client else ""

@@ -1,0 +1,51 @@
+"""What an installation consists of is listed, and under licences that a centre can take."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "deploy"))
+from sbom import licence_of, needed, sbom
+
+# Those that ask for their text to be kept, or for changes to themselves to be published; none is about who only uses them.
+ALLOWED = {
+    *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC", "MIT", "MIT-0", "MIT-CMU"),
+    *("MPL-2.0", "PSF-2.0", "Unlicense", "Zlib"),
+    # As packages without an SPDX expression call them.
+    *("MIT License", "MIT license", "BSD", "BSD License", "BSD 3-Clause", "Apache 2.0", "Apache Software License", "ISC License"),
+    *("Mozilla Public License 2.0 (MPL 2.0)", "Python Software Foundation License"),
+}
+# What the metadata does not say, or says in words that need a reason.
+JUDGED = {
+    "darshan": ("", "Its repository has a BSD licence; the wheel's metadata names none."),
+    "python-dateutil": ("Dual License", "Apache-2.0 or BSD-3-Clause, as its file LICENSE says."),
+    "clustershell": ("LGPLv2+", "Imported as it is and not changed, which the LGPL allows any program."),
+    "ldap3": ("LGPL v3", "As clustershell, and only in the extra ldap."),
+    "text-unidecode": ("Artistic License", "Imported by Prefect's python-slugify as it is, which the Artistic License allows."),
+}
+
+
+@pytest.mark.parametrize("name", sorted(needed()))
+def test_a_licence_can_be_taken(name: str) -> None:
+    """Each package's licence is allowed in all its parts, or was looked at and has a reason."""
+    said = licence_of(needed()[name])
+    if name in JUDGED:
+        assert JUDGED[name][0] == said
+        return
+    # Names without an expression have brackets of their own.
+    parts = {said} if said in ALLOWED else {part.strip("()") for part in re.split(r" (?:AND|OR|and) ", said)}
+    assert set() == parts - ALLOWED
+
+
+def test_the_list_is_what_is_installed() -> None:
+    """It is CycloneDX, names each package once with its version, and what each needs is in it."""
+    said, packages = sbom(), needed()
+    assert ("CycloneDX", "1.6") == (said["bomFormat"], said["specVersion"])
+    components = {each["bom-ref"]: each for each in said["components"]}  # type: ignore[attr-defined]
+    assert len(packages) - 1 == len(components) > 20
+    assert {"duckdb", "prefect", "distributed", "darshan", "pyarrow"} <= {each["name"] for each in components.values()}
+    refs = {*components, said["metadata"]["component"]["bom-ref"]}  # type: ignore[index]
+    for each in said["dependencies"]:  # type: ignore[attr-defined]
+        assert {each["ref"], *each["dependsOn"]} <= refs
