@@ -212,13 +212,13 @@ def _implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[lis
     if end_at < _OLDEST:
         sentence = "the run ends before Darshan existed, so its clock was not set"
         add(sentence, "clock", end_at.timestamp(), _OLDEST.timestamp(), "start_at", "end_at")
-    elif start_at < _OLDEST:
-        sentence = "the run starts before Darshan existed, so its clock was not set"
-        add(sentence, "clock", start_at.timestamp(), _OLDEST.timestamp(), "start_at", "run_seconds")
     elif end_at > latest:
         sentence = f"the run ends in the future, on {end_at:%Y-%m-%d}, so its clock was wrong"
         add(sentence, "future", end_at.timestamp(), latest.timestamp(), "start_at", "end_at")
-    if end_at - start_at > _LONGEST and start_at >= _OLDEST:
+    elif start_at < _OLDEST:
+        sentence = "the run starts before Darshan existed, so its clock was not set"
+        add(sentence, "clock", start_at.timestamp(), _OLDEST.timestamp(), "start_at", "run_seconds")
+    if end_at - start_at > _LONGEST and "run_seconds" not in {doubt.column for doubt in found}:
         sentence = f"the run takes {run_seconds / 86400:,.0f} days"
         add(sentence, "length", run_seconds, _LONGEST.total_seconds(), "run_seconds")
     if not 1 <= nprocs <= _MOST_PROCESSES:
