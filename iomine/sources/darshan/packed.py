@@ -308,7 +308,7 @@ def _by_index(archive: str, size: int, _changed: int) -> Mapping[str, Member]:
     _, covered = read_index(Path(archive).parent)
     rows = _rows_of(archive, size)
     found = _Indexed(rows)
-    # Members of one name, as two writers may pack at once, and names that are no UTF-8 are told apart by the archive alone.
+    # Members of one name, as two writers may pack at once, and names that are no UTF-8: only the archive keeps those apart.
     is_plain = len(found) == rows.num_rows and not pc.any(pc.match_substring(rows["name"], "\\")).as_py()
     return found if is_plain and covered.get(Path(archive).name) == size else {}
 

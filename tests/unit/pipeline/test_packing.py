@@ -383,7 +383,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "a"
 
 
-def test_names_that_an_index_cannot_tell_apart(tmp_path: Path) -> None:
+def test_names_that_an_index_cannot_keep_apart(tmp_path: Path) -> None:
     """Two writers at once may pack logs of one name, and names need not be UTF-8: each log is found."""
     names = ["u_x_id1_1-2-3-4_1.darshan", "u\\xff.darshan", "u\udcff.darshan"]
     for folder, name in [("logs", names[0]), *(("logs", name) for name in names[1:])]:
