@@ -215,16 +215,6 @@ FROM (
     LIMIT 10
 );
 
--- ## Which ten applications would gain most if forwarders gathered their requests?
-SELECT app, count(*) AS log_count, sum(request_count - most_left_count)::BIGINT AS fewer_request_count,
-    round(sum(request_count) / sum(most_left_count), 1) AS times_fewer, median(most_forwarder_count)::BIGINT AS forwarder_count,
-    round(sum(gathering_core_seconds) / 3600, 2) AS saved_core_hours
-FROM forwarding
-JOIN logs USING (cluster, night, log_id)
-GROUP BY app
-ORDER BY fewer_request_count DESC, app
-LIMIT 10;
-
 -- # Compared with what
 
 -- ## Did advice work?
