@@ -158,7 +158,9 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]
     np.maximum.at(most, cell_of, cells.values)
     has_time = ~np.isnan(cells.seconds)
     is_whole = bool(has_time.all())
-    sums = np.bincount(cell_of, cells.seconds if is_whole else np.where(has_time, cells.seconds, 0.0))
+    sums = np.bincount(cell_of, cells.seconds if is_whole else np.where(has_time, cells.seconds, 0.0)).astype(
+        np.float64, copy=False
+    )
     lacks_time = np.zeros(len(keys), bool) if is_whole else np.bincount(cell_of, has_time) == 0
     edges_of, bins = np.divmod(keys, TIME_BINS * VALUE_BINS)
     rings, metrics, ops, froms_of, tos_of = (np.concatenate(columns)[edges_of] for columns in zip(*labels_of, strict=True))
@@ -192,7 +194,8 @@ def _cells(edges: _Edges, metric: int) -> _Cells:
         moves, slots = moves.where(is_known), slots[is_known]
     values = values_of(moves, metric)
     bins = np.searchsorted(_BIN_STARTS[metric], values, side="right")
-    return _Cells(slots * VALUE_BINS + bins, values, moves.lengths, moves.seconds)
+    # Whole numbers would be brought into the floats of least and most one by one.
+    return _Cells(slots * VALUE_BINS + bins, values.astype(np.float64, copy=False), moves.lengths, moves.seconds)
 
 
 def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:
