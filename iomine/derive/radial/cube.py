@@ -23,8 +23,12 @@ AXES: Final = ((-6.0, 3.0), (0.0, 34 * np.log10(2)))
 _BIN_STARTS: Final = tuple(10 ** np.linspace(low, high, VALUE_BINS + 1)[1:-1] for low, high in AXES)
 # A picture has no room for more.
 MOST_ARCS: Final = 1024
+# Arcs that several nodes share are fewer, so that cells of a long trace stay small.
+_MOST_SHARED: Final = 640
 # Requests that are counted all at once; of more, ring by ring and metric by metric, which takes less memory.
 FEW: Final = 1 << 14
+# Steps between two powers of two in which times are kept.
+_STEPS: Final = 256
 # Cells for each request that are worth having empty, so that nothing has to be sorted.
 _EMPTY: Final = 4
 
@@ -91,9 +95,15 @@ class _Cells(NamedTuple):
 
 
 def arcs(count: int) -> Integers:
-    """The arc of each of some nodes in order; beyond 1,024 neighbours share one."""
-    nodes = np.arange(count)
-    return nodes if count <= MOST_ARCS else nodes * MOST_ARCS // count
+    """The arc of each of some nodes in order.
+
+    Beyond 1,024 neighbours share one, by powers of two, since nodes of a machine mostly have as many ranks: arcs then end where
+    hosts do.
+    """
+    shift = 0
+    while count > MOST_ARCS and count > _MOST_SHARED << shift:
+        shift += 1
+    return np.arange(count) >> shift
 
 
 def values_of(moves: Moves, metric: int) -> npt.NDArray[Any]:
@@ -148,7 +158,9 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]
     np.maximum.at(most, cell_of, cells.values)
     has_time = ~np.isnan(cells.seconds)
     is_whole = bool(has_time.all())
-    sums = np.bincount(cell_of, cells.seconds if is_whole else np.where(has_time, cells.seconds, 0.0))
+    sums = np.bincount(cell_of, cells.seconds if is_whole else np.where(has_time, cells.seconds, 0.0)).astype(
+        np.float64, copy=False
+    )
     lacks_time = np.zeros(len(keys), bool) if is_whole else np.bincount(cell_of, has_time) == 0
     edges_of, bins = np.divmod(keys, TIME_BINS * VALUE_BINS)
     rings, metrics, ops, froms_of, tos_of = (np.concatenate(columns)[edges_of] for columns in zip(*labels_of, strict=True))
@@ -162,10 +174,17 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]
         "value_bin": pa.array(bins % VALUE_BINS),
         "request_count": pa.array(np.bincount(cell_of)),
         "moved_bytes": counts(np.bincount(cell_of, cells.lengths)),
-        "latency_seconds": pa.array(sums, mask=lacks_time),
-        "least_value": pa.array(least),
-        "most_value": pa.array(most),
+        "latency_seconds": pa.array(_rounded(sums), mask=lacks_time),
+        "least_value": pa.array(np.where(metrics == LATENCY, _rounded(least), least)),
+        "most_value": pa.array(np.where(metrics == LATENCY, _rounded(most), most)),
     }
+
+
+def _rounded(seconds: Floats) -> Floats:
+    """Seconds to 1 in 256, of which Parquet takes a fifth."""
+    mantissas, exponents = np.frexp(seconds)
+    rounded: Floats = np.ldexp(np.round(mantissas * _STEPS) / _STEPS, exponents)
+    return rounded
 
 
 def _cells(edges: _Edges, metric: int) -> _Cells:
@@ -175,7 +194,8 @@ def _cells(edges: _Edges, metric: int) -> _Cells:
         moves, slots = moves.where(is_known), slots[is_known]
     values = values_of(moves, metric)
     bins = np.searchsorted(_BIN_STARTS[metric], values, side="right")
-    return _Cells(slots * VALUE_BINS + bins, values, moves.lengths, moves.seconds)
+    # Whole numbers would be brought into the floats of least and most one by one.
+    return _Cells(slots * VALUE_BINS + bins, values.astype(np.float64, copy=False), moves.lengths, moves.seconds)
 
 
 def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:

@@ -36,8 +36,8 @@ RADIAL = {
     ),
     **defined(
         Kind.NUMBER,
-        least_value="Least value, in seconds or bytes; below 0 where clocks that differ say so.",
-        most_value="Highest value, in seconds or bytes.",
+        least_value="Least value, in bytes, or in seconds to 1 in 256; below 0 where clocks that differ say so.",
+        most_value="Highest value, in bytes, or in seconds to 1 in 256.",
         position="Where in the order of ranks the node lies, as the mean of its ranks: 0 is the first rank, 1 the last.",
         median_log10="Median of the common logarithms of the values, none of which counts as less than 1 us or 1 B.",
     ),
@@ -46,7 +46,7 @@ RADIAL = {
     **defined(Kind.TEXT, Privacy.SENTENCE, missing="What the ring lacks and why, NULL where it lacks nothing."),
     **defined(
         Kind.SECONDS,
-        latency_seconds="Sum of the latencies of the requests, NULL where none is known.",
+        latency_seconds="Sum of the latencies of the requests, to 1 in 256; NULL where none is known.",
         begin_seconds="When the first time bin begins, in seconds since the start of the run.",
         skew_seconds="Largest correction of a clock, NULL where none was corrected.",
     ),

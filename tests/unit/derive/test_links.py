@@ -163,7 +163,7 @@ def test_what_does_not_block_is_carried_out_later() -> None:
     rows = [request("mpiio", 1, 1.0, 1.1), request("posix", 1, 3.0, 3.5), request("posix", 0, 1.0, 1.1)]
     found = made(rows, **mpiio_file(nb_write_count=1))
     (cell,) = [row for row in found["link_detail"] if (row["ring"], row["metric"]) == ("outer", "latency")]
-    assert (pytest.approx(2.0), 1) == (cell["most_value"], cell["request_count"])
+    assert (pytest.approx(2.0, rel=1 / 256), 1) == (cell["most_value"], cell["request_count"])
 
 
 def test_inner_edges_part_bytes_by_stripes() -> None:
@@ -529,7 +529,7 @@ def test_nothing_traced() -> None:
 
 
 def test_a_hundred_thousand_ranks() -> None:
-    """Ranks and carriers share 1,024 arcs, in order, and each rank still has its own row."""
+    """256 neighbours share an arc, in order, and each rank still has its own row."""
     count = 100_000
     ranks = np.arange(count)
     of_runs = {
@@ -546,7 +546,7 @@ def test_a_hundred_thousand_ranks() -> None:
     found = links({"segment": [part]}, count)
     assert found
     detail, nodes = pa.table(link_detail(found)), pa.table(link_node(found, {}))
-    assert 1024 == len(set(detail["from_node"].to_pylist()))
+    assert 391 == len(set(detail["from_node"].to_pylist()))
     of_ranks = nodes.filter((pc.field("node_level") == "rank") & (pc.field("ring") == "inner") & (pc.field("metric") == "size"))
     arcs = of_ranks.filter(pc.field("stretch") == "run")
-    assert (count, 1023) == (arcs.num_rows, max(arcs["arc"].to_pylist()))
+    assert [rank // 256 for rank in range(count)] == arcs["arc"].to_pylist()
