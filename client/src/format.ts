@@ -46,6 +46,16 @@ export function clock(value: number, step: number): string {
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
+/** Lines of CSV; a text that a spreadsheet would take for a formula gets an apostrophe. */
+export function csvOf(lines: (number | string)[][]): string {
+  const cell = (value: number | string): string => {
+    if (typeof value === "number") return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return lines.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
+}
+
 /** About three digits. */
 function digits(value: number): string {
   const decimals = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2;
