@@ -4,6 +4,7 @@ from iomine.derive.access import file_access, request_sizes
 from iomine.derive.coalesce import coalescing
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.lineage import io_signature, lineage_id
+from iomine.derive.link_patterns import link_patterns
 from iomine.derive.model import phase_model
 from iomine.derive.order import in_order
 from iomine.derive.ost_pace import ost_pace, ost_streams, rank_ost
@@ -31,6 +32,7 @@ __all__ = [
     "in_order",
     "io_signature",
     "lineage_id",
+    "link_patterns",
     "mpiio_posix",
     "offset_detail",
     "ost_detail",

@@ -1,0 +1,141 @@
+"""Rows of what the patterns of a log's rings are called, and with what their stripes coincide."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from iomine.derive.columns import labels
+from iomine.derive.link_names import FEWEST_NODES, PATTERNS, STRIPED, UNKNOWN, Names, as_alike, named
+from iomine.derive.trace import Flags, Floats, Integers, grouped
+
+_KEYS: Final = ("ring", "node_level", "op", "metric", "stretch")
+# What a place may be.
+_PLACES: Final = ("ost", "mount", "file")
+_MOST_OUTLYING: Final = 64
+_LACKS: Final = (
+    "Fewer than 4 nodes have a value.",
+    "Fewer than 32 nodes have a value, and theirs lie too far apart for circular or outlier.",
+)
+
+
+def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[str, pa.Array]:
+    """Rows of the table `link_pattern`; no columns where there are no rows.
+
+    Args:
+        nodes: columns of the table `link_node`.
+        edges: columns of the table `link_detail`.
+    """
+    if not nodes:
+        return {}
+    keys = {name: _coded(nodes[name]) for name in _KEYS}
+    rows, group_of = grouped(*(codes for codes, _ in keys.values()))
+    node_ids = pa.array(nodes["node_id"]).to_numpy(zero_copy_only=False)
+    medians = pa.array(nodes["median_log10"]).to_numpy(zero_copy_only=False).astype(np.float64)
+    found = named(group_of, node_ids, medians, len(rows))
+    outlying = [_furthest(node_ids, medians, group_of, group, found) for group in range(len(rows))]
+    worst = np.full(len(rows), -np.inf)
+    np.maximum.at(worst, group_of[found.is_outlying], medians[found.is_outlying])
+    has_outlying = found.outlying_counts > 0
+    lacks = np.where(found.patterns == UNKNOWN, np.where(found.node_counts < FEWEST_NODES, 0, 1), -1)
+    with np.errstate(over="ignore"):
+        ratios = 10 ** (worst - np.where(has_outlying, found.medians, 0))
+    return {
+        **{name: labels(codes[rows], texts) for name, (codes, texts) in keys.items()},
+        "traffic_pattern": labels(found.patterns, PATTERNS),
+        "link_node_count": pa.array(found.node_counts),
+        "middle_log10": _numbers(found.medians),
+        "scale_log10": _numbers(found.scales),
+        "spread_decades": _numbers(found.spreads),
+        "outlying_count": pa.array(found.outlying_counts),
+        "outlying_nodes": pa.array(outlying, pa.list_(pa.int64())),
+        "outlying_ratio": _numbers(np.where(has_outlying, ratios, np.nan)),
+        "explained_ratio": _numbers(np.maximum(found.explained, 0)),
+        "band_count": pa.array(found.band_counts, mask=found.band_counts == 0),
+        "period_node_count": pa.array(found.periods, mask=found.periods == 0),
+        "coincides_with": pa.array(
+            _coinciding(nodes, edges, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), pa.string()
+        ),
+        "pattern_lack": pa.array(_LACKS).take(pa.array(lacks, mask=lacks < 0)),
+    }
+
+
+def _coded(column: Any) -> tuple[Integers, list[str]]:  # noqa: ANN401  an Arrow array, encoded or not, or a list
+    array = pa.array(column) if isinstance(column, list) else column
+    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+
+
+def _numbers(values: Floats) -> pa.Array:
+    return pa.array(values, mask=~np.isfinite(values))
+
+
+def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: int, found: Names) -> list[int]:
+    """Nodes of a group that outlie, the furthest first."""
+    if not found.outlying_counts[group]:
+        return []
+    at = np.flatnonzero(found.is_outlying & (group_of == group))
+    furthest: list[int] = node_ids[at[np.lexsort((node_ids[at], -medians[at]))[:_MOST_OUTLYING]]].tolist()
+    return furthest
+
+
+def _coinciding(
+    nodes: Mapping[str, Any],
+    edges: Mapping[str, Any],
+    *,
+    keys: Mapping[str, tuple[Integers, list[str]]],
+    rows: Integers,
+    group_of: Integers,
+    medians: Floats,
+    found: Names,
+) -> list[str | None]:
+    """With what the stripes of each group coincide, None where they do with nothing or there are none."""
+    coinciding: list[str | None] = [None] * len(rows)
+    striped = np.flatnonzero(found.patterns == STRIPED)
+    if not len(striped):
+        return coinciding
+    arcs = pa.array(nodes["arc"]).fill_null(-1).to_numpy(zero_copy_only=False)
+    hosts, _ = _coded(nodes["host"])
+    places = [text for text in keys["node_level"][1] if text in _PLACES]
+    for group in striped:
+        core = np.flatnonzero((group_of == group) & found.is_core)
+        ring, level, op = (keys[name][1][keys[name][0][rows[group]]] for name in ("ring", "node_level", "op"))
+        candidates = {} if level == "host" else {"host": hosts[core]}
+        if (ring, level) == ("outer", "rank"):
+            candidates["carrier"] = _main_ends(edges, "outer", op, arcs[core])
+            if places:
+                candidates[places[0]] = _main_ends(edges, "inner", op, candidates["carrier"])
+        elif (ring, level) == ("inner", "carrier") and places:
+            candidates[places[0]] = _main_ends(edges, "inner", op, arcs[core])
+        alike = {
+            name: len(np.unique(of))
+            for name, of in candidates.items()
+            if (of >= 0).all() and as_alike(float(found.explained[group]), of, medians[core])
+        }
+        # The fewest, if several do.
+        coinciding[group] = min(alike, key=alike.__getitem__, default=None)
+    return coinciding
+
+
+def _main_ends(edges: Mapping[str, Any], ring: str, op: str, begins: Integers) -> Integers:
+    """The arc to which most bytes went of the arc at which each begins, -1 where there is none."""
+    if not edges or not len(begins):
+        return np.full(len(begins), -1)
+    wanted = _is(edges["ring"], ring) & _is(edges["op"], op) & _is(edges["metric"], "size")
+    sources, ends, moved = (
+        pa.array(edges[name]).to_numpy(zero_copy_only=False)[wanted] for name in ("from_node", "to_node", "moved_bytes")
+    )
+    main = np.full(int(max(begins.max(), sources.max(initial=-1))) + 1, -1)
+    if len(sources):
+        each, edge_of = grouped(sources, ends)
+        order = np.lexsort((-ends[each], np.bincount(edge_of, moved)))
+        # The last that is written stays: most bytes, of equals the first.
+        main[sources[each][order]] = ends[each][order]
+    return np.where(begins >= 0, main[begins], -1)
+
+
+def _is(column: Any, text: str) -> Flags:  # noqa: ANN401  as above
+    codes, texts = _coded(column)
+    is_text: Flags = codes == (texts.index(text) if text in texts else len(texts))
+    return is_text
