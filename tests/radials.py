@@ -1,14 +1,14 @@
 """Radial pictures of runs that are made up: the four patterns, and large ones, with pages that show nothing else."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 import numpy as np
 import numpy.typing as npt
 
 from iomine.report import explorer
+from iomine.report.circles import INNER, OUTER, Bins, Circle, Metric, Picture
 from iomine.report.page import style
-from iomine.report.radial import INNER, OUTER, Bins, Circle, Metric, Picture
 
 LATENCY = Metric("latency", "Latency", "seconds", 1e-6, 1e3)
 SIZE = Metric("size", "Size", "bytes", 1, 2**34)
@@ -64,7 +64,7 @@ def made(pattern: str, ranks: int, carriers: int, osts: int, requests: int = 64,
     inner = 10 ** (-2.6 + 0.25 * random.normal(size=len(rank)))
     latency, sizes = (Metric(each.name, each.title, each.unit, each.least, each.most, bins) for each in (LATENCY, SIZE))
     parts = [
-        _cells(ring, number, metric, ends, time, values, size)
+        _cells({"ring": ring, "op": 1, "metric": number}, metric, (*ends, time), values, size)
         for ring, ends, waits in ((OUTER, (rank, carrier), seconds), (INNER, (carrier, ost), inner))
         for number, (metric, values) in enumerate(((latency, waits), (sizes, size)))
     ]
@@ -86,22 +86,19 @@ def made(pattern: str, ranks: int, carriers: int, osts: int, requests: int = 64,
 
 
 def _cells(
-    ring: int,
-    number: int,
+    of: Mapping[str, int],
     metric: Metric,
-    ends: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    time: npt.NDArray[np.int64],
+    columns: Sequence[npt.NDArray[np.int64]],
     values: npt.NDArray[np.float64],
     size: npt.NDArray[np.float64],
 ) -> dict[str, npt.NDArray[np.float64]]:
-    key = np.stack([*ends, time, metric.bin_of(values)])
+    key = np.stack([*columns, metric.bin_of(values)])
     cells, place, count = np.unique(key, axis=1, return_inverse=True, return_counts=True)
     least, most = np.full(len(count), np.inf), np.zeros(len(count))
     np.minimum.at(least, place, values)
     np.maximum.at(most, place, values)
-    same = {"ring": ring, "op": 1, "metric": number}
     return {
-        **{name: np.full(len(count), value) for name, value in same.items()},
+        **{name: np.full(len(count), value) for name, value in of.items()},
         **dict(zip(("from", "to", "time", "value"), cells, strict=True)),
         "count": count,
         "bytes": np.bincount(place, size),

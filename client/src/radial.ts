@@ -2,7 +2,7 @@
 
 import { button, choice, type Choice, CHOSEN, element, save, table } from "./dom";
 import { bytes, csvOf, whole } from "./format";
-import { INNER, OUTER, RadialData, Ring, type Sums, type Window } from "./radialdata";
+import { INNER, OUTER, RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
 import { windowText, worded } from "./radialscale";
 import { onTheme } from "./theme";
@@ -35,6 +35,7 @@ export class RadialPage {
   private readonly starts = element("input", { type: "range", min: "0", step: "1" });
   private readonly ends = element("input", { type: "range", min: "1", step: "1" });
   private readonly known = new Map<string, Ring>();
+  private readonly series = new Map<Ring, { names: string; sums: Sums }>();
   private readonly chosen: Set<number>[];
   private theme: RadialTheme;
   private op: number;
@@ -138,12 +139,22 @@ export class RadialPage {
   private drawnRing(number: number): DrawnRing {
     const { data, metric } = this;
     const ring = this.ringOf(number);
-    const isAll = this.chosen.every((nodes) => !nodes.size);
-    const isLit = (edge: number): boolean => this.isChosen(number, ring.from[edge]!, ring.to[edge]!);
     const counts = ring.counts(this.window);
     const [least, most] = [data.lowerEnd(metric, ring.firstBin), data.lowerEnd(metric, ring.firstBin + Math.max(ring.bins, 1))];
     const lack = ring.bins ? (counts.some(Boolean) ? "" : "Nothing in this stretch of time.") : this.lackOf(number);
-    return { ring, metric: data.about.metrics[metric]!, counts, series: ring.byTime(isAll ? undefined : isLit), least, most, lack };
+    return { ring, metric: data.about.metrics[metric]!, counts, series: this.seriesOf(ring, number), least, most, lack };
+  }
+
+  /** What is lit by time, which a window does not change. */
+  private seriesOf(ring: Ring, number: number): Sums {
+    const isAll = this.chosen.every((nodes) => !nodes.size);
+    const names = isAll ? "" : this.chosen.map((nodes) => [...nodes].join()).join(";");
+    let found = this.series.get(ring);
+    if (found?.names !== names) {
+      const isLit = (edge: number): boolean => this.chosen[number]!.has(ring.from[edge]!) || this.chosen[number + 1]!.has(ring.to[edge]!);
+      this.series.set(ring, (found = { names, sums: ring.byTime(isAll ? undefined : isLit) }));
+    }
+    return found.sums;
   }
 
   /** Why there are no values of a ring. */
@@ -151,10 +162,6 @@ export class RadialPage {
     const isOf = (asked: number, own: number): boolean => own < 0 || own === asked;
     const said = this.data.about.missing.find((each) => isOf(ring, each.ring) && isOf(this.op, each.op) && isOf(this.metric, each.metric));
     return said?.text ?? `No ${this.data.about.metrics[this.metric]!.title.toLowerCase()} is known of this ring.`;
-  }
-
-  private isChosen(ring: number, from: number, to: number): boolean {
-    return this.chosen[ring]!.has(from) || this.chosen[ring + 1]!.has(to);
   }
 
   private show(): void {
@@ -175,13 +182,13 @@ export class RadialPage {
 
   private words(): string {
     const { about } = this.data;
-    const rings = this.drawn.rings.map(({ ring, counts, lack, metric }, number) => {
-      const lit = this.litEdges(number);
-      const sum = lit.reduce((found, edge) => found + sumOf(counts, ring, edge), 0);
+    const rings = this.drawn.rings.map(({ ring, lack, metric }, number) => {
+      const sight = this.litSight(number);
+      const { edges, count } = sight;
       const name = capital(`${about.circles[number]!.many} to ${about.circles[number + 1]!.many}`);
-      if (!sum) return `${name}: ${lack || "nothing in sight."}`;
-      const median = this.data.median(this.metric, ring, counts, lit);
-      return `${name}: ${whole(sum)} ${sum === 1 ? "request" : "requests"} over ${whole(lit.length)} ${lit.length === 1 ? "edge" : "edges"}, median ${worded(metric, median)}.`;
+      if (!count) return `${name}: ${lack || "nothing in sight."}`;
+      const median = worded(metric, this.data.median(this.metric, ring, sight));
+      return `${name}: ${counted(count, "request")} over ${counted(edges.length, "edge")}, median ${median}.`;
     });
     const which = this.chosenNames();
     return `${capital(about.ops[this.op]!)}s, ${windowText(about, this.window)}${which ? `, ${which}` : ""}. ${rings.join(" ")}`;
@@ -198,14 +205,14 @@ export class RadialPage {
     );
   }
 
-  /** Edges of a ring over which something went in the window, of what is lit. */
-  private litEdges(number: number): number[] {
+  /** What is in sight of a ring's edges that are lit. */
+  private litSight(number: number): Sight {
     const { ring, counts } = this.drawn.rings[number]!;
-    const found: number[] = [];
-    for (let edge = 0; edge < ring.edgeCount; edge++) {
-      if (this.picture.isLit(number, ring.from[edge]!, ring.to[edge]!) && sumOf(counts, ring, edge)) found.push(edge);
-    }
-    return found;
+    return ring.sight(counts, ring.edgesOf((from, to) => this.picture.isLit(number, from, to)));
+  }
+
+  private medianOf({ ring, counts }: DrawnRing, edge: number): number {
+    return this.data.median(this.metric, ring, ring.sight(counts, [edge]));
   }
 
   /** Lists the edges in sight if the list is open. */
@@ -216,7 +223,7 @@ export class RadialPage {
     const tables = this.drawn.rings.map((drawn, number) => {
       const [from, to] = [circles[number]!, circles[number + 1]!];
       const sums = drawn.ring.byEdge(this.window);
-      const edges = this.litEdges(number).sort((one, other) => sums.sum[other]! - sums.sum[one]!);
+      const edges = this.litSight(number).edges.sort((one, other) => sums.sum[other]! - sums.sum[one]!);
       const rows = edges.slice(0, MOST_ROWS).map((edge) => [
         from.labels[drawn.ring.from[edge]!]!,
         to.labels[drawn.ring.to[edge]!]!,
@@ -229,11 +236,12 @@ export class RadialPage {
     this.list.append(element("div", {}, ...tables));
   }
 
-  private edgeWords({ ring, counts, metric }: DrawnRing, sums: Sums, edge: number): [string, string][] {
+  private edgeWords(drawn: DrawnRing, sums: Sums, edge: number): [string, string][] {
+    const { metric } = drawn;
     return [
       ["Requests", whole(sums.count[edge]!)],
       ["Bytes", bytes(sums.bytes[edge]!)],
-      ["Median", worded(metric, this.data.median(this.metric, ring, counts, [edge]))],
+      ["Median", worded(metric, this.medianOf(drawn, edge))],
       ["Mean", worded(metric, sums.sum[edge]! / sums.count[edge]!)],
       ["Least", worded(metric, sums.least[edge]!)],
       ["Most", worded(metric, sums.most[edge]!)],
@@ -246,10 +254,10 @@ export class RadialPage {
     this.drawn.rings.forEach((drawn, number) => {
       const sums = drawn.ring.byEdge(this.window);
       const [from, to] = [about.circles[number]!, about.circles[number + 1]!];
-      for (const edge of this.litEdges(number)) {
+      for (const edge of this.litSight(number).edges) {
         const source = drawn.ring.from[edge]!;
         const numbers = [
-          ...[sums.count[edge]!, sums.bytes[edge]!, this.data.median(this.metric, drawn.ring, drawn.counts, [edge])],
+          ...[sums.count[edge]!, sums.bytes[edge]!, this.medianOf(drawn, edge)],
           ...[sums.sum[edge]! / sums.count[edge]!, sums.least[edge]!, sums.most[edge]!],
         ];
         const names = [from.labels[source]!, from.hosts[source] ?? "", to.labels[drawn.ring.to[edge]!]!];
@@ -323,7 +331,7 @@ export class RadialPage {
   private step(by: 1 | -1): void {
     const edges = this.drawn.rings.flatMap(({ ring }, number) => {
       const { most } = ring.byEdge(this.window);
-      return this.litEdges(number).map((edge) => ({ ring: number, edge, most: most[edge]! }));
+      return this.litSight(number).edges.map((edge) => ({ ring: number, edge, most: most[edge]! }));
     });
     edges.sort((one, other) => one.ring - other.ring || other.most - one.most);
     const { picked } = this;
@@ -386,24 +394,23 @@ export class RadialPage {
       const drawn = this.drawn.rings[number];
       if (!drawn?.ring.bins) continue;
       const { ring, counts, metric } = drawn;
-      const edges = Array.from({ length: ring.edgeCount }, (_, edge) => edge).filter((edge) => ring[ends][edge] === node && sumOf(counts, ring, edge));
+      const sight = ring.sight(counts, ring.edgesOf((...both) => both[ends === "to" ? 1 : 0] === node));
+      const { edges } = sight;
       if (!edges.length) continue;
       const sums = ring.byEdge(this.window);
       const total = (of: Float64Array): number => edges.reduce((sum, edge) => sum + of[edge]!, 0);
       const { one: single, many } = circles[number + (other === "to" ? 1 : 0)]!;
       words.push([capital(other), edges.length === 1 ? `1 ${single}` : `${whole(edges.length)} ${many}`]);
       words.push(["Requests", `${whole(total(sums.count))} of ${bytes(total(sums.bytes))}`]);
-      words.push(["Median", worded(metric, this.data.median(this.metric, ring, counts, edges))]);
+      words.push(["Median", worded(metric, this.data.median(this.metric, ring, sight))]);
       words.push(["Most", worded(metric, edges.reduce((most, edge) => Math.max(most, sums.most[edge]!), 0))]);
     }
     return words;
   }
 }
 
-function sumOf(counts: Uint32Array, { bins }: Ring, edge: number): number {
-  let sum = 0;
-  for (let piece = edge * bins; piece < (edge + 1) * bins; piece++) sum += counts[piece]!;
-  return sum;
+function counted(count: number, what: string): string {
+  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function capital(text: string): string {

@@ -58,6 +58,15 @@ export interface Sums {
   most: Float64Array;
 }
 
+/** Requests in sight, of some edges of a ring. */
+export interface Sight {
+  /** Edges over which any went. */
+  edges: number[];
+  count: number;
+  /** How many there are by bin of values. */
+  byBin: Float64Array;
+}
+
 /** Edges of a ring in one direction, with the values of a metric. A piece is a bin of values of an edge. */
 export class Ring {
   readonly from: Uint32Array;
@@ -66,158 +75,174 @@ export class Ring {
   /** The first bin that holds a value of the whole time, and how many there are up to the last. */
   readonly firstBin: number;
   readonly bins: number;
-  /** Cells in the order of time, so that those of a window follow each other. */
-  private readonly rows: Uint32Array;
+  /** Cells in the order of time, so that those of a window follow each other; and the first of each bin of time. */
   private readonly piece: Uint32Array;
   private readonly time: Uint8Array;
-  /** The first cell of each bin of time, and after the last. */
+  private readonly count: Uint32Array;
+  private readonly bytes: Float64Array;
+  private readonly mean: Float64Array;
+  private readonly least: Float64Array;
+  private readonly most: Float64Array;
   private readonly starts: Uint32Array;
 
-  constructor(
-    private readonly data: RadialData,
-    ring: number,
-    op: number,
-    metric: number,
-  ) {
-    const { about } = data;
-    const { from, to, edgeOf } = data.edges(ring, op);
+  constructor(data: RadialData, ring: number, op: number, metric: number) {
+    const { about, cells } = data;
+    const { from, to, placeOf } = data.edges(ring, op);
     [this.from, this.to, this.edgeCount] = [from, to, from.length];
-    const cells = data.cellsOf(ring, op, metric);
+    const [begin, end] = data.range(ring, op, metric);
+    const values = cells["value"]!;
     let [first, last] = [about.metrics[metric]!.bins, -1];
-    for (const cell of cells) {
-      first = Math.min(first, data.value[cell]!);
-      last = Math.max(last, data.value[cell]!);
-    }
+    for (let cell = begin; cell < end; cell++) [first, last] = [Math.min(first, values[cell]!), Math.max(last, values[cell]!)];
     this.firstBin = last < 0 ? 0 : first;
     this.bins = Math.max(last - first + 1, 0);
+    const times = cells["time"]!;
     const starts = (this.starts = new Uint32Array(about.time.bins + 1));
-    for (const cell of cells) starts[data.time[cell]! + 1]!++;
+    for (let cell = begin; cell < end; cell++) starts[times[cell]! + 1]!++;
     for (let bin = 0; bin < about.time.bins; bin++) starts[bin + 1]! += starts[bin]!;
+    // Where each cell goes in the order of time.
     const next = starts.slice();
-    this.rows = new Uint32Array(cells.length);
-    this.piece = new Uint32Array(cells.length);
-    this.time = new Uint8Array(cells.length);
-    for (const cell of cells) {
-      const at = next[data.time[cell]!]!++;
-      this.rows[at] = cell;
-      this.piece[at] = edgeOf[cell]! * this.bins + data.value[cell]! - this.firstBin;
-      this.time[at] = data.time[cell]!;
-    }
+    const places = new Uint32Array(end - begin);
+    for (let cell = begin; cell < end; cell++) places[cell - begin] = next[times[cell]!]!++;
+    const ordered = <Kind extends Numbers>(found: Kind, valueOf: (cell: number) => number): Kind => {
+      for (let cell = begin; cell < end; cell++) found[places[cell - begin]!] = valueOf(cell);
+      return found;
+    };
+    const length = end - begin;
+    const numbers = cells["numbers"]!;
+    const [count, bytes, mean, least, most] = ["count", "bytes", "mean", "least", "most"].map((name) => cells[name]!) as [Numbers, Numbers, Numbers, Numbers, Numbers];
+    this.time = ordered(new Uint8Array(length), (cell) => times[cell]!);
+    this.count = ordered(new Uint32Array(length), (cell) => count[cell]!);
+    this.bytes = ordered(new Float64Array(length), (cell) => bytes[cell]!);
+    this.mean = ordered(new Float64Array(length), (cell) => numbers[mean[cell]!]!);
+    this.least = ordered(new Float64Array(length), (cell) => numbers[least[cell]!]!);
+    this.most = ordered(new Float64Array(length), (cell) => numbers[most[cell]!]!);
+    const edge = placeOf(begin, end);
+    this.piece = ordered(new Uint32Array(length), (cell) => edge[cell - begin]! * this.bins + values[cell]! - this.firstBin);
   }
 
   /** How many requests of each piece there are in a window. */
   counts({ from, to }: Window): Uint32Array {
     const found = new Uint32Array(this.edgeCount * this.bins);
-    const { piece, rows, data } = this;
-    for (let at = this.starts[from]!; at < this.starts[to]!; at++) found[piece[at]!]! += data.count[rows[at]!]!;
+    const { piece, count } = this;
+    for (let at = this.starts[from]!; at < this.starts[to]!; at++) found[piece[at]!]! += count[at]!;
     return found;
+  }
+
+  /** What there is in sight of some edges. */
+  sight(counts: Uint32Array, wanted: Iterable<number>): Sight {
+    const found: Sight = { edges: [], count: 0, byBin: new Float64Array(this.bins) };
+    for (const edge of wanted) {
+      const before = found.count;
+      for (let bin = 0, piece = edge * this.bins; bin < this.bins; bin++, piece++) {
+        found.byBin[bin]! += counts[piece]!;
+        found.count += counts[piece]!;
+      }
+      if (found.count > before) found.edges.push(edge);
+    }
+    return found;
+  }
+
+  /** Edges that touch a node of either circle. */
+  edgesOf(isWanted: (from: number, to: number) => boolean): Uint32Array {
+    const found = new Uint32Array(this.edgeCount);
+    let length = 0;
+    for (let edge = 0; edge < this.edgeCount; edge++) if (isWanted(this.from[edge]!, this.to[edge]!)) found[length++] = edge;
+    return found.subarray(0, length);
   }
 
   /** Sums by edge in a window. */
   byEdge({ from, to }: Window): Sums {
     const sums = emptySums(this.edgeCount);
-    for (let at = this.starts[from]!; at < this.starts[to]!; at++) this.add(sums, Math.floor(this.piece[at]! / this.bins), this.rows[at]!);
+    for (let at = this.starts[from]!; at < this.starts[to]!; at++) this.add(sums, Math.floor(this.piece[at]! / this.bins), at);
     return sums;
   }
 
   /** Sums by bin of time, of all edges or of some. */
   byTime(isWanted?: (edge: number) => boolean): Sums {
     const sums = emptySums(this.starts.length - 1);
-    for (let at = 0; at < this.rows.length; at++) {
-      if (!isWanted || isWanted(Math.floor(this.piece[at]! / this.bins))) this.add(sums, this.time[at]!, this.rows[at]!);
+    for (let at = 0; at < this.piece.length; at++) {
+      if (!isWanted || isWanted(Math.floor(this.piece[at]! / this.bins))) this.add(sums, this.time[at]!, at);
     }
     return sums;
   }
 
-  private add(sums: Sums, place: number, cell: number): void {
-    const { data } = this;
-    const count = data.count[cell]!;
-    sums.count[place]! += count;
-    sums.bytes[place]! += data.bytes[cell]!;
-    sums.sum[place]! += data.mean(cell) * count;
-    sums.least[place] = Math.min(sums.least[place]!, data.least(cell));
-    sums.most[place] = Math.max(sums.most[place]!, data.most(cell));
+  private add(sums: Sums, place: number, at: number): void {
+    sums.count[place]! += this.count[at]!;
+    sums.bytes[place]! += this.bytes[at]!;
+    sums.sum[place]! += this.mean[at]! * this.count[at]!;
+    if (this.least[at]! < sums.least[place]!) sums.least[place] = this.least[at]!;
+    if (this.most[at]! > sums.most[place]!) sums.most[place] = this.most[at]!;
   }
 }
 
 export class RadialData {
   readonly about: About;
-  readonly ring: Numbers;
-  readonly metric: Numbers;
-  readonly op: Numbers;
-  readonly from: Numbers;
-  readonly to: Numbers;
-  readonly time: Numbers;
-  readonly value: Numbers;
-  readonly count: Numbers;
-  readonly bytes: Numbers;
-  private readonly meanCode: Numbers;
-  private readonly leastCode: Numbers;
-  private readonly mostCode: Numbers;
-  /** Different values, which the codes of cells are numbers of. */
-  private readonly numbers: Numbers;
-  private readonly known = new Map<string, { from: Uint32Array; to: Uint32Array; edgeOf: Uint32Array }>();
+  /** Columns of cells, in the order of ring, direction, metric and both ends; and the `numbers` that some are codes of. */
+  readonly cells: Record<string, Numbers>;
+  /** The first cell of each ring, direction and metric, and after the last. */
+  private readonly ranges = new Map<string, [number, number]>();
+  private readonly known = new Map<string, { from: Uint32Array; to: Uint32Array; placeOf: (begin: number, end: number) => Uint32Array }>();
 
   constructor({ about, arrays }: Part) {
     this.about = about as About;
-    const of = (name: string): Numbers => arrays[name]!;
-    [this.ring, this.metric, this.op] = [of("ring"), of("metric"), of("op")];
-    [this.from, this.to, this.time, this.value] = [of("from"), of("to"), of("time"), of("value")];
-    [this.count, this.bytes] = [of("count"), of("bytes")];
-    [this.meanCode, this.leastCode, this.mostCode] = [of("mean"), of("least"), of("most")];
-    this.numbers = of("numbers");
+    this.cells = arrays;
+    const [rings, ops, metrics] = [arrays["ring"]!, arrays["op"]!, arrays["metric"]!];
+    for (let cell = 0, begin = 0; cell < rings.length; cell++) {
+      const after = cell + 1;
+      if (rings[after] === rings[cell] && ops[after] === ops[cell] && metrics[after] === metrics[cell]) continue;
+      this.ranges.set(`${rings[cell]} ${ops[cell]} ${metrics[cell]}`, [begin, after]);
+      begin = after;
+    }
   }
 
-  mean(cell: number): number {
-    return this.numbers[this.meanCode[cell]!]!;
+  /** The first cell with values of a metric, and the one after the last. */
+  range(ring: number, op: number, metric: number): [number, number] {
+    return this.ranges.get(`${ring} ${op} ${metric}`) ?? [0, 0];
   }
 
-  least(cell: number): number {
-    return this.numbers[this.leastCode[cell]!]!;
-  }
-
-  most(cell: number): number {
-    return this.numbers[this.mostCode[cell]!]!;
-  }
-
-  /** Edges of a ring in a direction, in the order of both ends, whatever is known of them; and the edge of each of its cells. */
-  edges(ring: number, op: number): { from: Uint32Array; to: Uint32Array; edgeOf: Uint32Array } {
+  /** Edges of a ring in a direction, in the order of both ends, whatever is known of them; and what finds the edge of cells. */
+  edges(ring: number, op: number): { from: Uint32Array; to: Uint32Array; placeOf: (begin: number, end: number) => Uint32Array } {
     const name = `${ring} ${op}`;
     let found = this.known.get(name);
     if (found) return found;
     const width = this.about.circles[ring + 1]!.labels.length;
+    const [from, to] = [this.cells["from"]!, this.cells["to"]!];
     const keys = new Set<number>();
-    const cells: number[] = [];
-    for (let cell = 0; cell < this.ring.length; cell++) {
-      if (this.ring[cell] !== ring || this.op[cell] !== op) continue;
-      cells.push(cell);
-      keys.add(this.from[cell]! * width + this.to[cell]!);
-    }
+    this.about.metrics.forEach((_, metric) => {
+      const [begin, end] = this.range(ring, op, metric);
+      let last = -1;
+      for (let cell = begin; cell < end; cell++) {
+        const key = from[cell]! * width + to[cell]!;
+        // Cells of an edge follow each other.
+        if (key !== last) keys.add(key);
+        last = key;
+      }
+    });
     const sorted = Float64Array.from(keys).sort();
-    const placeOf = new Map<number, number>();
-    sorted.forEach((key, place) => placeOf.set(key, place));
-    const edgeOf = new Uint32Array(this.ring.length);
-    for (const cell of cells) edgeOf[cell] = placeOf.get(this.from[cell]! * width + this.to[cell]!)!;
-    found = { from: Uint32Array.from(sorted, (key) => Math.floor(key / width)), to: Uint32Array.from(sorted, (key) => key % width), edgeOf };
+    const placeOf = (begin: number, end: number): Uint32Array => {
+      const places = new Uint32Array(end - begin);
+      let place = 0;
+      for (let cell = begin; cell < end; cell++) {
+        const key = from[cell]! * width + to[cell]!;
+        while (sorted[place]! < key) place++;
+        places[cell - begin] = place;
+      }
+      return places;
+    };
+    found = { from: Uint32Array.from(sorted, (key) => Math.floor(key / width)), to: Uint32Array.from(sorted, (key) => key % width), placeOf };
     this.known.set(name, found);
     return found;
   }
 
-  /** Cells with values of a metric. */
-  cellsOf(ring: number, op: number, metric: number): Uint32Array {
-    const found = new Uint32Array(this.ring.length);
-    let length = 0;
-    for (let cell = 0; cell < found.length; cell++) {
-      if (this.ring[cell] === ring && this.op[cell] === op && this.metric[cell] === metric) found[length++] = cell;
-    }
-    return found.subarray(0, length);
-  }
-
-  /** How many requests there are in each direction. */
+  /** How many requests have a value of a metric, in both rings. */
   requestsOf(op: number, metric: number): number {
-    let count = 0;
-    for (let cell = 0; cell < this.ring.length; cell++) if (this.op[cell] === op && this.metric[cell] === metric) count += this.count[cell]!;
-    return count;
+    const count = this.cells["count"]!;
+    let sum = 0;
+    for (const ring of [OUTER, INNER]) {
+      const [begin, end] = this.range(ring, op, metric);
+      for (let cell = begin; cell < end; cell++) sum += count[cell]!;
+    }
+    return sum;
   }
 
   /** The lower end of a bin of values. */
@@ -228,15 +253,12 @@ export class RadialData {
   }
 
   /** The value that half of the requests do not exceed, within a bin by its logarithm; NaN where there is none. */
-  median(metric: number, ring: Ring, counts: Uint32Array, edges: Iterable<number>): number {
-    const sums = new Float64Array(ring.bins);
-    for (const edge of edges) for (let bin = 0; bin < ring.bins; bin++) sums[bin]! += counts[edge * ring.bins + bin]!;
-    const half = sums.reduce((sum, count) => sum + count, 0) / 2;
-    if (!half) return NaN;
+  median(metric: number, ring: Ring, { byBin, count }: Sight): number {
+    if (!count) return NaN;
     let below = 0;
     let bin = 0;
-    while (below + sums[bin]! < half) below += sums[bin++]!;
-    return this.lowerEnd(metric, ring.firstBin + bin + (half - below) / sums[bin]!);
+    while (below + byBin[bin]! < count / 2) below += byBin[bin++]!;
+    return this.lowerEnd(metric, ring.firstBin + bin + (count / 2 - below) / byBin[bin]!);
   }
 }
 

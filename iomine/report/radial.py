@@ -1,160 +1,279 @@
-"""What a page shows of who talks to whom: circles of nodes, and cells of edges between them by time and value."""
+"""Who talks to whom in a traced run: its circles of ranks, carriers and places, their edges, and what to say of them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from iomine.report.blocks import block_text
+from iomine.report.circles import INNER, OPS, OUTER, Bins, Cells, Circle, Lack, Metric, Picture, coarser
+from iomine.report.facts import Place, which
+from iomine.report.patterns import pattern_sentence
+from iomine.units import counted, fine_seconds, visible
+from iomine.views.answers import Ask, Row, Rows, rows_of
+from iomine.views.questions import question
 
-OUTER, INNER = 0, 1
-OPS: Final = ("read", "write")
-# A value that is no whole number has so many bits: it is right to the fourth digit, and packs twice as small.
-_BITS: Final = 13
-_KEYS: Final = ("ring", "op", "metric", "from", "to", "time", "value")
-_NUMBERS: Final = ("mean", "least", "most")
+NAME: Final = "radial"
+METRICS: Final = (
+    Metric("latency", "Latency", "seconds", 1e-6, 1e3),
+    Metric("size", "Size", "bytes", 1, 2**34),
+)
+_LATENCY, _SIZE = range(len(METRICS))
+_TIME_BINS: Final = 64
+# So many that a page stays small; of more, bins of time are put together.
+_MOST_CELLS: Final = 60_000
+_RINGS: Final = {"outer": OUTER, "inner": INNER}
+_CARRIERS: Final = {"aggregator": ("carrier", "carriers"), "rank": ("rank", "ranks"), "host": ("host", "hosts")}
+_PLACES: Final = {"ost": ("OST", "OSTs"), "mount": ("mount", "mounts")}
+_CIRCLE_OF: Final = {"rank": 0, "host": 0, "carrier": 1}
+_CUT: Final = 60
+_COLUMNS: Final = {
+    "from": "from_node",
+    "to": "to_node",
+    "time": "time_bin",
+    "value": "value_bin",
+    "count": "request_count",
+    "bytes": "moved_bytes",
+    "mean": "mean_value",
+    "least": "least_value",
+    "most": "most_value",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
-    """What values are, and the ends of their axis, which is divided evenly by their logarithm.
+class Sentence:
+    """What is said of the picture.
 
     Attributes:
-        name: in the lake's words.
-        title: as people say it.
-        unit: `seconds`, `bytes`, `seconds/MiB` or `requests`.
-        least: the lower end of the first bin; what is below is in that.
-        most: the upper end of the last.
-        bins: how many bins there are.
+        text: the sentence.
+        nodes: of which nodes of the picture, such as `0-5` for node 5 of the outermost circle.
     """
-
-    name: str
-    title: str
-    unit: str
-    least: float
-    most: float
-    bins: int = 24
-
-    def bin_of(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-        """The bins of values."""
-        with np.errstate(divide="ignore"):
-            share = np.log(values / self.least) / np.log(self.most / self.least)
-        return np.clip(np.floor(share * self.bins), 0, self.bins - 1).astype(np.uint8)
-
-
-@dataclass(frozen=True, slots=True)
-class Circle:
-    """Nodes of a circle. Lists are as long as there are nodes, or empty where nothing of the kind is known of any.
-
-    Attributes:
-        one: what a node is.
-        many: what nodes are.
-        labels: what each is called.
-        hosts: the host of each, or whatever it belongs to; None where it is not known.
-        positions: where its ranks lie on average, from 0 to 1.
-        firstRanks: the first of its ranks.
-        lastRanks: the last.
-        osts: its number as an OST.
-        links: the address of what there is to read of it, None where there is nothing.
-    """
-
-    # As the client's `Nodes` has them.
-    one: str
-    many: str
-    labels: Sequence[str]
-    hosts: Sequence[str | None] = ()
-    positions: Sequence[float] = ()
-    firstRanks: Sequence[int] = ()  # noqa: N815
-    lastRanks: Sequence[int] = ()  # noqa: N815
-    osts: Sequence[int] = ()
-    links: Sequence[str | None] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """Bins of time.
-
-    Attributes:
-        bins: how many.
-        begin: the first begins so many seconds after the start of the run.
-        width: how long each is in seconds.
-        kind: `run`, or `hours` of a night.
-    """
-
-    bins: int = 64
-    begin: float = 0.0
-    width: float = 1.0
-    kind: str = "run"
-
-
-@dataclass(frozen=True, slots=True)
-class Lack:
-    """What is missing, of which ring, direction and metric; -1 for any."""
 
     text: str
-    ring: int = -1
-    op: int = -1
-    metric: int = -1
+    nodes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A radial picture.
+class Radial:
+    """What a page holds of who talks to whom.
 
     Attributes:
-        title: what it shows.
-        circles: three, from outside in.
-        metrics: what edges can be drawn by.
-        time: bins of time.
-        cells: by name columns `ring`, `op`, `metric`, `from`, `to`, `time` and `value`, which are numbers of what they name,
-            `count` and `bytes` of the requests, and their `mean`, `least` and `most` value.
-        missing: what is missing.
+        block: the picture.
+        patterns: what the patterns are called.
+        notes: what is known of how much, and what is missing.
+        tops: carriers and places over which most bytes moved, with `label`, by ring and direction.
+        words: what nodes of the three circles are, as `one` and `many`.
     """
 
-    title: str
-    circles: Sequence[Circle]
-    metrics: Sequence[Metric]
-    time: Bins
-    cells: Mapping[str, npt.NDArray[Any]]
-    missing: Sequence[Lack] = field(default=())
-
-    def block(self) -> str:
-        """The picture as a block of a page."""
-        order = np.lexsort([self.cells[name] for name in reversed(_KEYS)])
-        cells = {name: column[order] for name, column in self.cells.items()}
-        numbers, codes = _coded([cells[name] for name in _NUMBERS])
-        arrays = {
-            **{name: _narrow(cells[name]) for name in (*_KEYS, "count")},
-            "bytes": cells["bytes"].astype(np.float64),
-            "numbers": numbers,
-            **dict(zip(_NUMBERS, codes, strict=True)),
-        }
-        about = {
-            "title": self.title,
-            "circles": [{name: _plain(value) for name, value in asdict(circle).items()} for circle in self.circles],
-            "metrics": [asdict(metric) for metric in self.metrics],
-            "ops": OPS,
-            "time": asdict(self.time),
-            "missing": [asdict(lack) for lack in self.missing],
-        }
-        return block_text(about, arrays)
+    block: str
+    patterns: Sequence[Sentence]
+    notes: Sequence[str]
+    tops: Mapping[tuple[str, str], Rows]
+    words: Sequence[Circle]
 
 
-def _plain(value: str | Sequence[Any]) -> str | list[Any]:
-    return value if isinstance(value, str) else list(value)
+def radials_of(ask: Ask, logs: Iterable[Row]) -> Iterator[tuple[str, Radial]]:
+    """Who talks to whom in logs, asked for together: a question costs the same for one log as for many.
+
+    Args:
+        ask: answers queries over the published views.
+        logs: rows of `logs`, all of one cluster.
+
+    Yields:
+        The id of each log of which edges are known, and what its page shows of them.
+    """
+    wanted = {log["log_id"]: log for log in logs}
+    if not wanted:
+        return
+    given = which([Place(log["cluster"], log["night"], log["log_id"]) for log in wanted.values()])
+
+    def rows(name: str) -> dict[str, Rows]:
+        found: dict[str, Rows] = defaultdict(list)
+        for row in rows_of(ask(question(f"radial/{name}"), given)):
+            found[row["log_id"]].append(row)
+        return found
+
+    rings = rows("rings")
+    if not rings:
+        return
+    arcs, tops, patterns = rows("arcs"), rows("tops"), rows("patterns")
+    cells = _by_log(ask(question("radial/cells"), given))
+    for log_id, of_log in rings.items():
+        found = _Found(of_log, arcs[log_id], tops[log_id], patterns[log_id], cells.get(log_id, {}))
+        yield log_id, _radial(wanted[log_id], found)
 
 
-def _narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Whole numbers in as few bytes as hold them."""
-    return column.astype(np.min_scalar_type(int(column.max(initial=0))))
+def _by_log(answer: pa.Table) -> dict[str, dict[str, npt.NDArray[Any]]]:
+    """Columns of cells of each log."""
+    ids = answer["log_id"].combine_chunks().dictionary_encode()
+    codes = ids.indices.to_numpy()
+    # Rows of a log follow each other.
+    ends = np.flatnonzero(np.diff(codes, append=-1)) + 1
+    starts = np.concatenate([[0], ends[:-1]])
+    columns = {name: answer[name].to_numpy() for name in ("ring", "op", "metric")}
+    columns |= {name: answer[column].to_numpy() for name, column in _COLUMNS.items()}
+    names = ids.dictionary.to_pylist()
+    return {
+        names[codes[start]]: {name: column[start:end] for name, column in columns.items()}
+        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+    }
 
 
-def _coded(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[Any]]]:
-    """The different values of columns, and the number of each row's among them."""
-    values = np.concatenate(columns).astype(np.float64)
-    mantissa, exponent = np.frexp(values)
-    rounded = np.where(values == np.rint(values), values, np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS))
-    numbers, codes = np.unique(rounded, return_inverse=True)
-    return numbers, np.split(_narrow(codes), len(columns))
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Answers about a log."""
+
+    rings: Rows
+    arcs: Rows
+    tops: Rows
+    patterns: Rows
+    cells: Cells
+
+
+def _radial(log: Row, found: _Found) -> Radial:
+    rings, arcs = found.rings, found.arcs
+    kinds = {row["carrier_kind"] for row in rings} - {None}, {row["place_kind"] for row in rings} - {None}
+    circles = _circles(log, arcs, *kinds)
+    picture = Picture(
+        f"Who talks to whom: {counted(len(circles[0].labels), circles[0].one)}",
+        circles,
+        METRICS,
+        _bins(rings),
+        found.cells or _no_cells(),
+        [Lack(row["missing"], _RINGS[row["ring"]], OPS.index(row["op"])) for row in rings if row["missing"]],
+    )
+    by_ring: dict[tuple[str, str], Rows] = defaultdict(list)
+    for row in found.tops:
+        by_ring[row["ring"], row["op"]].append(row | {"label": _label(row["node_level"], row["node_id"], row["node_label"])})
+    said = [Sentence(pattern_sentence(row), _nodes(row, arcs)) for row in found.patterns]
+    return Radial(_fitted(picture).block(), said, _notes(rings), dict(by_ring), circles)
+
+
+def _fitted(picture: Picture) -> Picture:
+    """The picture in as many cells as a page holds."""
+    cells, bins = coarser(picture.cells, picture.time.bins, _MOST_CELLS)
+    width = picture.time.width * picture.time.bins / bins
+    return Picture(
+        picture.title,
+        picture.circles,
+        picture.metrics,
+        Bins(bins, picture.time.begin, width),
+        cells,
+        picture.missing,
+    )
+
+
+def _no_cells() -> dict[str, npt.NDArray[np.float64]]:
+    return {name: np.empty(0) for name in ("ring", "op", "metric", *_COLUMNS)}
+
+
+def _bins(rings: Rows) -> Bins:
+    known = [row for row in rings if row["begin_seconds"] is not None and row["bin_seconds"]]
+    return Bins(_TIME_BINS, known[0]["begin_seconds"], known[0]["bin_seconds"]) if known else Bins()
+
+
+def _circles(log: Row, arcs: Rows, carriers: set[str], places: set[str]) -> list[Circle]:
+    of = [[row for row in arcs if row["circle"] == circle] for circle in range(3)]
+    rank_count = max(log["nprocs"] or 0, 1 + max((row["last_node"] for row in of[0]), default=0))
+    ranks = Circle(
+        "rank",
+        "ranks",
+        [_ranks(row["first_node"], row["last_node"]) for row in of[0]],
+        [_short(row["host"]) if row["host_count"] == 1 else None for row in of[0]],
+        [_around(row, rank_count) for row in of[0]],
+        [row["first_node"] for row in of[0]],
+        [row["last_node"] for row in of[0]],
+    )
+    one, many = _CARRIERS.get(min(carriers, default=""), ("carrier", "carriers"))
+    spans = [_span(row, of[0], is_host=one == "host") for row in of[1]]
+    middle = Circle(
+        one,
+        many,
+        [_of_arc(row, one) for row in of[1]],
+        [_short(row["host"]) for row in of[1]],
+        [_around(row, rank_count) for row in of[1]],
+        [first for first, _ in spans],
+        [last for _, last in spans],
+    )
+    levels = {row["node_level"] for row in of[2]}
+    single, several = _PLACES.get(min(places, default=""), ("place", "places")) if len(levels) < 2 else ("place", "places")  # noqa: PLR2004
+    osts = [row["first_node"] for row in of[2]] if levels == {"ost"} else []
+    return [ranks, middle, Circle(single, several, [_of_arc(row, single) for row in of[2]], osts=osts)]
+
+
+def _around(row: Row, rank_count: int) -> float:
+    """Where an arc lies on its circle: the first rank and the last lie side by side, not one upon the other."""
+    return float((row["position"] or 0.0) * (rank_count - 1) + 0.5) / rank_count
+
+
+def _span(row: Row, ranks: Rows, *, is_host: bool) -> tuple[int, int]:
+    """The ranks of a carrier, where these are neighbours; none else, whose last is before the first."""
+    if not is_host:
+        return row["first_node"], row["last_node"]
+    own = [each for each in ranks if each["host"] is not None and each["host"] == (row["host"] or row["node_label"])]
+    if not own or any(one["last_node"] + 1 != two["first_node"] for one, two in pairwise(own)):
+        return 0, -1
+    return own[0]["first_node"], own[-1]["last_node"]
+
+
+def _of_arc(row: Row, one: str) -> str:
+    if row["node_count"] == 1:
+        return _label(row["node_level"], row["first_node"], row["node_label"] or row["host"], is_host=one == "host")
+    return f"{row['node_count']:,} {one}s from {row['first_node']:,}"
+
+
+def _ranks(first: int, last: int) -> str:
+    return f"rank {first}" if first == last else f"ranks {first} to {last}"
+
+
+def _label(level: str, number: int, text: str | None, *, is_host: bool = False) -> str:
+    if level == "ost":
+        return f"OST {number}"
+    if is_host or level in {"mount", "file"} or text:
+        return _short(text) or f"unknown {'host' if is_host else level}"
+    return f"rank {number}"
+
+
+def _short(text: str | None) -> str | None:
+    if text is None:
+        return None
+    whole = visible(text)
+    return whole if len(whole) <= _CUT else f"{whole[: _CUT // 2]}…{whole[-_CUT // 2 :]}"
+
+
+def _nodes(row: Row, arcs: Rows) -> list[str]:
+    """Which nodes of the picture a pattern says outlie."""
+    outlying, labels = set(row["outlying_nodes"] or ()), set(row["outlying_labels"] or ())
+    level = row["node_level"]
+    circle = _CIRCLE_OF.get(level, 2)
+    of_circle = [each for each in arcs if each["circle"] == circle]
+    if level == "host":
+        found = [each["arc"] for each in of_circle if each["host"] in labels]
+    else:
+        same = [each for each in of_circle if circle < 2 or each["node_level"] == level]  # noqa: PLR2004
+        found = [each["arc"] for each in same if any(each["first_node"] <= node <= each["last_node"] for node in outlying)]
+    return [f"{circle}-{arc}" for arc in found]
+
+
+def _notes(rings: Rows) -> list[str]:
+    """What is missing, and how much is known."""
+    notes = []
+    for row in rings:
+        what = f"{row['op']}s from {'ranks to carriers' if row['ring'] == 'outer' else 'carriers to places'}"
+        if row["missing"]:
+            notes.append(row["missing"])
+        if row["matched_count"] is not None and row["matched_count"] < (row["request_count"] or 0):
+            notes.append(f"Of {row['request_count']:,} {what}, the other end of {row['matched_count']:,} is known.")
+        if row["negative_count"]:
+            notes.append(
+                f"{row['negative_count']:,} {what} end sooner than clocks say they began, and are drawn as the least value."
+            )
+    skewed = next((row for row in rings if row["skew_seconds"]), None)
+    if skewed:
+        whose = _short(skewed["skew_host"]) or f"rank {skewed['skew_rank']}"
+        notes.append(f"Clocks are corrected by up to {fine_seconds(abs(skewed['skew_seconds']))} (that of {whose}).")
+    return list(dict.fromkeys(notes))

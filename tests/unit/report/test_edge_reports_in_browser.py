@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser import chromium
-from one_log import catalog_of, reported
+from one_log import catalog_of, reported, talks_of
 
 from iomine.report.facts import Facts
 from iomine.report.highlights import highlights_of
@@ -110,9 +110,10 @@ def _file(folder: Path, blueprint: Blueprint, edit: Callable[[Facts], Facts] = l
     database, log_id = catalog_of(log, folder)
     facts = edit(reported(database, log_id)[0])
     _, trace = reported(database, log_id, highlights_of(facts))
-    assert len(page(facts, trace)) < MOST_BYTES
+    circle = talks_of(database, facts)
+    assert len(page(facts, trace, circle)) < MOST_BYTES
     file = folder / "page.html"
-    file.write_text(page(facts, trace, standalone=True), encoding="utf-8")
+    file.write_text(page(facts, trace, circle, standalone=True), encoding="utf-8")
     return file
 
 

@@ -303,7 +303,7 @@ def _folder_report(database: Path, folder: Path) -> Path:
         (folder / "assets" / name_).write_text(text, encoding="utf-8")
     page = folder / f"{facts.log['log_id']}.html"
     page.write_text(page_of(facts, trace), encoding="utf-8")
-    for name_, data in beside(trace, page.stem).items():
+    for name_, data in beside(trace, None, page.stem).items():
         (folder / name_).write_bytes(data)
     return page
 
