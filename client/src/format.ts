@@ -22,6 +22,11 @@ export function whole(count: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** Such as `1 request`, `2 requests`. */
+export function counted(count: number, what: string): string {
+  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** A duration with a unit: 0.0021 is `2.1 ms`. */
 export function seconds(value: number): string {
   if (value < 1e-3) return `${digits(value * 1e6)} µs`;

@@ -1,7 +1,7 @@
 /** The radial picture in a section of a page: connects data, picture and controls. */
 
 import { button, choice, type Choice, CHOSEN, element, save, table } from "./dom";
-import { bytes, csvOf, whole } from "./format";
+import { bytes, counted, csvOf, whole } from "./format";
 import { INNER, OUTER, RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
 import { windowText, worded } from "./radialscale";
@@ -188,10 +188,15 @@ export class RadialPage {
       const name = capital(`${about.circles[number]!.many} to ${about.circles[number + 1]!.many}`);
       if (!count) return `${name}: ${lack || "nothing in sight."}`;
       const median = worded(metric, this.data.median(this.metric, ring, sight));
-      return `${name}: ${counted(count, "request")} over ${counted(edges.length, "edge")}, median ${median}.`;
+      return `${name}: ${counted(count, about.counts)} over ${counted(edges.length, "edge")}, median ${median}.`;
     });
     const which = this.chosenNames();
     return `${capital(about.ops[this.op]!)}s, ${windowText(about, this.window)}${which ? `, ${which}` : ""}. ${rings.join(" ")}`;
+  }
+
+  /** What is counted, as a label. */
+  private get counts(): string {
+    return `${capital(this.data.about.counts)}s`;
   }
 
   private chosenNames(): string {
@@ -229,9 +234,9 @@ export class RadialPage {
         to.labels[drawn.ring.to[edge]!]!,
         ...this.edgeWords(drawn, sums, edge).map(([, text]) => text),
       ]);
-      const which = edges.length > MOST_ROWS ? `the ${MOST_ROWS} of ${whole(edges.length)} edges with most` : `${whole(edges.length)} edges`;
+      const which = edges.length > MOST_ROWS ? `the ${MOST_ROWS} of ${whole(edges.length)} edges with most` : counted(edges.length, "edge");
       const caption = `${capital(from.many)} to ${to.many}, ${drawn.metric.title.toLowerCase()}: ${which}. “Save edges” saves all.`;
-      return element("div", { class: "scroll" }, table(caption, [capital(from.one), capital(to.one), "Requests", "Bytes", "Median", "Mean", "Least", "Most"], rows));
+      return element("div", { class: "scroll" }, table(caption, [capital(from.one), capital(to.one), this.counts, "Bytes", "Median", "Mean", "Least", "Most"], rows));
     });
     this.list.append(element("div", {}, ...tables));
   }
@@ -239,7 +244,7 @@ export class RadialPage {
   private edgeWords(drawn: DrawnRing, sums: Sums, edge: number): [string, string][] {
     const { metric } = drawn;
     return [
-      ["Requests", whole(sums.count[edge]!)],
+      [this.counts, whole(sums.count[edge]!)],
       ["Bytes", bytes(sums.bytes[edge]!)],
       ["Median", worded(metric, this.medianOf(drawn, edge))],
       ["Mean", worded(metric, sums.sum[edge]! / sums.count[edge]!)],
@@ -250,7 +255,7 @@ export class RadialPage {
 
   private csv(): string {
     const { about } = this.data;
-    const lines: (number | string)[][] = [["ring", "op", "metric", "from", "from_host", "to", "request_count", "moved_bytes", "median", "mean", "least", "most"]];
+    const lines: (number | string)[][] = [["ring", "op", "metric", "from", "from_host", "to", `${about.counts}_count`, "moved_bytes", "median", "mean", "least", "most"]];
     this.drawn.rings.forEach((drawn, number) => {
       const sums = drawn.ring.byEdge(this.window);
       const [from, to] = [about.circles[number]!, about.circles[number + 1]!];
@@ -401,16 +406,12 @@ export class RadialPage {
       const total = (of: Float64Array): number => edges.reduce((sum, edge) => sum + of[edge]!, 0);
       const { one: single, many } = circles[number + (other === "to" ? 1 : 0)]!;
       words.push([capital(other), edges.length === 1 ? `1 ${single}` : `${whole(edges.length)} ${many}`]);
-      words.push(["Requests", `${whole(total(sums.count))} of ${bytes(total(sums.bytes))}`]);
+      words.push([this.counts, `${whole(total(sums.count))} of ${bytes(total(sums.bytes))}`]);
       words.push(["Median", worded(metric, this.data.median(this.metric, ring, sight))]);
       words.push(["Most", worded(metric, edges.reduce((most, edge) => Math.max(most, sums.most[edge]!), 0))]);
     }
     return words;
   }
-}
-
-function counted(count: number, what: string): string {
-  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function capital(text: string): string {

@@ -37,6 +37,8 @@ export interface About {
   circles: Nodes[];
   metrics: Metric[];
   ops: string[];
+  /** What is counted. */
+  counts: "request" | "log";
   /** Bins of time: seconds since the start of the run, or hours of a night. */
   time: { bins: number; begin: number; width: number; kind: "run" | "hours" };
   /** What is missing: the sentence, of which ring, direction and metric; -1 for any. */

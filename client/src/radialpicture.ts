@@ -1,6 +1,6 @@
 /** Draws circles of nodes with edges between them, each a strip of its own values, and the values over time below. */
 
-import { whole } from "./format";
+import { counted, whole } from "./format";
 import { type About, type Metric, type Nodes, OUTER, type Ring, type Sums, type Window } from "./radialdata";
 import { timeText, valueTicks, worded } from "./radialscale";
 import { palette, SHADES } from "./theme";
@@ -465,7 +465,7 @@ export class RadialPicture {
         context.fillRect(x + (shade * wide) / SHADES, line - 5, wide / SHADES + 1, 10);
       });
       context.fillStyle = theme.soft;
-      context.fillText(`${whole(mosts[number]!)} ${mosts[number] === 1 ? "request" : "requests"}`, x + wide + 6, line);
+      context.fillText(counted(mosts[number]!, about.counts), x + wide + 6, line);
     });
   }
 

@@ -1,7 +1,7 @@
 """Radial pictures: circles of nodes, and cells of edges between them by time and value, as the client draws them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -116,6 +116,7 @@ class Picture:
         cells: by name columns `ring`, `op`, `metric`, `from`, `to`, `time` and `value`, which are numbers of what they name,
             `count` and `bytes` of the requests, and their `mean`, `least` and `most` value.
         missing: what is missing.
+        counts: what is counted: requests of a log, or logs of a night.
     """
 
     title: str
@@ -123,7 +124,8 @@ class Picture:
     metrics: Sequence[Metric]
     time: Bins
     cells: Cells
-    missing: Sequence[Lack] = field(default=())
+    missing: Sequence[Lack] = ()
+    counts: str = "request"
 
     def block(self) -> str:
         """The picture as a block of a page."""
@@ -141,6 +143,7 @@ class Picture:
             "circles": [{name: _plain(value) for name, value in asdict(circle).items()} for circle in self.circles],
             "metrics": [asdict(metric) for metric in self.metrics],
             "ops": OPS,
+            "counts": self.counts,
             "time": asdict(self.time),
             "missing": [asdict(lack) for lack in self.missing],
         }
