@@ -5,6 +5,7 @@ from iomine.derive.coalesce import coalescing
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.lineage import io_signature, lineage_id
 from iomine.derive.link_patterns import link_patterns
+from iomine.derive.links import link_detail, link_node, link_ring
 from iomine.derive.model import phase_model
 from iomine.derive.order import in_order
 from iomine.derive.ost_pace import ost_pace, ost_streams, rank_ost
@@ -13,6 +14,7 @@ from iomine.derive.overlaps import file_overlap
 from iomine.derive.patterns import access_runs
 from iomine.derive.periods import periods
 from iomine.derive.phases import file_phases, phase_layers, phases
+from iomine.derive.radial.moves import links_of
 from iomine.derive.ranks import rank_io
 from iomine.derive.segments import segments
 from iomine.derive.special import special_files, special_ids, split_by_files, traces_of_others
@@ -32,7 +34,11 @@ __all__ = [
     "in_order",
     "io_signature",
     "lineage_id",
+    "link_detail",
+    "link_node",
     "link_patterns",
+    "link_ring",
+    "links_of",
     "mpiio_posix",
     "offset_detail",
     "ost_detail",

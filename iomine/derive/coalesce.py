@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
+from iomine.derive.mounts import mounts_of
 from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of
@@ -480,7 +481,7 @@ def _of_layer(
     if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
         return {}
     requests = requests_of(ordered, tables)
-    mounts, mount_of = _mounts(tables, requests.file_ids)
+    mounts, mount_of = mounts_of(tables, requests.file_ids)
     firsts, groups = grouped(mount_of, requests.is_shared.astype(np.int64), requests.ops)
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
     if not is_enough.any():
@@ -550,20 +551,6 @@ def _choices(tables: Tables, nprocs: int, transforms: Mapping[str, Any]) -> list
     for each in found:
         distinct.setdefault(each.total, each)
     return list(distinct.values())
-
-
-def _mounts(tables: Tables, file_ids: Integers) -> tuple[list[str | None], Integers]:
-    """Mounts, and the number of that of each file."""
-    wanted = set(file_ids.tolist())
-    mount_of = {
-        file_id: mount
-        for part in tables.get("file_name", ())
-        for file_id, mount in zip(part["file_id"], part["mount"], strict=True)
-        if file_id in wanted
-    }
-    numbers: dict[str | None, int] = {}
-    of_files = [numbers.setdefault(mount_of.get(file_id), len(numbers)) for file_id in file_ids.tolist()]
-    return list(numbers), np.array(of_files, np.int64)
 
 
 def _ahead(layer: str, requests: Requests, groups: Integers, runs: Mapping[str, Any]) -> Flags:

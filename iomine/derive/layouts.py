@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.trace import Flags, Integers, Tables
+from iomine.derive.trace import Flags, Integers, Tables, turns
 
 # No file is as long; what lies beyond, or before the beginning, has an offset or a length that cannot be trusted.
 MOST_BYTES: Final = 1 << 60
@@ -150,7 +150,7 @@ class Layouts(NamedTuple):
         if is_cut.any():
             pieces = self._strips(files, ends - 1) - strips + 1
             ranges, is_cut = np.repeat(ranges, pieces), np.repeat(is_cut, pieces)
-            strips = np.repeat(strips, pieces) + _turns(pieces)
+            strips = np.repeat(strips, pieces) + turns(pieces)
             begins, ends = np.maximum(begins[ranges], self.begins[strips]), np.minimum(ends[ranges], self.ends[strips])
         first, last = self._stripes(strips, begins), self._stripes(strips, ends - 1)
         slots = self._slots(strips, first)
@@ -191,17 +191,15 @@ class Layouts(NamedTuple):
         stripe_bytes, widths = self.stripe_bytes[strips], self.widths[strips]
         first, last = begins // stripe_bytes, (ends - 1) // stripe_bytes
         rounds, rest = np.divmod(last - first + 1, widths)
-        turns = _turns(touched)
+        nth = turns(touched)
         # All stripes are taken for whole ones, of which the outer two may be less.
         sizes = np.repeat(rounds * stripe_bytes, touched)
-        sizes += np.where(turns < np.repeat(rest, touched), np.repeat(stripe_bytes, touched), 0)
+        sizes += np.where(nth < np.repeat(rest, touched), np.repeat(stripe_bytes, touched), 0)
         at = np.cumsum(touched) - touched
         sizes[at] -= begins - first * stripe_bytes
         sizes[at + (last - first) % widths] -= (last + 1) * stripe_bytes - ends
-        turns += np.repeat(slots, touched)
-        return sizes, turns - np.where(
-            turns < np.repeat(self.first_slots[strips] + widths, touched), 0, np.repeat(widths, touched)
-        )
+        nth += np.repeat(slots, touched)
+        return sizes, nth - np.where(nth < np.repeat(self.first_slots[strips] + widths, touched), 0, np.repeat(widths, touched))
 
     def _strips(self, files: Integers, offsets: Integers) -> Integers:
         """The strips that hold the offsets."""
@@ -222,12 +220,6 @@ class Layouts(NamedTuple):
             keys = ranges[rows] * len(self.places) + self.slot_places[slots[rows]]
             is_first[rows[np.unique(keys, return_index=True)[1]]] = True
         return is_first
-
-
-def _turns(counts: Integers) -> Integers:
-    """For each item the numbers from 0 up to its count, one item after the other."""
-    firsts = np.cumsum(counts) - counts
-    return np.arange(counts.sum()) - np.repeat(firsts, counts)
 
 
 def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
@@ -267,7 +259,7 @@ def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
 def _repeated(counts: Integers, numbers: Integers) -> Integers:
     """Indices of all items of some groups, one group after the other, in which items lie end to end."""
     firsts = np.cumsum(counts) - counts
-    return np.repeat(firsts[numbers], counts[numbers]) + _turns(counts[numbers])
+    return np.repeat(firsts[numbers], counts[numbers]) + turns(counts[numbers])
 
 
 class _Shapes(NamedTuple):

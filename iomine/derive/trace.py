@@ -127,6 +127,12 @@ def grouped(*keys: npt.NDArray[Any]) -> tuple[Integers, Integers]:
     return order[is_start], group_of
 
 
+def turns(counts: Integers) -> Integers:
+    """For each item the numbers from 0 up to its count, one item after the other."""
+    firsts = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) - np.repeat(firsts, counts)
+
+
 def _is_start(*keys: npt.NDArray[Any]) -> Flags:
     is_start = np.empty(len(keys[0]), dtype=bool)
     is_start[0] = True

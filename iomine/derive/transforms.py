@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.derive.collective import Calls, counted_calls
 from iomine.derive.columns import TOO_MANY, counts, labels
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 from iomine.schema.ops import OPS, READ, WRITE
@@ -26,9 +27,6 @@ _EXCESS: Final = 0.1
 _ENOUGH: Final = 0.5
 # A longer list helps nobody.
 _MOST_RANKS: Final = 1024
-
-_COLLECTIVE_CALLS: Final = ("coll", "split")
-_OTHER_CALLS: Final = ("indep", "nb")
 
 
 class _Requests(NamedTuple):
@@ -105,18 +103,6 @@ class _Matches(NamedTuple):
     is_matched: Flags
 
 
-class _Calls(NamedTuple):
-    """MPI-IO calls of each row by its counters, NaN where they are not known.
-
-    Attributes:
-        collective: collective ones, those in two halves among them.
-        other: all others.
-    """
-
-    collective: Floats
-    other: Floats
-
-
 class _Amounts(NamedTuple):
     """Sums over the requests of each row.
 
@@ -167,7 +153,7 @@ def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
         return {}
     ranks = np.union1d(above.ranks, below.ranks)
     mpiio, posix = (_requests(trace, file_ids, ranks) for trace in (above, below))
-    columns = _columns(mpiio, posix.where(posix.lengths > 0), _calls(tables, file_ids))
+    columns = _columns(mpiio, posix.where(posix.lengths > 0), counted_calls(tables, file_ids))
     rows = np.flatnonzero(columns["mpiio_request_count"].to_numpy() * columns["posix_request_count"].to_numpy())
     if not len(rows):
         return {}
@@ -182,23 +168,6 @@ def _requests(trace: Trace, file_ids: Integers, ranks: Integers) -> _Requests:
     rows = files * len(OPS) + trace.ops
     requests = _Requests(runs, trace.offsets, trace.lengths, trace.starts, trace.ends, rows, groups, trace.ranks)
     return requests.where((file_ids[files] == trace.file_ids)[runs])
-
-
-def _calls(tables: Tables, file_ids: Integers) -> _Calls:
-    sums = _Calls(*np.zeros((2, len(OPS) * len(file_ids))))
-    has_record = np.zeros(len(OPS) * len(file_ids), dtype=bool)
-    for part in tables.get("mpiio_file", ()):
-        of_record = part["file_id"].to_numpy()
-        at = np.flatnonzero(np.isin(of_record, file_ids))
-        for op, name in enumerate(OPS):
-            rows = np.searchsorted(file_ids, of_record[at]) * len(OPS) + op
-            has_record[rows] = True
-            for total, kinds in zip(sums, (_COLLECTIVE_CALLS, _OTHER_CALLS), strict=True):
-                for kind in kinds:
-                    counted = part[f"{kind}_{name}_count"].to_numpy()[at]
-                    # A negative is Darshan's word for a counter that it does not know.
-                    np.add.at(total, rows, np.where(counted < 0, np.nan, counted))
-    return _Calls(*(np.where(has_record, total, np.nan) for total in sums))
 
 
 def _within(mpiio: _Requests, posix: _Requests, mpiio_keys: Integers, posix_keys: Integers) -> Integers:
@@ -299,7 +268,7 @@ def _numbers(keys: Integers) -> Integers:
     return numbers
 
 
-def _columns(mpiio: _Requests, posix: _Requests, calls: _Calls) -> dict[str, pa.Array]:
+def _columns(mpiio: _Requests, posix: _Requests, calls: Calls) -> dict[str, pa.Array]:
     """Columns of all rows, those without requests too."""
     row_count = len(calls.other)
     parents = _within(mpiio, posix, mpiio.groups, posix.groups)
@@ -374,7 +343,7 @@ def _amounts(mpiio: _Requests, posix: _Requests, matches: _Matches, row_count: i
     )
 
 
-def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: _Calls, rank_counts: Integers) -> pa.Array:
+def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: Calls, rank_counts: Integers) -> pa.Array:
     is_foreign = (amounts.foreign_bytes > 0) & (amounts.foreign_bytes >= _MOST * amounts.own_bytes)
 
     def are_most(requests: Floats, their_bytes: Floats) -> Flags:
@@ -393,7 +362,7 @@ def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: _Calls, rank
     return labels(np.where(amounts.matched >= _ENOUGH * amounts.done, names, -1), list(applies))
 
 
-def _stayed(amounts: _Amounts, traced: Floats, calls: _Calls, rank_counts: Integers) -> tuple[Floats, Flags]:
+def _stayed(amounts: _Amounts, traced: Floats, calls: Calls, rank_counts: Integers) -> tuple[Floats, Flags]:
     """Collective calls that ranks carried out themselves, at least so many, and whether these are most of several ranks'.
 
     A trace does not say which requests are collective, but how many are not: at worst, these are all among those that

@@ -62,7 +62,6 @@ BANNED = (
     Banned(r"\brule sets?\b", "ruleset"),
     Banned(r"\b(black|white)list\w*", "notification policy"),
     Banned(r"\bmanners?\b", "notification policy"),
-    Banned(r"\bcarriers?\b", "transport"),
     Banned(r"\bshel(f|ves)\b", "report cache"),
     Banned(r"\bhired\b", "worker pool"),
     # The column of verdicts keeps its name, and what charts draw is a bar.

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from iomine.derive.collective import grouped_calls
 from iomine.derive.model.calls import Calls
-from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped, turns
 
 
 class Spent(NamedTuple):
@@ -73,15 +74,10 @@ def waits(calls: Calls, classes: Integers, rank_counts: Integers, wanted: Flags)
     if not len(pieces):
         return np.zeros(len(rank_counts))
     counts = calls.counts[pieces]
-    group_of = grouped(calls.phases[pieces], calls.file_ids[pieces])[1]
-    longest = np.zeros(int(group_of.max()) + 1, np.int64)
-    np.maximum.at(longest, group_of, counts)
-    begins = np.cumsum(longest) - longest
-    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = np.repeat(calls.firsts[pieces], counts) + within
-    call_of = np.repeat(begins[group_of], counts) + within
+    call_of, call_count = grouped_calls(grouped(calls.phases[pieces], calls.file_ids[pieces])[1], counts)
+    at = np.repeat(calls.firsts[pieces], counts) + turns(counts)
     starts, ends = calls.starts[at], calls.ends[at]
-    last = np.full(int(longest.sum()), -np.inf)
+    last = np.full(call_count, -np.inf)
     np.maximum.at(last, call_of, starts)
     seconds = np.minimum(last[call_of], ends) - starts
     return np.bincount(np.repeat(classes[pieces], counts), seconds, len(rank_counts)) / rank_counts

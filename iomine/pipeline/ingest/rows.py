@@ -21,6 +21,10 @@ from iomine.derive import (
     in_order,
     io_signature,
     lineage_id,
+    link_detail,
+    link_node,
+    link_ring,
+    links_of,
     mpiio_posix,
     offset_detail,
     ost_detail,
@@ -49,6 +53,7 @@ from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers
+from iomine.derive.radial.moves import Links
 from iomine.derive.trace import Integers, Trace
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
@@ -204,6 +209,11 @@ class Given:
         return access_runs(self.ordered)
 
     @cached_property
+    def links(self) -> Links | None:
+        """Requests with both of their ends, from ranks to carriers and from these to places."""
+        return links_of(self.tables, self.ordered, self.log.job.nprocs, self.run_seconds)
+
+    @cached_property
     def model(self) -> Model:
         """The I/O model: classes of phases that do the same."""
         return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
@@ -307,6 +317,9 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
     "access_run": lambda given: given.runs,
     "coalescing": lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs),
+    "link_detail": lambda given: link_detail(given.links),
+    "link_node": lambda given: link_node(given.links, given.tables),
+    "link_ring": lambda given: link_ring(given.links),
     # Pictures show all requests that were traced.
     "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),
     "offset_detail": lambda given: offset_detail(given.log.tables, given.traced, given.run_seconds),

@@ -22,7 +22,7 @@ RADIAL = {
         to_node="Arc at which the edge ends: carriers in the outer ring, places in the inner one.",
         time_bin="Number of the time bin in which the request started, 0 to 63.",
         value_bin=(
-            "Number of the bin of the value on a logarithmic axis, 0 to 23: latency from 1 us to 1,000 s, size from 1 B to 16 GiB; "
+            "Number of the bin of the value, a logarithmic axis, 0 to 23: latency from 1 us to 1,000 s, size from 1 B to 16 GiB; "
             "the outermost bins hold what lies beyond."
         ),
         arc="Number of the arc in its circle of the picture; neighbouring nodes share one where there are more than 1,024.",
@@ -58,7 +58,7 @@ RADIAL = {
     **defined(
         Kind.RATIO,
         striped_by_ratio=(
-            "How far the rank decides on the place: mutual information of the band of ranks and the place, over the entropy of the "
+            "How far the rank decides on the place: mutual information of band of ranks and place, over the entropy of the "
             "place, by bytes; 0 where all ranks use all places alike, NULL where there is one place."
         ),
     ),

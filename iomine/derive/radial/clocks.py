@@ -1,0 +1,95 @@
+"""How far the clocks of ranks are apart, by when they left the same collective calls.
+
+Ranks leave a blocking collective call at about the same time. So the median over calls of a rank's ends less the median
+rank's says by how much its clock is ahead, and how much calls scatter about it says what that is worth. Nodes' clocks differ;
+and each process counts from a moment of its own, so what is left of a rank beside its host is corrected too.
+"""
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from iomine.derive.collective import Calls
+from iomine.derive.order import Ordered
+from iomine.derive.radial.medians import medians
+from iomine.derive.trace import Floats, Integers, group_sizes
+
+# Fewer calls say nothing.
+_LEAST_CALLS: Final = 8
+# What is less than so many median absolute deviations over calls is chance.
+_DEVIATIONS: Final = 3.0
+# What is less disturbs no picture.
+_LEAST_SECONDS: Final = 1e-3
+# Calls of more ends are not all looked at: of a million ranks few say as much as many.
+_MOST_ENDS: Final = 1 << 22
+
+
+class _Ends(NamedTuple):
+    """Ends of collective calls.
+
+    Attributes:
+        ranks: index of the rank of each.
+        beyond: by how much each is later than that of the median rank.
+        call_count: calls.
+    """
+
+    ranks: Integers
+    beyond: Floats
+    call_count: int
+
+
+def clocks_ahead(mpiio: Ordered, calls: Calls, ranks: Integers, hosts: Integers, nprocs: int) -> Floats:
+    """Seconds by which the clock of each rank is ahead of the median rank's, 0 where that is not known or not worth it.
+
+    Args:
+        mpiio: the trace of MPI-IO, in order.
+        calls: calls of each row of `mpiio.groups` by records.
+        ranks: ranks of the log's traces, in order.
+        hosts: number of the host of each, negative where it is not known.
+        nprocs: ranks of the run; only calls that all of them made count.
+    """
+    ahead = np.zeros(len(ranks))
+    found = list(_ends(mpiio, calls, ranks, nprocs))
+    if sum(ends.call_count for ends in found) < _LEAST_CALLS:
+        return ahead
+    of_ends = np.concatenate([ends.ranks for ends in found])
+    beyond = np.concatenate([ends.beyond for ends in found])
+    at_host = hosts[of_ends]
+    host_count, is_known = int(hosts.max()) + 1, hosts >= 0
+    if host_count:
+        of_ranks = medians(of_ends, beyond, len(ranks))
+        is_seen = is_known & ~np.isnan(of_ranks)
+        of_hosts = medians(hosts[is_seen], of_ranks[is_seen], host_count)
+        ahead[is_known] = _worth(of_hosts, at_host[at_host >= 0], beyond[at_host >= 0])[hosts[is_known]]
+        beyond = beyond - ahead[of_ends]
+    return ahead + _worth(medians(of_ends, beyond, len(ranks)), of_ends, beyond)
+
+
+def _worth(offsets: Floats, groups: Integers, beyond: Floats) -> Floats:
+    """Offsets of groups, 0 where they are chance or too small."""
+    scatter = medians(groups, np.abs(beyond - offsets[groups]), len(offsets))
+    sizes = np.abs(offsets)
+    # Of a group without calls nothing is known: comparisons with NaN are false.
+    return np.where((sizes > _DEVIATIONS * scatter) & (sizes > _LEAST_SECONDS), offsets, 0.0)
+
+
+def _ends(mpiio: Ordered, calls: Calls, ranks: Integers, nprocs: int) -> Iterator[_Ends]:
+    """Ends of the collective calls of each file and direction, of ranks that made no other calls."""
+    groups, order = mpiio.groups, mpiio.order
+    pieces_of = order.groups[order.firsts]
+    rows, of_pieces = groups.rows[pieces_of], np.searchsorted(ranks, groups.ranks[pieces_of])
+    sizes = group_sizes(order.firsts, len(order.groups))
+    ends = mpiio.trace.ends[order.at]
+    row_ranks = np.bincount(groups.rows, minlength=len(groups.ops))
+    for row in np.flatnonzero((calls.collective > 0) & (row_ranks == nprocs)).tolist():
+        call_count, rest = divmod(calls.collective[row], nprocs)
+        pieces = np.flatnonzero((rows == row) & (sizes == call_count))
+        if rest or 2 * len(pieces) <= nprocs:
+            continue
+        step = -(-int(call_count) * len(pieces) // _MOST_ENDS)
+        at = order.firsts[pieces][:, None] + np.arange(0, int(call_count), step)
+        of_calls = ends[at]
+        of_calls = of_calls[:, np.isfinite(of_calls).all(axis=0)]
+        beyond = of_calls - np.median(of_calls, axis=0)
+        yield _Ends(np.repeat(of_pieces[pieces], beyond.shape[1]), beyond.ravel(), beyond.shape[1])
