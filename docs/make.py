@@ -44,6 +44,7 @@ SLOW: Final = {
     "lineage_truth.md": "tests/lineage_truth.py",
     "performance.md": "tests/bench/performance.py --write",
     "periods.md": "tests/period_truth.py",
+    "pattern_truth.md": "tests/pattern_truth.py",
     "phases.md": "tests/phase_truth.py",
     "prediction_year.md": "tests/prediction_year.py",
     "predictions.md": "tests/prediction_truth.py",

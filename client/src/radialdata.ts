@@ -115,9 +115,13 @@ export class Ring {
     this.time = ordered(new Uint8Array(length), (cell) => times[cell]!);
     this.count = ordered(new Uint32Array(length), (cell) => count[cell]!);
     this.bytes = ordered(new Float64Array(length), (cell) => bytes[cell]!);
-    this.mean = ordered(new Float64Array(length), (cell) => numbers[mean[cell]!]!);
-    this.least = ordered(new Float64Array(length), (cell) => numbers[least[cell]!]!);
-    this.most = ordered(new Float64Array(length), (cell) => numbers[most[cell]!]!);
+    // As `iomine/report/circles.py` writes them: the mean of the bytes has no number of its own.
+    const meanOf = (cell: number): number => (mean[cell] ? numbers[mean[cell]!]! : bytes[cell]! / count[cell]!);
+    const endOf = (cell: number, far: number, sign: 1 | -1): number =>
+      mean[cell] ? numbers[mean[cell]! + sign * far]! : far ? numbers[far]! : meanOf(cell);
+    this.mean = ordered(new Float64Array(length), meanOf);
+    this.least = ordered(new Float64Array(length), (cell) => endOf(cell, least[cell]!, -1));
+    this.most = ordered(new Float64Array(length), (cell) => endOf(cell, most[cell]!, 1));
     const edge = placeOf(begin, end);
     this.piece = ordered(new Uint32Array(length), (cell) => edge[cell - begin]! * this.bins + values[cell]! - this.firstBin);
   }
@@ -179,7 +183,7 @@ export class Ring {
 
 export class RadialData {
   readonly about: About;
-  /** Columns of cells, in the order of ring, direction, metric and both ends; and the `numbers` that some are codes of. */
+  /** Columns of cells, in the order of ring, direction, metric and both ends; and the `numbers` of which some are places. */
   readonly cells: Record<string, Numbers>;
   /** The first cell of each ring, direction and metric, and after the last. */
   private readonly ranges = new Map<string, [number, number]>();

@@ -100,13 +100,13 @@ def _coinciding(
     places = [text for text in keys["node_level"][1] if text in _PLACES]
     for group in striped:
         core = np.flatnonzero((group_of == group) & found.is_core)
-        ring, level, op = (keys[name][1][keys[name][0][rows[group]]] for name in ("ring", "node_level", "op"))
+        level, op = (keys[name][1][keys[name][0][rows[group]]] for name in ("node_level", "op"))
         candidates = {} if level == "host" else {"host": hosts[core]}
-        if (ring, level) == ("outer", "rank"):
+        if level == "rank":
             candidates["carrier"] = _main_ends(edges, "outer", op, arcs[core])
             if places:
                 candidates[places[0]] = _main_ends(edges, "inner", op, candidates["carrier"])
-        elif (ring, level) == ("inner", "carrier") and places:
+        elif level == "carrier" and places:
             candidates[places[0]] = _main_ends(edges, "inner", op, arcs[core])
         alike = {
             name: len(np.unique(of))

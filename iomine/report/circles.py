@@ -11,8 +11,10 @@ from iomine.report.blocks import block_text
 
 OUTER, INNER = 0, 1
 OPS: Final = ("read", "write")
-# A value that is no whole number has so many bits: it is right to the fourth digit, and packs twice as small.
-_BITS: Final = 13
+# A value of so many bits is right to two parts in a thousand, and packs well.
+_BITS: Final = 8
+# The first of the numbers, which no value is.
+_NO_NUMBER: Final = -1.0
 _KEYS: Final = ("ring", "op", "metric", "from", "to", "time", "value")
 _NUMBERS: Final = ("mean", "least", "most")
 # Of fewer a stretch of time says little.
@@ -131,12 +133,10 @@ class Picture:
         """The picture as a block of a page."""
         order = np.lexsort([self.cells[name] for name in reversed(_KEYS)])
         cells = {name: column[order] for name, column in self.cells.items()}
-        numbers, codes = _coded([cells[name] for name in _NUMBERS])
         arrays = {
             **{name: _narrow(cells[name]) for name in (*_KEYS, "count")},
             "bytes": cells["bytes"].astype(np.float64),
-            "numbers": numbers,
-            **dict(zip(_NUMBERS, codes, strict=True)),
+            **_coded(cells),
         }
         about = {
             "title": self.title,
@@ -196,10 +196,26 @@ def _narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return column.astype(np.min_scalar_type(int(column.max(initial=0))))
 
 
-def _coded(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.float64], list[npt.NDArray[Any]]]:
-    """The different values of columns, and the number of each row's among them."""
-    values = np.concatenate(columns).astype(np.float64)
+def _coded(cells: Cells) -> dict[str, npt.NDArray[Any]]:
+    """Values of cells as numbers of a list of those that differ, in few bytes.
+
+    Where `mean` is 0, it is the mean of the bytes; then the other two are exact, and 0 where they are the mean. Otherwise values
+    are rounded, none is less than 0, and `least` and `most` are by how many numbers they lie below and above the mean.
+    """
+    mean, least, most = (np.maximum(cells[name].astype(np.float64), 0.0) for name in _NUMBERS)
+    is_bytes = np.isclose(mean * cells["count"], cells["bytes"], rtol=1e-9, atol=0)
+    ends = [np.where(is_bytes, each, _rounded(each)) for each in (least, most)]
+    middle = np.where(is_bytes, _NO_NUMBER, _rounded(mean))
+    numbers = np.unique(np.concatenate([[_NO_NUMBER], middle, *ends]))
+    of_mean, of_least, of_most = (np.searchsorted(numbers, each) for each in (middle, *ends))
+    return {
+        "numbers": numbers,
+        "mean": _narrow(of_mean),
+        "least": _narrow(np.where(is_bytes, np.where(least == mean, 0, of_least), of_mean - of_least)),
+        "most": _narrow(np.where(is_bytes, np.where(most == mean, 0, of_most), of_most - of_mean)),
+    }
+
+
+def _rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     mantissa, exponent = np.frexp(values)
-    rounded = np.where(values == np.rint(values), values, np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS))
-    numbers, codes = np.unique(rounded, return_inverse=True)
-    return numbers, np.split(_narrow(codes), len(columns))
+    return np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)

@@ -10,6 +10,8 @@ _MOST_NAMED: Final = 4
 _TEN: Final = 10
 # Of half or of twice: less is not seen in a picture.
 _CHANGE_DECADES: Final = 0.3
+# Half of what there is to know of the place.
+_PARTED: Final = 0.5
 
 
 def pattern_sentence(row: Row) -> str:
@@ -31,6 +33,21 @@ def pattern_sentence(row: Row) -> str:
     if row["pattern_lack"]:
         parts.append(row["pattern_lack"][:1].lower() + row["pattern_lack"][1:].rstrip("."))
     return f"{', '.join(parts + _changes(row))}."
+
+
+def ring_sentences(row: Row) -> list[str]:
+    """What a ring lacks, and whether bands of neighbouring ranks go to different places.
+
+    Args:
+        row: a row of the view `link_ring`.
+    """
+    sentences = [row["missing"]] if row["missing"] else []
+    ratio = row["striped_by_ratio"]
+    if row["ring"] == "inner" and ratio is not None and ratio >= _PARTED:
+        sentences.append(
+            f"{row['op'].capitalize()}s: bands of ranks use places of their own; the band decides {ratio:.0%} of the place."
+        )
+    return sentences
 
 
 def _level(node_level: str) -> str:

@@ -238,9 +238,9 @@ def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: 
 def test_no_command_is_left_out():
     """Whoever adds a command that shows what inputs say adds it here."""
     # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
-    # is what `serve` answers, and what `predict`, `model` and `fabric` show of names of systems, files and devices.
+    # is what `serve` answers, and what `predict`, `model`, `pattern` and `fabric` show of names of systems, files and devices.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
-    seen |= {"workload", "site", "serve", "digest", "predict", "model", "fabric"}
+    seen |= {"workload", "site", "serve", "digest", "predict", "model", "pattern", "fabric"}
     # Names that `pack` and `unpack` meet are tried with their own tests.
     seen |= {"pack", "unpack"}
     assert {"simulate", "sweep"} == commands().keys() - seen

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from iomine.report.patterns import pattern_sentence
+from iomine.report.patterns import pattern_sentence, ring_sentences
 
 _ROW = {
     "op": "write", "metric": "latency", "node_level": "rank", "traffic_pattern": "circular", "link_node_count": 1024,
@@ -33,18 +33,26 @@ _SLOW_START = {"first_traffic_pattern": "circular", "first_middle_log10": -1.0, 
             ),
         ),
         (
-            {"traffic_pattern": "striped", "band_count": 8, "coincides_with": "host", "spread_decades": 0.5},
+            {
+                "traffic_pattern": "striped",
+                "band_count": 8,
+                "coincides_with": "ost",
+                "spread_decades": 0.5,
+                "link_node_count": 64,
+            },
             (
-                "Write latencies by rank: striped, 8 bands of neighbours (those of hosts), the 90th percentile of 1,024 is 3.2 times "
+                "Write latencies by rank: striped, 8 bands of neighbours (those of OSTs), the 90th percentile of 64 is 3.2 times "
                 "the 10th."
             ),
         ),
         (
-            {"traffic_pattern": "striped", "period_node_count": 3, "coincides_with": "ost", "spread_decades": 0.5},
-            (
-                "Write latencies by rank: striped, every 3 nodes alike (those of OSTs), the 90th percentile of 1,024 is 3.2 times "
-                "the 10th."
-            ),
+            {
+                "traffic_pattern": "striped",
+                "period_node_count": 3,
+                "spread_decades": 0.5,
+                "link_node_count": 64,
+            },
+            ("Write latencies by rank: striped, every 3 nodes alike, the 90th percentile of 64 is 3.2 times the 10th."),
         ),
         (
             {"traffic_pattern": "unknown", "node_level": "ost", "middle_log10": None, "pattern_lack": "Fewer than 4 nodes."},
@@ -63,3 +71,20 @@ _SLOW_START = {"first_traffic_pattern": "circular", "first_middle_log10": -1.0, 
 def test_sentences(given: dict[str, Any], sentence: str) -> None:
     """Each pattern is named in one sentence, with its numbers; names of nodes cannot steer a terminal."""
     assert sentence == pattern_sentence(_ROW | given)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentences"),
+    [
+        ({"missing": None, "striped_by_ratio": 0.49}, []),
+        (
+            {"missing": "No layout.", "striped_by_ratio": 0.75},
+            ["No layout.", "Reads: bands of ranks use places of their own; the band decides 75% of the place."],
+        ),
+        ({"missing": None, "striped_by_ratio": None}, []),
+        ({"missing": None, "striped_by_ratio": 0.75, "ring": "outer"}, []),
+    ],
+)
+def test_sentences_of_rings(given: dict[str, Any], sentences: list[str]) -> None:
+    """What a ring lacks is said as it stands; that ranks part places among them only where the band decides half of it."""
+    assert sentences == ring_sentences({"op": "read", "ring": "inner"} | given)

@@ -1,0 +1,68 @@
+"""`iomine pattern`: what the traffic patterns of a log, or of each log of a job, are called."""
+# ruff: noqa: PLC0415
+
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from iomine.cli.meant import LogOrJob, meant
+from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SHOWN: Final = (
+    *("log_id", "ring", "op", "metric", "node_level", "traffic_pattern", "link_node_count", "spread_decades", "outlying_count"),
+    *("outlying_ratio", "band_count", "period_node_count", "coincides_with"),
+)
+
+
+def command(
+    what: LogOrJob,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")] = False,
+    cluster: OnlyCluster = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Name the traffic patterns of a log, or of each log of a job.
+
+    Patterns are circular, outlier, striped or noisy, of latencies and of sizes of traced requests, by rank, host, carrier and
+    OST. docs/patterns.md says what they mean.
+    """
+    import json
+
+    from iomine.cli.terminal.questions import ask
+    from iomine.views.encode import records
+    from iomine.views.questions import question
+
+    database = database_of(warehouse)
+    one = meant(database, what, cluster)
+    places = one.places(database)
+    first_night = min((place.night for place in places), default=None)
+    asked = {"cluster": one.cluster, "log_ids": [place.log_id for place in places], "first_night": first_night}
+    rows = ask(database, question("cli/pattern"), asked)
+    if as_json:
+        typer.echo(json.dumps({"patterns": list(records(rows))}))
+    elif rows.num_rows:
+        _show(rows)
+    else:
+        typer.echo(f"{what} has no pattern: no trace shows its requests.", err=True)
+
+
+def _show(rows: "pa.Table") -> None:
+    import pyarrow.compute as pc
+
+    from iomine.cli.terminal.formats import write
+    from iomine.units import visible
+
+    write(rows.filter(pc.field("node_level").is_valid()).select(_SHOWN), Format.TABLE)
+    for line in dict.fromkeys(line for row in rows.to_pylist() for line in _sentences(row)):
+        typer.echo(visible(line))
+
+
+def _sentences(row: dict[str, Any]) -> list[str]:
+    """What a row says of its pattern and of its ring."""
+    from iomine.report.patterns import pattern_sentence, ring_sentences
+
+    found = [pattern_sentence(row)] if row["node_level"] else []
+    return [f"{row['log_id']}: {sentence}" for sentence in [*found, *ring_sentences(row)]]
