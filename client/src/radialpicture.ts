@@ -22,6 +22,8 @@ const BAND = 7;
 const WIDEST = 7;
 /** Pieces of so few edges are bent in as many steps. */
 const BENT = 4;
+/** So many grey lines are not faint. */
+const SOLID = 600;
 const MOST_BENT = 20_000;
 const TURN = 2 * Math.PI;
 
@@ -236,10 +238,13 @@ export class RadialPicture {
     context.strokeStyle = this.theme!.line;
     context.lineWidth = 1;
     rings.forEach(({ ring }, number) => {
+      // Thousands of lines would fill their ring.
+      context.globalAlpha = Math.min(Math.max(SOLID / ring.edgeCount, 0.25), 1);
       context.beginPath();
       for (let edge = 0; edge < ring.edgeCount; edge++) this.curve(context, ring, number, edge);
       context.stroke();
     });
+    context.globalAlpha = 1;
   }
 
   private curve(context: CanvasRenderingContext2D, ring: Ring, number: number, edge: number): void {
@@ -364,8 +369,8 @@ export class RadialPicture {
     [1, 2].forEach((circle) => {
       const far = RADII[circle]! * this.radius;
       const count = this.angles[circle]!.length;
-      const size = Math.min(Math.max((0.3 * TURN * far) / Math.max(count, 1), 1.5), 5);
-      context.lineWidth = 1;
+      const size = Math.min(Math.max((0.3 * TURN * far) / Math.max(count, 1), 0.5), 5);
+      context.lineWidth = Math.min(size, 1);
       context.strokeStyle = theme.soft;
       for (const isChosen of [false, true]) {
         context.beginPath();

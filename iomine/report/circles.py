@@ -218,4 +218,5 @@ def _coded(cells: Cells) -> dict[str, npt.NDArray[Any]]:
 
 def _rounded(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     mantissa, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    rounded: npt.NDArray[np.float64] = np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS)
+    return rounded

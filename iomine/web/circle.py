@@ -34,8 +34,10 @@ _MOST_OUTER: Final = 256
 _CUT: Final = 40
 _REST: Final = "all others"
 _UNKNOWN: Final = "not known"
-# Of half of the logs.
+# Of more than half of the logs.
 _ENOUGH: Final = 0.5
+
+LinkOf = Callable[[str, str | int, int], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _links(
     names: Sequence[Any],
     numbers: npt.NDArray[np.int64],
     weights: npt.NDArray[np.float64],
-    link_of: Callable[[str, str | int, int], str | None],
+    link_of: LinkOf,
 ) -> list[str | None]:
     sums = np.bincount(numbers, weights, len(names))
     place = np.argsort(np.argsort(-sums, kind="stable"))
