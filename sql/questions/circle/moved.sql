@@ -4,8 +4,8 @@
 -- reads = ["core.log", "core.log_host", "core.log_link", "core.ost_io", "main.files"]
 -- parameters = ["cluster", "night", "middle"]
 -- ---
--- A log's bytes on each OST are shared over its switches, hosts or mounts as all of its bytes in that direction are.
 WITH part AS (
+    -- A log's bytes on each OST are shared over its switches, hosts or mounts as all of its bytes in that direction are.
     SELECT log_id, op, middle, sum(part_bytes) AS part_bytes
     FROM (
         SELECT

@@ -11,7 +11,7 @@ WITH node AS (
     FROM core.link_node
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id)
-        AND node_level IN ('rank', 'carrier', 'ost', 'mount', 'file') AND stretch = 'run' AND arc IS NOT NULL
+        AND node_level IN ('rank', 'carrier', 'ost', 'mount') AND stretch = 'run' AND arc IS NOT NULL
 )
 SELECT
     log_id, circle, arc, min(node_level) AS node_level, min(node_id) AS first_node, max(node_id) AS last_node,

@@ -14,7 +14,7 @@ WITH node AS (
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id)
         AND stretch = 'run'
-        AND (ring = 'outer' AND node_level = 'carrier' OR ring = 'inner' AND node_level IN ('ost', 'mount', 'file'))
+        AND (ring = 'outer' AND node_level = 'carrier' OR ring = 'inner' AND node_level IN ('ost', 'mount'))
     GROUP BY log_id, ring, node_level, node_id, op
 )
 SELECT
