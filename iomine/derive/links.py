@@ -7,22 +7,21 @@ Lustre layout; its latency is the time of the POSIX request, whole on each OST t
 """
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive.columns import labels, stacked
-from iomine.derive.radial.cube import RINGS, Span, cells
+from iomine.derive.columns import stacked
+from iomine.derive.radial.cube import RINGS, Span, detail_rows
 from iomine.derive.radial.moves import HOST, Links, Moves
 from iomine.derive.radial.nodes import node_rows
 from iomine.derive.trace import Floats, Tables
+from iomine.schema import field
 from iomine.schema.ops import OPS
 from iomine.units import counted
 
 _BANDS: Final = 64
-_CARRIERS: Final = ("host", "rank", "aggregator")
-_PLACES: Final = ("ost", "mount")
 
 NO_MPIIO: Final = "Nothing was traced of MPI-IO, so there is no latency between ranks and carriers."
 NO_POSIX: Final = "Nothing was traced of POSIX, so it is not known who carried the bytes, nor where to."
@@ -33,69 +32,76 @@ NO_LAYOUTS: Final = "The log has no Lustre layouts, so the inner ring ends at mo
 
 
 def link_detail(links: Links | None) -> dict[str, pa.Array]:
-    """Rows of the table `link_detail`; no columns where there are no rows."""
-    return stacked(cells(links)) if links else {}
+    """Rows of the table `link_detail`; no columns where there are no rows.
+
+    Args:
+        links: requests with both of their ends, None where nothing was traced.
+    """
+    return stacked(detail_rows(links)) if links else {}
 
 
 def link_node(links: Links | None, tables: Tables) -> dict[str, pa.Array]:
     """Rows of the table `link_node`; no columns where there are no rows.
 
     Args:
-        links: requests with both of their ends.
+        links: requests with both of their ends, None where nothing was traced.
         tables: columns by table, in one or more parts.
     """
-    return stacked(node_rows(links, tables)) if links else {}
+    return node_rows(links, tables) if links else {}
 
 
 def link_ring(links: Links | None) -> dict[str, pa.Array]:
-    """Rows of the table `link_ring`: both rings in each direction in which anything was traced."""
-    return stacked(list(_rings(links))) if links else {}
+    """Rows of the table `link_ring`: both rings in each direction in which anything was traced.
+
+    Args:
+        links: requests with both of their ends, None where nothing was traced.
+    """
+    rows = list(_rings(links)) if links else []
+    return {name: pa.array([row[name] for row in rows], field(name).type) for name in rows[0]} if rows else {}
 
 
-def _rings(links: Links) -> Iterator[dict[str, pa.Array]]:
+def _rings(links: Links) -> Iterator[dict[str, Any]]:
     span, nodes = Span.of(links), links.nodes
     rank = int(np.argmax(np.abs(links.ahead)))
     seconds = float(links.ahead[rank]) or None
     host = [*nodes.host_names, None][nodes.hosts[rank]] if seconds else None
+    place_count = len(nodes.osts) or len(nodes.mounts)
     for ring, moves in enumerate((links.outer, links.inner)):
-        odd = links.unsound[1] if RINGS[ring] == "inner" else links.unsound.sum(axis=0)
-        for op in range(len(OPS)):
-            own = moves.where(moves.ops == op)
-            if not (len(own.ops) or odd[op]):
+        is_outer = RINGS[ring] == "outer"
+        odd = links.unsound.sum(axis=0) if is_outer else links.unsound[1]
+        is_known = moves.carriers >= 0 if is_outer else moves.places < place_count
+        sums = (moves.ops, moves.ops[is_known], moves.ops[moves.seconds < 0])
+        for op, (count, known, negative) in enumerate(zip(*(np.bincount(ops, minlength=len(OPS)) for ops in sums), strict=True)):
+            if not (count or odd[op]):
                 continue
-            is_known = own.carriers >= 0 if RINGS[ring] == "outer" else own.places < (len(nodes.osts) or len(nodes.mounts))
+            lacks = [*_missing(links, is_outer, op, int(count - known))]
+            if odd[op]:
+                lacks.append(f"{counted(int(odd[op]), 'request')} with times that make no sense were left out.")
             yield {
-                "ring": labels(np.array([ring]), RINGS),
-                "op": labels(np.array([op]), OPS),
-                "carrier_kind": labels(np.array([_carrier_kind(links, op)]), _CARRIERS),
-                "place_kind": labels(np.array([_place_kind(links)]), _PLACES),
-                "request_count": pa.array([len(own.ops)]),
-                "matched_count": pa.array([np.count_nonzero(is_known)]),
-                "negative_count": pa.array([np.count_nonzero(own.seconds < 0)]),
-                "begin_seconds": pa.array([span.begin]),
-                "bin_seconds": pa.array([span.width]),
-                "skew_seconds": pa.array([seconds], pa.float64()),
-                "skew_host": pa.array([host], pa.string()),
-                "skew_rank": pa.array([int(nodes.ranks[rank]) if seconds and host is None else None], pa.int64()),
-                "striped_by_ratio": pa.array([_striped_by(own) if RINGS[ring] == "inner" else None], pa.float64()),
-                "missing": pa.array([" ".join(_missing(links, own, (ring, op), int(odd[op]))) or None], pa.string()),
+                "ring": RINGS[ring],
+                "op": OPS[op],
+                "carrier_kind": _carrier_kind(links, op),
+                "place_kind": "ost" if len(nodes.osts) else "mount" if len(nodes.mounts) else None,
+                "request_count": count,
+                "matched_count": known,
+                "negative_count": negative,
+                "begin_seconds": span.begin,
+                "bin_seconds": span.width,
+                "skew_seconds": seconds,
+                "skew_host": host,
+                "skew_rank": int(nodes.ranks[rank]) if seconds and host is None else None,
+                "striped_by_ratio": None if is_outer else _striped_by(moves.where(moves.ops == op)),
+                "missing": " ".join(lacks) or None,
             }
 
 
-def _carrier_kind(links: Links, op: int) -> int:
+def _carrier_kind(links: Links, op: int) -> str:
     """What carriers are in a direction."""
     if links.nodes.carrier_kind == HOST:
-        return _CARRIERS.index("host")
-    outer = links.outer.where((links.outer.ops == op) & (links.outer.carriers >= 0))
-    has_other = (links.nodes.carriers[outer.carriers] != outer.ranks).any()
-    return _CARRIERS.index("aggregator" if has_other else "rank")
-
-
-def _place_kind(links: Links) -> int:
-    """What most places are, negative where there are none."""
-    if len(links.nodes.osts):
-        return _PLACES.index("ost")
-    return _PLACES.index("mount") if len(links.nodes.mounts) else -1
+        return "host"
+    outer = links.outer
+    is_other = (links.nodes.carriers[outer.carriers] != outer.ranks) & (outer.carriers >= 0) & (outer.ops == op)
+    return "aggregator" if is_other.any() else "rank"
 
 
 def _striped_by(moves: Moves) -> float | None:
@@ -119,32 +125,31 @@ def _entropy(shares: Floats) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-def _missing(links: Links, moves: Moves, ring_op: tuple[int, int], odd: int) -> Iterator[str]:
-    """What a ring lacks in a direction, in sentences."""
-    ring, op = ring_op
-    if RINGS[ring] == "outer":
-        if "mpiio" not in links.layers:
-            yield NO_MPIIO
-        elif "posix" in links.layers:
-            yield from _unmatched(links, moves, op)
-        if "posix" not in links.layers:
-            yield NO_POSIX
-    elif not len(links.nodes.osts):
-        yield NO_LAYOUTS
-    elif elsewhere := int(np.count_nonzero(moves.places >= len(links.nodes.osts))):
-        yield f"Of {counted(elsewhere, 'request')} the OST is not known."
-    if not links.nodes.host_names:
-        yield NO_HOSTS
-    if odd:
-        yield f"{counted(odd, 'request')} with times that make no sense were left out."
+def _missing(links: Links, is_outer: bool, op: int, left: int) -> Iterator[str]:
+    """What a ring lacks in a direction, in sentences.
 
-
-def _unmatched(links: Links, moves: Moves, op: int) -> Iterator[str]:
-    """Why requests of MPI-IO have no carrier."""
-    nowhere = int(links.without_offset[op])
-    if not links.is_matched:
+    Args:
+        links: requests with both of their ends.
+        is_outer: which ring.
+        op: the direction.
+        left: requests of which one end is not known.
+    """
+    nodes, layers, nowhere = links.nodes, links.layers, int(links.without_offset[op])
+    if is_outer and "mpiio" not in layers:
+        yield NO_MPIIO
+    elif is_outer and "posix" not in layers:
+        yield NO_POSIX
+    elif is_outer and not links.is_matched:
         yield NO_OFFSETS if nowhere else NO_MATCH
-    elif nowhere:
-        yield f"The trace does not say where in the file {counted(nowhere, 'request')} lie, so their carriers are not known."
-    if links.is_matched and (left := int(np.count_nonzero(moves.carriers < 0)) - nowhere):
-        yield f"No POSIX request holds the first byte of {counted(left, 'request')} in its time, so their carriers are not known."
+    elif is_outer and left:
+        if nowhere:
+            yield f"It is not known where in the file {counted(nowhere, 'request')} lie, so carriers of these are not known."
+        if left > nowhere:
+            rest = counted(left - nowhere, "request")
+            yield f"No POSIX request holds the first byte of {rest} in its time, so carriers of these are not known."
+    elif not is_outer and not len(nodes.osts):
+        yield NO_LAYOUTS
+    elif not is_outer and left:
+        yield f"Of {counted(left, 'request')} the OST is not known."
+    if not nodes.host_names:
+        yield NO_HOSTS

@@ -135,7 +135,7 @@ def _first_holders(asked: _Asked, done: _Done) -> Integers:
 
 def _leaves(asked: _Asked, done: _Done) -> tuple[Integers, Integers, Integers]:
     """The first leaf of each request and the one after its last, and the leaf of each byte."""
-    edges = np.unique(np.concatenate([done.begins, done.ends]))
+    edges = _distinct(np.concatenate([done.begins, done.ends]))
     width = len(edges) + 1
 
     def numbered(keys: Integers, offsets: Integers) -> Integers:
@@ -143,10 +143,17 @@ def _leaves(asked: _Asked, done: _Done) -> tuple[Integers, Integers, Integers]:
         return numbers
 
     begins, ends = numbered(done.keys, done.begins), numbered(done.keys, done.ends)
-    leaves = np.unique(np.concatenate([begins, ends]))
+    leaves = _distinct(np.concatenate([begins, ends]))
     # A byte before all others is on the leaf of none.
     places = np.searchsorted(leaves, numbered(asked.keys, asked.offsets), side="right") - 1
     return np.searchsorted(leaves, begins), np.searchsorted(leaves, ends), places
+
+
+def _distinct(values: Integers) -> Integers:
+    """Values once each, in order; by a sort, which is quicker than `np.unique` where most are in order."""
+    values.sort()
+    distinct: Integers = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    return distinct
 
 
 def _improve(found: Integers, hung: Integers, wanted: Integers, earliest: Integers) -> None:

@@ -1,5 +1,6 @@
 """Requests counted by edge, time and value."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,8 +21,10 @@ VALUE_BINS: Final = 24
 AXES: Final = ((-6.0, 3.0), (0.0, 34 * np.log10(2)))
 # A picture has no room for more.
 MOST_ARCS: Final = 1024
-# Cells that are worth having empty, so that nothing has to be sorted.
-_MOST_EMPTY: Final = 1 << 22
+# Requests that are counted all at once; of more, ring by ring and metric by metric, which takes less memory.
+FEW: Final = 1 << 17
+# Cells for each request that are worth having empty, so that nothing has to be sorted.
+_EMPTY: Final = 4
 
 
 class Span(NamedTuple):
@@ -49,6 +52,42 @@ class Span(NamedTuple):
         return np.clip((starts - self.begin) / self.width, 0, TIME_BINS - 1).astype(np.int32)
 
 
+class _Edges(NamedTuple):
+    """Edges of a ring.
+
+    Attributes:
+        ring: the ring, an index into `RINGS`.
+        moves: its requests that have both ends.
+        of_from: arc of each node where edges begin.
+        of_to: arc of each node where they end.
+        slots: for each request its edge and time bin, as one number.
+        keys: direction and arcs of each edge, as one number.
+    """
+
+    ring: int
+    moves: Moves
+    of_from: Indices
+    of_to: Indices
+    slots: Integers
+    keys: Integers
+
+
+class _Cells(NamedTuple):
+    """Requests by cell.
+
+    Attributes:
+        keys: edge, time bin and value bin of each, as one number.
+        values: value of each.
+        lengths: its bytes.
+        seconds: its latency, NaN where it has none.
+    """
+
+    keys: Integers
+    values: Floats
+    lengths: Integers
+    seconds: Floats
+
+
 def arcs(count: int) -> Integers:
     """The arc of each of some nodes in order; beyond 1,024 neighbours share one."""
     nodes = np.arange(count)
@@ -66,82 +105,82 @@ def log_values(values: npt.NDArray[Any], metric: int) -> Floats:
     return logs
 
 
-def cells(links: Links) -> list[dict[str, pa.Array]]:
-    """Columns of the table `link_detail` for each ring and metric."""
-    span = Span.of(links)
-    nodes = links.nodes
+def detail_rows(links: Links) -> list[dict[str, pa.Array]]:
+    """Columns of the table `link_detail`, in one or more parts."""
+    rings = list(_rings(links))
+    work = [(edges, metric) for edges in rings for metric in range(len(METRICS))]
+    is_large = sum(len(edges.slots) for edges in rings) > FEW
+    batches = [[each] for each in work] if is_large else [work]
+    return [columns for batch in batches for columns in _counted(batch)]
+
+
+def _rings(links: Links) -> Iterator[_Edges]:
+    """Edges of the rings that have any."""
+    span, nodes = Span.of(links), links.nodes
     of_rank, of_carrier, of_place = (
         arcs(count).astype(np.int32) for count in (len(nodes.ranks), len(nodes.carriers), len(nodes.osts) + len(nodes.mounts))
     )
-    ends = ((links.outer, of_rank, "ranks", of_carrier, "carriers"), (links.inner, of_carrier, "carriers", of_place, "places"))
-    found = []
-    for ring, (every, of_from, froms, of_to, tos) in enumerate(ends):
+    for ring, every in enumerate((links.outer, links.inner)):
         moves = every.where(every.carriers >= 0)
         if not len(moves.starts):
             continue
-        edges = (moves.ops * len(of_from) + of_from[getattr(moves, froms)]).astype(np.int64) * len(of_to)
-        edges += of_to[getattr(moves, tos)]
-        edge_of, edges = compressed(edges, len(OPS) * len(of_from) * len(of_to))
-        edge_of *= TIME_BINS
-        edge_of += span.bins(moves.starts)
-        for metric in range(len(METRICS)):
-            part = _cells(moves, edge_of, metric)
-            if part is None:
-                continue
-            at, time_bins, value_bins, columns = part
-            ops, rest = np.divmod(edges[at], len(of_from) * len(of_to))
-            found.append(
-                {
-                    "ring": labels(np.full(len(at), ring), RINGS),
-                    "metric": labels(np.full(len(at), metric), METRICS),
-                    "op": labels(ops, OPS),
-                    "from_node": pa.array(rest // len(of_to)),
-                    "to_node": pa.array(rest % len(of_to)),
-                    "time_bin": pa.array(time_bins),
-                    "value_bin": pa.array(value_bins),
-                    **columns,
-                }
-            )
-    return found
+        of_from, of_to = (of_rank, of_carrier) if RINGS[ring] == "outer" else (of_carrier, of_place)
+        froms, tos = (moves.ranks, moves.carriers) if RINGS[ring] == "outer" else (moves.carriers, moves.places)
+        keys = (moves.ops * len(of_from) + of_from[froms]).astype(np.int64) * len(of_to) + of_to[tos]
+        slots, keys = compressed(keys, len(OPS) * len(of_from) * len(of_to))
+        yield _Edges(ring, moves, of_from, of_to, slots * TIME_BINS + span.bins(moves.starts), keys)
 
 
-def _cells(moves: Moves, slots: Integers, metric: int) -> tuple[Integers, Integers, Integers, dict[str, pa.Array]] | None:
-    """Edge, time bin and value bin of each cell, and what it holds.
+def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]]:
+    """Columns of some rings and metrics, counted at once."""
+    parts, labels_of, first = [], [], 0
+    for edges, metric in work:
+        part = _cells(edges, metric)
+        if not len(part.keys):
+            continue
+        parts.append(part._replace(keys=part.keys + first * (TIME_BINS * VALUE_BINS)))
+        froms = len(edges.of_from)
+        ops, rest = np.divmod(edges.keys, froms * len(edges.of_to))
+        labels_of.append((np.full(len(ops), edges.ring), np.full(len(ops), metric), ops, *np.divmod(rest, len(edges.of_to))))
+        first += len(edges.keys)
+    if not parts:
+        return
+    cells = parts[0] if len(parts) == 1 else _Cells._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
+    cell_of, keys = compressed(cells.keys, first * TIME_BINS * VALUE_BINS)
+    least, most = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
+    np.minimum.at(least, cell_of, cells.values)
+    np.maximum.at(most, cell_of, cells.values)
+    has_time = ~np.isnan(cells.seconds)
+    is_whole = bool(has_time.all())
+    sums = np.bincount(cell_of, cells.seconds if is_whole else np.where(has_time, cells.seconds, 0.0))
+    lacks_time = np.zeros(len(keys), bool) if is_whole else np.bincount(cell_of, has_time) == 0
+    edges_of, bins = np.divmod(keys, TIME_BINS * VALUE_BINS)
+    rings, metrics, ops, froms_of, tos_of = (np.concatenate(columns)[edges_of] for columns in zip(*labels_of, strict=True))
+    yield {
+        "ring": labels(rings, RINGS),
+        "metric": labels(metrics, METRICS),
+        "op": labels(ops, OPS),
+        "from_node": pa.array(froms_of),
+        "to_node": pa.array(tos_of),
+        "time_bin": pa.array(bins // VALUE_BINS),
+        "value_bin": pa.array(bins % VALUE_BINS),
+        "request_count": pa.array(np.bincount(cell_of)),
+        "moved_bytes": counts(np.bincount(cell_of, cells.lengths)),
+        "latency_seconds": pa.array(sums, mask=lacks_time),
+        "least_value": pa.array(least),
+        "most_value": pa.array(most),
+    }
 
-    Args:
-        moves: requests.
-        slots: edge times the number of time bins plus the time bin of each.
-        metric: which values.
-    """
+
+def _cells(edges: _Edges, metric: int) -> _Cells:
+    """Requests of a ring that have a value."""
+    moves, slots = edges.moves, edges.slots
+    if metric == LATENCY and not (is_known := ~np.isnan(moves.seconds)).all():
+        moves, slots = moves.where(is_known), slots[is_known]
     values = values_of(moves, metric)
-    lengths, seconds = moves.lengths, moves.seconds
-    is_known = ~np.isnan(seconds)
-    if metric == LATENCY and not is_known.all():
-        values, lengths, seconds, slots = values[is_known], lengths[is_known], seconds[is_known], slots[is_known]
-    if not len(values):
-        return None
     low, high = AXES[metric]
     bins = np.minimum((log_values(values, metric) - low) * (VALUE_BINS / (high - low)), VALUE_BINS - 1)
-    cell_of, keys = compressed(slots * VALUE_BINS + bins.astype(np.int64), (int(slots.max()) + 1) * VALUE_BINS)
-    least, most = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
-    np.minimum.at(least, cell_of, values)
-    np.maximum.at(most, cell_of, values)
-    timed = seconds if is_known.all() or metric == LATENCY else np.where(is_known, seconds, 0.0)
-    has_time = np.ones(len(keys), bool) if timed is seconds else np.bincount(cell_of, is_known, len(keys)) > 0
-    slots, value_bins = np.divmod(keys, VALUE_BINS)
-    edges, time_bins = np.divmod(slots, TIME_BINS)
-    return (
-        edges,
-        time_bins,
-        value_bins,
-        {
-            "request_count": pa.array(np.bincount(cell_of)),
-            "moved_bytes": counts(np.bincount(cell_of, lengths)),
-            "latency_seconds": pa.array(np.bincount(cell_of, timed), mask=~has_time),
-            "least_value": pa.array(least),
-            "most_value": pa.array(most),
-        },
-    )
+    return _Cells(slots * VALUE_BINS + bins.astype(np.int32), values, moves.lengths, moves.seconds)
 
 
 def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:
@@ -151,7 +190,7 @@ def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:
         keys: numbers from 0 on.
         total: all are below.
     """
-    if total > max(_MOST_EMPTY, len(keys)):
+    if total > _EMPTY * len(keys):
         distinct, numbers = np.unique(keys, return_inverse=True)
         return numbers, distinct
     is_there = np.zeros(total, bool)

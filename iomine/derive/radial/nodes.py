@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels
-from iomine.derive.radial.cube import LATENCY, METRICS, RINGS, TIME_BINS, Span, arcs, log_values, values_of
+from iomine.derive.radial.cube import FEW, LATENCY, METRICS, RINGS, TIME_BINS, Span, arcs, log_values, values_of
 from iomine.derive.radial.medians import sorted_medians
 from iomine.derive.radial.moves import HOST, Links, Moves, Nodes
 from iomine.derive.trace import Floats, Integers, Tables
@@ -19,8 +19,6 @@ LEVELS: Final = ("rank", "host", "carrier", "ost", "mount", "file")
 _TENTH: Final = 0.1
 # Files of a run that are looked at one by one, those with most bytes.
 _MOST_FILES: Final = 64
-# Requests that are counted at all levels at once; of more, level by level, which takes less memory.
-_FEW: Final = 1 << 17
 
 
 class _Level(NamedTuple):
@@ -45,32 +43,71 @@ class _Level(NamedTuple):
     positions: Floats
 
 
-class _Sums(NamedTuple):
-    """What nodes did, each a row.
+class _Ring(NamedTuple):
+    """A ring's requests and nodes.
 
     Attributes:
-        nodes: number of the node, as all levels of a ring lie end to end.
-        ops: direction, an index into `OPS`.
-        metrics: metric, an index into `METRICS`.
-        stretches: stretch of the run, an index into `STRETCHES`.
-        requests: requests.
-        moved: bytes.
-        medians: median of the logarithms of values.
+        ring: the ring, an index into `RINGS`.
+        moves: its requests.
+        stretches: stretch that each is in beside the run, 0 for none.
+        levels: its nodes.
+        firsts: number of the first node of each level, as the levels of all rings lie end to end, and of the first that follows.
     """
 
-    nodes: Integers
-    ops: Integers
-    metrics: Integers
+    ring: int
+    moves: Moves
     stretches: Integers
+    levels: Sequence[_Level]
+    firsts: Integers
+
+
+class _Values(NamedTuple):
+    """Values of requests at nodes, from the least on in each group.
+
+    Attributes:
+        groups: stretch, direction, metric and node of each, as one number.
+        logs: common logarithm.
+        lengths: bytes of the request.
+    """
+
+    groups: Integers
+    logs: Floats
+    lengths: Integers
+
+
+class _Sums(NamedTuple):
+    """What groups of values are, each a row.
+
+    Attributes:
+        groups: stretch, direction, metric and node, as one number.
+        requests: requests.
+        moved: bytes.
+        medians: median of the logarithms.
+    """
+
+    groups: Integers
     requests: Integers
     moved: Floats
     medians: Floats
 
 
-def node_rows(links: Links, tables: Tables) -> list[dict[str, pa.Array]]:
-    """Columns of the table `link_node` for each ring."""
-    span = Span.of(links)
-    found = []
+def node_rows(links: Links, tables: Tables) -> dict[str, pa.Array]:
+    """Columns of the table `link_node`; none where there are no rows."""
+    rings = list(_rings(links, tables))
+    if not rings:
+        return {}
+    node_count = int(rings[-1].firsts[-1])
+    parts: Iterator[_Values]
+    parts = (part for ring in rings for metric in range(len(METRICS)) for part in _values(ring, metric, node_count))
+    if sum(len(ring.stretches) for ring in rings) <= FEW:
+        parts = iter([_Values._make(np.concatenate(columns) for columns in zip(*parts, strict=True))])
+    sums = [_sums(part, len(STRETCHES) * len(OPS) * len(METRICS) * node_count) for part in parts]
+    return _rows(rings, _Sums._make(np.concatenate(columns) for columns in zip(*sums, strict=True)), node_count)
+
+
+def _rings(links: Links, tables: Tables) -> Iterator[_Ring]:
+    """The rings in which anything was traced."""
+    span, first = Span.of(links), 0
     for ring, moves in enumerate((links.outer, links.inner)):
         if not len(moves.starts):
             continue
@@ -78,82 +115,67 @@ def node_rows(links: Links, tables: Tables) -> list[dict[str, pa.Array]]:
         if RINGS[ring] == "inner":
             levels += _places(links.nodes, moves, tables)
         tenths = (moves.starts - span.begin) / (span.width * TIME_BINS)
-        stretches = np.where(tenths < _TENTH, 1, np.where(tenths >= 1 - _TENTH, 2, 0))
-        parts = [part for metric in range(len(METRICS)) for part in _sums(levels, moves, stretches, metric)]
-        found.append(_rows(ring, levels, _Sums._make(np.concatenate(columns) for columns in zip(*parts, strict=True))))
-    return found
+        firsts = np.cumsum([first, *(len(level.ids) for level in levels)])
+        yield _Ring(ring, moves, (tenths < _TENTH) + 2 * (tenths >= 1 - _TENTH), levels, firsts)
+        first = int(firsts[-1])
 
 
-def _sums(levels: Sequence[_Level], moves: Moves, stretches: Integers, metric: int) -> Iterator[_Sums]:
-    """What nodes did, as many levels at once as memory is for.
-
-    Args:
-        levels: the levels of a ring.
-        moves: its requests.
-        stretches: stretch that each is in beside the run, 0 for none.
-        metric: which values.
-    """
-    values = values_of(moves, metric)
-    order = np.argsort(values, kind="stable")
+def _values(ring: _Ring, metric: int, node_count: int) -> Iterator[_Values]:
+    """Values of a ring, level by level."""
+    moves, values = ring.moves, values_of(ring.moves, metric)
+    order = np.argsort(values)
     if metric == LATENCY:
         # NaN comes last.
         order = order[: len(order) - np.count_nonzero(np.isnan(values))]
     if not len(order):
         return
-    logs = log_values(values[order], metric)
-    ops, lengths, of_stretch = (column[order] for column in (moves.ops, moves.lengths, stretches))
-    ends = np.cumsum([len(level.ids) for level in levels])
-    together = len(levels) if len(order) <= _FEW else 1
-    for at in range(0, len(levels), together):
-        some = slice(at, at + together)
-        first = int(ends[at - 1]) if at else 0
-        count = int(ends[some][-1]) - first
-        numbered = zip(levels[some], ends[some], strict=True)
-        nodes = np.stack([np.where(level.node_of < 0, -1, level.node_of + (end - len(level.ids))) for level, end in numbered])
-        nodes = nodes[:, order].ravel()
-        filled = np.flatnonzero(nodes >= 0)
-        in_tenth = filled[of_stretch[filled % len(order)] > 0]
-        # A request counts for the run, and once more for the tenth that it is in, which groups keep apart.
-        both = np.concatenate([filled, in_tenth])
-        request = both % len(order)
-        stretch = np.where(np.arange(len(both)) < len(filled), 0, of_stretch[request])
-        groups = (stretch * len(OPS) + ops[request]) * count + nodes[both] - first
-        total = len(STRETCHES) * len(OPS) * count
-        sizes = np.bincount(groups, minlength=total)
-        found = np.flatnonzero(sizes)
-        rest, node = np.divmod(found, count)
-        yield _Sums(
-            node + first,
-            rest % len(OPS),
-            np.full(len(found), metric),
-            rest // len(OPS),
-            sizes[found],
-            np.bincount(groups, lengths[request], total)[found].astype(np.float64, copy=False),
-            sorted_medians(groups, logs[request], total)[found],
-        )
+    logs, lengths, stretches = log_values(values[order], metric), moves.lengths[order], ring.stretches[order]
+    kinds = (moves.ops[order].astype(np.int64) * len(METRICS) + metric) * node_count
+    # A request counts for the run, and once more for the tenth that it is in, which groups keep apart.
+    tenth = np.flatnonzero(stretches)
+    kinds_of_tenth = kinds[tenth] + stretches[tenth] * (len(OPS) * len(METRICS) * node_count)
+    for level, first in zip(ring.levels, ring.firsts.tolist(), strict=False):
+        nodes = level.node_of[order]
+        groups = np.concatenate([kinds + nodes, kinds_of_tenth + nodes[tenth]]) + first
+        both = _Values(groups, np.concatenate([logs, logs[tenth]]), np.concatenate([lengths, lengths[tenth]]))
+        if not (is_known := nodes >= 0).all():
+            flags = np.concatenate([is_known, is_known[tenth]])
+            both = _Values._make(column[flags] for column in both)
+        yield both
 
 
-def _rows(ring: int, levels: Sequence[_Level], sums: _Sums) -> dict[str, pa.Array]:
-    """Rows of a ring."""
-    numbers = np.repeat([LEVELS.index(level.name) for level in levels], [len(level.ids) for level in levels])
+def _sums(values: _Values, total: int) -> _Sums:
+    sizes = np.bincount(values.groups, minlength=total)
+    found = np.flatnonzero(sizes)
+    moved = np.bincount(values.groups, values.lengths, total)[found].astype(np.float64, copy=False)
+    return _Sums(found, sizes[found], moved, sorted_medians(values.groups, values.logs, total)[found])
+
+
+def _rows(rings: Sequence[_Ring], sums: _Sums, node_count: int) -> dict[str, pa.Array]:
+    kinds, nodes = np.divmod(sums.groups, node_count)
+    kinds, metrics = np.divmod(kinds, len(METRICS))
+    stretches, ops = np.divmod(kinds, len(OPS))
+    levels = [level for ring in rings for level in ring.levels]
+    at = np.repeat(np.arange(len(levels)), [len(level.ids) for level in levels])[nodes]
+    of_levels = np.array([(ring.ring, LEVELS.index(level.name)) for ring in rings for level in ring.levels])[at]
     ids, of_arcs, positions = (
-        np.concatenate([getattr(level, name) for level in levels])[sums.nodes] for name in ("ids", "arcs", "positions")
+        np.concatenate([getattr(level, name) for level in levels])[nodes] for name in ("ids", "arcs", "positions")
     )
     names, hosts = (
-        pa.array([text for level in levels for text in getattr(level, name)], pa.string()).take(pa.array(sums.nodes))
+        pa.array([text for level in levels for text in getattr(level, name)], pa.string()).take(pa.array(nodes))
         for name in ("names", "hosts")
     )
     return {
-        "ring": labels(np.full(len(ids), ring), RINGS),
-        "node_level": labels(numbers[sums.nodes], LEVELS),
+        "ring": labels(of_levels[:, 0], RINGS),
+        "node_level": labels(of_levels[:, 1], LEVELS),
         "node_id": pa.array(ids),
         "node_label": names,
         "host": hosts.dictionary_encode(),
         "arc": pa.array(of_arcs, mask=of_arcs < 0),
         "position": pa.array(positions, mask=np.isnan(positions)),
-        "op": labels(sums.ops, OPS),
-        "metric": labels(sums.metrics, METRICS),
-        "stretch": labels(sums.stretches, STRETCHES),
+        "op": labels(ops, OPS),
+        "metric": labels(metrics, METRICS),
+        "stretch": labels(stretches, STRETCHES),
         "request_count": pa.array(sums.requests),
         "moved_bytes": counts(sums.moved),
         "median_log10": pa.array(sums.medians),
