@@ -1,7 +1,7 @@
 """Rows of what the patterns of a log's rings are called, and with what their stripes coincide."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,8 +11,9 @@ from iomine.derive.link_names import FEWEST_NODES, PATTERNS, STRIPED, UNKNOWN, N
 from iomine.derive.trace import Flags, Floats, Integers, grouped
 
 _KEYS: Final = ("ring", "node_level", "op", "metric", "stretch")
-# What a place may be.
-_PLACES: Final = ("ost", "mount", "file")
+_LEVELS: Final = ("rank", "host", "carrier", "ost")
+# What nodes may share.
+_ALIKE: Final = ("host", "carrier", "ost")
 _MOST_OUTLYING: Final = 64
 _LACKS: Final = (
     "Fewer than 4 nodes have a value.",
@@ -20,7 +21,7 @@ _LACKS: Final = (
 )
 
 
-def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[str, pa.Array]:
+def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
     """Rows of the table `link_pattern`; no columns where there are no rows.
 
     Args:
@@ -29,10 +30,13 @@ def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[st
     """
     if not nodes:
         return {}
-    keys = {name: _coded(nodes[name]) for name in _KEYS}
+    all_levels, levels = _coded(nodes["node_level"])
+    at = np.flatnonzero(np.isin(all_levels, [levels.index(level) for level in _LEVELS if level in levels]))
+    if not len(at):
+        return {}
+    keys = {name: (codes[at], texts) for name, (codes, texts) in ((name, _coded(nodes[name])) for name in _KEYS)}
     rows, group_of = grouped(*(codes for codes, _ in keys.values()))
-    node_ids = pa.array(nodes["node_id"]).to_numpy(zero_copy_only=False)
-    medians = pa.array(nodes["median_log10"]).to_numpy(zero_copy_only=False).astype(np.float64)
+    node_ids, medians = (nodes[name].to_numpy(zero_copy_only=False)[at] for name in ("node_id", "median_log10"))
     found = named(group_of, node_ids, medians, len(rows))
     outlying = [_furthest(node_ids, medians, group_of, group, found) for group in range(len(rows))]
     worst = np.full(len(rows), -np.inf)
@@ -54,17 +58,17 @@ def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[st
         "explained_ratio": _numbers(np.maximum(found.explained, 0)),
         "band_count": pa.array(found.band_counts, mask=found.band_counts == 0),
         "period_node_count": pa.array(found.periods, mask=found.periods == 0),
-        "coincides_with": pa.array(
-            _coinciding(nodes, edges, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), pa.string()
+        "coincides_with": labels(
+            _coinciding(nodes, edges, at=at, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
         ),
         "pattern_lack": pa.array(_LACKS).take(pa.array(lacks, mask=lacks < 0)),
     }
 
 
-def _coded(column: Any) -> tuple[Integers, list[str]]:  # noqa: ANN401  an Arrow array, encoded or not, or a list
-    array = pa.array(column) if isinstance(column, list) else column
-    coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    return coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
+def _coded(column: pa.Array) -> tuple[Integers, list[str]]:
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    codes = coded.indices.fill_null(-1) if coded.null_count else coded.indices
+    return codes.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
 
 
 def _numbers(values: Floats) -> pa.Array:
@@ -81,50 +85,53 @@ def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: in
 
 
 def _coinciding(
-    nodes: Mapping[str, Any],
-    edges: Mapping[str, Any],
+    nodes: Mapping[str, pa.Array],
+    edges: Mapping[str, pa.Array],
     *,
+    at: Integers,
     keys: Mapping[str, tuple[Integers, list[str]]],
     rows: Integers,
     group_of: Integers,
     medians: Floats,
     found: Names,
-) -> list[str | None]:
-    """With what the stripes of each group coincide, None where they do with nothing or there are none."""
-    coinciding: list[str | None] = [None] * len(rows)
+) -> Integers:
+    """With what the stripes of each group coincide, an index into `_ALIKE`, negative where with nothing or there are none."""
+    coinciding = np.full(len(rows), -1)
     striped = np.flatnonzero(found.patterns == STRIPED)
     if not len(striped):
         return coinciding
-    arcs = pa.array(nodes["arc"]).fill_null(-1).to_numpy(zero_copy_only=False)
-    hosts, _ = _coded(nodes["host"])
-    places = [text for text in keys["node_level"][1] if text in _PLACES]
+    arcs = nodes["arc"].fill_null(-1).to_numpy(zero_copy_only=False)[at]
+    hosts = _coded(nodes["host"])[0][at]
+    level_codes, levels = keys["node_level"]
+    has_osts = "ost" in levels and (level_codes == levels.index("ost")).any()
     for group in striped:
         core = np.flatnonzero((group_of == group) & found.is_core)
         level, op = (keys[name][1][keys[name][0][rows[group]]] for name in ("node_level", "op"))
         candidates = {} if level == "host" else {"host": hosts[core]}
         if level == "rank":
             candidates["carrier"] = _main_ends(edges, "outer", op, arcs[core])
-            if places:
-                candidates[places[0]] = _main_ends(edges, "inner", op, candidates["carrier"])
-        elif level == "carrier" and places:
-            candidates[places[0]] = _main_ends(edges, "inner", op, arcs[core])
+            if has_osts:
+                candidates["ost"] = _main_ends(edges, "inner", op, candidates["carrier"])
+        elif level == "carrier" and has_osts:
+            candidates["ost"] = _main_ends(edges, "inner", op, arcs[core])
         alike = {
             name: len(np.unique(of))
             for name, of in candidates.items()
             if (of >= 0).all() and as_alike(float(found.explained[group]), of, medians[core])
         }
         # The fewest, if several do.
-        coinciding[group] = min(alike, key=alike.__getitem__, default=None)
+        if alike:
+            coinciding[group] = _ALIKE.index(min(alike, key=alike.__getitem__))
     return coinciding
 
 
-def _main_ends(edges: Mapping[str, Any], ring: str, op: str, begins: Integers) -> Integers:
+def _main_ends(edges: Mapping[str, pa.Array], ring: str, op: str, begins: Integers) -> Integers:
     """The arc to which most bytes went of the arc at which each begins, -1 where there is none."""
     if not edges or not len(begins):
         return np.full(len(begins), -1)
     wanted = _is(edges["ring"], ring) & _is(edges["op"], op) & _is(edges["metric"], "size")
     sources, ends, moved = (
-        pa.array(edges[name]).to_numpy(zero_copy_only=False)[wanted] for name in ("from_node", "to_node", "moved_bytes")
+        edges[name].to_numpy(zero_copy_only=False)[wanted] for name in ("from_node", "to_node", "moved_bytes")
     )
     main = np.full(int(max(begins.max(), sources.max(initial=-1))) + 1, -1)
     if len(sources):
@@ -135,7 +142,7 @@ def _main_ends(edges: Mapping[str, Any], ring: str, op: str, begins: Integers) -
     return np.where(begins >= 0, main[begins], -1)
 
 
-def _is(column: Any, text: str) -> Flags:  # noqa: ANN401  as above
+def _is(column: pa.Array, text: str) -> Flags:
     codes, texts = _coded(column)
     is_text: Flags = codes == (texts.index(text) if text in texts else len(texts))
     return is_text

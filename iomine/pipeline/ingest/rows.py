@@ -23,6 +23,7 @@ from iomine.derive import (
     lineage_id,
     link_detail,
     link_node,
+    link_patterns,
     link_ring,
     links_of,
     mpiio_posix,
@@ -214,6 +215,16 @@ class Given:
         return links_of(self.tables, self.ordered, self.log.job.nprocs, self.run_seconds)
 
     @cached_property
+    def link_details(self) -> Columns:
+        """Columns of the table `link_detail`."""
+        return link_detail(self.links)
+
+    @cached_property
+    def link_nodes(self) -> Columns:
+        """Columns of the table `link_node`."""
+        return link_node(self.links, self.tables)
+
+    @cached_property
     def model(self) -> Model:
         """The I/O model: classes of phases that do the same."""
         return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
@@ -317,8 +328,9 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
     "access_run": lambda given: given.runs,
     "coalescing": lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs),
-    "link_detail": lambda given: link_detail(given.links),
-    "link_node": lambda given: link_node(given.links, given.tables),
+    "link_detail": lambda given: given.link_details,
+    "link_node": lambda given: given.link_nodes,
+    "link_pattern": lambda given: link_patterns(given.link_nodes, given.link_details),
     "link_ring": lambda given: link_ring(given.links),
     # Pictures show all requests that were traced.
     "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),

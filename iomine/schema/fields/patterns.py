@@ -12,7 +12,7 @@ PATTERNS = {
         ),
         first_traffic_pattern="The same of the first tenth of the run's I/O, NULL where nothing was moved there.",
         last_traffic_pattern="The same of the last tenth of the run's I/O, NULL where nothing was moved there.",
-        coincides_with="Of what the stripes are those: host, carrier, ost, mount or file; NULL where of none that is known.",
+        coincides_with="Of what the stripes are those: host, carrier, ost or mount; NULL where of none that is known.",
         place_level="What a place is: host or ost.",
     ),
     **defined(

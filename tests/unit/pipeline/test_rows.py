@@ -18,11 +18,14 @@ from iomine.sources.darshan import Log, assembled, read_log
 # The name of what each derivation calls, which is that of its table except for these.
 _CALLED = {"request_size": "request_sizes", "phase": "phases", "period": "periods", "file_phase": "file_phases"}
 _CALLED |= {"access_run": "access_runs", "log": "totals", "special_file": "special_files", "phase_class": "phase_model"}
+_CALLED |= {"link_pattern": "link_patterns"}
 # Pictures show all requests, whatever files they are on.
 _FOLLOWS = {
     "phase": {"period"},
     "mpiio_posix": {"phase_class", "coalescing"},
     "access_run": {"coalescing"},
+    "link_detail": {"link_pattern"},
+    "link_node": {"link_pattern"},
     "special_file": {*DERIVATIONS} - {"rank_detail", "offset_detail", "ost_detail"},
 }
 _PATH = "/logs/ior.darshan"
