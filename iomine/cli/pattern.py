@@ -56,13 +56,18 @@ def _show(rows: "pa.Table") -> None:
     from iomine.units import visible
 
     write(rows.filter(pc.field("node_level").is_valid()).select(_SHOWN), Format.TABLE)
-    for line in dict.fromkeys(line for row in rows.to_pylist() for line in _sentences(row)):
+    # Rings lack what their rows say, each the same.
+    for line in dict.fromkeys(line for say in (_of_pattern, _of_ring) for row in rows.to_pylist() for line in say(row)):
         typer.echo(visible(line))
 
 
-def _sentences(row: dict[str, Any]) -> list[str]:
-    """What a row says of its pattern and of its ring."""
-    from iomine.report.patterns import pattern_sentence, ring_sentences
+def _of_pattern(row: dict[str, Any]) -> list[str]:
+    from iomine.report.patterns import is_worth_saying, pattern_sentence
 
-    found = [pattern_sentence(row)] if row["node_level"] else []
-    return [f"{row['log_id']}: {sentence}" for sentence in [*found, *ring_sentences(row)]]
+    return [f"{row['log_id']}: {pattern_sentence(row)}"] if row["node_level"] and is_worth_saying(row) else []
+
+
+def _of_ring(row: dict[str, Any]) -> list[str]:
+    from iomine.report.patterns import ring_sentences
+
+    return [f"{row['log_id']}: {sentence}" for sentence in ring_sentences(row)]

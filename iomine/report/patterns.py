@@ -14,13 +14,23 @@ _CHANGE_DECADES: Final = 0.3
 _PARTED: Final = 0.5
 
 
+def is_worth_saying(row: Row) -> bool:
+    """Whether a pattern has a name or nodes that outlie, and is not that of hosts or ranks once more.
+
+    Args:
+        row: a row of the view `link_patterns`.
+    """
+    is_again = row["node_level"] == "carrier" and row["carrier_kind"] != "aggregator"
+    return not is_again and (row["traffic_pattern"] != "unknown" or row["outlying_count"] > 0)
+
+
 def pattern_sentence(row: Row) -> str:
     """One sentence that names a pattern and says by which numbers and nodes.
 
     Args:
         row: a row of the view `link_patterns`.
     """
-    parts = [f"{row['op'].capitalize()} {_VALUES[row['metric']]} by {_level(row['node_level'])}: {row['traffic_pattern']}"]
+    parts = [f"{row['op'].capitalize()} {_VALUES[row['metric']]} by {_level(row)}: {row['traffic_pattern']}"]
     count = f"{row['link_node_count']:,}"
     if row["traffic_pattern"] == "circular":
         parts.append(f"all {count} near {_value(row, row['middle_log10'])}")
@@ -50,7 +60,13 @@ def ring_sentences(row: Row) -> list[str]:
     return sentences
 
 
-def _level(node_level: str) -> str:
+def _level(row: Row) -> str:
+    if row["node_level"] == "carrier":
+        return row["carrier_kind"] or "carrier"
+    return _called(row["node_level"])
+
+
+def _called(node_level: str) -> str:
     return "OST" if node_level == "ost" else node_level
 
 
@@ -65,7 +81,7 @@ def _times(ratio: float) -> str:
 
 def _stripes(row: Row) -> str:
     """By which bands or period nodes are alike."""
-    of = f" (those of {_level(row['coincides_with'])}s)" if row["coincides_with"] else ""
+    of = f" (those of {_called(row['coincides_with'])}s)" if row["coincides_with"] else ""
     if row["band_count"]:
         return f"{row['band_count']} bands of neighbours{of}"
     return f"every {row['period_node_count']} nodes alike{of}"
@@ -75,8 +91,9 @@ def _outlying(row: Row) -> str:
     """Nodes that outlie, by name, and how far the furthest does."""
     names = [visible(name) for name in row["outlying_labels"] or ()][:_MOST_NAMED]
     more = row["outlying_count"] - len(names)
-    named = [*names, f"{more:,} more"] if more else names
-    return f"{' and '.join(named)} at {'up to ' if len(named) > 1 else ''}{_times(row['outlying_ratio'] or float('inf'))}"
+    *first, last = [*names, f"{more:,} more"] if more else names
+    named = f"{', '.join(first)} and {last} at up to" if first else f"{last} at"
+    return f"{named} {_times(row['outlying_ratio'] or float('inf'))}"
 
 
 def _changes(row: Row) -> list[str]:

@@ -1,7 +1,7 @@
 -- ---
 -- about = "The pattern of each ring of a traced log by level, direction and metric, with its numbers and the nodes that outlie."
 -- grain = ["log_id", "ring", "node_level", "op", "metric"]
--- reads = ["core.link_pattern", "core.link_node", "core.log"]
+-- reads = ["core.link_pattern", "core.link_node", "core.link_ring", "core.log"]
 -- ---
 WITH stretch AS (
     SELECT cluster, night, log_id, ring, node_level, op, metric, stretch, traffic_pattern, middle_log10, spread_decades
@@ -30,7 +30,7 @@ labelled AS (
     GROUP BY ALL
 )
 SELECT
-    run.log_id, job_id, "user", app, nprocs, run.ring, run.node_level, run.op, run.metric, run.traffic_pattern, link_node_count,
+    run.log_id, job_id, "user", app, nprocs, run.ring, run.node_level, carrier_kind, run.op, run.metric, run.traffic_pattern, link_node_count,
     run.middle_log10, scale_log10, run.spread_decades, outlying_count, outlying_nodes, outlying_labels, outlying_ratio,
     explained_ratio, band_count, period_node_count, coincides_with, pattern_lack,
     early.traffic_pattern AS first_traffic_pattern, early.middle_log10 AS first_middle_log10,
@@ -41,4 +41,5 @@ FROM (SELECT * FROM core.link_pattern WHERE stretch = 'run') AS run
 LEFT JOIN labelled USING (cluster, night, log_id, ring, node_level, op, metric)
 LEFT JOIN (SELECT * FROM stretch WHERE stretch = 'first') AS early USING (cluster, night, log_id, ring, node_level, op, metric)
 LEFT JOIN (SELECT * FROM stretch WHERE stretch = 'last') AS late USING (cluster, night, log_id, ring, node_level, op, metric)
+LEFT JOIN (SELECT cluster, night, log_id, ring, op, carrier_kind FROM core.link_ring) USING (cluster, night, log_id, ring, op)
 LEFT JOIN core.log AS log USING (cluster, night, log_id)

@@ -39,7 +39,7 @@ def test_patterns_come_with_sentences(iomine, warehouse) -> None:
     answer = iomine("pattern", "7", "--warehouse", warehouse)
     assert 0 == answer.exit_code
     assert f"{LOG}: Write latencies by rank: outlier, rank 5 on nid1\\x1b[2J\\n$(touch owned) at 12 times" in answer.stdout
-    assert f"{LOG}: Write latencies by host: unknown, fewer than 4 nodes.\n" in answer.stdout
+    assert "Write latencies by host" not in answer.stdout
     assert f"{LOG}: Read latencies by rank: circular, all 8 near 0.01 s.\n" in answer.stdout
     assert 1 == answer.stdout.count(f"{LOG}: No layout is known.\n")
     assert "\x1b" not in answer.stdout

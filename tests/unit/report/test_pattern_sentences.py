@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from iomine.report.patterns import pattern_sentence, ring_sentences
+from iomine.report.patterns import is_worth_saying, pattern_sentence, ring_sentences
 
 _ROW = {
-    "op": "write", "metric": "latency", "node_level": "rank", "traffic_pattern": "circular", "link_node_count": 1024,
+    "op": "write", "metric": "latency", "node_level": "rank", "carrier_kind": "host",
+    "traffic_pattern": "circular", "link_node_count": 1024,
     "middle_log10": -2.0, "spread_decades": 0.1, "outlying_count": 0, "outlying_labels": None, "outlying_ratio": None,
     "band_count": None, "period_node_count": None, "coincides_with": None, "pattern_lack": None, "first_traffic_pattern": None,
     "first_middle_log10": None, "last_traffic_pattern": None, "last_middle_log10": None,
@@ -28,7 +29,7 @@ _SLOW_START = {"first_traffic_pattern": "circular", "first_middle_log10": -1.0, 
         (
             {"traffic_pattern": "noisy", "node_level": "host", "spread_decades": 1.0} | _MANY,
             (
-                "Write latencies by host: noisy, the 90th percentile of 1,024 is 10 times the 10th, nid0 and nid1 and nid2 and "
+                "Write latencies by host: noisy, the 90th percentile of 1,024 is 10 times the 10th, nid0, nid1, nid2, "
                 "nid3 and 5 more at up to 2.5 times the median of 1,024 (0.01 s)."
             ),
         ),
@@ -88,3 +89,18 @@ def test_sentences(given: dict[str, Any], sentence: str) -> None:
 def test_sentences_of_rings(given: dict[str, Any], sentences: list[str]) -> None:
     """What a ring lacks is said as it stands; that ranks part places among them only where the band decides half of it."""
     assert sentences == ring_sentences({"op": "read", "ring": "inner"} | given)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_said"),
+    [
+        ({}, True),
+        ({"traffic_pattern": "unknown"}, False),
+        ({"traffic_pattern": "unknown"} | _MANY, True),
+        ({"node_level": "carrier"}, False),
+        ({"node_level": "carrier", "carrier_kind": "aggregator"}, True),
+    ],
+)
+def test_what_is_worth_a_sentence(given: dict[str, Any], is_said: bool) -> None:
+    """What has no name and no nodes to name is not said, nor what was said of hosts once more of carriers."""
+    assert is_said == is_worth_saying(_ROW | given)
