@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from iomine.report.circles import INNER, OPS, OUTER, Bins, Cells, Circle, Lack, Metric, Picture, coarser
 from iomine.report.facts import Place, which
-from iomine.report.patterns import pattern_sentence
+from iomine.report.patterns import pattern_sentence, ring_sentences
 from iomine.units import counted, fine_seconds, visible
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
@@ -30,6 +30,7 @@ _RINGS: Final = {"outer": OUTER, "inner": INNER}
 _CARRIERS: Final = {"aggregator": ("carrier", "carriers"), "rank": ("rank", "ranks"), "host": ("host", "hosts")}
 _PLACES: Final = {"ost": ("OST", "OSTs"), "mount": ("mount", "mounts")}
 _CIRCLE_OF: Final = {"rank": 0, "host": 0, "carrier": 1}
+_EVEN: Final = {"circular", "unknown"}
 _CUT: Final = 60
 _COLUMNS: Final = {
     "from": "from_node",
@@ -49,12 +50,16 @@ class Sentence:
     """What is said of the picture.
 
     Attributes:
+        ring: of which ring, `outer` or `inner`.
         text: the sentence.
+        is_even: whether it says that nothing stands out.
         nodes: of which nodes of the picture, such as `0-5` for node 5 of the outermost circle.
     """
 
+    ring: str
     text: str
-    nodes: Sequence[str] = ()
+    is_even: bool
+    nodes: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ def _by_log(answer: pa.Table) -> dict[str, dict[str, npt.NDArray[Any]]]:
     codes = ids.indices.to_numpy()
     # Rows of a log follow each other.
     ends = np.flatnonzero(np.diff(codes, append=-1)) + 1
-    starts = np.concatenate([[0], ends[:-1]])
+    starts = np.concatenate([[0], ends])[: len(ends)]
     columns = {name: answer[name].to_numpy() for name in ("ring", "op", "metric")}
     columns |= {name: answer[column].to_numpy() for name, column in _COLUMNS.items()}
     names = ids.dictionary.to_pylist()
@@ -149,7 +154,9 @@ def _radial(log: Row, found: _Found) -> Radial:
     by_ring: dict[tuple[str, str], Rows] = defaultdict(list)
     for row in found.tops:
         by_ring[row["ring"], row["op"]].append(row | {"label": _label(row["node_level"], row["node_id"], row["node_label"])})
-    said = [Sentence(pattern_sentence(row), _nodes(row, arcs)) for row in found.patterns]
+    said = [
+        Sentence(row["ring"], pattern_sentence(row), row["traffic_pattern"] in _EVEN, _nodes(row, arcs)) for row in found.patterns
+    ]
     return Radial(_fitted(picture).block(), said, _notes(rings), dict(by_ring), circles)
 
 
@@ -264,8 +271,7 @@ def _notes(rings: Rows) -> list[str]:
     notes = []
     for row in rings:
         what = f"{row['op']}s from {'ranks to carriers' if row['ring'] == 'outer' else 'carriers to places'}"
-        if row["missing"]:
-            notes.append(row["missing"])
+        notes += ring_sentences(row)
         if row["matched_count"] is not None and row["matched_count"] < (row["request_count"] or 0):
             notes.append(f"Of {row['request_count']:,} {what}, the other end of {row['matched_count']:,} is known.")
         if row["negative_count"]:

@@ -5,7 +5,7 @@
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
 SELECT
-    log_id, ring, node_level, op, metric, traffic_pattern, link_node_count, middle_log10, spread_decades, outlying_count,
+    log_id, ring, node_level, carrier_kind, op, metric, traffic_pattern, link_node_count, middle_log10, spread_decades, outlying_count,
     outlying_nodes, outlying_labels, outlying_ratio, band_count, period_node_count, coincides_with, pattern_lack,
     first_traffic_pattern, first_middle_log10, last_traffic_pattern, last_middle_log10
 FROM main.link_patterns
