@@ -4,7 +4,7 @@ import { button, choice, type Choice, CHOSEN, element, save, table } from "./dom
 import { bytes, counted, csvOf, whole } from "./format";
 import { INNER, OUTER, RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
-import { windowText, worded } from "./radialscale";
+import { titled, windowText, worded } from "./radialscale";
 import { onTheme } from "./theme";
 import { Tip } from "./tip";
 
@@ -161,7 +161,7 @@ export class RadialPage {
   private lackOf(ring: number): string {
     const isOf = (asked: number, own: number): boolean => own < 0 || own === asked;
     const said = this.data.about.missing.find((each) => isOf(ring, each.ring) && isOf(this.op, each.op) && isOf(this.metric, each.metric));
-    return said?.text ?? `No ${this.data.about.metrics[this.metric]!.title.toLowerCase()} is known of this ring.`;
+    return said?.text ?? `No ${titled(this.data.about.metrics[this.metric]!)} is known of this ring.`;
   }
 
   private show(): void {
@@ -235,7 +235,7 @@ export class RadialPage {
         ...this.edgeWords(drawn, sums, edge).map(([, text]) => text),
       ]);
       const which = edges.length > MOST_ROWS ? `the ${MOST_ROWS} of ${whole(edges.length)} edges with most` : counted(edges.length, "edge");
-      const caption = `${capital(from.many)} to ${to.many}, ${drawn.metric.title.toLowerCase()}: ${which}. “Save edges” saves all.`;
+      const caption = `${capital(from.many)} to ${to.many}, ${titled(drawn.metric)}: ${which}. “Save edges” saves all.`;
       return element("div", { class: "scroll" }, table(caption, [capital(from.one), capital(to.one), this.counts, "Bytes", "Median", "Mean", "Least", "Most"], rows));
     });
     this.list.append(element("div", {}, ...tables));

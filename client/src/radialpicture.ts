@@ -2,7 +2,7 @@
 
 import { counted, whole } from "./format";
 import { type About, type Metric, type Nodes, OUTER, type Ring, type Sums, type Window } from "./radialdata";
-import { timeText, valueTicks, worded } from "./radialscale";
+import { briefly, timeText, titled, valueTicks } from "./radialscale";
 import { palette, SHADES } from "./theme";
 
 /** Radii of the three circles, of the outermost. */
@@ -341,7 +341,7 @@ export class RadialPicture {
         context.arc(this.centre.x, this.centre.y, far, 0, TURN);
         context.stroke();
         context.globalAlpha = 1;
-        this.haloed(context, worded(metric, value), this.centre.x, this.centre.y - far, "center");
+        this.haloed(context, briefly(metric, value), this.centre.x, this.centre.y - far, "center");
       }
     });
   }
@@ -450,7 +450,7 @@ export class RadialPicture {
     const wide = isNarrow ? 90 : 160;
     rings.forEach(({ metric }, number) => {
       const top = this.side + number * LEGEND * (isNarrow ? 2 : 1) + LEGEND / 2;
-      const what = `${number ? "Inner" : "Outer"}: ${about.circles[number]!.many} to ${about.circles[number + 1]!.many}, ${metric.title.toLowerCase()}`;
+      const what = `${number ? "Inner" : "Outer"}: ${about.circles[number]!.many} to ${about.circles[number + 1]!.many}, ${titled(metric)}`;
       context.textBaseline = "middle";
       context.textAlign = "left";
       context.fillStyle = theme.ink;
@@ -489,7 +489,7 @@ export class RadialPicture {
       context.textAlign = "left";
       context.textBaseline = "middle";
       context.fillStyle = theme.soft;
-      const of = `${number ? "Inner" : "Outer"}: mean, least and most ${ring.metric.title.toLowerCase()}`;
+      const of = `${number ? "Inner" : "Outer"}: mean, least and most ${titled(ring.metric)}`;
       context.fillText(of, LEFT, top + 8);
       context.fillStyle = theme.faint;
       context.fillRect(LEFT, upper, this.width - LEFT - RIGHT, lower - upper);
@@ -515,8 +515,8 @@ export class RadialPicture {
       }
       context.fillStyle = theme.soft;
       context.textAlign = "right";
-      context.fillText(worded(ring.metric, ring.most), LEFT - 5, upper + 4);
-      context.fillText(worded(ring.metric, ring.least), LEFT - 5, lower - 4);
+      context.fillText(briefly(ring.metric, ring.most), LEFT - 5, upper + 4);
+      context.fillText(briefly(ring.metric, ring.least), LEFT - 5, lower - 4);
     });
     const below = this.lower + 2 * STRIP;
     const step = Math.ceil(bins / (this.width < NARROW ? 3 : 8));

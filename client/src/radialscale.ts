@@ -19,6 +19,16 @@ export function worded(metric: Metric, value: number): string {
   }
 }
 
+/** The same on an axis, which says what it is of. */
+export function briefly(metric: Metric, value: number): string {
+  return metric.unit === "seconds/MiB" ? seconds(value) : worded(metric, value);
+}
+
+/** What a metric is called in a sentence. */
+export function titled({ title }: Metric): string {
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
 /** Round values within a range, at most so many: powers of ten with their double and fivefold, or powers of two of bytes. */
 export function valueTicks({ unit }: Metric, least: number, most: number, room: number): number[] {
   const isBinary = unit === "bytes";

@@ -27,7 +27,7 @@ _TIME_BINS: Final = 64
 # So many that a page stays small; of more, bins of time are put together.
 _MOST_CELLS: Final = 60_000
 _RINGS: Final = {"outer": OUTER, "inner": INNER}
-_CARRIERS: Final = {"aggregator": ("carrier", "carriers"), "rank": ("rank", "ranks"), "host": ("host", "hosts")}
+_CARRIERS: Final = {"host": ("host", "hosts")}
 _PLACES: Final = {"ost": ("OST", "OSTs"), "mount": ("mount", "mounts")}
 _CIRCLE_OF: Final = {"rank": 0, "host": 0, "carrier": 1}
 _EVEN: Final = {"circular", "unknown"}
@@ -72,6 +72,7 @@ class Radial:
         notes: what is known of how much, and what is missing.
         tops: carriers and places over which most bytes moved, with `label`, by ring and direction.
         words: what nodes of the three circles are, as `one` and `many`.
+        carrier_kind: `aggregator`, `rank` or `host`, empty where it is not known.
     """
 
     block: str
@@ -79,6 +80,7 @@ class Radial:
     notes: Sequence[str]
     tops: Mapping[tuple[str, str], Rows]
     words: Sequence[Circle]
+    carrier_kind: str
 
 
 def radials_of(ask: Ask, logs: Iterable[Row]) -> Iterator[tuple[str, Radial]]:
@@ -141,8 +143,8 @@ class _Found:
 
 def _radial(log: Row, found: _Found) -> Radial:
     rings, arcs = found.rings, found.arcs
-    kinds = {row["carrier_kind"] for row in rings} - {None}, {row["place_kind"] for row in rings} - {None}
-    circles = _circles(log, arcs, *kinds)
+    carrier_kind, place_kind = (min({row[kind] for row in rings} - {None}, default="") for kind in ("carrier_kind", "place_kind"))
+    circles = _circles(log, arcs, carrier_kind, place_kind)
     picture = Picture(
         f"Who talks to whom: {counted(len(circles[0].labels), circles[0].one)}",
         circles,
@@ -153,11 +155,15 @@ def _radial(log: Row, found: _Found) -> Radial:
     )
     by_ring: dict[tuple[str, str], Rows] = defaultdict(list)
     for row in found.tops:
-        by_ring[row["ring"], row["op"]].append(row | {"label": _label(row["node_level"], row["node_id"], row["node_label"])})
+        label = _label(row["node_level"], row["node_id"], row["node_label"] or row["host"], is_host=carrier_kind == "host")
+        by_ring[row["ring"], row["op"]].append(row | {"label": label})
     said = [
-        Sentence(row["ring"], pattern_sentence(row), row["traffic_pattern"] in _EVEN, _nodes(row, arcs)) for row in found.patterns
+        Sentence(row["ring"], pattern_sentence(row), row["traffic_pattern"] in _EVEN, _nodes(row, arcs))
+        for row in found.patterns
+        # Where each rank moves its own bytes, carriers are the ranks.
+        if row["node_level"] != "carrier" or carrier_kind != "rank"
     ]
-    return Radial(_fitted(picture).block(), said, _notes(rings), dict(by_ring), circles)
+    return Radial(_fitted(picture).block(), said, _notes(rings), dict(by_ring), circles, carrier_kind)
 
 
 def _fitted(picture: Picture) -> Picture:
@@ -183,7 +189,7 @@ def _bins(rings: Rows) -> Bins:
     return Bins(_TIME_BINS, known[0]["begin_seconds"], known[0]["bin_seconds"]) if known else Bins()
 
 
-def _circles(log: Row, arcs: Rows, carriers: set[str], places: set[str]) -> list[Circle]:
+def _circles(log: Row, arcs: Rows, carrier_kind: str, place_kind: str) -> list[Circle]:
     of = [[row for row in arcs if row["circle"] == circle] for circle in range(3)]
     rank_count = max(log["nprocs"] or 0, 1 + max((row["last_node"] for row in of[0]), default=0))
     ranks = Circle(
@@ -195,7 +201,7 @@ def _circles(log: Row, arcs: Rows, carriers: set[str], places: set[str]) -> list
         [row["first_node"] for row in of[0]],
         [row["last_node"] for row in of[0]],
     )
-    one, many = _CARRIERS.get(min(carriers, default=""), ("carrier", "carriers"))
+    one, many = _CARRIERS.get(carrier_kind, ("carrier", "carriers"))
     spans = [_span(row, of[0], is_host=one == "host") for row in of[1]]
     middle = Circle(
         one,
@@ -207,7 +213,7 @@ def _circles(log: Row, arcs: Rows, carriers: set[str], places: set[str]) -> list
         [last for _, last in spans],
     )
     levels = {row["node_level"] for row in of[2]}
-    single, several = _PLACES.get(min(places, default=""), ("place", "places")) if len(levels) < 2 else ("place", "places")  # noqa: PLR2004
+    single, several = _PLACES.get(place_kind, ("place", "places")) if len(levels) < 2 else ("place", "places")  # noqa: PLR2004
     osts = [row["first_node"] for row in of[2]] if levels == {"ost"} else []
     return [ranks, middle, Circle(single, several, [_of_arc(row, single) for row in of[2]], osts=osts)]
 
@@ -237,12 +243,12 @@ def _ranks(first: int, last: int) -> str:
     return f"rank {first}" if first == last else f"ranks {first} to {last}"
 
 
-def _label(level: str, number: int, text: str | None, *, is_host: bool = False) -> str:
+def _label(level: str, number: int, text: str | None, *, is_host: bool) -> str:
     if level == "ost":
         return f"OST {number}"
-    if is_host or level in {"mount", "file"} or text:
-        return _short(text) or f"unknown {'host' if is_host else level}"
-    return f"rank {number}"
+    if level == "carrier" and not is_host:
+        return f"rank {number}"
+    return _short(text) or f"unknown {'host' if level == 'carrier' else level}"
 
 
 def _short(text: str | None) -> str | None:

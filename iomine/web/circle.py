@@ -97,13 +97,13 @@ class NightTops:
     Attributes:
         one: what a node is.
         many: what nodes are.
-        rows: label, logs, bytes and requests of each, the most bytes first.
+        rows: label, values, bytes and, where they are known, requests of each; the most bytes first.
         count: how many nodes there are.
     """
 
     one: str
     many: str
-    rows: Sequence[tuple[str, int, float, float]]
+    rows: Sequence[tuple[str, int, float, float | None]]
     count: int
 
 
@@ -225,7 +225,8 @@ def _cells(moved: pa.Table, of: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
 def _tops(circle: Circle, numbers: npt.NDArray[np.int64], moved: pa.Table, most: int = 20) -> NightTops:
     count = len(circle.labels)
     sums = [np.bincount(numbers, weights, count) for weights in (None, moved["moved_bytes"].to_numpy())]
-    requests = np.bincount(numbers, np.nan_to_num(moved["request_count"].cast(pa.float64()).to_numpy()), count)
+    known = moved["request_count"].cast(pa.float64()).to_numpy()
+    requests = np.bincount(numbers, np.nan_to_num(known), count)
     order = np.argsort(-sums[1], kind="stable")[:most].tolist()
-    rows = [(circle.labels[at], int(sums[0][at]), float(sums[1][at]), float(requests[at])) for at in order]
+    rows = [(circle.labels[at], int(sums[0][at]), float(sums[1][at]), float(requests[at]) or None) for at in order]
     return NightTops(circle.one, circle.many, rows, count)
