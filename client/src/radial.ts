@@ -105,7 +105,7 @@ export class RadialPage {
       this.chosen.forEach((nodes) => nodes.clear());
       for (const [circle, node] of names.map((name) => name.split("-").map(Number) as [number, number])) this.chosen[circle]?.add(node);
     });
-    this.tell();
+    this.announce();
   }
 
   private reset(): void {
@@ -113,7 +113,7 @@ export class RadialPage {
       this.chosen.forEach((nodes) => nodes.clear());
       this.window = { from: 0, to: this.data.about.time.bins };
     });
-    this.tell();
+    this.announce();
   }
 
   private choose(change: () => void): void {
@@ -356,7 +356,7 @@ export class RadialPage {
   }
 
   /** Says to the rest of the page what is chosen. */
-  private tell(): void {
+  private announce(): void {
     const { circles, ops } = this.data.about;
     const ranks: number[] = [];
     const osts: number[] = [];

@@ -177,7 +177,7 @@ def test_patterns_are_drawn_in_the_colours_of_the_legend(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_colours_rise_in_luminance(scheme: str, browser: Any, tmp_path: Path, picture: Picture) -> None:
-    """From few requests to many both ramps become lighter, which also who sees no colour can tell."""
+    """From few requests to many both ramps become lighter, which is seen without colours too."""
     with shown(browser, tmp_path, picture, color_scheme=scheme) as page:
         for name in ("outer", "inner"):
             ramp = page.evaluate(f"getComputedStyle(document.querySelector('.radial')).getPropertyValue('--{name}')").split()
