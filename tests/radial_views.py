@@ -93,7 +93,9 @@ def main() -> None:
             rows.append(("a night of a simulated facility", _taken(browser, file, "night")))
         measured = [_measured(browser, file, fan, bins) for fan, bins in ((1, 24), (5, 16))]
     table = "".join(f"| {what} | ![{what}](circle/{name}.jpeg) |\n" for what, name in rows)
-    PAGE.write_text(_INTRO + table + _MEASURED.format(rounds=_ROUNDS, load=os.getloadavg()[1]) + "".join(measured), encoding="utf-8")
+    PAGE.write_text(
+        _INTRO + table + _MEASURED.format(rounds=_ROUNDS, load=os.getloadavg()[1]) + "".join(measured), encoding="utf-8"
+    )
 
 
 def _night_of(warehouse: Path) -> str:

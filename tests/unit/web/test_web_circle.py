@@ -45,10 +45,18 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         logs.append({"log_id": log_id, "user": user, "app": f"app{number % 3}", "end_at": end, "job_id": "", "nprocs": 4})
         for ost in (number % 4, 4):
             moved = (1000 - number) * MIB
-            used.append({
-                **{"log_id": log_id, "layer": "posix", "ost_id": ost, "op": "write", "evidence": "trace"},
-                **{"request_count": 10, "moved_bytes": moved, "request_seconds": 0.01 * (1000 - number) * (10 if ost == 4 else 1)},
-            })
+            used.append(
+                {
+                    "log_id": log_id,
+                    "layer": "posix",
+                    "ost_id": ost,
+                    "op": "write",
+                    "evidence": "trace",
+                    "request_count": 10,
+                    "moved_bytes": moved,
+                    "request_seconds": 0.01 * (1000 - number) * (10 if ost == 4 else 1),
+                }
+            )
     files = {"log": _written(root, "log", logs), "ost_io": _written(root, "ost_io", used)}
     build_catalog(root / "iomine.duckdb", files, {}, {})
     return root
