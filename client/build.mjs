@@ -15,6 +15,7 @@ const { metafile } = await build({
     { in: "src/main.ts", out: "explorer" },
     { in: "src/explorer.css", out: "explorer" },
     { in: "src/fabricmain.ts", out: "fabric" },
+    { in: "src/radialmain.ts", out: "radial" },
   ],
   outdir: TARGET,
   bundle: true,

@@ -38,6 +38,7 @@ _BEGIN, _END = "<!-- Made by docs/make.py: {} -->\n", "<!-- End -->\n"
 SLOW: Final = {
     "advice_truth.md": "tests/advice_truth.py",
     "blame_truth.md": "tests/blame_truth.py",
+    "circle.md": "tests/radial_views.py",
     "cookbook.md": "tests/cookbook.py",
     "explorer.md": "tests/explorer_views.py",
     "forwarding.md": "tests/forwarding_truth.py",

@@ -68,7 +68,7 @@ class Page:
     def status(self) -> str:
         """What the explorer says is in sight, once it stands still."""
         self.page.wait_for_timeout(250)
-        return self.page.inner_text("p.status")
+        return self.explorer.locator("p.status").inner_text()
 
     def table(self, caption: str) -> list[list[str]]:
         """Cells of a table."""
@@ -77,14 +77,14 @@ class Page:
 
     def picture(self) -> dict[str, float]:
         """Where the picture lies in the window, all of which can be pointed at."""
-        canvas = self.page.locator("canvas")
+        canvas = self.explorer.locator("canvas")
         canvas.evaluate("canvas => canvas.scrollIntoView({ behavior: 'instant', block: 'center' })")
         box: dict[str, float] = canvas.bounding_box()
         return box
 
     def tip(self) -> dict[str, str]:
         """What the pointer is on, by label; empty where it is on nothing."""
-        tip = self.page.locator(".tip")
+        tip = self.explorer.locator(".tip")
         if not tip.is_visible():
             return {}
         return dict(zip(tip.locator("dt").all_inner_texts(), tip.locator("dd").all_inner_texts(), strict=True))
@@ -92,7 +92,7 @@ class Page:
     def press(self, *keys: str) -> None:
         """Presses keys on the picture."""
         for key in keys:
-            self.page.locator("canvas").press(key)
+            self.explorer.locator("canvas").press(key)
 
     def view(self, name: str) -> None:
         """Goes to a view."""
@@ -101,7 +101,7 @@ class Page:
     def saved(self, button: str, folder: Path) -> Path:
         """The file that a button saves."""
         with self.page.expect_download() as download:
-            self.page.get_by_role("button", name=button, exact=True).click()
+            self.explorer.get_by_role("button", name=button, exact=True).click()
         target = folder / download.value.suggested_filename
         download.value.save_as(target)
         return target

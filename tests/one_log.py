@@ -9,6 +9,7 @@ from pathlib import Path
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import page
+from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Highlight, Trace, traces_of
 from iomine.sources.darshan import read_log
 from iomine.views.catalog import build_catalog
@@ -40,6 +41,13 @@ def reported(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) 
         return facts, dict(traces_of(ask, [(facts.log, highlights)])).get(log_id)
 
 
+def talks_of(database: Path, facts: Facts) -> Radial | None:
+    """What the log's report shows of who talks to whom."""
+    with open_catalog(database) as con:
+        return dict(radials_of(partial(answer, con), [facts.log])).get(facts.log["log_id"])
+
+
 def report_page(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> str:
     """The log's report in one file."""
-    return page(*reported(database, log_id, highlights), standalone=True)
+    facts, trace = reported(database, log_id, highlights)
+    return page(facts, trace, talks_of(database, facts), standalone=True)

@@ -2,6 +2,17 @@
 
 type Child = Node | string;
 
+/** The event by which one picture says to others of the page what is chosen in it. */
+export const CHOSEN = "iomine-chosen";
+
+/** What was chosen: ranks, or OSTs, and the direction; nothing where both are empty. */
+export interface Choice {
+  names: string;
+  op: string;
+  ranks: number[];
+  osts: number[];
+}
+
 /** An element with attributes and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -10,7 +10,7 @@ import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
 import { type About, type Rows, type TableSource, UNKNOWN } from "./rows";
 import { isHighlighted } from "./select";
-import { save } from "./dom";
+import { type Choice, save } from "./dom";
 import * as summary from "./summary";
 import { onTheme, type Theme, themeOf } from "./theme";
 import { Tip } from "./tip";
@@ -75,6 +75,13 @@ export class Explorer implements Commands {
   /** Highlights the requests of a finding; none if the finding names no requests. */
   async showFinding(code: string): Promise<void> {
     await this.choose({ highlight: this.about.highlights.find((found) => found.code === code) });
+  }
+
+  /** Highlights what is chosen in another picture. */
+  async showChoice({ names, op, ranks, osts }: Choice): Promise<void> {
+    const isAny = ranks.length > 0 || osts.length > 0;
+    const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ops: [op] };
+    await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, ...of } : undefined });
   }
 
   reset(): void {

@@ -3,12 +3,12 @@
 import { button, choice, element, table } from "./dom";
 import { Fabric, METRICS, type Job, type JobLinks, type Metric, type Values, type Window } from "./fabricdata";
 import { AXES, type Odd, oddOnes, type Shapes, shapesOf } from "./fabricglyphs";
-import { FabricPicture, type FabricTheme, type Hit, palette } from "./fabricpicture";
+import { FabricPicture, type FabricTheme, type Hit } from "./fabricpicture";
 import { clockOf, endText, NAMES, percent, type Scale, scaleOf, shadesOf, windowText, worded } from "./fabricscale";
 import { CLASSES, highest, type Scene, sceneOf } from "./fabricscene";
 import { bytes, whole } from "./format";
 import { Tip } from "./tip";
-import { onTheme } from "./theme";
+import { onTheme, palette } from "./theme";
 
 const NO_JOB = "";
 const MOST_ROWS = 200;

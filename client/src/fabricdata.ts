@@ -1,14 +1,6 @@
 /** A fabric and what its links did: from the page, or from parts that are loaded when they are asked for. */
 
-import { held, unpacked } from "./blocks";
-
-type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float32Array;
-const TYPES = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int32: Int32Array, float32: Float32Array } as const;
-
-export interface Part {
-  about: unknown;
-  arrays: Record<string, Numbers>;
-}
+import type { Numbers, Part } from "./blocks";
 
 /** The metrics that lines are drawn by. */
 export const METRICS = ["utilisation", "storage", "other", "waiting", "errors"] as const;
@@ -258,46 +250,4 @@ function interleaved<Kind extends Uint16Array | Uint32Array>(one: Numbers, two: 
     both[2 * at + 1] = two[at]!;
   }
   return both;
-}
-
-/** A part that is there already, or is loaded by a script from an address. */
-export async function partOf(name: string, address: string): Promise<Part> {
-  if (!globalThis.iomineBlocks?.[name]) await loadedScript(address);
-  const bytes = held(name);
-  if (!bytes) throw new Error("The data are missing. Copy all files of the site, not only the page.");
-  // Unpacked once: the text is not needed any more.
-  delete globalThis.iomineBlocks?.[name];
-  return read(await unpacked(bytes));
-}
-
-function loadedScript(address: string): Promise<void> {
-  return new Promise((done, failed) => {
-    const script = document.createElement("script");
-    script.src = address;
-    script.addEventListener("load", () => {
-      script.remove();
-      done();
-    });
-    script.addEventListener("error", () => {
-      script.remove();
-      failed(new Error("The server or the folder of the page does not give these data."));
-    });
-    document.head.append(script);
-  });
-}
-
-/** Length of a JSON text in four bytes, the text, and arrays, each from a multiple of eight bytes on. */
-export function read(bytes: ArrayBuffer): Part {
-  const length = new DataView(bytes).getUint32(0, true);
-  const about = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length))) as {
-    arrays: { name: string; type: keyof typeof TYPES; length: number }[];
-  };
-  const arrays: Record<string, Numbers> = {};
-  let at = 4 + length;
-  for (const { name, type, length: count } of about.arrays) {
-    at += (8 - (at % 8)) % 8;
-    const array = (arrays[name] = new TYPES[type](bytes, at, count));
-    at += array.byteLength;
-  }
-  return { about, arrays };
 }

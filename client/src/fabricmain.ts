@@ -1,7 +1,8 @@
 /** Starts the picture of a fabric in the element of the page that names its parts. */
 
+import { partOf } from "./blocks";
 import { FabricPage } from "./fabric";
-import { Fabric, partOf } from "./fabricdata";
+import { Fabric } from "./fabricdata";
 
 async function show(place: HTMLElement): Promise<void> {
   const load = (name: string): ReturnType<typeof partOf> => partOf(name, (place.dataset["parts"] ?? "").replace("{}", name));

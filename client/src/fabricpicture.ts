@@ -2,9 +2,8 @@
 
 import { drawGlyphs } from "./fabricglyphs";
 import type { Scene } from "./fabricscene";
-import { channels } from "./theme";
+import { palette, SHADES } from "./theme";
 
-export const SHADES = 64;
 const SETTLED_MS = 120;
 const LEAST_GLYPH = 6;
 const PICK = 5;
@@ -291,17 +290,6 @@ export class FabricPicture {
     }
     context.stroke();
   }
-}
-
-/** Shades between the colours of a ramp. */
-export function palette(ramp: string[]): string[] {
-  const parts = ramp.map(channels);
-  return Array.from({ length: SHADES }, (_, shade) => {
-    const at = (shade / (SHADES - 1)) * (parts.length - 1);
-    const low = Math.min(Math.floor(at), parts.length - 2);
-    const mixed = parts[low]!.map((channel, index) => Math.round(channel + (parts[low + 1]![index]! - channel) * (at - low)));
-    return `rgb(${mixed.join(" ")})`;
-  });
 }
 
 function circle(path: Path2D, x: number, y: number, radius: number): void {

@@ -1,8 +1,8 @@
 /** Metrics in colours and in words. */
 
 import type { Fabric, Metric, Values, Window } from "./fabricdata";
-import { SHADES } from "./fabricpicture";
 import { bytes, whole } from "./format";
+import { SHADES } from "./theme";
 
 export const NAMES: Record<Metric, string> = {
   utilisation: "Utilisation",

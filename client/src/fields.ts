@@ -1,6 +1,7 @@
 /** Fields of a row, defined once for the tip, the list and the CSV. */
 
 import * as format from "./format";
+import { csvOf } from "./format";
 import { type About, type Rows, UNKNOWN } from "./rows";
 
 export interface Field {
@@ -75,12 +76,5 @@ function round(value: number): number {
 
 /** Rows as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 export function csv(fields: Field[], rows: number[]): string {
-  const cell = (value: number | string): string => {
-    if (typeof value === "number") return String(value);
-    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ value }) => cell(value(row))))]
-    .map((cells) => `${cells.join(",")}\r\n`)
-    .join("");
+  return csvOf([fields.map(({ name }) => name), ...rows.map((row) => fields.map(({ value }) => value(row)))]);
 }

@@ -22,6 +22,11 @@ export function whole(count: number): string {
     .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** Such as `1 request`, `2 requests`. */
+export function counted(count: number, what: string): string {
+  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** A duration with a unit: 0.0021 is `2.1 ms`. */
 export function seconds(value: number): string {
   if (value < 1e-3) return `${digits(value * 1e6)} µs`;
@@ -44,6 +49,16 @@ export function clock(value: number, step: number): string {
   const minutes = Math.floor((value - hours * HOUR) / MINUTE);
   const rest = (value - hours * HOUR - minutes * MINUTE).toFixed(decimals).padStart(decimals > 0 ? decimals + 3 : 2, "0");
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** Lines of CSV; a text that a spreadsheet would take for a formula gets an apostrophe. */
+export function csvOf(lines: (number | string)[][]): string {
+  const cell = (value: number | string): string => {
+    if (typeof value === "number") return String(value);
+    const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return lines.map((cells) => `${cells.map(cell).join(",")}\r\n`).join("");
 }
 
 /** About three digits. */

@@ -1,5 +1,6 @@
 /** Starts an explorer in each element of the page that names a trace. */
 
+import { type Choice, CHOSEN } from "./dom";
 import { Explorer } from "./explorer";
 import { aboutOf } from "./source";
 
@@ -14,6 +15,7 @@ async function show(place: HTMLElement): Promise<void> {
     const code = (event.target as Element).closest<HTMLElement>("[data-highlight]")?.dataset["highlight"];
     if (code !== undefined) void explorer.showFinding(code);
   });
+  document.addEventListener(CHOSEN, (event) => void explorer.showChoice((event as CustomEvent<Choice>).detail));
 }
 
 function begin(): void {

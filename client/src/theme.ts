@@ -1,5 +1,8 @@
 /** Colours of the canvas, read from the page's style: light or dark as the reader has chosen; light for printing. */
 
+/** Steps between the colours of a ramp. */
+export const SHADES = 64;
+
 export interface Theme {
   /** Background of the picture. */
   paper: string;
@@ -34,4 +37,15 @@ export function onTheme(changed: () => void): void {
 export function channels(css: string): number[] {
   const digits = css.length === 4 ? css.replace(/[\da-f]/gi, "$&$&") : css;
   return [1, 3, 5].map((at) => parseInt(digits.slice(at, at + 2), 16));
+}
+
+/** Shades between the colours of a ramp. */
+export function palette(ramp: string[]): string[] {
+  const parts = ramp.map(channels);
+  return Array.from({ length: SHADES }, (_, shade) => {
+    const at = (shade / (SHADES - 1)) * (parts.length - 1);
+    const low = Math.min(Math.floor(at), parts.length - 2);
+    const mixed = parts[low]!.map((channel, index) => Math.round(channel + (parts[low + 1]![index]! - channel) * (at - low)));
+    return `rgb(${mixed.join(" ")})`;
+  });
 }

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fabric, read } from "../src/fabricdata.ts";
+import { read } from "../src/blocks.ts";
+import { Fabric } from "../src/fabricdata.ts";
 import { oddOnes, shapesOf } from "../src/fabricglyphs.ts";
 import { highest, sceneOf } from "../src/fabricscene.ts";
 

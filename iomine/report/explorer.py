@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from iomine.report import radial
 from iomine.report.columns import packed
 from iomine.report.trace import Table, Trace
 
@@ -24,36 +25,44 @@ _MOST_EMBEDDED_BYTES: Final = 2_000_000
 
 @cache
 def asset(name: str) -> str:
-    """The text of a file that the client was built into: `explorer.js`, `explorer.css`, `LICENSES.txt`."""
+    """The text of a file that the client was built into: `explorer.js`, `radial.js`, `explorer.css`, `LICENSES.txt`."""
     return (files("iomine.report") / "assets" / name).read_text(encoding="utf-8")
 
 
-def embedded(trace: Trace) -> Markup:
+def embedded(trace: Trace | None, circle: radial.Radial | None) -> Markup:
     """The blocks as elements of a page, for one that needs no other file."""
-    light, _ = _split(trace.tables)
+    blocks = _blocks(trace, _split(trace.tables)[0], {}) if trace else {}
     element = Markup('<script type="application/octet-stream" id="{}">{}</script>\n')
-    return Markup().join(element.format(name, text) for name, text in _blocks(trace, light, {}).items())
+    return Markup().join(element.format(name, text) for name, text in (blocks | _circle(circle)).items())
 
 
-def beside(trace: Trace, stem: str) -> dict[str, bytes]:
+def beside(trace: Trace | None, circle: radial.Radial | None, stem: str) -> dict[str, bytes]:
     """The files that go beside a page, by name.
 
     Args:
-        trace: what they hold.
+        trace: what they hold of the trace.
+        circle: what they hold of who talks to whom.
         stem: what the page's file is called, without its ending.
 
     Returns:
         `<stem>.trace.js` with the blocks, and each level of detail that is too long for it, which pages read over HTTP only.
     """
-    light, heavy = _split(trace.tables)
+    if trace is None and circle is None:
+        return {}
+    light, heavy = _split(trace.tables if trace else ())
     long = {f"{stem}.{NAME}-{number}.parquet.gz": table for number, table in enumerate(heavy)}
-    blocks = json.dumps(_blocks(trace, light, long), separators=(",", ":"))
+    of_trace = _blocks(trace, light, long) if trace else {}
+    blocks = json.dumps(of_trace | _circle(circle), separators=(",", ":"))
     return {data_name(stem): f"globalThis.iomineBlocks={blocks};".encode(), **{name: long[name].parquet for name in long}}
 
 
 def data_name(stem: str) -> str:
     """The name of the script with the blocks of a page."""
     return f"{stem}.{NAME}.js"
+
+
+def _circle(circle: radial.Radial | None) -> dict[str, str]:
+    return {radial.NAME: circle.block} if circle else {}
 
 
 def _blocks(trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> dict[str, str]:

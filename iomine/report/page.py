@@ -24,6 +24,7 @@ from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
 from iomine.report.pictures import PARTS, bar, class_color, class_strip, parts_bar, run_picture, tenths
+from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
@@ -56,6 +57,8 @@ _SIZES: Final = {
     "100m_1g": "to 1 GiB",
     "1g_plus": "above 1 GiB",
 }
+# Of traces, and of who talks to whom.
+_SCRIPTS: Final = ("explorer", "radial")
 _TENTH: Final = 0.1
 _HUNDRED: Final = 100
 LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
@@ -73,27 +76,35 @@ def shared_assets() -> dict[str, str]:
     """The files that all pages share, by names that are others whenever they change."""
     return {
         _hashed("report", "css", style()): style(),
-        _hashed("explorer", "js", explorer.asset("explorer.js")): explorer.asset("explorer.js"),
+        **{_hashed(name, "js", _script(name)): _script(name) for name in _SCRIPTS},
     }
+
+
+def _script(name: str) -> str:
+    return explorer.asset(f"{name}.js")
 
 
 def _hashed(stem: str, ending: str, text: str) -> str:
     return f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.{ending}"
 
 
-def page(facts: Facts, trace: Trace | None = None, *, standalone: bool = False) -> str:
+def page(facts: Facts, trace: Trace | None = None, circle: Radial | None = None, *, standalone: bool = False) -> str:
     """The page of a log.
 
     Args:
         facts: what is known of the log.
         trace: what the page shows of its trace, if there is one; its data lie beside the page, unless this stands alone.
+        circle: what the page shows of who talks to whom, likewise.
         standalone: whether the page is to need no other file.
     """
-    head = _head(standalone=standalone, scripted=trace is not None)
-    blocks = explorer.embedded(trace) if trace and standalone else ""
+    shows = (trace, circle)
+    head = _head(*(name for name, shown in zip(_SCRIPTS, shows, strict=True) if shown), standalone=standalone)
+    blocks = explorer.embedded(trace, circle) if standalone else ""
     shown = {each["code"] for each in trace.about["highlights"]} if trace else set()
     template = _environment().get_template("report.html.j2")
-    return template.render(**_view(facts), **head, trace=trace, blocks=blocks, highlighted=shown, data_name=explorer.data_name)
+    return template.render(
+        **_view(facts), **head, trace=trace, circle=circle, blocks=blocks, highlighted=shown, data_name=explorer.data_name
+    )
 
 
 def triggers_page() -> str:
@@ -117,20 +128,20 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, dt.date) else str(value)
 
 
-def _head(*, standalone: bool = False, scripted: bool = False) -> dict[str, Any]:
-    """Where a page's style and script are, and the policy that lets these pass and nothing else."""
-    css, js = style(), explorer.asset("explorer.js")
-    css_name, js_name = shared_assets()
-    sources = (_digest(css), _digest(js)) if standalone else ("'self'", "'self'")
-    script = f" script-src {sources[1]}; connect-src 'self';" if scripted else ""
-    policy = f"default-src 'none'; style-src {sources[0]};{script} img-src data:; base-uri 'none'; form-action 'none'"
+def _head(*scripts: str, standalone: bool = False) -> dict[str, Any]:
+    """Where a page's style and scripts are, and the policy that lets these pass and nothing else."""
+    css_name = next(iter(shared_assets()))
+    texts = [_script(name) for name in scripts]
+    of_style, of_scripts = (_digest(style()), " ".join(map(_digest, texts))) if standalone else ("'self'", "'self'")
+    script = f" script-src {of_scripts}; connect-src 'self';" if scripts else ""
+    policy = f"default-src 'none'; style-src {of_style};{script} img-src data:; base-uri 'none'; form-action 'none'"
     return {
         "is_standalone": standalone,
         "policy": Markup(policy),  # noqa: S704  ours
         "style_link": f"assets/{css_name}",
-        "style_text": Markup(css),  # noqa: S704  ours
-        "script_link": f"assets/{js_name}",
-        "script_text": Markup(js),  # noqa: S704  ours
+        "style_text": Markup(style()),  # noqa: S704  ours
+        "script_links": [f"assets/{_hashed(name, 'js', _script(name))}" for name in scripts],
+        "script_texts": [Markup(text) for text in texts],  # noqa: S704  ours
     }
 
 

@@ -15,6 +15,7 @@ from iomine.report.explorer import beside
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import highlights_of
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
+from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
 from iomine.views.answers import Ask
 
@@ -88,11 +89,12 @@ def _write_batch(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Wri
             yield Written(log_id, folder / f"{log_id}.html", is_new=False)
         else:
             changed[log_id] = facts, content
-    traces = _traces(ask, (facts for facts, _ in changed.values()))
-    for log_id, trace in traces:
-        yield _write_report(*changed.pop(log_id), trace, folder)
-    for facts, content in changed.values():
-        yield _write_report(facts, content, None, folder)
+    traced = [facts for facts, _ in changed.values() if _is_traced(facts)]
+    circles = dict(radials_of(ask, (facts.log for facts in traced)))
+    for log_id, trace in _traces(ask, traced):
+        yield _write_report(*changed.pop(log_id), trace, circles.get(log_id), folder)
+    for log_id, (facts, content) in changed.items():
+        yield _write_report(facts, content, None, circles.get(log_id), folder)
 
 
 def _says(folder: Path, log_id: str, content: bytes) -> bool:
@@ -101,25 +103,29 @@ def _says(folder: Path, log_id: str, content: bytes) -> bool:
     return page_file.exists() and facts_file.exists() and facts_file.read_bytes() == content
 
 
-def _write_report(facts: Facts, content: bytes, trace: Trace | None, folder: Path) -> Written:
+def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Radial | None, folder: Path) -> Written:
     log_id = facts.log["log_id"]
     target = folder / f"{log_id}.html"
-    for name, data in (beside(trace, log_id) if trace else {}).items():
+    for name, data in beside(trace, circle, log_id).items():
         _replace(folder / name, data)
-    _replace(target, page(facts, trace).encode())
+    _replace(target, page(facts, trace, circle).encode())
     _replace(target.with_suffix(".json"), content)
     return Written(log_id, target, is_new=True)
 
 
 def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
-    traces = dict(_traces(ask, [facts]))
-    _replace(file, page(facts, traces.get(facts.log["log_id"]), standalone=True).encode())
+    traced, log_id = [facts] if _is_traced(facts) else [], facts.log["log_id"]
+    trace, circle = dict(_traces(ask, traced)).get(log_id), dict(radials_of(ask, (each.log for each in traced))).get(log_id)
+    _replace(file, page(facts, trace, circle, standalone=True).encode())
 
 
-def _traces(ask: Ask, gathered: Iterable[Facts]) -> Iterator[tuple[str, Trace]]:
-    """What reports show of traces; few logs have one, and the others are not asked for it."""
-    traced = (facts for facts in gathered if any(module["module"].startswith("DXT") for module in facts.modules))
+def _is_traced(facts: Facts) -> bool:
+    """Few logs are, and the others are not asked for what traces show."""
+    return any(module["module"].startswith("DXT") for module in facts.modules)
+
+
+def _traces(ask: Ask, traced: Iterable[Facts]) -> Iterator[tuple[str, Trace]]:
     return traces_of(ask, ((facts.log, highlights_of(facts)) for facts in traced))
 
 

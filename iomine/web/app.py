@@ -30,6 +30,7 @@ from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
+from iomine.web.circle import circle_night_of
 from iomine.web.fabric import Fabric, fabric_night_of
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
@@ -92,13 +93,14 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
             Route("/", _dashboard),
             Route("/fabric", _fabric),
             Route("/fabric/{part}.js", _fabric_part),
+            Route("/circle", _circle),
             Route("/views/", _views),
             Route("/views/{name}", _rows),
             Route("/traces/{log_id}.parquet", _trace),
             Route("/reports/{name:path}", _report),
             Route("/mail/{token}", _mail, methods=["GET", "POST"]),
             Route(f"/assets/{pages.style_name()}", _style),
-            Route(f"/assets/{pages.script_name()}", _script),
+            *(Route(f"/assets/{pages.script_name(name)}", partial(_script, name)) for name in pages.SCRIPTS),
         ],
         middleware=[
             Middleware(Guard, hosts=hosts),
@@ -169,6 +171,12 @@ def _fabric_part(request: Request) -> Response:
         return Response(part, media_type=_SCRIPT)
 
 
+def _circle(request: Request) -> Response:
+    with _session(request) as session:
+        of = circle_night_of(session.ask, request.query_params.multi_items())
+        return _page(pages.circle_page(session, of, ServedLinks("")))
+
+
 def _rows(request: Request) -> Response:
     name, _, ending = request.path_params["name"].rpartition(".")
     view = name if ending in _FILES else request.path_params["name"]
@@ -223,8 +231,8 @@ def _style(_request: Request) -> Response:
     return Response(pages.style(), media_type="text/css", headers=_LASTING)
 
 
-def _script(_request: Request) -> Response:
-    return Response(pages.script(), media_type=_SCRIPT, headers=_LASTING)
+def _script(name: str, _request: Request) -> Response:
+    return Response(pages.script(name), media_type=_SCRIPT, headers=_LASTING)
 
 
 def _session(request: Request) -> AbstractContextManager[Session]:

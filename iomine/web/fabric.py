@@ -4,17 +4,11 @@ A page comes with devices, links, and what each directed link did in the whole n
 something also with each ten minutes, so that the night can be replayed at once. All links in ten minutes, and the links of a
 job, are parts that the page loads when they are asked for. A part is a script beside the page that names a block, as pages that
 are files can load no data.
-
-A block is gzip of: the length of a JSON text in four bytes, the text, and arrays of numbers in the text's order, each from a
-multiple of eight bytes on.
 """
 
-import base64
 import datetime as dt
-import gzip
 import hashlib
 import json
-import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +22,7 @@ import pyarrow.compute as pc
 
 from iomine.derive.fabric_night import HIGHEST, LOWEST, SLOTS, STEPS, levels_of
 from iomine.errors import UsageError, did_you_mean
+from iomine.report.blocks import block_text
 from iomine.report.page import plain
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
@@ -326,15 +321,7 @@ class Fabric:
 
 def _script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """A part as a script that does nothing but name its block."""
-    listed = [{"name": key, "type": array.dtype.name, "length": len(array)} for key, array in arrays.items()]
-    text = json.dumps({**about, "arrays": listed}, allow_nan=False, separators=(",", ":")).encode()
-    pieces = [struct.pack("<I", len(text)), text]
-    at = 4 + len(text)
-    for array in arrays.values():
-        raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        pieces += [bytes(-at % 8), raw]
-        at += -at % 8 + len(raw)
-    block = base64.b64encode(gzip.compress(b"".join(pieces), _GZIP_LEVEL, mtime=0)).decode()
+    block = block_text(about, arrays, _GZIP_LEVEL)
     return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(block)};".encode()
 
 

@@ -24,9 +24,9 @@ _HEADERS: Final = {
 _COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"
 # Reports may carry the explorer, which is a file of ours, and fetches what lies beside it.
-_FABRIC_POLICY: Final = f"{_POLICY}; script-src 'self'"
+_DRAWN_POLICY: Final = f"{_POLICY}; script-src 'self'"
 _REPORTS_POLICY: Final = f"{_COMMON}; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'"
-_POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/fabric": _FABRIC_POLICY}
+_POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/fabric": _DRAWN_POLICY, "/circle": _DRAWN_POLICY}
 
 
 class Guard:

@@ -45,9 +45,13 @@ class ServedLinks:
         """The fabric of a machine, of the first one where none is named."""
         return _address(f"{self.root}fabric", [("cluster", cluster)] if cluster else [])
 
-    def script(self) -> str:
-        """What draws the fabric."""
-        return f"{self.root}assets/{script_name()}"
+    def circle(self, cluster: str | None = None) -> str:
+        """The night's circle of a machine, of the first one where none is named."""
+        return _address(f"{self.root}circle", [("cluster", cluster)] if cluster else [])
+
+    def script(self, name: str) -> str:
+        """A script that draws."""
+        return f"{self.root}assets/{script_name(name)}"
 
     def style(self) -> str:
         """The style sheet."""

@@ -18,9 +18,12 @@ from iomine.errors import LimitError
 from iomine.report import explorer
 from iomine.report import page as report
 from iomine.report.pictures import bar
+from iomine.units import human_bytes
 from iomine.views.answers import Row, rows_of
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars
+from iomine.web.circle import BY as CIRCLE_BY
+from iomine.web.circle import CircleNight, circle_of
 from iomine.web.fabric import FabricNight
 from iomine.web.panel import Column, Panel
 from iomine.web.panels import PANELS
@@ -31,6 +34,8 @@ from iomine.web.window import GROUPS, Window
 # Columns whose values lead to the rows that share them.
 _SHARED: Final = frozenset("user app application account job_id target night cluster lineage_id level state stage".split())
 _CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_hours": "hot", "cost_ratio": "hot"}
+# As many as there are nodes.
+_MOST_LINKS: Final = 1 << 20
 _BY: Final = {"program": "User and program", "user": "User", "app": "Program", "account": "Account"}
 
 
@@ -59,8 +64,11 @@ class Links(Protocol):
     def fabric(self, cluster: str | None = None) -> str | None:
         """The fabric of a machine, of the first one where none is named."""
 
-    def script(self) -> str:
-        """What draws the fabric."""
+    def circle(self, cluster: str | None = None) -> str | None:
+        """The night's circle of a machine, of the first one where none is named."""
+
+    def script(self, name: str) -> str:
+        """A script that draws: `fabric` or `radial`."""
 
     def style(self) -> str:
         """The style sheet."""
@@ -96,15 +104,18 @@ def style_name() -> str:
     return f"web-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
 
 
-def script() -> str:
-    """The script that draws the fabric."""
-    return explorer.asset("fabric.js")
+SCRIPTS: Final = ("fabric", "radial")
+
+
+def script(name: str) -> str:
+    """The script that draws the fabric, or the night's circle."""
+    return explorer.asset(f"{name}.js")
 
 
 @cache
-def script_name() -> str:
+def script_name(name: str) -> str:
     """The name of the script's file, another whenever it changes."""
-    return f"fabric-{hashlib.sha256(script().encode()).hexdigest()[:12]}.js"
+    return f"{name}-{hashlib.sha256(script(name).encode()).hexdigest()[:12]}.js"
 
 
 def fabric_page(of: FabricNight | None, links: Links, part: Callable[[str], str]) -> str:
@@ -116,6 +127,30 @@ def fabric_page(of: FabricNight | None, links: Links, part: Callable[[str], str]
         part: the address of a part of the picture, by its name.
     """
     return _render("fabric.html.j2", links, of=of, part=part)
+
+
+def circle_page(session: Session, of: CircleNight | None, links: Links, most_links: int = _MOST_LINKS) -> str:
+    """The night's circle.
+
+    Args:
+        session: answers.
+        of: which night; None where nothing is known of any.
+        links: of the page.
+        most_links: so many nodes of a circle, those that moved most, lead to their rows.
+    """
+    if of is None:
+        return _render("circle.html.j2", links, of=None)
+
+    def link_of(kind: str, name: str | int, place: int) -> str | None:
+        if place >= most_links:
+            return None
+        at = (Filter("cluster", "eq", of.cluster), Filter("night", "eq", of.night))
+        if kind == "ost":
+            return links.rows(Question("ost_io", (*at, Filter("ost_id", "eq", name)), order="-moved_bytes"))
+        return links.rows(Question("logs", (*at, Filter(kind, "eq", name)), order="-io_core_seconds"))
+
+    picture, tops = circle_of(session.ask, of, link_of)
+    return _render("circle.html.j2", links, of=of, picture=picture, block=picture.block(), tops=tops, by=CIRCLE_BY)
 
 
 def dashboard(session: Session, window: Window, links: Links) -> str:
@@ -266,6 +301,12 @@ def _render(template: str, links: Links, **values: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = report.templates_of("iomine.web")
-    environment.filters |= {"name": report.name, "label": report.label, "plain": report.plain, "numeric": is_numeric}
+    environment.filters |= {
+        "name": report.name,
+        "label": report.label,
+        "plain": report.plain,
+        "numeric": is_numeric,
+        "bytes": human_bytes,
+    }
     environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
     return environment

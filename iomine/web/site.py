@@ -18,6 +18,7 @@ from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
+from iomine.web.circle import CircleNight, circle_night_of
 from iomine.web.fabric import FIRST, Fabric, FabricNight, fabric_night_of
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
@@ -29,6 +30,8 @@ _MARK: Final = ".iomine-site"
 _TABLES: Final = "tables-"
 # Of which the picture of a fabric can show the links.
 _MOST_JOBS: Final = 300
+# Nodes of each circle of a night that lead to their logs, as each of these is a page.
+_MOST_LINKS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class FileLinks:
         log_ids: logs that have a report.
         tables: the name of the file of each question that has one.
         fabrics: the name of the page of each machine's fabric.
+        circles: the same of the circle of its newest night.
         takes_notes: whether a new question gets a page.
     """
 
@@ -62,6 +66,7 @@ class FileLinks:
     log_ids: Collection[str]
     tables: dict[Question, str] = field(default_factory=dict)
     fabrics: dict[str, str] = field(default_factory=dict)
+    circles: dict[str, str] = field(default_factory=dict)
     takes_notes: bool = False
     is_served: bool = False
 
@@ -82,9 +87,15 @@ class FileLinks:
             return None
         return f"{self.root}{self.fabrics[cluster or next(iter(self.fabrics))]}"
 
-    def script(self) -> str:
-        """What draws the fabric."""
-        return f"{self.root}assets/{pages.script_name()}"
+    def circle(self, cluster: str | None = None) -> str | None:
+        """The circle of a machine, where one is written."""
+        if not self.circles:
+            return None
+        return f"{self.root}{self.circles[cluster or next(iter(self.circles))]}"
+
+    def script(self, name: str) -> str:
+        """A script that draws."""
+        return f"{self.root}assets/{pages.script_name(name)}"
 
     def views(self) -> None:
         """Views are the server's."""
@@ -140,18 +151,23 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     """Writes the dashboard and its tables; returns how many these are."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
-    _replace(out / "assets" / pages.script_name(), pages.script())
+    for name in pages.SCRIPTS:
+        _replace(out / "assets" / pages.script_name(name), pages.script(name))
     log_ids = {path.stem for path in (out / "reports").glob("*.html")}
     folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
-    here = FileLinks("", folder, log_ids, fabrics=_fabric_names(session, window), takes_notes=True)
+    circles = _circles_of(session, window)
+    names = {cluster: f"circle-{number}.html" if number else "circle.html" for number, cluster in enumerate(circles)}
+    here = FileLinks("", folder, log_ids, fabrics=_fabric_names(session, window), circles=names, takes_notes=True)
     index = pages.dashboard(session, window, here)
+    for cluster, circle in circles.items():
+        _replace(out / names[cluster], pages.circle_page(session, circle, here, _MOST_LINKS))
     (out / folder).mkdir()
     for number, cluster in enumerate(here.fabrics):
         of = _fabric_of(session, window, cluster, here)
         address = f"{folder}/fabric-{number}"
         _write_parts(Fabric(session.ask, of), out / address)
         _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
-    below = FileLinks("../", folder, log_ids, here.tables, here.fabrics)
+    below = FileLinks("../", folder, log_ids, here.tables, here.fabrics, names)
     for question, name in here.tables.items():
         page = pages.rows_page(session, question, below, shown_count=most, most=most)
         (out / folder / name).write_text(page, encoding="utf-8")
@@ -159,6 +175,18 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
     _replace(out / "index.html", index)
     _tidy(out, {folder, before})
     return len(here.tables)
+
+
+def _circles_of(session: Session, window: Window) -> dict[str, CircleNight]:
+    """The newest night of the window of each machine, where it is known what OSTs did."""
+    first = circle_night_of(session.ask, [])
+    found = {}
+    for cluster in first.clusters if first else ():
+        of = circle_night_of(session.ask, [("cluster", cluster)]) if window.cluster in {None, cluster} else None
+        night = next((night for night in of.nights if window.since <= night <= window.until), None) if of else None
+        if of and night:
+            found[cluster] = replace(of, night=night)
+    return {cluster: replace(of, clusters=tuple(found)) for cluster, of in found.items()}
 
 
 def _fabric_names(session: Session, window: Window) -> dict[str, str]:

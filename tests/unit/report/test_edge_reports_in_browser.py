@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser import chromium
-from one_log import catalog_of, reported
+from one_log import catalog_of, reported, talks_of
 
 from iomine.report.facts import Facts
 from iomine.report.highlights import highlights_of
@@ -58,6 +58,7 @@ LOGS: Mapping[str, Callable[[], Blueprint]] = {
     "many files": _many_files,
     "trace out of the run": lambda: Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", [Segment(0, 1, -9.0, -8.0)])])}),
 }
+TRACED_LOGS = {"one rank", "many ranks", "many files", "trace out of the run"}
 # What is wrong with a page, found where it is shown: headings that leave out a level, names and controls without a word, and
 # text that is too faint. Pictures on canvas are tested by their colours.
 FAULTS = """() => {
@@ -110,9 +111,10 @@ def _file(folder: Path, blueprint: Blueprint, edit: Callable[[Facts], Facts] = l
     database, log_id = catalog_of(log, folder)
     facts = edit(reported(database, log_id)[0])
     _, trace = reported(database, log_id, highlights_of(facts))
-    assert len(page(facts, trace)) < MOST_BYTES
+    circle = talks_of(database, facts)
+    assert len(page(facts, trace, circle)) < MOST_BYTES
     file = folder / "page.html"
-    file.write_text(page(facts, trace, standalone=True), encoding="utf-8")
+    file.write_text(page(facts, trace, circle, standalone=True), encoding="utf-8")
     return file
 
 
@@ -128,6 +130,7 @@ class _Tab:
         self.tab.goto(file.as_uri())
         if "data-trace" in file.read_text(encoding="utf-8") and options.get("java_script_enabled", True):
             self.tab.wait_for_selector(".explorer[data-ready]")
+            self.tab.wait_for_selector(".radial[data-ready]")
 
     def __enter__(self) -> Any:
         return self.tab
@@ -142,21 +145,11 @@ def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_pat
     """Each has all sections, none of them empty, fits its window, and has no fault that a reader without eyes or mouse meets."""
     with _Tab(browser, _file(tmp_path, LOGS[kind]())) as tab:
         sections = tab.locator("main > section").evaluate_all("all => all.map(each => [each.id, each.innerText.length])")
-        expected = [
-            "findings",
-            "run",
-            "model",
-            "forwarding",
-            "trace",
-            "layers",
-            "sizes",
-            "files",
-            "osts",
-            "history",
-            "unknown",
-            "log",
-        ]
-        assert expected == [id_ for id_, _ in sections]
+        # Only a trace says who talks to whom.
+        talks = ["talks"] if tab.locator(".radial").count() else []
+        assert bool(talks) == (kind in TRACED_LOGS)
+        rest = ["layers", "sizes", "files", "osts", "history", "unknown", "log"]
+        assert ["findings", "run", "model", "forwarding", "trace", *talks, *rest] == [id_ for id_, _ in sections]
         assert all(length > 30 for _, length in sections)
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert [] == tab.evaluate(FAULTS)
@@ -223,6 +216,8 @@ def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED)), java_script_enabled=False) as tab:
         assert 12 == tab.locator("main > section").count()
         assert "which your browser does not run" in tab.locator("#trace").inner_text()
+        assert "which your browser does not run" in tab.locator("#talks").inner_text()
+        assert tab.locator("#talks table").count()
         assert tab.locator("#trace a, #trace code").count()
 
 

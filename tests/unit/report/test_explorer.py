@@ -303,7 +303,7 @@ def _folder_report(database: Path, folder: Path) -> Path:
         (folder / "assets" / name_).write_text(text, encoding="utf-8")
     page = folder / f"{facts.log['log_id']}.html"
     page.write_text(page_of(facts, trace), encoding="utf-8")
-    for name_, data in beside(trace, page.stem).items():
+    for name_, data in beside(trace, None, page.stem).items():
         (folder / name_).write_bytes(data)
     return page
 
@@ -352,7 +352,7 @@ def test_data_that_are_gone_are_missed(browser, made, tmp_path):
     tab = browser.new_page()
     tab.goto(file.as_uri())
     tab.wait_for_function("document.querySelector('.explorer').innerText.includes('The data of the trace is missing')")
-    assert tab.locator("h2").count() == 12
+    assert tab.locator("h2").count() == 13
     tab.close()
 
 

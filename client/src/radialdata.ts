@@ -1,0 +1,274 @@
+/** Edges of a run or of a night: how many requests of which value in which bin of time went over each. */
+
+import type { Numbers, Part } from "./blocks";
+
+export const OUTER = 0;
+export const INNER = 1;
+
+/** What is drawn on an axis of values, which are binned by their logarithm. */
+export interface Metric {
+  name: string;
+  title: string;
+  unit: "seconds" | "bytes" | "seconds/MiB" | "requests";
+  least: number;
+  most: number;
+  bins: number;
+}
+
+/** Nodes of a circle, a list for each field; a field that is not known of any is empty. */
+export interface Nodes {
+  one: string;
+  many: string;
+  labels: string[];
+  /** The host of a node, or whatever else it belongs to. */
+  hosts: (string | null)[];
+  /** Where its ranks lie, from 0 to 1. */
+  positions: number[];
+  firstRanks: number[];
+  lastRanks: number[];
+  /** Numbers that the trace knows OSTs by. */
+  osts: number[];
+  /** Addresses of what there is to read of a node. */
+  links: (string | null)[];
+}
+
+export interface About {
+  title: string;
+  circles: Nodes[];
+  metrics: Metric[];
+  ops: string[];
+  /** What is counted. */
+  counts: "request" | "log";
+  /** Bins of time: seconds since the start of the run, or hours of a night. */
+  time: { bins: number; begin: number; width: number; kind: "run" | "hours" };
+  /** What is missing: the sentence, of which ring, direction and metric; -1 for any. */
+  missing: { ring: number; op: number; metric: number; text: string }[];
+}
+
+/** Bins of time from the first up to, not including, the last. */
+export interface Window {
+  from: number;
+  to: number;
+}
+
+/** What went over each edge, or through each bin of time. */
+export interface Sums {
+  count: Float64Array;
+  bytes: Float64Array;
+  sum: Float64Array;
+  least: Float64Array;
+  most: Float64Array;
+}
+
+/** Requests in sight, of some edges of a ring. */
+export interface Sight {
+  /** Edges over which any went. */
+  edges: number[];
+  count: number;
+  /** How many there are by bin of values. */
+  byBin: Float64Array;
+}
+
+/** Edges of a ring in one direction, with the values of a metric. A piece is a bin of values of an edge. */
+export class Ring {
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly edgeCount: number;
+  /** The first bin that holds a value of the whole time, and how many there are up to the last. */
+  readonly firstBin: number;
+  readonly bins: number;
+  /** Cells in the order of time, so that those of a window follow each other; and the first of each bin of time. */
+  private readonly piece: Uint32Array;
+  private readonly time: Uint8Array;
+  private readonly count: Uint32Array;
+  private readonly bytes: Float64Array;
+  private readonly mean: Float64Array;
+  private readonly least: Float64Array;
+  private readonly most: Float64Array;
+  private readonly starts: Uint32Array;
+
+  constructor(data: RadialData, ring: number, op: number, metric: number) {
+    const { about, cells } = data;
+    const { from, to, placeOf } = data.edges(ring, op);
+    [this.from, this.to, this.edgeCount] = [from, to, from.length];
+    const [begin, end] = data.range(ring, op, metric);
+    const values = cells["value"]!;
+    let [first, last] = [about.metrics[metric]!.bins, -1];
+    for (let cell = begin; cell < end; cell++) [first, last] = [Math.min(first, values[cell]!), Math.max(last, values[cell]!)];
+    this.firstBin = last < 0 ? 0 : first;
+    this.bins = Math.max(last - first + 1, 0);
+    const times = cells["time"]!;
+    const starts = (this.starts = new Uint32Array(about.time.bins + 1));
+    for (let cell = begin; cell < end; cell++) starts[times[cell]! + 1]!++;
+    for (let bin = 0; bin < about.time.bins; bin++) starts[bin + 1]! += starts[bin]!;
+    // Where each cell goes in the order of time.
+    const next = starts.slice();
+    const places = new Uint32Array(end - begin);
+    for (let cell = begin; cell < end; cell++) places[cell - begin] = next[times[cell]!]!++;
+    const ordered = <Kind extends Numbers>(found: Kind, valueOf: (cell: number) => number): Kind => {
+      for (let cell = begin; cell < end; cell++) found[places[cell - begin]!] = valueOf(cell);
+      return found;
+    };
+    const length = end - begin;
+    const numbers = cells["numbers"]!;
+    const [count, bytes, mean, least, most] = ["count", "bytes", "mean", "least", "most"].map((name) => cells[name]!) as [Numbers, Numbers, Numbers, Numbers, Numbers];
+    this.time = ordered(new Uint8Array(length), (cell) => times[cell]!);
+    this.count = ordered(new Uint32Array(length), (cell) => count[cell]!);
+    this.bytes = ordered(new Float64Array(length), (cell) => bytes[cell]!);
+    // As `iomine/report/circles.py` writes them: the mean of the bytes has no number of its own.
+    const meanOf = (cell: number): number => (mean[cell] ? numbers[mean[cell]!]! : bytes[cell]! / count[cell]!);
+    const endOf = (cell: number, far: number, sign: 1 | -1): number =>
+      mean[cell] ? numbers[mean[cell]! + sign * far]! : far ? numbers[far]! : meanOf(cell);
+    this.mean = ordered(new Float64Array(length), meanOf);
+    this.least = ordered(new Float64Array(length), (cell) => endOf(cell, least[cell]!, -1));
+    this.most = ordered(new Float64Array(length), (cell) => endOf(cell, most[cell]!, 1));
+    const edge = placeOf(begin, end);
+    this.piece = ordered(new Uint32Array(length), (cell) => edge[cell - begin]! * this.bins + values[cell]! - this.firstBin);
+  }
+
+  /** How many requests of each piece there are in a window. */
+  counts({ from, to }: Window): Uint32Array {
+    const found = new Uint32Array(this.edgeCount * this.bins);
+    const { piece, count } = this;
+    for (let at = this.starts[from]!; at < this.starts[to]!; at++) found[piece[at]!]! += count[at]!;
+    return found;
+  }
+
+  /** What there is in sight of some edges. */
+  sight(counts: Uint32Array, wanted: Iterable<number>): Sight {
+    const found: Sight = { edges: [], count: 0, byBin: new Float64Array(this.bins) };
+    for (const edge of wanted) {
+      const before = found.count;
+      for (let bin = 0, piece = edge * this.bins; bin < this.bins; bin++, piece++) {
+        found.byBin[bin]! += counts[piece]!;
+        found.count += counts[piece]!;
+      }
+      if (found.count > before) found.edges.push(edge);
+    }
+    return found;
+  }
+
+  /** Edges that touch a node of either circle. */
+  edgesOf(isWanted: (from: number, to: number) => boolean): Uint32Array {
+    const found = new Uint32Array(this.edgeCount);
+    let length = 0;
+    for (let edge = 0; edge < this.edgeCount; edge++) if (isWanted(this.from[edge]!, this.to[edge]!)) found[length++] = edge;
+    return found.subarray(0, length);
+  }
+
+  /** Sums by edge in a window. */
+  byEdge({ from, to }: Window): Sums {
+    const sums = emptySums(this.edgeCount);
+    for (let at = this.starts[from]!; at < this.starts[to]!; at++) this.add(sums, Math.floor(this.piece[at]! / this.bins), at);
+    return sums;
+  }
+
+  /** Sums by bin of time, of all edges or of some. */
+  byTime(isWanted?: (edge: number) => boolean): Sums {
+    const sums = emptySums(this.starts.length - 1);
+    for (let at = 0; at < this.piece.length; at++) {
+      if (!isWanted || isWanted(Math.floor(this.piece[at]! / this.bins))) this.add(sums, this.time[at]!, at);
+    }
+    return sums;
+  }
+
+  private add(sums: Sums, place: number, at: number): void {
+    sums.count[place]! += this.count[at]!;
+    sums.bytes[place]! += this.bytes[at]!;
+    sums.sum[place]! += this.mean[at]! * this.count[at]!;
+    if (this.least[at]! < sums.least[place]!) sums.least[place] = this.least[at]!;
+    if (this.most[at]! > sums.most[place]!) sums.most[place] = this.most[at]!;
+  }
+}
+
+export class RadialData {
+  readonly about: About;
+  /** Columns of cells, in the order of ring, direction, metric and both ends; and the `numbers` of which some are places. */
+  readonly cells: Record<string, Numbers>;
+  /** The first cell of each ring, direction and metric, and after the last. */
+  private readonly ranges = new Map<string, [number, number]>();
+  private readonly known = new Map<string, { from: Uint32Array; to: Uint32Array; placeOf: (begin: number, end: number) => Uint32Array }>();
+
+  constructor({ about, arrays }: Part) {
+    this.about = about as About;
+    this.cells = arrays;
+    const [rings, ops, metrics] = [arrays["ring"]!, arrays["op"]!, arrays["metric"]!];
+    for (let cell = 0, begin = 0; cell < rings.length; cell++) {
+      const after = cell + 1;
+      if (rings[after] === rings[cell] && ops[after] === ops[cell] && metrics[after] === metrics[cell]) continue;
+      this.ranges.set(`${rings[cell]} ${ops[cell]} ${metrics[cell]}`, [begin, after]);
+      begin = after;
+    }
+  }
+
+  /** The first cell with values of a metric, and the one after the last. */
+  range(ring: number, op: number, metric: number): [number, number] {
+    return this.ranges.get(`${ring} ${op} ${metric}`) ?? [0, 0];
+  }
+
+  /** Edges of a ring in a direction, in the order of both ends, whatever is known of them; and what finds the edge of cells. */
+  edges(ring: number, op: number): { from: Uint32Array; to: Uint32Array; placeOf: (begin: number, end: number) => Uint32Array } {
+    const name = `${ring} ${op}`;
+    let found = this.known.get(name);
+    if (found) return found;
+    const width = this.about.circles[ring + 1]!.labels.length;
+    const [from, to] = [this.cells["from"]!, this.cells["to"]!];
+    const keys = new Set<number>();
+    this.about.metrics.forEach((_, metric) => {
+      const [begin, end] = this.range(ring, op, metric);
+      let last = -1;
+      for (let cell = begin; cell < end; cell++) {
+        const key = from[cell]! * width + to[cell]!;
+        // Cells of an edge follow each other.
+        if (key !== last) keys.add(key);
+        last = key;
+      }
+    });
+    const sorted = Float64Array.from(keys).sort();
+    const placeOf = (begin: number, end: number): Uint32Array => {
+      const places = new Uint32Array(end - begin);
+      let place = 0;
+      for (let cell = begin; cell < end; cell++) {
+        const key = from[cell]! * width + to[cell]!;
+        while (sorted[place]! < key) place++;
+        places[cell - begin] = place;
+      }
+      return places;
+    };
+    found = { from: Uint32Array.from(sorted, (key) => Math.floor(key / width)), to: Uint32Array.from(sorted, (key) => key % width), placeOf };
+    this.known.set(name, found);
+    return found;
+  }
+
+  /** How many requests have a value of a metric, in both rings. */
+  requestsOf(op: number, metric: number): number {
+    const count = this.cells["count"]!;
+    let sum = 0;
+    for (const ring of [OUTER, INNER]) {
+      const [begin, end] = this.range(ring, op, metric);
+      for (let cell = begin; cell < end; cell++) sum += count[cell]!;
+    }
+    return sum;
+  }
+
+  /** The lower end of a bin of values. */
+  lowerEnd(metric: number, bin: number): number {
+    const { least, most, bins } = this.about.metrics[metric]!;
+    // Without the last digits, 1 ms is not 999.99 µs.
+    return Number((least * (most / least) ** (bin / bins)).toPrecision(12));
+  }
+
+  /** The value that half of the requests do not exceed, within a bin by its logarithm; NaN where there is none. */
+  median(metric: number, ring: Ring, { byBin, count }: Sight): number {
+    if (!count) return NaN;
+    let below = 0;
+    let bin = 0;
+    while (below + byBin[bin]! < count / 2) below += byBin[bin++]!;
+    return this.lowerEnd(metric, ring.firstBin + bin + (count / 2 - below) / byBin[bin]!);
+  }
+}
+
+function emptySums(length: number): Sums {
+  const zeros = (): Float64Array => new Float64Array(length);
+  return { count: zeros(), bytes: zeros(), sum: zeros(), least: zeros().fill(Infinity), most: zeros() };
+}
