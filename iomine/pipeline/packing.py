@@ -372,7 +372,8 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
         for row in table.set_column(6, "modified_at", table["modified_at"].cast(pa.int64())).to_pylist():
             file, offset = row["file"], row["offset_bytes"]
             if file in covered:
-                rows[file, offset] = row
+                # What this run wrote itself is sure; an index of bytes that were lost may say otherwise.
+                rows.setdefault((file, offset), row)
                 lasts[file] = max(lasts.get(file, 0), offset - BLOCK if offset < covered[file] else 0)
     gaps = 0
     now: dict[str, int] = {}
