@@ -439,7 +439,10 @@ def _remove(sources: Iterable[_Source], into: Path, rows: _Rows, done: Packed) -
     """Removes sources whose bytes are in the archive, as reading them back shows."""
     at = {row["sha256"].hex(): row for row in rows.values()}
     for source in sources:
-        row = at[source.sha256]
+        row = at.get(source.sha256)
+        if row is None:
+            done.rejects.append((shown(source.path), "It stays: the archive has lost it meanwhile."))
+            continue
         try:
             with (into / row["file"]).open("rb", buffering=0) as file:
                 data = os.pread(file.fileno(), row["length_bytes"], row["offset_bytes"])
