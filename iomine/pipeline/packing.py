@@ -372,7 +372,8 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
         for row in table.set_column(6, "modified_at", table["modified_at"].cast(pa.int64())).to_pylist():
             file, offset = row["file"], row["offset_bytes"]
             if file in covered:
-                rows[file, offset] = row
+                # What this run wrote itself is sure; an index of bytes that were lost may say otherwise.
+                rows.setdefault((file, offset), row)
                 lasts[file] = max(lasts.get(file, 0), offset - BLOCK if offset < covered[file] else 0)
     gaps = 0
     now: dict[str, int] = {}
@@ -438,7 +439,10 @@ def _remove(sources: Iterable[_Source], into: Path, rows: _Rows, done: Packed) -
     """Removes sources whose bytes are in the archive, as reading them back shows."""
     at = {row["sha256"].hex(): row for row in rows.values()}
     for source in sources:
-        row = at[source.sha256]
+        row = at.get(source.sha256)
+        if row is None:
+            done.rejects.append((shown(source.path), "It stays: the archive has lost it meanwhile."))
+            continue
         try:
             with (into / row["file"]).open("rb", buffering=0) as file:
                 data = os.pread(file.fileno(), row["length_bytes"], row["offset_bytes"])
