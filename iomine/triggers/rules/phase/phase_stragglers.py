@@ -80,18 +80,6 @@ TRIGGER = Trigger(
             state="fired",
         ),
         Case(
-            "the slowest ranks are of a slow host",
-            {
-                "phase_straggler_ratio": 0.75,
-                "phase_straggler_seconds_ratio": 0.2,
-                "phase_straggler_count": 3,
-                "io_phase_count": 4,
-                "phase_straggler_core_seconds": 9.0,
-                "phase_straggler_host": "cn003",
-            },
-            state="fired",
-        ),
-        Case(
             "the slowest ranks use a slow OST",
             {
                 "phase_straggler_ratio": 0.75,
