@@ -136,20 +136,23 @@ def layer_of(log: Log, layer: str) -> Requests:
 
 # Requests of at most 4 MiB that 16 forwarders leave within a time.
 @pytest.mark.parametrize(
-    ("log", "op", "window", "left"),
+    ("log", "op", "left", "pairs"),
     [
-        ("jeanbez_8_benchmark_parallel_id45195555_8-6-50011-11681279140261054765_1628283217", READ, 1.0, 980),
-        ("jlbez_IO_test5.Linux_id1797024_12-1-78642-14680324743816948210_159", WRITE, 1.0, 8_827),
+        ("jeanbez_8_benchmark_parallel_id45195555_8-6-50011-11681279140261054765_1628283217", READ, 980, (12_514, 1_426)),
+        ("jlbez_IO_test5.Linux_id1797024_12-1-78642-14680324743816948210_159", WRITE, 8_827, None),
     ],
 )
-def test_large_traces_are_gathered(log: str, op: int, window: float, left: int) -> None:
-    """Two traces of other machines leave what was found for them by other means."""
+def test_large_traces_are_gathered(log: str, op: int, left: int, pairs: tuple[int, int] | None) -> None:
+    """Two traces of other machines leave what was found for them by other means, in requests and in pairs of stripe and client."""
     path = SHARED_DATA / "darshan/dxt-explorer" / f"{log}.darshan"
     if not path.exists():
         pytest.skip(NOT_HERE)
     found = read_log(path)
-    requests = layer_of(found, "posix")
-    assert coalesced(requests, requests.ops, Gathering(by_blocks(found.job.nprocs, 16), window, CAP_BYTES)).left_count[op] == left
+    requests = layer_of(found, "posix").with_stripes(MIB)
+    gathered = coalesced(requests, requests.ops, Gathering(by_blocks(found.job.nprocs, 16), 1.0, CAP_BYTES))
+    assert left == gathered.left_count[op]
+    if pairs:
+        assert pairs == (gathered.stripe_client_count[op], gathered.left_stripe_client_count[op])
 
 
 def table(rows: Rows, nprocs: int = 2, **more: Any) -> list[dict[str, Any]]:
