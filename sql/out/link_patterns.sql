@@ -3,12 +3,7 @@
 -- grain = ["log_id", "ring", "node_level", "op", "metric"]
 -- reads = ["core.link_pattern", "core.link_node", "core.link_ring", "core.log"]
 -- ---
-WITH stretch AS (
-    SELECT cluster, night, log_id, ring, node_level, op, metric, stretch, traffic_pattern, middle_log10, spread_decades
-    FROM core.link_pattern
-    WHERE stretch <> 'run'
-),
-outlying AS (
+WITH outlying AS (
     SELECT cluster, night, log_id, ring, node_level, op, metric, unnest(outlying_nodes) AS node_id
     FROM core.link_pattern
     WHERE stretch = 'run' AND outlying_count > 0
@@ -39,7 +34,15 @@ SELECT
     late.spread_decades AS last_spread_decades, run.night, run.cluster
 FROM (SELECT * FROM core.link_pattern WHERE stretch = 'run') AS run
 LEFT JOIN labelled USING (cluster, night, log_id, ring, node_level, op, metric)
-LEFT JOIN (SELECT * FROM stretch WHERE stretch = 'first') AS early USING (cluster, night, log_id, ring, node_level, op, metric)
-LEFT JOIN (SELECT * FROM stretch WHERE stretch = 'last') AS late USING (cluster, night, log_id, ring, node_level, op, metric)
+LEFT JOIN (
+    SELECT cluster, night, log_id, ring, node_level, op, metric, traffic_pattern, middle_log10, spread_decades
+    FROM core.link_pattern
+    WHERE stretch = 'first'
+) AS early USING (cluster, night, log_id, ring, node_level, op, metric)
+LEFT JOIN (
+    SELECT cluster, night, log_id, ring, node_level, op, metric, traffic_pattern, middle_log10, spread_decades
+    FROM core.link_pattern
+    WHERE stretch = 'last'
+) AS late USING (cluster, night, log_id, ring, node_level, op, metric)
 LEFT JOIN (SELECT cluster, night, log_id, ring, op, carrier_kind FROM core.link_ring) USING (cluster, night, log_id, ring, op)
 LEFT JOIN core.log AS log USING (cluster, night, log_id)
