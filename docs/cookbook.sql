@@ -215,6 +215,21 @@ FROM (
     LIMIT 10
 );
 
+-- ## Which ten applications would gain most if forwarders gathered their requests?
+SELECT app, count(DISTINCT log_id) AS log_count, sum(request_count - most_left_count)::BIGINT AS fewer_request_count,
+    round(sum(request_count) / sum(most_left_count), 1) AS times_fewer, round(sum(gathering_core_seconds) / 3600, 2) AS saved_core_hours
+FROM forwarding
+JOIN logs USING (cluster, night, log_id)
+GROUP BY app
+ORDER BY fewer_request_count DESC, app
+LIMIT 10;
+
+-- ## In which seconds did all runs together create most files, and which jobs did?
+SELECT mount, create_at, create_count, job_count, list_slice(job_ids, 1, 3) AS most_of_them
+FROM facility_creates
+ORDER BY create_count DESC, mount, create_at
+LIMIT 5;
+
 -- # Compared with what
 
 -- ## Did advice work?
