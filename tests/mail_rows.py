@@ -6,7 +6,7 @@ from datetime import date
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import duckdb
 import pyarrow as pa
@@ -24,7 +24,13 @@ _KEY: Final = {"cluster": _TEXT, "night": _DAY, "log_id": _TEXT}
 _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "logs": _KEY
     | {"user": _TEXT, "uid": _COUNT, "application": _TEXT, "app": _TEXT, "exe": _TEXT, "lineage_id": _TEXT, "job_id": _TEXT}
-    | {"nprocs": _COUNT, "run_seconds": _NUMBER, "run_core_seconds": _NUMBER, "io_core_seconds": _NUMBER},
+    | {
+        "nprocs": _COUNT,
+        "run_seconds": _NUMBER,
+        "run_core_seconds": _NUMBER,
+        "io_core_seconds": _NUMBER,
+        "is_owner_confirmed": _BOOL,
+    },
     "findings": _KEY
     | {"code": _TEXT, "level": _TEXT, "finding": _TEXT, "advice": _TEXT, "evidence": _TEXT, "cost_core_seconds": _NUMBER}
     | {"charged_core_seconds": _NUMBER, "idle_core_seconds": _NUMBER},
@@ -75,7 +81,11 @@ def all_mails(ask: Ask, scope: Scope, site: str | None = "https://io.site.test",
         "is_praised": lambda *_: False,
     }
     chosen = MailPolicy(**(free | policy))
-    return {mail.recipient: mail for mail in mails(ask, scope, chosen, Links(site, Path("/data/reports")))}
+    return {mail.recipient: mail for mail in mails(ask, scope, chosen, Links(site, Path("/data/reports")), _refused)}
+
+
+def _refused(recipient: str, error: Exception) -> NoReturn:
+    raise AssertionError(recipient) from error
 
 
 def since(first: date, last: date) -> Scope:

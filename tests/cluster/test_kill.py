@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -119,7 +120,9 @@ def family(pid: int) -> set[int]:
     """A process and all that descend from it."""
     children: set[int] = set()
     for task in Path(f"/proc/{pid}/task").glob("*"):
-        children |= {int(child) for child in (task / "children").read_text().split()}
+        # A thread may end meanwhile.
+        with suppress(FileNotFoundError):
+            children |= {int(child) for child in (task / "children").read_text().split()}
     return {pid}.union(*map(family, children))
 
 

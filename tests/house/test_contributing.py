@@ -15,7 +15,7 @@ PAGE = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _FILE = re.compile(r"^`([\w./-]+)`(?:, below `([^\n]+)`)?:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SECTION = re.compile(r"^## (.+?)$", re.MULTILINE)
 _FOLDERS = ("iomine", "sql", "flows", "docs", "deploy", "client", "tests")
-_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "pyproject.toml")
+_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "pyproject.toml")
 # What shows in the copy that an example works: tests that pass there, by the end of their names.
 TESTS = {
     "A trigger": (

@@ -268,8 +268,7 @@ def test_a_child_does_not_outlive_its_parent(deeds, batch, tmp_path):
     script = f"""
         import datetime as dt
         from pathlib import Path
-        from iomine.pipeline.ingest import reader as reader_room
-from iomine.pipeline.ingest.reader import Batch, Limits, Reader
+        from iomine.pipeline.ingest.reader import Batch, Limits, Reader
 
         batch = Batch("blue", dt.date(2017, 9, 21), (({path!r}, {log_id!r}),), 1)
         Reader(Limits()).read(batch, Path({str(tmp_path / "staging")!r}))
