@@ -143,7 +143,7 @@ def layer_of(log: Log, layer: str) -> Requests:
     ],
 )
 def test_large_traces_are_gathered(log: str, op: int, left: int, pairs: tuple[int, int] | None) -> None:
-    """Two traces of other machines leave what was found for them by other means, in requests and in pairs of stripe and client."""
+    """Two traces of other machines leave what other means found: so many requests, and so many pairs of stripe and client."""
     path = SHARED_DATA / "darshan/dxt-explorer" / f"{log}.darshan"
     if not path.exists():
         pytest.skip(NOT_HERE)
