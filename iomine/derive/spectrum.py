@@ -16,7 +16,7 @@ _FEWEST_BINS: Final = 8
 # Periods are resolved to this fraction of a bin.
 _FINENESS: Final = 8
 # After two periods bytes may be a little more like themselves than after one, where a period is no whole number of bins.
-_NEARLY: Final = 0.6
+_NEARLY: Final = 0.55
 
 
 class Rhythm(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shared import log_of, workloads
 from tables import columns, rows_of
@@ -46,6 +46,9 @@ def _rows(tables: Tables) -> list[dict[str, Any]]:
 # The first loads SciPy.
 @settings(deadline=None)
 @given(st.integers(3, 20), st.integers(1, 1000), st.integers(0, 100))
+# Distances of no whole number of bins: the spectrum saw two of them as one.
+@example(5, 32, 0)
+@example(9, 16, 0)
 def test_equal_distances_are_a_period(count: int, period: int, first: int) -> None:
     """Phases at equal distances have that period, with full confidence; the spectrum says the same."""
     (row,) = _rows(_traced([float(first + period * at) for at in range(count)], [1] * count))
