@@ -71,7 +71,14 @@ def renamed(templates: Iterable[str], text: str, name_for: Callable[[str, str], 
         text: what came of it.
         name_for: gives another name for a metric's, such as for that of `reread_path`.
     """
-    return next((found for template in templates if (found := _renamed(template, text, name_for)) is not None), None)
+    # One that goes on after a name comes before one that ends with it, to which the rest would be part of the name.
+    longest_first = sorted(templates, key=_own_length, reverse=True)
+    return next((found for template in longest_first if (found := _renamed(template, text, name_for)) is not None), None)
+
+
+@cache
+def _own_length(template: str) -> int:
+    return sum(len(part) for part in parts(template) if isinstance(part, str))
 
 
 def _renamed(template: str, text: str, name_for: Callable[[str, str], str]) -> str | None:

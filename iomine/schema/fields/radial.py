@@ -30,7 +30,7 @@ RADIAL = {
     ),
     **defined(
         Kind.ID,
-        Privacy.NUMBER,
+        Privacy.OPEN,
         node_id="Number of the node among those of its level: the rank, the index of the OST, or else its place in the order of "
         "their ranks or names.",
     ),

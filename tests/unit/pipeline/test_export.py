@@ -264,9 +264,16 @@ def test_paths_keep_their_shape(given: Path, warehouse: Warehouse):
 
 def test_findings_keep_their_numbers(given: Path, warehouse: Warehouse):
     """Of each finding only the names are others, and those are as in their own columns."""
-    query = "SELECT code, finding, advice FROM findings ORDER BY night, code, value, cost_core_seconds"
+    # Runs of one program may have the same value and cost.
+    query = """
+        SELECT code, finding, advice
+        FROM findings
+        JOIN (SELECT cluster, night, log_id, run_seconds, io_core_seconds FROM logs) USING (cluster, night, log_id)
+        ORDER BY night, code, value, cost_core_seconds, run_seconds, io_core_seconds
+    """
     known = {"path": column(warehouse.root, "SELECT DISTINCT path FROM core.file_name")}
     known["host"] = column(warehouse.root, "SELECT DISTINCT host FROM rank_io WHERE host IS NOT NULL")
+    known["mount"] = column(warehouse.root, "SELECT DISTINCT mount FROM create_bursts WHERE mount <> '/'")
     kind_of = {name: kind for kind, names_ in known.items() for name in names_}
     renamed = 0
     for before, after in zip(rows(warehouse.root, query), rows(given, query), strict=True):

@@ -352,7 +352,7 @@ def test_data_that_are_gone_are_missed(browser, made, tmp_path):
     tab = browser.new_page()
     tab.goto(file.as_uri())
     tab.wait_for_function("document.querySelector('.explorer').innerText.includes('The data of the trace is missing')")
-    assert tab.locator("h2").count() == 13
+    assert tab.locator("h2").count() == 12
     tab.close()
 
 
