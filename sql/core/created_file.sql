@@ -27,7 +27,7 @@ per_file AS (
 SELECT
     log_id, file_id, mount, NULLIF(regexp_extract(path, '^(.*/)[^/]*$', 1), '') AS directory,
     -- Clocks are read to the second; what lies a minute beyond the run is no time either.
-    CASE WHEN open_start_seconds BETWEEN -60 AND LEAST(COALESCE(run_seconds, 0), 1e9) + 60 THEN open_start_seconds END AS open_start_seconds, meta_seconds,
+    CASE WHEN open_start_seconds > -1e9 AND open_start_seconds < LEAST(COALESCE(run_seconds, 0), 1e9) + 60 THEN open_start_seconds END AS open_start_seconds, meta_seconds,
     night, cluster
 FROM per_file
 LEFT JOIN (SELECT cluster, night, log_id, run_seconds FROM core.log) AS log USING (cluster, night, log_id)
