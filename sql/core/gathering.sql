@@ -33,10 +33,10 @@ found AS (
 SELECT
     log_id, op, mapping, forwarder_count, window_seconds,
     CASE WHEN bool_or(merge_mode = 'at_most') THEN 'at_most' ELSE min(merge_mode) END AS merge_mode,
-    SUM(request_count)::BIGINT AS request_count, SUM(left_count)::BIGINT AS left_count,
+    TRY_CAST(SUM(request_count) AS BIGINT) AS request_count, TRY_CAST(SUM(left_count) AS BIGINT) AS left_count,
     SUM(request_count) / SUM(left_count) AS gathering_ratio,
-    round(SUM(left_bytes) / SUM(left_count))::BIGINT AS left_mean_bytes,
-    SUM(stripe_client_count)::BIGINT AS stripe_client_count, SUM(left_stripe_client_count)::BIGINT AS left_stripe_client_count,
+    TRY_CAST(round(SUM(left_bytes) / SUM(left_count)) AS BIGINT) AS left_mean_bytes,
+    TRY_CAST(SUM(stripe_client_count) AS BIGINT) AS stripe_client_count, TRY_CAST(SUM(left_stripe_client_count) AS BIGINT) AS left_stripe_client_count,
     MAX(held_bytes) AS held_bytes,
     -- Where it is not known what some requests cost, neither is the sum.
     CASE WHEN COUNT(saved_seconds) = COUNT(*) THEN SUM(saved_seconds ORDER BY saved_seconds) END AS gathering_core_seconds,

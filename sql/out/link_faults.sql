@@ -7,7 +7,7 @@
 WITH stepped AS (
     SELECT *, COALESCE(epoch(begin_at - LAG(begin_at) OVER port) > 4200, TRUE) AS is_start
     FROM core.link_trouble
-    WHERE is_faulty OR wait_times_ratio >= 10
+    WHERE isfinite(begin_at) AND (is_faulty OR wait_times_ratio >= 10)
     WINDOW port AS (PARTITION BY cluster, link_id, guid, port ORDER BY begin_at)
 ),
 numbered AS (
