@@ -39,6 +39,16 @@ export function choice(label: string, options: [string, string][], act: (value: 
   return { box: element("label", {}, `${label} `, select), select };
 }
 
+/** Has keys act on an element; those that the browser has a use for, with Ctrl and the like, stay its own. */
+export function onKeys(target: HTMLElement, keyed: (key: string) => (() => void) | undefined): void {
+  target.addEventListener("keydown", (event) => {
+    const act = keyed(event.key);
+    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    act();
+  });
+}
+
 /** A table with a caption. Numbers are aligned to the right, and so are the heads of columns that begin with a number. */
 export function table(caption: string, head: string[], rows: Child[][]): HTMLTableElement {
   const kind = (child: Child | undefined): Record<string, string> =>

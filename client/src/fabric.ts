@@ -1,6 +1,6 @@
 /** The picture of a fabric in a section of a page: connects data, scene, picture and controls. */
 
-import { button, choice, element, table } from "./dom";
+import { button, choice, element, onKeys, table } from "./dom";
 import { Fabric, METRICS, type Job, type JobLinks, type Metric, type Values, type Window } from "./fabricdata";
 import { AXES, type Odd, oddOnes, type Shapes, shapesOf } from "./fabricglyphs";
 import { FabricPicture, type FabricTheme, type Hit } from "./fabricpicture";
@@ -317,12 +317,7 @@ export class FabricPage {
       },
       { passive: false },
     );
-    canvas.addEventListener("keydown", (event) => {
-      const act = this.keyed(event.key);
-      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      act();
-    });
+    onKeys(canvas, (key) => this.keyed(key));
   }
 
   private keyed(key: string): (() => void) | undefined {

@@ -1,5 +1,6 @@
 /** Turns events of pointer, wheel and keys on the canvas into moves of the picture. */
 
+import { onKeys } from "./dom";
 import type { Brush, Picture } from "./picture";
 
 export interface Moves {
@@ -88,12 +89,7 @@ export function listen(picture: Picture, moves: Moves): void {
     },
     { passive: false },
   );
-  canvas.addEventListener("keydown", (event) => {
-    const act = keyed(event.key, moves);
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    act();
-  });
+  onKeys(canvas, (key) => keyed(key, moves));
 }
 
 /** The move that a key stands for. */

@@ -1,6 +1,6 @@
 /** The radial picture in a section of a page: connects data, picture and controls. */
 
-import { button, choice, type Choice, CHOSEN, element, save, table } from "./dom";
+import { button, choice, type Choice, CHOSEN, element, onKeys, save, table } from "./dom";
 import { bytes, counted, csvOf, whole } from "./format";
 import { INNER, OUTER, RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
@@ -300,12 +300,7 @@ export class RadialPage {
     canvas.addEventListener("pointercancel", () => (start = undefined));
     canvas.addEventListener("pointerleave", () => this.point(undefined));
     canvas.addEventListener("dblclick", () => this.reset());
-    canvas.addEventListener("keydown", (event) => {
-      const act = this.keyed(event.key);
-      if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      act();
-    });
+    onKeys(canvas, (key) => this.keyed(key));
   }
 
   private keyed(key: string): (() => void) | undefined {

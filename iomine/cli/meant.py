@@ -46,6 +46,12 @@ class Meant:
             return [Place(self.cluster, self.night, self.id)]
         return [Place(**row) for row in ask(database, _OF_JOB, [self.id, self.cluster]).to_pylist()]
 
+    def asked(self, database: Path) -> dict[str, object]:
+        """Parameters of a question about the log, or about all logs of the job: their machine, ids and first night."""
+        places = self.places(database)
+        nights = [place.night for place in places]
+        return {"cluster": self.cluster, "log_ids": [place.log_id for place in places], "first_night": min(nights, default=None)}
+
 
 def meant(database: Path, what: str, cluster: str | None) -> Meant:
     """The one log or job that is meant.

@@ -36,10 +36,7 @@ def command(
     from iomine.views.questions import question
 
     database = database_of(warehouse)
-    one = meant(database, what, cluster)
-    places = one.places(database)
-    first_night = min((place.night for place in places), default=None)
-    asked = {"cluster": one.cluster, "log_ids": [place.log_id for place in places], "first_night": first_night}
+    asked = meant(database, what, cluster).asked(database)
     rows = ask(database, question("cli/pattern"), asked)
     if as_json:
         typer.echo(json.dumps({"patterns": list(records(rows))}))

@@ -41,17 +41,12 @@ def command(
     from iomine.views.questions import question
 
     database = database_of(warehouse)
-    one = meant(database, what, cluster)
-    places = one.places(database)
-    asked: dict[str, object] = {
-        "cluster": one.cluster,
-        "log_ids": [place.log_id for place in places],
-        "system": _known(on, ask(database, _SYSTEMS)["system"].to_pylist()),
-    }
+    asked = meant(database, what, cluster).asked(database)
+    first_night = asked.pop("first_night")
+    asked["system"] = _known(on, ask(database, _SYSTEMS)["system"].to_pylist())
     runs = ask(database, question("cli/predict_runs"), {name: asked[name] for name in ("cluster", "log_ids")}).to_pylist()
     known = {"run_ids": [run["log_id"] for run in runs], "first_night": min((run["night"] for run in runs), default=None)}
     predictions = ask(database, question("cli/predict"), asked | known)
-    first_night = min((place.night for place in places), default=None)
     classes = ask(database, question("cli/predict_classes"), asked | {"first_night": first_night})
     if as_json:
         typer.echo(json.dumps({"predictions": list(records(predictions)), "classes": list(records(classes))}))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
-from iomine.derive.mounts import mounts_of
+from iomine.derive.file_names import mounts_of
 from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of

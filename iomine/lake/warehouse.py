@@ -22,12 +22,12 @@ from iomine.units import MIB
 
 # Found by their words, since not every library that writes hands on the number.
 _NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
-# Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
 # Less is full: what is written at once is smaller.
 _ROOM_BYTES: Final = 64 * MIB
 _ROOM_FILES: Final = 100
 # What logs say of people is for the group of the warehouse, and for nobody else who has a login.
 _MASK: Final = 0o027
+# Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
 _UNFIT_CHARACTERS: Final = frozenset("%*?[\\")
 # A cluster's name becomes the name of a folder, and part of links.
 _CLUSTER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

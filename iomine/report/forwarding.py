@@ -205,7 +205,7 @@ def gathered_files(burst: Row, counts: Sequence[tuple[str, int]] | None = None, 
     for mapping, count in counts if counts is not None else _counts(burst):
         if count >= burst["file_count"] or any(row["forwarder_count"] == count for row in rows):
             continue
-        opened, moved = burst["burst_open_count"], burst["write_bytes"]
+        opened, moved = burst["peak_create_count"], burst["write_bytes"]
         rows.append(
             {
                 "mount": burst["mount"],
@@ -213,8 +213,8 @@ def gathered_files(burst: Row, counts: Sequence[tuple[str, int]] | None = None, 
                 "forwarder_count": count,
                 "file_count": burst["file_count"],
                 "left_file_count": count,
-                "burst_open_count": opened,
-                "left_burst_open_count": None if opened is None else math.ceil(opened * count / burst["file_count"]),
+                "peak_create_count": opened,
+                "left_create_count": None if opened is None else math.ceil(opened * count / burst["file_count"]),
                 "index_bytes": None if burst["write_count"] is None else _INDEX_BYTES * burst["write_count"],
                 "burst_seconds": seconds,
                 "forwarder_bytes_per_second": moved / count / seconds if moved is not None and seconds else None,
@@ -241,12 +241,12 @@ def files_say(burst: Row, rows: Rows, *, is_asked: bool = False) -> str:
     ranks, files = counted(burst["rank_count"], "rank"), counted(burst["file_count"], "file")
     where = f" on {burst['mount']}" if burst["mount"] else ""
     size = "" if burst["write_bytes"] is None else f" ({human_bytes(burst['write_bytes'])})"
-    opened = "" if burst["burst_open_count"] is None else f", {burst['burst_open_count']:,} of them created in one second"
+    opened = "" if burst["peak_create_count"] is None else f", {burst['peak_create_count']:,} of them created in one second"
     first = f"{ranks} wrote {files} of their own{where}{size}{opened}."
     if not rows:
         return first
     row = few_files(rows)
-    creates = "" if row["left_burst_open_count"] is None else f" and {counted(row['left_burst_open_count'], 'create')} a second"
+    creates = "" if row["left_create_count"] is None else f" and {counted(row['left_create_count'], 'create')} a second"
     pace = ""
     if row["forwarder_bytes_per_second"] is not None:
         span = fine_seconds(row["burst_seconds"])

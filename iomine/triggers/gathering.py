@@ -41,6 +41,18 @@ class Texts(NamedTuple):
     gathering: str
 
 
+def example_of(op: Op) -> dict[str, float]:
+    """All that may be known of gathering requests in a direction, for a trigger's cases."""
+    return {
+        f"gathered_{op}_count": 10000,
+        f"left_{op}_count": 200,
+        f"{op}_forwarder_count": 16,
+        f"collective_{op}_gathering_ratio": 50.0,
+        f"buffered_{op}_gathering_ratio": 50.0,
+        f"vain_{op}_gathering_ratio": 1.2,
+    }
+
+
 def where_gathered(op: Op, texts: Texts) -> tuple[Instead, ...]:
     """What is said where gathering would leave four times fewer requests, or not even one and a half times fewer.
 

@@ -6,4 +6,4 @@
 SELECT log_id, file_id, created.mount, meta_seconds, night, cluster
 FROM (SELECT *, COALESCE(mount, '') AS mount_name FROM core.created_file) AS created
 JOIN (SELECT *, COALESCE(mount, '') AS mount_name FROM main.create_bursts) AS burst USING (cluster, night, log_id, mount_name)
-WHERE floor(open_start_seconds * 100) BETWEEN round(burst_start_seconds * 100) AND round(burst_start_seconds * 100) + 999
+WHERE floor(round(open_start_seconds * 100, 4)) BETWEEN round(burst_start_seconds * 100) AND round(burst_start_seconds * 100) + 999

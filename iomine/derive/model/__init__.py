@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY
+from iomine.derive.file_names import paths_of
 from iomine.derive.model.calls import LAYERS, UNKNOWN, beneath, called, calls_of, pairs_in, sieves, sums
 from iomine.derive.model.counters import counted
 from iomine.derive.model.files import FileRecords, file_records
@@ -228,7 +229,7 @@ def _columns(
         "is_synced": _known(synced > 0, ~np.isnan(synced)),
         "file_count": np.bincount(rows.file_classes, minlength=total).tolist(),
         "file_id": largest.tolist(),
-        "largest_path": _paths(tables, largest),
+        "largest_path": paths_of(tables, largest),
         "view_count": _counts(np.where(is_mpiio, summed(of_files.sums("views")), np.nan)),
         "hint_count": _counts(np.where(is_mpiio, summed(of_files.sums("hints")), np.nan)),
         "transformation": _transformations(transforms, is_mpiio, largest, rows.ops),
@@ -259,17 +260,6 @@ def _counts(values: Floats) -> list[int | None]:
     """Whole numbers that were summed as floats; None where one is not known, or 64 bits do not hold it."""
     are_known = np.abs(values) < TOO_MANY
     return _known(np.where(are_known, values, 0).astype(np.int64), are_known)
-
-
-def _paths(tables: Tables, file_ids: Integers) -> list[str | None]:
-    wanted = set(file_ids.tolist())
-    paths = {
-        file_id: path
-        for part in tables.get("file_name", ())
-        for file_id, path in zip(part["file_id"], part["path"], strict=True)
-        if file_id in wanted
-    }
-    return [paths.get(file_id) for file_id in file_ids.tolist()]
 
 
 def _transformations(transforms: Mapping[str, pa.Array], is_mpiio: Flags, largest: Integers, ops: Integers) -> list[str | None]:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iomine.derive.collective import Calls, counted_calls, grouped_calls
+from iomine.derive.file_names import mounts_of
 from iomine.derive.layouts import MOST_BYTES, Layouts, layouts_of
-from iomine.derive.mounts import mounts_of
 from iomine.derive.order import Ordered
 from iomine.derive.osts import batches
 from iomine.derive.radial.carriers import Requests, carriers

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels
+from iomine.derive.file_names import paths_of
 from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, TIME_BINS, Span, arcs, values_of
 from iomine.derive.radial.medians import middles
 from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
@@ -251,15 +252,7 @@ def _places(nodes: Nodes, moves: Moves, tables: Tables) -> list[_Level]:
     number_of = np.full(len(in_files), -1)
     number_of[top] = np.arange(len(top))
     ids = nodes.file_ids[top]
-    wanted = set(ids.tolist())
-    path_of = {
-        file_id: path
-        for part in tables.get("file_name", ())
-        for file_id, path in zip(part["file_id"], part["path"], strict=True)
-        if file_id in wanted
-    }
-    paths, no_arcs = [path_of.get(file_id) for file_id in ids.tolist()], np.full(len(top), -1)
-    by_file = level("file", number_of[moves.files], ids, paths, no_arcs)
+    by_file = level("file", number_of[moves.files], ids, paths_of(tables, ids), np.full(len(top), -1))
     is_ost = moves.places < ost_count
     on_ost, on_mount = np.where(is_ost, moves.places, -1), np.where(is_ost, -1, moves.places - ost_count)
     by_ost = level("ost", on_ost, nodes.osts, [None] * ost_count, place_arcs[:ost_count])

@@ -31,7 +31,6 @@ FORWARDING = {
             "Files that one writer for each twelve ranks would leave of those of one rank each; NULL where not four times fewer."
         ),
         most_left_count="Requests that so many leave.",
-        burst_open_count="Most of the files that were first opened within one second of the run.",
     ),
     **defined(
         Kind.SECONDS,

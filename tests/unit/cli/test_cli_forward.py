@@ -150,7 +150,7 @@ def test_files_are_gathered_from_counters_alone(iomine, warehouse) -> None:
     assert [13, 1] == [row["left_file_count"] for row in log["files"]]
     first = log["files"][0]
     assert (150, 100, 9, 150 * 8 * 24) == tuple(
-        first[name] for name in ("file_count", "burst_open_count", "left_burst_open_count", "index_bytes")
+        first[name] for name in ("file_count", "peak_create_count", "left_create_count", "index_bytes")
     )
     assert first["forwarder_bytes_per_second"] == pytest.approx(150 * MIB / 13 / 120)
     assert any("ADIOS2 with NumAggregators=13" in text for text in log["advice"])

@@ -96,7 +96,7 @@ def test_groups_have_a_row_for_each_number() -> None:
 def burst(**more: Any) -> dict[str, Any]:
     return {
         "mount": "/s", "file_count": 200_448, "rank_count": 200_448, "nprocs": 200_448, "host_count": 16_704,
-        "write_bytes": 415 * GIB, "write_count": 10, "start_seconds": 1.0, "end_seconds": 179.0, "burst_open_count": 100_000,
+        "write_bytes": 415 * GIB, "write_count": 10, "start_seconds": 1.0, "end_seconds": 179.0, "peak_create_count": 100_000,
         **more,
     }  # fmt: skip
 
@@ -105,14 +105,14 @@ def test_files_are_gathered_n_into_m() -> None:
     """One for each host, for 12 ranks, for 298 and for all, each number once; creates go with the files."""
     rows = gathered_files(burst())
     assert [16_704, 673, 1] == [row["left_file_count"] for row in rows]
-    assert [8_334, 336, 1] == [row["left_burst_open_count"] for row in rows]
+    assert [8_334, 336, 1] == [row["left_create_count"] for row in rows]
     assert "each has to write 146 KiB/s to end in the 2 min 58 s that it took." in files_say(burst(), rows)
     assert "NumAggregators=16704, SIONlib with 16,704 physical files" in files_advice(rows)[1]
 
 
 def test_what_is_not_known_of_files_is_left_out() -> None:
     """Times, creates, bytes and nodes; few files burden nobody."""
-    unknown = dict.fromkeys(("host_count", "write_bytes", "write_count", "start_seconds", "end_seconds", "burst_open_count"))
+    unknown = dict.fromkeys(("host_count", "write_bytes", "write_count", "start_seconds", "end_seconds", "peak_create_count"))
     rows = gathered_files(burst(**unknown))
     said = "200,448 ranks wrote 200,448 files of their own on /s. 16,704 forwarders would leave 16,704 files."
     assert files_say(burst(**unknown), rows) == said

@@ -11,7 +11,7 @@ OST are left out, where ranks meet whatever the stripes. Holes in what was writt
 too high.
 """
 
-from iomine.triggers.gathering import Texts, where_gathered
+from iomine.triggers.gathering import Texts, example_of, where_gathered
 from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
@@ -57,12 +57,7 @@ TRIGGER = Trigger(
             {
                 **_SHARED,
                 "shared_stripe_core_seconds": 400.0,
-                "gathered_write_count": 10000,
-                "left_write_count": 200,
-                "write_forwarder_count": 16,
-                "collective_write_gathering_ratio": 50.0,
-                "buffered_write_gathering_ratio": 50.0,
-                "vain_write_gathering_ratio": 1.2,
+                **example_of("write"),
             },
             state="fired",
         ),

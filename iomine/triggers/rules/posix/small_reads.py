@@ -12,7 +12,7 @@ little, so the share of the time keeps most of them out. Reads through `mmap` ar
 that every rank waits for, such as a header, do not show in a share of the count.
 """
 
-from iomine.triggers.gathering import Texts, where_gathered
+from iomine.triggers.gathering import Texts, example_of, where_gathered
 from iomine.triggers.inputs import READS, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
@@ -69,12 +69,7 @@ TRIGGER = Trigger(
                 "small_read_count": 5000,
                 "read_count": 10000,
                 "small_read_core_seconds": 12.5,
-                "gathered_read_count": 10000,
-                "left_read_count": 200,
-                "read_forwarder_count": 16,
-                "collective_read_gathering_ratio": 50.0,
-                "buffered_read_gathering_ratio": 50.0,
-                "vain_read_gathering_ratio": 1.2,
+                **example_of("read"),
             },
             state="fired",
         ),

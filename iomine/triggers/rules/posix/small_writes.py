@@ -13,7 +13,7 @@ the time keeps most of them out. What the cache flushes after the program closed
 and writes through `mmap` are not seen at all.
 """
 
-from iomine.triggers.gathering import Texts, where_gathered
+from iomine.triggers.gathering import Texts, example_of, where_gathered
 from iomine.triggers.inputs import TRACE, WRITES
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
@@ -70,12 +70,7 @@ TRIGGER = Trigger(
                 "small_write_count": 5000,
                 "write_count": 10000,
                 "small_write_core_seconds": 12.5,
-                "gathered_write_count": 10000,
-                "left_write_count": 200,
-                "write_forwarder_count": 16,
-                "collective_write_gathering_ratio": 50.0,
-                "buffered_write_gathering_ratio": 50.0,
-                "vain_write_gathering_ratio": 1.2,
+                **example_of("write"),
             },
             state="fired",
         ),
