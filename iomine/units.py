@@ -9,6 +9,8 @@ MIB: Final = 1024 * KIB
 GIB: Final = 1024 * MIB
 
 _MINUTE: Final = 60
+# Less would be written with an exponent.
+_FINE_SECONDS: Final = 1e-4
 _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
 
@@ -66,8 +68,10 @@ def human_seconds(seconds: float) -> str:
 
 
 def fine_seconds(seconds: float) -> str:
-    """The same, with two digits of what is below a second: 0.0123 is `0.012 s`."""
-    return human_seconds(seconds) if abs(seconds) >= 1 or not seconds else f"{seconds:.2g} s"
+    """The same, with two digits of what is below a second: 0.0123 is `0.012 s`, and 0.0000123 is `12 µs`."""
+    if abs(seconds) >= 1 or not seconds:
+        return human_seconds(seconds)
+    return f"{seconds:.2g} s" if abs(seconds) >= _FINE_SECONDS else f"{seconds * 1e6:.2g} µs"
 
 
 def ost_name(ost_id: int) -> str:

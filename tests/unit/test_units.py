@@ -1,6 +1,6 @@
 import pytest
 
-from iomine.units import GIB, KIB, MIB, bytes_of, human_bytes, human_seconds
+from iomine.units import GIB, KIB, MIB, bytes_of, fine_seconds, human_bytes, human_seconds
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,12 @@ def test_what_is_no_number_of_bytes(text: str) -> None:
 def test_seconds(seconds: float, text: str) -> None:
     """A duration is written in its two largest units, the smaller one cut, never rounded up to a whole larger one."""
     assert text == human_seconds(seconds)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0.0 s"), (1.9e-6, "1.9 µs"), (9.5e-5, "95 µs"), (1e-4, "0.0001 s"), (0.0123, "0.012 s"), (2.5, "2.5 s")],
+)
+def test_fine_durations(seconds: float, text: str) -> None:
+    """Below a second two digits are written, and no exponent."""
+    assert text == fine_seconds(seconds)
