@@ -311,8 +311,9 @@ def _panel(group: Rows, shift: float) -> Markup:
     asked = group[0]["request_count"]
     lefts = {(row["forwarder_count"], row["window_seconds"]): row["left_count"] for row in group}
     columns = {row["forwarder_count"]: row["mapping"] for row in sorted(group, key=lambda row: row["forwarder_count"])}
-    low = 10 ** math.floor(math.log10(min(lefts.values())))
-    scale = (_BASE - _TOP) / max(math.log(asked / low), 1e-9)
+    # Numbers of a hostile log may be zero or negative.
+    low = 10 ** math.floor(math.log10(max(1, min(lefts.values()))))
+    scale = (_BASE - _TOP) / max(math.log(max(asked, low) / low), 1e-9)
     left, width = shift + _LEFT, _WIDTH - _LEFT
     parts = [
         _text(shift, 14, name_of(group[0]), "panel"),
@@ -326,7 +327,7 @@ def _panel(group: Rows, shift: float) -> Markup:
         middle = left + width * (number + 0.5) / len(columns)
         parts += [
             _text(middle, _BASE + 18, f"{count:,}", "panel", "middle"),
-            _text(middle, _BASE + 33, _MAPPINGS[mapping], anchor="middle"),
+            _text(middle, _BASE + 33, _MAPPINGS.get(mapping, mapping), anchor="middle"),
         ]
         for place, window in enumerate(_DRAWN):
             # A window that changes nothing has no row.

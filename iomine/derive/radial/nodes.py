@@ -251,8 +251,8 @@ def _places(nodes: Nodes, moves: Moves, tables: Tables) -> list[_Level]:
     top = np.sort(np.argsort(-in_files, kind="stable")[:_MOST_FILES])
     number_of = np.full(len(in_files), -1)
     number_of[top] = np.arange(len(top))
-    ids = nodes.file_ids[top]
-    by_file = level("file", number_of[moves.files], ids, paths_of(tables, ids), np.full(len(top), -1))
+    # Record ids are hashes of paths, which exports must not give away.
+    by_file = level("file", number_of[moves.files], top, paths_of(tables, nodes.file_ids[top]), np.full(len(top), -1))
     is_ost = moves.places < ost_count
     on_ost, on_mount = np.where(is_ost, moves.places, -1), np.where(is_ost, -1, moves.places - ost_count)
     by_ost = level("ost", on_ost, nodes.osts, [None] * ost_count, place_arcs[:ost_count])

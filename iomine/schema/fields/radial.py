@@ -32,7 +32,7 @@ RADIAL = {
         Kind.ID,
         Privacy.OPEN,
         node_id="Number of the node among those of its level: the rank, the index of the OST, or else its place in the order of "
-        "their ranks or names.",
+        "their ranks, names or, for files, record ids.",
     ),
     **defined(
         Kind.NUMBER,
