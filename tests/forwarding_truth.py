@@ -258,8 +258,8 @@ What gathering saves is an estimate: requests that are no longer made, at the 10
 
 ## Known misses
 
-The issue that asked for this has 41,739 requests for the Summit log of `darshan/dxt-explorer`, gathered by 16 forwarders within
-10 ms; iomine finds {summit:,}. A loop over bytes that takes requests one by one agrees with it on made-up traces
+A prototype found 41,739 requests for the Summit log of `darshan/dxt-explorer`, gathered by 16 forwarders within 10 ms;
+iomine finds {summit:,}. A loop over bytes that takes requests one by one agrees with it on made-up traces
 (`tests/unit/derive/test_coalesce.py`), so that figure is not taken over.
 """
 
