@@ -14,6 +14,10 @@ _FINE_SECONDS: Final = 1e-4
 _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
 
+_HUNDRED: Final = 100
+_TENTH: Final = 0.1
+# Less is said to be less.
+_LEAST_HOURS: Final = 0.01
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OST: Final = re.compile(r"(?:^|-)OST([0-9a-fA-F]{4,8})$")
 _SECONDS: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min|h)")
@@ -72,6 +76,22 @@ def fine_seconds(seconds: float) -> str:
     if abs(seconds) >= 1 or not seconds:
         return human_seconds(seconds)
     return f"{seconds:.2g} s" if abs(seconds) >= _FINE_SECONDS else f"{seconds * 1e6:.2g} µs"
+
+
+def core_hours(core_seconds: float | None) -> str:
+    """Core-hours in about three digits, with their unit."""
+    if core_seconds is None:
+        return "a cost that is not known"
+    hours = core_seconds / _HOUR
+    if hours < _LEAST_HOURS:
+        return f"less than {_LEAST_HOURS} core-hours"
+    shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
+    return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
+
+
+def percent(ratio: float) -> str:
+    """A ratio in percent: two digits at least, and none where it is nothing."""
+    return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
 
 
 def ost_name(ost_id: int) -> str:

@@ -1,7 +1,8 @@
 """Which codes are one cause, so that a mail lists a mistake once.
 
-The costliest code of an application leads. Others are listed under it where nearly all of their runs are runs of the
-lead's too, and both may be about the same requests. Codes that are not under it lead causes of their own.
+Other codes are listed under the costliest code of an application where both are signs of one cause in nearly all of their runs
+(`cause_code` of the verdicts); the rest are causes of their own. As in a log, a code of level high that costs at least half as
+much leads.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,9 @@ from datetime import date
 from typing import Final
 
 from iomine.post.model import Subject
-from iomine.triggers import TRIGGERS
 from iomine.views.answers import Row
 
-# Of the runs in which a code fired, those in which the lead did.
+# Of the runs in which a code fired, those in which it has its cause in common with the lead.
 NEARLY_ALL: Final = 0.8
 
 
@@ -58,7 +58,7 @@ class Cause:
         cluster: the machine.
         user: whose runs.
         application: what was run.
-        lead: the costliest sign.
+        lead: the sign by which it is called.
         others: signs of the same, the costliest first.
     """
 
@@ -121,16 +121,24 @@ def causes_of(
         user: whose runs.
         application: what was run.
         signs: what fired in them.
-        together: in how many runs two codes fired both.
+        together: in how many runs two codes were signs of one cause.
     """
     left = sorted(signs, key=_weight)
     found = []
     while left:
         lead, *rest = left
         others = [sign for sign in rest if _is_under(lead, sign, together)]
-        found.append(Cause(cluster, user, application, lead, tuple(others)))
         left = [sign for sign in rest if sign not in others]
+        called = _called(lead, others)
+        found.append(Cause(cluster, user, application, called, tuple(sign for sign in (lead, *others) if sign is not called)))
     return found
+
+
+def _called(costliest: Sign, others: Sequence[Sign]) -> Sign:
+    """The sign by which a cause is called, as in a log: the costliest of level high that costs half as much in as many runs."""
+    half, runs = (costliest.cost_core_seconds or 0) / 2, NEARLY_ALL * costliest.run_count
+    high = (sign for sign in (costliest, *others) if sign.level == "high" and sign.run_count >= runs)
+    return next((sign for sign in high if (sign.cost_core_seconds or 0) >= half > 0), costliest)
 
 
 def _weight(sign: Sign) -> tuple[float, bool, str]:
@@ -141,9 +149,4 @@ def _weight(sign: Sign) -> tuple[float, bool, str]:
 
 
 def _is_under(lead: Sign, sign: Sign, together: Mapping[tuple[str, str], int]) -> bool:
-    return together.get((lead.code, sign.code), 0) >= NEARLY_ALL * sign.run_count and not _are_apart(lead.code, sign.code)
-
-
-def _are_apart(one: str, other: str) -> bool:
-    """Whether one is about reads alone and the other about writes alone; what is about both may share a cause with either."""
-    return {"read", "write"} == {TRIGGERS[code].op for code in (one, other) if code in TRIGGERS}
+    return together.get((lead.code, sign.code), 0) >= NEARLY_ALL * sign.run_count

@@ -28,9 +28,9 @@ from iomine.digest.sentences import (
     unexplained_texts,
     users_texts,
 )
-from iomine.digest.words import core_hours, one_line, span
+from iomine.digest.words import one_line, span
 from iomine.post.model import Entry, Mail, Subject
-from iomine.units import counted
+from iomine.units import core_hours, counted
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from iomine.digest.notices import METRICS, Notice, notices
 from iomine.digest.parts import html_part, text_part
-from iomine.digest.words import core_hours, day, listed, name, one_line, percent, span
+from iomine.digest.words import day, listed, name, one_line, span
 from iomine.post.model import Entry, Mail, Subject
 from iomine.post.settings import Limit
-from iomine.units import counted, target_name
+from iomine.units import core_hours, counted, percent, target_name
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
 

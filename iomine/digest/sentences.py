@@ -12,19 +12,17 @@ from iomine.digest.known import Application, Better, Known
 from iomine.digest.words import (
     HARD_SPACE,
     advice_of,
-    core_hours,
     day,
     finding_of,
     folded,
     listed,
     name,
-    percent,
     span,
 )
 from iomine.post.model import Kind
-from iomine.triggers import MANUALS, TRIGGERS
-from iomine.triggers.model import Snippet
-from iomine.units import counted, human_seconds
+from iomine.report.causes import likeliest
+from iomine.triggers import MANUALS
+from iomine.units import core_hours, counted, human_seconds, percent
 from iomine.views.answers import Row
 
 # Of more signs of one cause, users of a project, applications or improvements only the number is given.
@@ -40,7 +38,6 @@ ABOUT_UNEXPLAINED: Final = (
     "The servers' counters show the usual speed, and Darshan shows that the programs did what they did before. The network and "
     "the nodes are not checked. These runs are not counted above. If this goes on, ask the operators."
 )
-_PYTHON: Final = "python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +152,6 @@ def _says(sign: Sign, details: Mapping[str, Row]) -> str:
 
 def _and_more(count: int, what: str) -> list[str]:
     return [f"And {counted(count, f'more {what}')}."] if count > 0 else []
-
-
-def likeliest(code: str, row: Row) -> Snippet | None:
-    """The program of a trigger that suits a run best: with HDF5 where that is used, in Python for Python, otherwise the first."""
-    snippets = TRIGGERS[code].snippets if code in TRIGGERS else ()
-    is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
-
-    def fitness(snippet: Snippet) -> tuple[bool, bool]:
-        uses_hdf5 = "h5py" in snippet.code or "H5" in snippet.code
-        return uses_hdf5 == bool(row["has_hdf5"]), (snippet.language == _PYTHON) == is_python
-
-    if not snippets:
-        return None
-    # A shell's few lines suit any program, and stand first where they are all that is needed.
-    if snippets[0].language == "shell":
-        return snippets[0]
-    return max(snippets, key=fitness)
 
 
 def better_text(better: Better, mailed: date | None, kind: Kind) -> str:

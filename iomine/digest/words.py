@@ -30,10 +30,6 @@ _CODE_COLUMNS: Final = COLUMNS - 4
 _HANGING: Final = " " * 8
 # How a line goes on in the next one, where a bracket that is open does not say so.
 _GOES_ON: Final = {"fortran": " &", "shell": " \\"}
-_HUNDRED: Final = 100
-_TENTH: Final = 0.1
-_HOUR_SECONDS: Final = 3600
-_LEAST_HOURS: Final = 0.01
 
 
 def name(text: object, most: int = _MOST_NAME) -> str:
@@ -106,22 +102,6 @@ def _folded_line(line: str, goes_on: str) -> str:
         break_on_hyphens=False,
     )
     return f"{goes_on}\n".join(parts)
-
-
-def core_hours(core_seconds: float | None) -> str:
-    """Core-hours in about three digits, with their unit."""
-    if core_seconds is None:
-        return "a cost that is not known"
-    hours = core_seconds / _HOUR_SECONDS
-    if hours < _LEAST_HOURS:
-        return f"less than {_LEAST_HOURS} core-hours"
-    shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
-    return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
-
-
-def percent(ratio: float) -> str:
-    """A ratio in percent: two digits at least, and none where it is nothing."""
-    return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
 
 
 def day(night: date) -> str:

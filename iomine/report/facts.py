@@ -75,6 +75,7 @@ class Facts:
         not_applicable: verdicts on what the log did nothing of, as `notes`.
         weather: the system state's verdict, from `job_weather`.
         modules: its modules.
+        time_kinds: what its I/O time went into, most first.
         layers: totals by layer.
         sizes: numbers of requests by size, by layer.
         files: files that took most time, each with the totals of all.
@@ -90,6 +91,7 @@ class Facts:
         hints: metadata entries.
         history: runs of its lineage up to this one.
         grid: when which ranks moved how much.
+        lifelines: where there is no grid, when files were opened, read, written and closed, in the order of time.
     """
 
     log: Row
@@ -100,6 +102,7 @@ class Facts:
     not_applicable: Rows = field(default_factory=list)
     weather: Row = field(default_factory=lambda: dict.fromkeys(_SYSTEM_STATE))
     modules: Rows = field(default_factory=list)
+    time_kinds: Rows = field(default_factory=list)
     layers: Rows = field(default_factory=list)
     sizes: Rows = field(default_factory=list)
     files: Rows = field(default_factory=list)
@@ -115,6 +118,7 @@ class Facts:
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     grid: Grid | None = None
+    lifelines: Rows = field(default_factory=list)
 
     def unknown_by_reason(self) -> list[tuple[str, Rows]]:
         """What this log lacks, and the questions that stay open for it; first what would answer most."""
@@ -160,15 +164,14 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
         of_log.sizes = [_sized(row) for row in of_log.sizes]
     _add_verdicts(facts, rows)
     _add_jobs(facts, ask, {"cluster": cluster} | history)
-    for log_id, grid in _grids(ask(question("report/grid"), wanted)):
-        facts[log_id].grid = grid
+    _add_pictures(facts, places, ask)
     yield from (facts[place.log_id] for place in places if place.log_id in facts)
 
 
 # Questions of which the answers are rows of a log.
 _LISTS: Final = (
-    *("modules", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing", "own_bursts"),
-    *("ways", "hints"),
+    *("modules", "time_kinds", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing"),
+    *("own_bursts", "ways", "hints"),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
@@ -200,6 +203,15 @@ def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
     for row in rows_of(answer):
         found[row[key]].append(row)
     return found
+
+
+def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask) -> None:
+    known = [place for place in places if place.log_id in facts]
+    for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
+        facts[log_id].grid = grid
+    if without := [place for place in known if facts[place.log_id].grid is None]:
+        for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
+            facts[log_id].lifelines = lines
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:

@@ -9,6 +9,7 @@ import base64
 import datetime as dt
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
@@ -20,10 +21,11 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer, forwarding
+from iomine.report.causes import causes_of, core_time, first_sentence, likeliest, summary
 from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
-from iomine.report.pictures import PARTS, bar, class_color, class_strip, parts_bar, run_picture, tenths
+from iomine.report.pictures import PARTS, bar, class_color, class_strip, lifelines_picture, parts_bar, run_picture, tenths
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
@@ -31,12 +33,13 @@ from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
-from iomine.units import counted, fine_seconds, human_bytes, ost_name, visible
+from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
 from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"
 _CUT: Final = 110
+_CODE: Final = re.compile("`([^`]+)`")
 # What is longer is whole in the JSON only.
 _WHOLE: Final = 1000
 _NOT_YOU: Final = {
@@ -59,7 +62,6 @@ _SIZES: Final = {
 }
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
-_TENTH: Final = 0.1
 _HUNDRED: Final = 100
 LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
 
@@ -196,8 +198,9 @@ def plain(text: object, most: int = _CUT) -> str:
 
 
 def sentence(text: str | None) -> Markup:
-    """A sentence that may hold names from a log."""
-    return Markup("<bdi>{}</bdi>").format(plain(text or "", _WHOLE))
+    """A sentence that may hold names from a log; what stands between backticks is shown as code."""
+    escaped = Markup("<bdi>{}</bdi>").format(plain(text or "", _WHOLE))
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))  # noqa: S704  what is escaped, and tags of ours
 
 
 def _bytes(count: float | None) -> str:
@@ -221,9 +224,7 @@ def _counted(count: int | None, what: str) -> str:
 
 
 def _percent(ratio: float | None) -> str:
-    if ratio is None:
-        return _NONE
-    return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
+    return _NONE if ratio is None else percent(ratio)
 
 
 def _moment(at: dt.datetime | None) -> str:
@@ -245,15 +246,19 @@ def _view(facts: Facts) -> dict[str, Any]:
     log, job = facts.log, facts.job
     nodes = job["node_count"]
     modules = {row["module"]: row for row in facts.modules}
+    uses = {"app": log["app"], "application": log["application"], "has_hdf5": bool({"H5F", "H5D"} & modules.keys())}
+    causes = causes_of([_finding(finding, uses) for finding in facts.findings], log["run_core_seconds"])
+    unknown = facts.unknown_by_reason()
     return {
         "log": log,
         "job": job,
-        "node_hours": nodes * log["run_seconds"] / 3600 if nodes and log["run_seconds"] else None,
-        "core_hours": log["run_core_seconds"] / 3600 if log["run_core_seconds"] else None,
+        "nodes": nodes or log["host_count"],
         **charged(facts.findings, log["run_core_seconds"]),
-        "findings": [_finding(finding, log["run_core_seconds"]) for finding in facts.findings],
+        "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
+        "causes": [cause for cause in causes if not cause.is_small],
+        "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "unknown": facts.unknown_by_reason(),
+        "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
         "system_state": facts.weather,
@@ -278,13 +283,11 @@ def charged(findings: Rows, run_core_seconds: float | None) -> Row:
     return {"charged": total, "charged_ratio": total / run_core_seconds if total is not None and run_core_seconds else None}
 
 
-def _finding(verdict: Row, run_core_seconds: float | None) -> Row:
-    cost = verdict["cost_core_seconds"]
+def _finding(verdict: Row, uses: Row) -> Row:
     trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
     return verdict | {
-        "cost_ratio": cost / run_core_seconds if cost is not None and run_core_seconds else None,
         "numbers": _numbers(trigger, verdict) if trigger else [],
-        "snippets": trigger.snippets if trigger else (),
+        "snippet": likeliest(verdict["code"], uses),
     }
 
 
@@ -340,6 +343,8 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "plain": plain,
     "sentence": sentence,
     "bytes": _bytes,
+    "first_sentence": first_sentence,
+    "layer_name": lambda layer: LAYERS.get(layer, layer),
     "ost": ost_name,
     "seconds": _seconds,
     "count": _count,
@@ -353,6 +358,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
 _GLOBALS: Final[dict[str, object]] = {
     "again": again,
     "bar": bar,
+    "core_time": core_time,
     "class_color": class_color,
     "class_strip": class_strip,
     "fidelity_words": FIDELITY_WORDS,
@@ -366,6 +372,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,
+    "lifelines_picture": lifelines_picture,
     "triggers_page": TRIGGERS_PAGE,
     "version": __version__,
     "dash": _NONE,

@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from iomine.report.facts import Grid
-from iomine.units import counted, fine_seconds, human_bytes, human_seconds
+from iomine.units import counted, fine_seconds, human_bytes, human_seconds, visible
 from iomine.views.answers import Row
 
 _WIDTH: Final = 960
@@ -29,6 +29,9 @@ _GAP: Final = 30
 _LANE: Final = 36
 _LANE_HEIGHT: Final = 14
 _LEAST_MARK: Final = 1.5
+# How high a file's lane is, and how many signs of its name are shown beside it.
+_LIFELINE: Final = 16
+_SHORT_NAME: Final = 12
 # Classes of a direction that have a colour of their own; the next have these again, in lanes of their own.
 _COLORS: Final = 3
 # Parts of a class's time, as its rows have them.
@@ -193,6 +196,54 @@ def class_strip(classes: Sequence[Row], phases: Sequence[Row], run_seconds: floa
     return Markup(  # noqa: S704  numbers and words of ours
         f'<svg class="run strip" viewBox="0 0 {_WIDTH} {top + 24}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
     )
+
+
+def lifelines_picture(lines: Sequence[Row], seconds: float) -> Markup:
+    """Files by time: a line from the first open to the last close, and bars from the first read or write to the last.
+
+    Args:
+        lines: rows of `report/lifelines`.
+        seconds: how long the run took; what lies beyond is drawn at its end.
+    """
+    scale = (_WIDTH - _LEFT - _RIGHT) / seconds
+    parts: list[str] = []
+    for number, row in enumerate(lines):
+        parts += _lifeline(row, 4 + number * _LIFELINE, scale)
+    bottom = 4 + len(lines) * _LIFELINE
+    parts += _time_axis(seconds, bottom)
+    label = f"When {counted(len(lines), 'file')} were opened, read, written and closed; the table below has the same."
+    return Markup(  # noqa: S704  what is escaped, and numbers and words of ours
+        f'<svg class="run lives" viewBox="0 0 {_WIDTH} {bottom + 24}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    )
+
+
+def _lifeline(row: Row, top: float, scale: float) -> list[str]:
+    def span(name: str) -> tuple[float, float] | None:
+        start, end = row[f"{name}_start_seconds"], row[f"{name}_end_seconds"]
+        if start is None and end is None:
+            return None
+        first, last = (min(max((end if at is None else at), 0.0) * scale, _WIDTH - _LEFT - _RIGHT) for at in (start, end))
+        return min(first, last), max(first, last)
+
+    known = {name: found for name in ("read", "write") if (found := span(name))}
+    opened, closed = row["open_start_seconds"], row["close_end_seconds"]
+    ends = [at * scale for at in (opened, closed) if at is not None] + [at for found in known.values() for at in found]
+    first, last = (min(max(at, 0.0), _WIDTH - _LEFT - _RIGHT) for at in (min(ends), max(ends)))
+    path = visible(row["path"] or "a file without a name")
+    short = path.rsplit("/", 1)[-1]
+    short = short if len(short) <= _SHORT_NAME else f"…{short[1 - _SHORT_NAME :]}"
+    half = (_LIFELINE - 4) / 2
+    bars = [
+        f'<rect class="{name}" x="{_LEFT + start:.1f}" y="{top + place * half:.1f}" width="{max(_LEAST_MARK, end - start):.1f}" '
+        f'height="{half:.1f}"/>'
+        for place, (name, (start, end)) in enumerate(known.items())
+    ]
+    return [
+        f"<g><title>{escape(path)}</title>",
+        f'<path d="M{_LEFT + first:.1f} {top + half}h{max(_LEAST_MARK, last - first):.1f}"/>',
+        *bars,
+        f'<text x="{_LEFT - 6}" y="{top + half + 4}" text-anchor="end">{escape(short)}</text></g>',
+    ]
 
 
 def class_color(classes: Sequence[Row]) -> dict[int, str]:

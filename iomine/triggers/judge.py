@@ -5,7 +5,7 @@ Whatever enters the statement is a trigger's own name, checked by the model, or 
 
 import datetime as dt
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 import pyarrow as pa
 
@@ -62,35 +62,96 @@ def judge_sql(
     sources += [
         f"held_{view} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})" for view, group in views.items()
     ]
-    columns = ", ".join(("cluster", "night", *table("verdict").columns))
+    # What has no cost is a cause of its own.
+    named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
+    columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
     arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
-    sources.append(f"charged AS ({charged_sql(triggers, _source('cost_claim', {'cost_claim'} if computed else ()), where)})")
-    statement = f"SELECT {columns} FROM (\n{arms}\n) LEFT JOIN charged USING (cluster, night, log_id, code)"  # noqa: S608
+    claims = _source("cost_claim", {"cost_claim"} if computed else ())
+    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES]
+    keys = "cluster, night, log_id, code"
+    statement = f"SELECT {columns} FROM (\n{arms}\n) LEFT JOIN charged USING ({keys}) LEFT JOIN cause USING ({keys})"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
 
-def charged_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
-    """What each finding adds to the sum of costs of its log.
+# Costs may be about the same requests, so of each group of claims only the highest counts among those that have a finding.
+# In order, since the same floats added up in another order give another last digit.
+CHARGED: Final = """charged AS (
+    SELECT cluster, night, log_id, code, SUM(claim_core_seconds ORDER BY claim_core_seconds) AS charged_core_seconds
+    FROM (
+        FROM claimed
+        QUALIFY row_number() OVER
+            (PARTITION BY cluster, night, log_id, claim_group ORDER BY claim_core_seconds DESC, cost_name, code) = 1
+    )
+    GROUP BY ALL
+)"""
+# Of the time that a finding is about, the share that another must be about too if both are to be one cause.
+SAME_CAUSE_RATIO: Final = 0.8
+# Findings that are about much the same time are one cause. It is called by a finding of level high that is about at least half
+# of it, where there is one, since that says more than the costliest.
+CAUSES: Final = (
+    """weighed AS (
+    SELECT cluster, night, log_id, code, any_value(level) AS level, SUM(claim_core_seconds ORDER BY claim_core_seconds) AS weight
+    FROM claimed
+    GROUP BY ALL
+)""",
+    """shared AS (
+    SELECT
+        one.cluster, one.night, one.log_id, one.code, other.code AS other_code,
+        LEAST(one.claim_core_seconds, other.claim_core_seconds) AS both_seconds
+    FROM claimed AS one
+    JOIN claimed AS other USING (cluster, night, log_id, claim_group)
+    WHERE one.code <> other.code
+)""",
+    f"""beneath AS (
+    SELECT cluster, night, log_id, code, arg_max(other_code, other.weight ORDER BY other_code) AS other_code
+    FROM (
+        SELECT cluster, night, log_id, code, other_code, SUM(both_seconds ORDER BY both_seconds) AS shared_core_seconds
+        FROM shared
+        GROUP BY ALL
+    )
+    JOIN weighed AS one USING (cluster, night, log_id, code)
+    JOIN (SELECT * RENAME (code AS other_code) FROM weighed) AS other USING (cluster, night, log_id, other_code)
+    WHERE shared_core_seconds >= {SAME_CAUSE_RATIO} * one.weight AND (other.weight, code) > (one.weight, other_code)
+    GROUP BY cluster, night, log_id, code
+)""",  # noqa: S608  a number of ours
+    # What is about much the same time as the costliest may itself be beneath another, seldom more than once.
+    """rooted AS (
+    SELECT weighed.*, coalesce(third.other_code, second.other_code, first.other_code, weighed.code) AS root_code
+    FROM weighed
+    LEFT JOIN beneath AS first USING (cluster, night, log_id, code)
+    LEFT JOIN beneath AS second
+        ON second.cluster = first.cluster AND second.night = first.night AND second.log_id = first.log_id
+        AND second.code = first.other_code
+    LEFT JOIN beneath AS third
+        ON third.cluster = second.cluster AND third.night = second.night AND third.log_id = second.log_id
+        AND third.code = second.other_code
+)""",
+    """cause AS (
+    SELECT
+        cluster, night, log_id, code, first_value(code) OVER (
+            PARTITION BY cluster, night, log_id, root_code
+            ORDER BY 2 * weight < heaviest, level <> 'high', weight DESC, code
+        ) AS cause_code
+    FROM (SELECT *, MAX(weight) OVER (PARTITION BY cluster, night, log_id, root_code) AS heaviest FROM rooted)
+)""",
+)
 
-    Costs may be about the same requests, so of each group of claims only the highest counts among those that have a finding.
-    """
+
+def claimed_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
+    """What each finding claims of its log's time."""
     findings = [
-        f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name "  # noqa: S608
+        f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name, "  # noqa: S608
+        f"{_level_sql(trigger)} AS level "
         f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view}) WHERE {_is_finding_sql(trigger)}"
         for trigger in triggers
         if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in FINDING_LEVELS
-    ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name FROM judged_log WHERE false"]
-    highest = (
-        "SELECT cluster, night, log_id, code, claim_core_seconds "  # noqa: S608
+    ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name, '' AS level FROM judged_log WHERE false"]
+    return (
+        "SELECT cluster, night, log_id, code, level, cost_name, claim_group, claim_core_seconds "  # noqa: S608
         f"FROM ({' UNION ALL '.join(findings)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
         # Where the I/O time of a log is not known, neither is what part of it they cost.
-        "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id) "
-        "QUALIFY row_number() OVER "
-        "(PARTITION BY cluster, night, log_id, claim_group ORDER BY claim_core_seconds DESC, cost_name, code) = 1"
+        "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id)"
     )
-    # In order, since the same floats added up in another order give another last digit.
-    total = "SUM(claim_core_seconds ORDER BY claim_core_seconds)"
-    return f"SELECT cluster, night, log_id, code, {total} AS charged_core_seconds FROM ({highest}) GROUP BY ALL"  # noqa: S608
 
 
 def _source(view: str, computed: Collection[str]) -> str:

@@ -24,7 +24,8 @@ VERDICT = Table(
     "What one trigger says of one log.",
     (
         *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version", "evidence"),
-        *("finding", "advice", "cost_core_seconds", "charged_core_seconds", "idle_core_seconds", "reason"),
+        *("finding", "advice", "cost_core_seconds", "charged_core_seconds", "idle_core_seconds", "cause_code"),
+        "reason",
     ),
     grain=("log_id", "ruleset", "code"),
 )

@@ -5,7 +5,7 @@
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
 SELECT log_id, code, level, state, value, bar, evidence, finding, advice, cost_core_seconds, charged_core_seconds,
-    idle_core_seconds, reason
+    idle_core_seconds, cause_code, reason
 FROM core.verdict
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id) AND ruleset = 'iomine' AND state <> 'clear'

@@ -67,7 +67,7 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
     findings = [
         {name: log[name] for name in ("cluster", "night", "log_id")}
         | {"code": code, "level": "warn", "cost_core_seconds": cost, "finding": "f", "advice": "a"}
-        | {"charged_core_seconds": charged(code, cost)}
+        | {"charged_core_seconds": charged(code, cost), "cause_code": cause(code)}
         for log in logs
         for code, cost in log["fired"].items()
     ]
@@ -94,6 +94,11 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
 def charged(code: str, cost: float | None) -> float | None:
     """What a finding adds to the sum; of large files all the requests are other findings' too."""
     return None if cost is None or code == "LUSTRE-101" else cost
+
+
+def cause(code: str) -> str:
+    """What is about reads has a cause of its own."""
+    return "POSIX-101" if code == "POSIX-101" else "POSIX-102"
 
 
 def recipient_of(run: Row, scope: Scope) -> str | None:
@@ -159,7 +164,7 @@ def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
             (one, other): len([run for run in codes[one] if run in codes[other]])
             for one in codes
             for other in codes
-            if one != other
+            if one != other and cause(one) == cause(other)
         }
         mine = [cause for cause in got.causes if (cause.cluster, cause.user, cause.application) == what]
         assert mine == causes_of(*what, [signs[what, code] for code in codes], together)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outline import HOSTILE
 
-from iomine.digest.words import COLUMNS, core_hours, finding_of, folded, marked, name, percent, span, unmarked, wrapped
+from iomine.digest.words import COLUMNS, finding_of, folded, marked, name, span, unmarked, wrapped
 from iomine.triggers import TRIGGERS
 from iomine.triggers.model import Snippet
-from iomine.units import counted
+from iomine.units import core_hours, counted, percent
 
 SNIPPETS = {snippet.code: snippet for trigger in TRIGGERS.values() for snippet in trigger.snippets}.values()
 PLACES = ("{{link:stop}}", "{{mailto:stop}}", "{{{link:stop}}}", "{{link:snooze:0123456789abcdef0123456789abcdef}}")

@@ -11,9 +11,10 @@ from mail_rows import plain_lines, read_html
 
 from iomine.digest.notices import METRICS, notices
 from iomine.digest.operator import operator_mail
-from iomine.digest.words import COLUMNS, core_hours, name, unmarked
+from iomine.digest.words import COLUMNS, name, unmarked
 from iomine.post.model import Mail
 from iomine.post.settings import Limit
+from iomine.units import core_hours
 from iomine.views.answers import Ask
 from iomine.views.query import ask as ask_views
 from iomine.views.questions import question

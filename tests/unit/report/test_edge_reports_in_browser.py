@@ -146,12 +146,12 @@ class _Tab:
 def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_path: Path) -> None:
     """Each has all sections, none of them empty, fits its window, and has no fault that a reader without eyes or mouse meets."""
     with _Tab(browser, _file(tmp_path, LOGS[kind]())) as tab:
-        sections = tab.locator("main > section").evaluate_all("all => all.map(each => [each.id, each.innerText.length])")
+        sections = tab.locator("main > section").evaluate_all("all => all.map(each => [each.id, each.textContent.length])")
         # Only a trace says who talks to whom.
         talks = ["talks"] if tab.locator(".radial").count() else []
         assert bool(talks) == (kind in TRACED_LOGS)
         rest = ["layers", "sizes", "files", "osts", "history", "unknown", "log"]
-        assert ["findings", "run", "model", "forwarding", "trace", *talks, *rest] == [id_ for id_, _ in sections]
+        assert ["run", "findings", "model", "forwarding", "trace", *talks, *rest] == [id_ for id_, _ in sections]
         assert all(length > 30 for _, length in sections)
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert [] == tab.evaluate(FAULTS)

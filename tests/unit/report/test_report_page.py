@@ -34,7 +34,7 @@ LOG = {
 VERDICT = {
     "log_id": LOG_ID, "ruleset": "iomine", "code": "POSIX-102", "level": "high", "state": "fired", "value": 0.5, "bar": 0.1,
     "trigger_version": "2", "evidence": "bins", "finding": "Half were small.", "advice": "Write more at once.",
-    "cost_core_seconds": 12.5,
+    "cost_core_seconds": 12.5, "charged_core_seconds": 12.5, "cause_code": "POSIX-102",
 }  # fmt: skip
 CLASS = {
     "log_id": LOG_ID, "layer": "mpiio", "phase_class": 1, "op": "write", "evidence": "trace", "access": "shared",
@@ -89,9 +89,9 @@ def posix(count: int, **columns: object) -> pa.Table:
 
 
 def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
-    """Not a word of Python's: a run of unknown length, on unknown nodes, has unknown rank-hours."""
+    """Not a word of Python's: how long a run took is not known."""
     text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
-    assert re.search(r"Rank-hours\s*\N{EN DASH}", text)
+    assert re.search(r"Ran for\s*\N{EN DASH}", text)
     assert "None" not in text
 
 
@@ -223,7 +223,7 @@ def test_io_model_of_a_hundred_classes_is_a_short_table_with_the_rest_counted(fa
 
 def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_of: Callable[..., Facts]) -> None:
     """The costliest finding is first, and each says what it found, what to change, its numbers and how it is done."""
-    cheap = VERDICT | {"code": "POSIX-101", "cost_core_seconds": 2.0, "finding": "Reads too."}
+    cheap = VERDICT | {"code": "POSIX-101", "cause_code": "POSIX-101", "charged_core_seconds": 3.0, "finding": "Reads too."}
     state = {
         "log_id": LOG_ID,
         "server_verdict": "system",
@@ -232,7 +232,7 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
     }
     metrics = {"log_id": LOG_ID, "small_write_ratio": 0.5, "small_write_count": 5000, "is_complete": True}
     html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[state], log_requests=[metrics]))
-    assert html.index('<article id="POSIX-102"') < html.index('<article id="POSIX-101"')
+    assert html.index('<div id="POSIX-102"') < html.index('<div id="POSIX-101"')
     outline = Outline(html)
     for said in (
         "Half were small.",

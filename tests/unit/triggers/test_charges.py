@@ -1,4 +1,4 @@
-"""The one sum of a log's costs: time that several findings are about is charged once."""
+"""The one sum of a log's costs: time that several findings are about is charged once; and which findings are one cause."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows_in import BY_NAME, stage
 
-from iomine.triggers.judge import charged_sql
+from iomine.triggers.judge import CAUSES, CHARGED, SAME_CAUSE_RATIO, claimed_sql
 from iomine.triggers.model import Above, Level, Trigger
 
 _KEYS: Final = {"cluster": "x", "night": "2024-04-18", "log_id": "a"}
@@ -25,13 +25,15 @@ _FILE: Final = st.fixed_dictionaries(
 )
 
 Claims = Mapping[tuple[int, str], Mapping[str, float]]
+Found = Mapping[str, tuple[float | None, str]]
 
 
 def _trigger(cost: str) -> Trigger:
     """Fires where its cost is a second or more."""
     code = f"{cost.split('_', maxsplit=1)[0].upper()}-{900 + _COSTS.index(cost)}"
     threshold = Above(cost, 0.5, why="A test's own.")
-    return Trigger(code, "log_requests", Level.HIGH, (threshold,), "It is slow.", "Change it.", (), cost=cost)
+    level = Level.HIGH if cost in _SHARES else Level.WARN
+    return Trigger(code, "log_requests", level, (threshold,), "It is slow.", "Change it.", (), cost=cost)
 
 
 def _by_hand(files: list[dict[str, float]]) -> Claims:
@@ -46,7 +48,8 @@ def _by_hand(files: list[dict[str, float]]) -> Claims:
     return claims
 
 
-def _charges(files: list[dict[str, float]], reported: set[str]) -> dict[str, float]:
+def _found(files: list[dict[str, float]], reported: set[str]) -> Found:
+    """What each finding is charged, and the cost by whose finding its cause is called."""
     given_rows = {
         "core.file_time": [
             _KEYS | {"file_id": number, "time_kind": kind, "kind_seconds": file[kind]}
@@ -65,10 +68,10 @@ def _charges(files: list[dict[str, float]], reported: set[str]) -> dict[str, flo
     }
     with stage(BY_NAME["feature.cost_claim"], given_rows) as con:
         con.execute(f"CREATE TABLE core.cost_claim AS {BY_NAME['feature.cost_claim'].sql}")
-        return _charged(con, reported)
+        return _judged(con, reported)
 
 
-def _charged(con: duckdb.DuckDBPyConnection, reported: set[str]) -> dict[str, float]:
+def _judged(con: duckdb.DuckDBPyConnection, reported: set[str]) -> Found:
     columns = ", ".join(f"{9.0 if cost in reported else 0.0}::DOUBLE AS {cost}" for cost in _COSTS)
     con.execute(
         "CREATE TABLE held_log_requests AS "
@@ -76,27 +79,53 @@ def _charged(con: duckdb.DuckDBPyConnection, reported: set[str]) -> dict[str, fl
     )
     con.execute("CREATE TABLE judged_log AS SELECT cluster, night, log_id, most_seconds FROM held_log_requests")
     triggers = {_trigger(cost).code: cost for cost in _COSTS}
-    rows = con.execute(charged_sql([_trigger(cost) for cost in _COSTS], "core.cost_claim", "")).fetchall()
-    return {triggers[code]: seconds for *_, code, seconds in rows}
+    claimed = f"claimed AS ({claimed_sql([_trigger(cost) for cost in _COSTS], 'core.cost_claim', '')})"
+    sources = ", ".join((claimed, CHARGED, *CAUSES))
+    rows = con.execute(f"WITH {sources} SELECT code, charged_core_seconds, cause_code FROM cause LEFT JOIN charged USING (code)")
+    return {triggers[code]: (seconds, triggers[cause]) for code, seconds, cause in rows.fetchall()}
+
+
+def _causes_by_hand(claims: Claims, reported: set[str]) -> dict[str, str]:
+    """By whose finding each cause is called."""
+    weights = {cost: sum(of_costs.get(cost, 0.0) for of_costs in claims.values()) for cost in reported}
+    order = sorted((cost for cost in reported if weights[cost]), key=lambda cost: (-weights[cost], _trigger(cost).code))
+    above: dict[str, str] = {}
+    for place, cost in enumerate(order):
+        for other in order[:place]:
+            both = sum(min(of_costs.get(cost, 0.0), of_costs.get(other, 0.0)) for of_costs in claims.values())
+            if both >= SAME_CAUSE_RATIO * weights[cost]:
+                above[cost] = above.get(other, other)
+                break
+    members = defaultdict(list)
+    for cost in order:
+        members[above.get(cost, cost)].append(cost)
+    called = {}
+    for root, costs in members.items():
+        large = [cost for cost in costs if 2 * weights[cost] >= weights[root]]
+        called |= dict.fromkeys(costs, next((cost for cost in large if cost in _SHARES), root))
+    return called
 
 
 # Each takes a second to plan.
 @settings(max_examples=25)
 @given(st.lists(_FILE, max_size=5), st.sets(st.sampled_from(_COSTS)))
-def test_charges_are_the_highest_claims(files: list[dict[str, float]], reported: set[str]) -> None:
+def test_charges_are_the_highest_claims_and_causes_share_them(files: list[dict[str, float]], reported: set[str]) -> None:
     """Of each file's time of one kind the highest claim among the findings is charged, and to that finding."""
     expected: dict[str, float] = defaultdict(float)
-    for of_costs in _by_hand(files).values():
+    by_hand = _by_hand(files)
+    for of_costs in by_hand.values():
         claims = {cost: seconds for cost, seconds in of_costs.items() if cost in reported and seconds}
         if claims:
             highest = max(claims.values())
             expected[min(cost for cost, seconds in claims.items() if seconds == highest)] += highest
-    got = _charges(files, reported)
+    found = _found(files, reported)
+    got = {cost: seconds for cost, (seconds, _) in found.items() if seconds is not None}
     assert dict(expected) == pytest.approx(got)
+    assert _causes_by_hand(by_hand, reported) == {cost: cause for cost, (_, cause) in found.items()}
     assert sum(got.values()) <= sum(file["read"] + file["write"] for file in files) + 1e-9
 
 
 def test_costs_of_no_finding_are_not_charged() -> None:
     """Without findings nothing is charged, however much is claimed."""
     file = {"read": 1.0, "write": 2.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
-    assert {} == _charges([file], set())
+    assert {} == _found([file], set())

@@ -1,0 +1,171 @@
+"""What is wrong with a run, cause by cause, and the whole of it in a sentence.
+
+Findings that are about much the same time are one cause (`cause_code` of the verdicts); its cost is what its findings add to the
+one sum of the log's costs, so costs of causes add up to that sum.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iomine.triggers import TRIGGERS
+from iomine.triggers.model import Snippet
+from iomine.units import core_hours, counted, human_seconds, percent
+from iomine.views.answers import Row, Rows
+
+# Of the run, what a cause must cost to be worth a place of its own.
+LEAST_RATIO: Final = 0.01
+_HOUR: Final = 3600
+_TEN: Final = 10
+_NUMBERS: Final = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+_SENTENCE: Final = re.compile(r"(?<=[.;:]) (?=[A-Za-z])")
+_PYTHON: Final = "python"
+# Of the I/O time, what is worth a word, and what leaves nothing else to say.
+_TENTH: Final = 0.1
+_NEARLY_ALL: Final = 0.9
+_KINDS: Final = {
+    "read": "reading",
+    "write": "writing",
+    "meta": "opens, stats and other metadata calls",
+    "waiting": "waiting in MPI-IO",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Findings of a log that are about much the same time.
+
+    Attributes:
+        lead: the finding by which it is called.
+        others: the other findings, the costliest first.
+        cost_core_seconds: what they add to the sum of the log's costs, 0 where others are charged for all of their time; None
+            where no cost is known.
+        cost_ratio: that as a share of the run, None where either is not known.
+        idle_core_seconds: for how long other ranks stood idle meanwhile, which is no part of the costs.
+        is_small: whether costs and idle time are known to be less than a hundredth of the run.
+    """
+
+    lead: Row
+    others: tuple[Row, ...]
+    cost_core_seconds: float | None
+    cost_ratio: float | None
+    idle_core_seconds: float
+    is_small: bool
+
+
+def causes_of(findings: Rows, run_core_seconds: float | None) -> list[Cause]:
+    """The causes of a log's findings, the costliest first.
+
+    Args:
+        findings: the costliest first, each with `cause_code`.
+        run_core_seconds: what the run took in all, None where that is not known.
+    """
+    by_cause: dict[str, Rows] = {}
+    for finding in findings:
+        by_cause.setdefault(finding["cause_code"] or finding["code"], []).append(finding)
+    causes = [_cause(code, signs, run_core_seconds) for code, signs in by_cause.items()]
+    return sorted(causes, key=lambda cause: -((cause.cost_core_seconds or 0.0) + cause.idle_core_seconds))
+
+
+def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
+    lead = next((sign for sign in signs if sign["code"] == code), signs[0])
+    known = [sign["charged_core_seconds"] for sign in signs if sign["charged_core_seconds"] is not None]
+    # What is known to cost something and adds nothing is about time that costlier causes are charged for.
+    is_counted = any(sign["cost_core_seconds"] is not None for sign in signs)
+    cost = sum(known) if known else 0.0 if is_counted else None
+    idle = max(sign["idle_core_seconds"] or 0.0 for sign in signs)
+    ratio = cost / run_core_seconds if cost is not None and run_core_seconds else None
+    is_small = ratio is not None and ratio + idle / (run_core_seconds or 1.0) < LEAST_RATIO
+    return Cause(lead, tuple(sign for sign in signs if sign is not lead), cost, ratio, idle, is_small)
+
+
+def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
+    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-seconds."""
+    if core_seconds is None:
+        return "cost not known"
+    if (run_core_seconds or 0.0) >= _HOUR:
+        return core_hours(core_seconds)
+    return f"{core_seconds:,.0f} core-seconds" if core_seconds >= _TEN or not core_seconds else f"{core_seconds:.2g} core-seconds"
+
+
+def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown_count: int) -> list[str]:
+    """The whole of a run in one to three sentences: what its time went into, and what could be had back.
+
+    Args:
+        log: its row of `logs`.
+        kinds: what its I/O time went into, most first.
+        causes: the costliest first.
+        unknown_count: questions that could not be answered.
+    """
+    return [*_share(log, kinds), *_slowest(log), _outcome(log["run_core_seconds"], causes, unknown_count)]
+
+
+def _share(log: Row, kinds: Rows) -> list[str]:
+    ratio = log["io_ratio"]
+    if ratio is None:
+        return ["How much of the run went into I/O is not known."]
+    if not ratio:
+        return ["The run did no I/O that took time."]
+    whole = sum(row["kind_core_seconds"] for row in kinds)
+    known = [(row["kind_core_seconds"] / whole, _KINDS[row["time_kind"]]) for row in kinds if whole]
+    most = [f"{percent(part)} into {what}" for part, what in known if part >= _TENTH][:2]
+    if known and known[0][0] >= _NEARLY_ALL:
+        return [f"{_begun(ratio)} went into {known[0][1]}."]
+    parts = f"; of that, {' and '.join(most)}" if most else ""
+    return [f"{_begun(ratio)} went into I/O{parts}."]
+
+
+def _slowest(log: Row) -> list[str]:
+    """A rank that was in I/O for much longer than the others, which may have waited for it."""
+    seconds, run, ratio = log["slowest_rank_io_seconds"], log["run_seconds"], log["io_ratio"]
+    if not seconds or not run or ratio is None or seconds / run < max(_TENTH, 2 * ratio):
+        return []
+    rank = log["slowest_rank"]
+    which = "One rank" if rank is None or rank < 0 else f"Rank {rank:,}"
+    return [f"{which} was in I/O for {human_seconds(min(seconds, run))} of {human_seconds(run)}."]
+
+
+def _begun(ratio: float) -> str:
+    return "Less than 1% of the run" if ratio < LEAST_RATIO else f"{percent(ratio)} of the run"
+
+
+def _outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_count: int) -> str:
+    large = [cause for cause in causes if not cause.is_small]
+    if not large:
+        nothing = "Nothing that costs 1% of the run was found wrong" if causes else "Nothing was found wrong"
+        left = f"; {counted(unknown_count, 'question')} could not be answered" if unknown_count else ""
+        return f"{nothing}{left}."
+    lost = sum(cause.cost_core_seconds or 0.0 for cause in large)
+    idle = max(cause.idle_core_seconds for cause in large)
+    changes = f"{_NUMBERS.get(len(large), len(large))} change{'s' if len(large) > 1 else ''}"
+    if not lost and not idle:
+        return f"{changes} would help."
+    stood = f", and {core_time(idle, run_core_seconds)} in which other ranks stood idle" if idle > lost else ""
+    given, whole = (
+        core_time(seconds, run_core_seconds) for seconds in (lost, sum(cause.cost_core_seconds or 0.0 for cause in causes))
+    )
+    of = "" if given == whole else f" of {whole}"
+    return f"{changes} could give back up to {given}{of}{stood}."
+
+
+def first_sentence(text: str | None) -> str:
+    """The beginning of an advice, up to its first full stop or semicolon."""
+    return _SENTENCE.split(text or "", maxsplit=1)[0].rstrip(".;") + "." if text else ""
+
+
+def likeliest(code: str, row: Row) -> Snippet | None:
+    """The program of a trigger that suits a run best: with HDF5 where that is used, in Python for Python, otherwise the first."""
+    snippets = TRIGGERS[code].snippets if code in TRIGGERS else ()
+    is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
+
+    def fitness(snippet: Snippet) -> tuple[bool, bool]:
+        uses_hdf5 = "h5py" in snippet.code or "H5" in snippet.code
+        return uses_hdf5 == bool(row["has_hdf5"]), (snippet.language == _PYTHON) == is_python
+
+    if not snippets:
+        return None
+    # A shell's few lines suit any program, and stand first where they are all that is needed.
+    if snippets[0].language == "shell":
+        return snippets[0]
+    return max(snippets, key=fitness)

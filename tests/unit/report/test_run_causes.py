@@ -1,0 +1,149 @@
+"""What a report says of the whole run, and how its findings are grouped."""
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, summary
+from iomine.report.pictures import lifelines_picture
+
+Row = dict[str, Any]
+_CODES = ("A-101", "A-102", "B-101", "C-101", "C-201")
+_COST = st.one_of(st.none(), st.integers(0, 400).map(float))
+
+
+def finding(
+    code: str, cause: str | None = None, charged: float | None = 1.0, cost: float | None = 1.0, idle: float | None = None
+) -> Row:
+    return {
+        "code": code,
+        "cause_code": cause,
+        "charged_core_seconds": charged,
+        "cost_core_seconds": cost,
+        "idle_core_seconds": idle,
+    }
+
+
+def run(**given_columns: Any) -> Row:
+    usual = {"io_ratio": 0.5, "run_seconds": 100.0, "run_core_seconds": 400.0, "slowest_rank": 3, "slowest_rank_io_seconds": 60.0}
+    return usual | given_columns
+
+
+@given(
+    st.lists(
+        st.builds(finding, st.sampled_from(_CODES), st.sampled_from([None, *_CODES]), _COST, _COST, _COST),
+        unique_by=lambda each: each["code"],
+    ),
+    st.sampled_from([None, 400.0, 40_000.0]),
+)
+def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whole: float | None) -> None:
+    """The sum over causes is the sum over findings; the costliest comes first, and small is what is below a hundredth."""
+    causes = causes_of(findings, whole)
+    assert sorted(each["code"] for each in findings) == sorted(
+        each["code"] for cause in causes for each in (cause.lead, *cause.others)
+    )
+    charged = [each["charged_core_seconds"] for each in findings if each["charged_core_seconds"] is not None]
+    assert sum(charged) == sum(cause.cost_core_seconds or 0.0 for cause in causes)
+    lost = [(cause.cost_core_seconds or 0.0) + cause.idle_core_seconds for cause in causes]
+    assert lost == sorted(lost, reverse=True)
+    for cause, each in zip(causes, lost, strict=True):
+        is_known = whole is not None and cause.cost_core_seconds is not None
+        assert cause.is_small == (is_known and each / (whole or 1.0) < LEAST_RATIO)
+        signs = (cause.lead, *cause.others)
+        named = [sign for sign in signs if sign["code"] == sign["cause_code"]]
+        assert cause.lead["code"] == (cause.lead["cause_code"] or cause.lead["code"]) or not named
+
+
+@pytest.mark.parametrize(
+    ("log", "kinds", "charged", "says"),
+    [
+        (
+            run(),
+            {"write": 190.0, "meta": 10.0},
+            [40.0],
+            ["50% of the run went into writing.", "One change could give back up to 40 core-seconds."],
+        ),
+        (
+            run(),
+            {"waiting": 120.0, "read": 70.0, "meta": 10.0},
+            [40.0, 20.0, 1.0],
+            [
+                "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
+                "Two changes could give back up to 60 core-seconds of 61 core-seconds.",
+            ],
+        ),
+        (
+            run(io_ratio=0.001, slowest_rank_io_seconds=0.1),
+            {"read": 1.0},
+            [],
+            ["Less than 1% of the run went into reading.", "Nothing was found wrong; 2 questions could not be answered."],
+        ),
+        (run(io_ratio=None), {}, [None], ["How much of the run went into I/O is not known.", "One change would help."]),
+        (
+            run(io_ratio=0.0, slowest_rank_io_seconds=None),
+            {},
+            [0.5],
+            [
+                "The run did no I/O that took time.",
+                "Nothing that costs 1% of the run was found wrong; 2 questions could not be answered.",
+            ],
+        ),
+    ],
+    ids=["one cause", "three causes", "nothing wrong", "nothing known", "small"],
+)
+def test_the_whole_of_a_run_is_said_in_two_sentences(
+    log: Row, kinds: dict[str, float], charged: list[float | None], says: list[str]
+) -> None:
+    """What the time went into, and what could be had back."""
+    rows = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in kinds.items()]
+    findings = [finding(code, charged=cost, cost=cost) for code, cost in zip(_CODES, charged, strict=False)]
+    assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), 2)
+
+
+def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
+    """Where one rank was in I/O for much longer than all on average; time in which others stood idle comes on top."""
+    log = run(io_ratio=0.04, slowest_rank_io_seconds=99.0, run_core_seconds=72_000.0)
+    causes = causes_of([finding("A-101", charged=3600.0, idle=36_000.0)], 72_000.0)
+    assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, 0)[1:] == [
+        "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
+        "One change could give back up to 1 core-hour, and 10 core-hours in which other ranks stood idle.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("advice", "first"),
+    [
+        ("Report OST 14 (OST000e) to the support desk; it is slow.", "Report OST 14 (OST000e) to the support desk."),
+        ("Read /a/b.nc in larger pieces. Least effort: a buffer.", "Read /a/b.nc in larger pieces."),
+        ("Write more.", "Write more."),
+        (None, ""),
+    ],
+)
+def test_advice_begins_with_what_to_do(advice: str | None, first: str) -> None:
+    """The first sentence stands beside the cause; a dot within a name ends none."""
+    assert first == first_sentence(advice)
+
+
+def test_lifelines_lie_within_the_picture_whatever_their_times() -> None:
+    """Bars begin and end within the run, also where a log has times before it or beyond; names are text."""
+    line = {f"{name}_{end}_seconds": None for name in ("open", "close", "read", "write") for end in ("start", "end")}
+    written = {"open_start_seconds": 1.0, "close_end_seconds": 9.0, "write_start_seconds": 2.0, "write_end_seconds": 5.0}
+    lines = [
+        line | written | {"path": "/s/<b>out"},
+        line | {"path": None, "read_start_seconds": -5.0, "read_end_seconds": 1e300},
+        line | {"path": "x", "close_end_seconds": 1e9},
+    ]
+    svg = str(lifelines_picture(lines, 10.0))
+    assert "&lt;b&gt;out" in svg
+    assert "<b>" not in svg
+    spans = [
+        (float(left), float(width))
+        for left, width in re.findall(r'<rect class="\w+" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)
+    ]
+    assert 2 == len(spans)
+    scale = (960 - 84 - 12) / 10
+    assert spans[0] == pytest.approx((84 + 2 * scale, 3 * scale), abs=0.06)
+    assert spans[1] == pytest.approx((84, 10 * scale), abs=0.06)
