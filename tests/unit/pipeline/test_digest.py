@@ -116,6 +116,7 @@ def test_nothing_is_mailed_twice(site: Path, tmp_path: Path):
             file.unlink()
 
 
+@pytest.mark.proof
 def test_signed_links_open_reports_without_a_login(site: Path, tmp_path: Path, facility: Facility):
     """Where the site says so, a mail's link opens its one report; a dry run makes no key, and without a server there is none."""
     access = site / "access.toml"

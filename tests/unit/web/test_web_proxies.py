@@ -116,6 +116,7 @@ def login(user: str) -> dict[str, str]:
     return {"Authorization": f"Basic {base64.b64encode(f'{user}:secret'.encode()).decode()}"}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", ["nginx", "apache2"])
 def test_example_runs(site, name):
     """Who logs in is who they are, whatever the browser says; links of mails need no login, and their buttons work."""
