@@ -22,6 +22,7 @@ from iomine.pipeline.site.fabric import FabricSettings
 from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, Retention, perishable
 from iomine.pipeline.site.views import ViewSettings
 from iomine.pipeline.workers.slurm import SlurmSite
+from iomine.post.access import AccessSettings
 from iomine.post.settings import Settings
 from iomine.schema import TABLES, field
 from iomine.settings import SiteSettings
@@ -36,6 +37,7 @@ _TRIGGERS: Final = _HERE / "triggers"
 _BEGIN, _END = "<!-- Made by docs/make.py: {} -->\n", "<!-- End -->\n"
 # Pages that take minutes, by the command that writes each. They need the logs in ../shared/data, or a browser.
 SLOW: Final = {
+    "access_routes.md": "tests/access_walk.py",
     "advice_truth.md": "tests/advice_truth.py",
     "blame_truth.md": "tests/blame_truth.py",
     "circle.md": "tests/radial_views.py",
@@ -87,6 +89,12 @@ _DIGEST: Final = """\
 # Copy this file into the warehouse, as digest.toml, and take the # away from each value that is to differ from what stands
 # here. docs/digest.md says what comes of it.
 """
+_ACCESS: Final = """\
+# Who sees what in `iomine serve`. Written by docs/make.py.
+#
+# Copy this file into the warehouse, as access.toml, and take the # away from each value that is to differ from what stands
+# here. With this file, who is not known sees nothing. docs/access.md says how users are known, and what each sees.
+"""
 _RETENTION: Final = """\
 # Days for which a site keeps the rows of a table, counted back from the newest night. Written by docs/make.py.
 #
@@ -114,6 +122,7 @@ def pages() -> dict[Path, str]:
         _HERE.parent / "deploy" / "slurm" / "slurm.toml": _SLURM + _site_settings(SlurmSite),
         _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
         _HERE.parent / "deploy" / "fabric.toml": _FABRIC + _site_settings(FabricSettings),
+        _HERE.parent / "deploy" / "access.toml": _ACCESS + _site_settings(AccessSettings),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 

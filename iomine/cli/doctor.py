@@ -171,9 +171,11 @@ def _settings(warehouse: Path) -> Iterator[Check]:
     from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
     from iomine.pipeline.site.views import VIEWS_FILE, site_views
     from iomine.pipeline.site.zones import site_zone
+    from iomine.post.access import ACCESS_FILE, site_access
 
     folder = Folder(warehouse)
     readers: dict[str, Callable[[], object]] = {
+        ACCESS_FILE: partial(site_access, warehouse),
         THRESHOLDS_FILE: partial(site_triggers, folder),
         OLD_FILE: partial(site_triggers, folder),
         "digest.toml": partial(site_settings, warehouse),

@@ -1,6 +1,6 @@
 """What a mail says, sentence by sentence; both its parts are made of these."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -47,15 +47,20 @@ class Links:
     Attributes:
         site: the address below which they are, None where they are files only.
         reports: their folder.
+        signed: a token for a user's log by which its report opens without a login; None where reports need one, or none do.
     """
 
     site: str | None
     reports: Path
+    signed: Callable[[str, str], str] | None = None
 
-    def report(self, log_id: str, code: str) -> str:
-        """The address of a finding in a log's report."""
+    def report(self, user: str, log_id: str, code: str) -> str:
+        """The address of a finding in the report of a user's log."""
         page = f"{quote(log_id, safe='')}.html#{quote(code, safe='')}"
-        return f"{self.site.rstrip('/')}/reports/{page}" if self.site else f"{self.reports}/{page}"
+        if not self.site:
+            return f"{self.reports}/{page}"
+        by = f"by/{self.signed(user, log_id)}/" if self.signed and user else ""
+        return f"{self.site.rstrip('/')}/{by}reports/{page}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ def entry_text(cause: Cause, application: Application, details: Mapping[str, Row
         how=f"How, in {snippet.language.capitalize()}: {snippet.title}" if snippet else "",
         program=folded(snippet) if snippet else "",
         others=tuple(_others(cause, details)),
-        report=links.report(lead.log_id, lead.code),
+        report=links.report(cause.user, lead.log_id, lead.code),
     )
 
 

@@ -22,6 +22,7 @@ from iomine.lake import Warehouse
 from iomine.pipeline.failures import error_line
 from iomine.pipeline.mails import show_mails
 from iomine.pipeline.site.triggers import site_triggers
+from iomine.post.access import ACCESS_FILE, KEY_FILE, site_access
 from iomine.post.deliver import Office, Summary, deliver
 from iomine.post.directory import directory_of
 from iomine.post.ledger import Ledger, only_digest
@@ -29,7 +30,15 @@ from iomine.post.model import Entry, Mail, Subject
 from iomine.post.policy import NotificationPolicy
 from iomine.post.replies import take
 from iomine.post.settings import Settings
-from iomine.post.tokens import passing_signer, signer_of, signer_with_key
+from iomine.post.tokens import (
+    Pass,
+    make_key,
+    pass_signer_of,
+    passing_pass_signer,
+    passing_signer,
+    signer_of,
+    signer_with_key,
+)
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.settings import read_site_file
 from iomine.views.answers import Ask
@@ -173,6 +182,21 @@ def _office(order: Order, settings: Settings) -> Iterator[Office]:
         yield Office(settings, kept, directory, signer, transport, partial(datetime.now, UTC))
 
 
+def _links(order: Order, office: Office) -> Links:
+    """Where reports are: behind signed links, if the site wants these."""
+    root, site, reports = order.warehouse, office.settings.root, (order.warehouse / "reports").resolve()
+    access = site_access(root)
+    if access is None or not access.links.in_mails:
+        return Links(site or None, reports)
+    if not site:
+        raise UsageError(f"links.in_mails in {ACCESS_FILE} signs links to a server: set site in digest.toml.")
+    if not order.is_dry:
+        make_key(root / KEY_FILE)
+    signer = passing_pass_signer() if order.is_dry else pass_signer_of(root / KEY_FILE)
+    until = int((office.now() + timedelta(days=access.links.days)).timestamp())
+    return Links(site, reports, lambda user, log_id: signer.token(Pass(user, log_id, until)))
+
+
 def _transport(order: Order, settings: Settings) -> Transport:
     if order.outbox is not None:
         return Outbox(order.outbox)
@@ -202,6 +226,7 @@ class _Run:
         self._settings = office.settings
         self._until = until
         self._unwritten: list[tuple[str, str]] = []
+        self._links = _links(order, office)
 
     def send(self) -> None:
         """Writes mails and gives them to the post."""
@@ -226,8 +251,7 @@ class _Run:
         since = {recipient: night + timedelta(days=1) for recipient, night in mailed.items()}
         first = min(order.since or self._until - timedelta(days=FIRST_NIGHTS - 1), self._until)
         scope = Scope(kind, since, first, self._until, only, self._settings.exclude.accounts)
-        links = Links(self._settings.root or None, (order.warehouse / "reports").resolve())
-        yield from mails(self._ask, scope, self._policy(kind), links, partial(self._refuse, kind))
+        yield from mails(self._ask, scope, self._policy(kind), self._links, partial(self._refuse, kind))
 
     def _refuse(self, kind: Whose, recipient: str, error: Exception) -> None:
         self._unwritten.append((f"{kind} {recipient}", f"no mail can be made ({error_line(error)})"))

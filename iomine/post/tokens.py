@@ -42,6 +42,21 @@ class Action:
     days: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What a link lets its reader see.
+
+    Attributes:
+        user: whose runs.
+        log_id: the only one of these, empty for all.
+        until: when it ends, in seconds since 1970.
+    """
+
+    user: str
+    log_id: str
+    until: int
+
+
 class Signer:
     """Makes tokens, and knows its own.
 
@@ -50,9 +65,7 @@ class Signer:
     """
 
     def __init__(self, key: bytes) -> None:
-        self._serializer = URLSafeSerializer(
-            key, salt=b"iomine.post", signer_kwargs={"digest_method": sha256, "key_derivation": "hmac"}
-        )
+        self._serializer = _serializer(key, b"iomine.post")
 
     def token(self, action: Action) -> str:
         """A token of letters, digits, dots, dashes and underscores."""
@@ -77,18 +90,65 @@ class Signer:
         return action
 
 
+class PassSigner:
+    """Makes tokens of passes, and knows its own.
+
+    Args:
+        key: the site's secret.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._serializer = _serializer(key, b"iomine.pass")
+
+    def token(self, given: Pass) -> str:
+        """A token of letters, digits, dots, dashes and underscores."""
+        return str(self._serializer.dumps(astuple(given)))
+
+    def given(self, token: str, now: float) -> Pass:
+        """What a token lets see.
+
+        Raises:
+            UsageError: it is none of this site's, or has ended.
+        """
+        if len(token) > _LONGEST:
+            raise UsageError(_UNKNOWN)
+        try:
+            given = Pass(*self._serializer.loads(token))
+        except (BadData, TypeError) as error:
+            raise UsageError(_UNKNOWN) from error
+        if self.token(given) != token:
+            raise UsageError(_UNKNOWN)
+        if now >= given.until:
+            raise UsageError("This link has expired: take that of a newer mail, or log in.")
+        return given
+
+
+def _serializer(key: bytes, purpose: bytes) -> URLSafeSerializer:
+    """Its tokens are no other purpose's; signatures are compared in constant time."""
+    return URLSafeSerializer(key, salt=purpose, signer_kwargs={"digest_method": sha256, "key_derivation": "hmac"})
+
+
 def signer_of(file: Path) -> Signer:
     """The signer of a site that has a key.
 
     Raises:
         UsageError: there is none, or it is open to others.
     """
+    return Signer(_key(file))
+
+
+def pass_signer_of(file: Path) -> PassSigner:
+    """The signer of passes; its errors are those of `signer_of`."""
+    return PassSigner(_key(file))
+
+
+def _key(file: Path) -> bytes:
     if not file.exists():
         raise UsageError(_UNKNOWN)
     key = read_secret(file, "key")
     if len(key) < _KEY_BYTES:
         raise UsageError(f"The key {file} is too short: take it away, and the next digest makes another.")
-    return Signer(key)
+    return key
 
 
 def signer_with_key(file: Path) -> Signer:
@@ -96,6 +156,16 @@ def signer_with_key(file: Path) -> Signer:
 
     Raises:
         OutputError: the key cannot be written.
+    """
+    make_key(file)
+    return signer_of(file)
+
+
+def make_key(file: Path) -> None:
+    """Makes a key where there is none, which nobody else may read.
+
+    Raises:
+        OutputError: it cannot be written.
     """
     if not file.exists():
         beside = file.with_name(f".{file.name}.{secrets.token_hex(8)}")
@@ -107,9 +177,13 @@ def signer_with_key(file: Path) -> Signer:
             beside.rename(file)
         except OSError as error:
             raise OutputError(f"The key {file} cannot be written ({error.strerror}): make room, or ask its owner.") from error
-    return signer_of(file)
 
 
 def passing_signer() -> Signer:
     """A signer for mails that nobody gets, whose links nobody will know."""
     return Signer(secrets.token_bytes(_KEY_BYTES))
+
+
+def passing_pass_signer() -> PassSigner:
+    """The same for passes."""
+    return PassSigner(secrets.token_bytes(_KEY_BYTES))

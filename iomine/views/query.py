@@ -53,7 +53,7 @@ class Limits:
 NO_LIMITS: Final = Limits()
 
 
-def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
+def open_catalog(database: Path, limits: Limits = NO_LIMITS, folder: Path | None = None) -> duckdb.DuckDBPyConnection:
     """A connection that can only read: the catalog, and the Parquet files in the directory of the lake.
 
     DuckDB itself refuses everything outside. Within the lake's directory it would still let COPY write, so people's
@@ -62,6 +62,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
     Args:
         database: the catalog, as `build_catalog` wrote it.
         limits: for all queries.
+        folder: the catalog's own, where the file is a copy that lies elsewhere.
 
     Raises:
         WarehouseError: the catalog is missing or is not one, or is of another schema version.
@@ -72,14 +73,15 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyC
         raise WarehouseError(
             f"There is no warehouse at {database.parent}: run `iomine sweep` first, or name another with --warehouse."
         )
+    folder = folder or database.absolute().parent
     con = engine(limits)
     try:
         # Attached, not connected to: DuckDB hands a second connection in the same process the file that it already has
         # open under that name, which after a sweep is the old one.
         con.execute(f"ATTACH {quoted(str(database))} AS iomine (READ_ONLY)")
         con.execute("USE iomine")
-        _check_version(con, database.absolute().parent)
-        _lock_down(con, database.absolute().parent)
+        _check_version(con, folder)
+        _lock_down(con, folder)
     except WarehouseError:
         con.close()
         raise

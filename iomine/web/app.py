@@ -30,13 +30,14 @@ from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
+from iomine.web.access import READER, Access, Doorkeeper
 from iomine.web.circle import circle_night_of
 from iomine.web.fabric import Fabric, fabric_night_of
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
 from iomine.web.report_cache import ReportCache
-from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, state_of
+from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, seen_by, state_of
 from iomine.web.trace import requests_of
 from iomine.web.turns import RETRY_SECONDS, Turns
 from iomine.web.window import window_of
@@ -72,13 +73,14 @@ _KEPT_SECONDS: Final = 300
 _LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
-def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -> Starlette:
+def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, doorkeeper: Doorkeeper | None = None) -> Starlette:
     """The server's application.
 
     Args:
         warehouse: what it answers from.
         hosts: names that it may be called by.
         limits: for each question.
+        doorkeeper: finds out who asks; None where everybody sees everything.
     """
     sessions, reports = SessionPool(warehouse / "iomine.duckdb", limits), ReportCache(warehouse / "reports")
 
@@ -87,6 +89,8 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
         yield
         sessions.close()
         reports.close()
+        if doorkeeper is not None and doorkeeper.log is not None:
+            doorkeeper.log.close()
 
     app = Starlette(
         routes=[
@@ -104,6 +108,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
         ],
         middleware=[
             Middleware(Guard, hosts=hosts),
+            Middleware(Access, doorkeeper=doorkeeper, refuse=_not_let_in),
             Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse / "iomine.duckdb"), is_free=_is_asset),
         ],
         exception_handlers={IomineError: _foreseen, HTTPException: _refused},
@@ -116,12 +121,12 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS) -
 
 
 def _kept_by(database: Path, scope: Scope) -> tuple[object, ...] | None:
-    """By what a page is the same: the published catalog and the address, for some minutes."""
+    """By what a page is the same: the published catalog, what its reader sees of that, and the address, for some minutes."""
     path = scope["path"]
     if path not in {"/", "/fabric"} and not path.startswith("/views/"):
         return None
     try:
-        return state_of(database), time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
+        return state_of(database), seen_by(scope[READER]), time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
     except WarehouseError:
         return None
 
@@ -133,6 +138,11 @@ def _is_asset(path: str) -> bool:
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
     page = pages.fault_page(503, _BUSY, _links_of(Request(scope)))
     await Response(page, 503, {"retry-after": str(RETRY_SECONDS)}, _HTML)(scope, receive, send)
+
+
+async def _not_let_in(sentence: str, scope: Scope, receive: Receive, send: Send) -> None:
+    page = pages.fault_page(403, sentence, _links_of(Request(scope)))
+    await Response(page, 403, media_type=_HTML)(scope, receive, send)
 
 
 def _dashboard(request: Request) -> Response:
@@ -160,8 +170,8 @@ def _fabric_part(request: Request) -> Response:
         if of is None:
             raise UnknownNameError("No fabric is known: give what `ibnetdiscover` says to `iomine sweep --stats`.")
         parts: dict[object, bytes] = request.app.state.fabric_parts
-        # A large fabric takes half a second, and is the same for all who look at it until the next sweep.
-        key = (session.state, of, request.path_params["part"])
+        # A large fabric takes half a second, and is the same for all who see the same until the next sweep.
+        key = (session.state, session.scope, of, request.path_params["part"])
         part = parts.get(key)
         if part is None:
             part = Fabric(session.ask, of).part(request.path_params["part"])
@@ -205,7 +215,8 @@ def _trace(request: Request) -> Response:
 def _report(request: Request) -> Response:
     name, reports = request.path_params["name"], request.app.state.reports
     path = reports.written(name)
-    if path is None:
+    # What sweeps have written is of all that is known.
+    if path is None or not request.scope[READER].sees_all_runs:
         with _session(request) as session:
             path = reports.made(session, name)
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
@@ -237,7 +248,7 @@ def _script(name: str, _request: Request) -> Response:
 
 def _session(request: Request) -> AbstractContextManager[Session]:
     sessions: SessionPool = request.app.state.sessions
-    return sessions.session()
+    return sessions.session(request.scope[READER])
 
 
 def _page(text: str, status: int = 200) -> Response:

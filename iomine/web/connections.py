@@ -6,10 +6,13 @@ the server waiting longest, of the address that has most of these: nobody is shu
 
 import asyncio
 import socket
+import struct
 from collections import Counter
 from typing import Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from iomine.web.access import SOCKET
 
 MOST_CONNECTIONS: Final = 512
 REQUEST_SECONDS: Final = 10.0
@@ -38,6 +41,8 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         if (connected := transport.get_extra_info("socket")) is not None:
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
+            if connected.family == socket.AF_UNIX:
+                self.client = (f"{SOCKET}{_uid_at(connected)}", 0)
         self.waits_since = self.loop.time()
         if len(self.connections) > MOST_CONNECTIONS:
             self._make_room()
@@ -81,3 +86,9 @@ class Connection(H11Protocol):
     def address(self) -> str:
         """Whence it comes."""
         return self.client[0] if self.client else ""
+
+
+def _uid_at(connected: socket.socket) -> int:
+    """Who is at the other end of a local socket, as the kernel says: pid, uid and gid of who connected."""
+    _, uid, _ = struct.unpack("iII", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("iII")))
+    return int(uid)

@@ -19,7 +19,8 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",
-    "cache-control": "no-cache",
+    # What one reader sees is no other's.
+    "cache-control": "private, no-cache",
 }
 _COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"

@@ -1,7 +1,8 @@
 """Reports for a server: those that sweeps have written, and others as they are asked for.
 
 The warehouse is only read. Reports that it does not hold are written into a folder of the server's own, which is emptied when a
-sweep has published something new, or when they are many.
+sweep has published something new, or when they are many. Who may not see all gets reports that are made of what they see: those
+that sweeps have written name other users.
 """
 
 import re
@@ -15,7 +16,7 @@ from iomine.errors import OutputError
 from iomine.report.facts import Place
 from iomine.report.write import write_reports, write_shared
 from iomine.web.question import UnknownNameError
-from iomine.web.sessions import Session
+from iomine.web.sessions import SeenBy, Session
 
 # Of a log's report, or of what all share; one folder deep.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
@@ -47,6 +48,7 @@ class ReportCache:
         self._folder = folder
         self._own = Path(mkdtemp(prefix="iomine-reports-"))
         self._state = ""
+        self._folders: dict[SeenBy | None, Path] = {}
         self._lock = threading.Lock()
 
     def written(self, name: str) -> Path | None:
@@ -69,9 +71,10 @@ class ReportCache:
         log_id = log_of(name)
         with self._lock:
             self._tidy(session.state)
-            if log_id is not None and not (self._own / f"{log_id}.html").exists():
-                _make(session, log_id, self._own)
-            found = _within(self._own, name)
+            folder = self._folder_of(session.scope)
+            if log_id is not None and not (folder / f"{log_id}.html").exists():
+                _make(session, log_id, folder)
+            found = _within(folder, name)
         if found is None:
             raise UnknownNameError(f"No report is called {name[:100]!r}: they are called LOG_ID.html.")
         return found
@@ -81,11 +84,18 @@ class ReportCache:
         shutil.rmtree(self._own, ignore_errors=True)
 
     def _tidy(self, state: str) -> None:
-        if state != self._state or sum(1 for _ in self._own.glob("*.html")) > _MOST:
+        if state != self._state or sum(1 for _ in self._own.glob("*/*.html")) > _MOST:
             for path in self._own.iterdir():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-            write_shared(self._own)
+                shutil.rmtree(path)
+            self._folders.clear()
             self._state = state
+
+    def _folder_of(self, scope: SeenBy | None) -> Path:
+        """Where reports for all who see the same are."""
+        if scope not in self._folders:
+            self._folders[scope] = self._own / str(len(self._folders))
+            write_shared(self._folders[scope])
+        return self._folders[scope]
 
 
 def _make(session: Session, log_id: str, folder: Path) -> None:

@@ -1,28 +1,47 @@
 """Where questions are answered: a few at a time, from the catalog as it is published now.
 
-A sweep swaps the catalog, so each question first looks whether the file is still the one that was opened.
+A sweep swaps the catalog, so each question first looks whether the file is still the one that was opened. Who may not see all
+asks a copy of it, whose tables show the rest only.
 """
 
+import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Final
 
 import pyarrow as pa
 
 from iomine.errors import IomineError, UsageError, WarehouseError, did_you_mean
+from iomine.post.access import EVERYONE, Reader
 from iomine.units import GIB
 from iomine.views.query import Limits, answer, open_catalog
 from iomine.views.questions import Parameters
+from iomine.views.restricted import Kind, Whose, check_reads_views, open_restricted, restrict
 from iomine.web.question import Question, Statement, UnknownNameError
 
 LIMITS: Final = Limits(seconds=30, memory_bytes=GIB, threads=2)
 SEATS: Final = 4
+_MOST_IDLE: Final = 16
 # Views for people, and records as the logs have them; the inputs of verdicts are internal.
 _VIEWS: Final = Statement("SELECT table_name, about FROM view_dictionary WHERE NOT starts_with(table_name, 'feature.')")
 _COLUMNS: Final = Statement("SELECT table_name, column_name, type, unit, about FROM data_dictionary")
+
+
+# What somebody sees of a catalog.
+SeenBy = tuple[Kind, Whose]
+
+
+def seen_by(reader: Reader) -> SeenBy | None:
+    """What somebody sees of a catalog, None for all."""
+    if reader.role == "admin":
+        return None
+    if reader.role == "operator":
+        return "operator", Whose()
+    return "own", Whose(frozenset({reader.name}), reader.accounts)
 
 
 class BusyError(IomineError):
@@ -35,23 +54,34 @@ class Session:
     Args:
         database: the catalog.
         limits: for each question.
+        scope: what is seen of it.
+        copies: makes copies that show less; None where all is seen.
 
     Attributes:
         state: identifies the catalog's file; it changes when a sweep replaces the file.
+        scope: what is seen of it.
     """
 
-    def __init__(self, database: Path, limits: Limits) -> None:
+    def __init__(self, database: Path, limits: Limits, scope: "SeenBy | None" = None, copies: "Copies | None" = None) -> None:
         # Looked at first: if a sweep swaps meanwhile, the next query opens it again, and no old file counts as new.
         self.state = state_of(database)
+        self.scope = scope
         self._limits = limits
-        self._con = open_catalog(database, limits)
+        if scope is None:
+            self._con = open_catalog(database, limits)
+        else:
+            if copies is None:
+                raise TypeError("Who sees less than all needs copies that show less.")
+            self._con = open_restricted(copies.of(self.state, scope[0]), database, scope[1], limits)
 
     def answer(self, statement: Statement) -> pa.Table:
         """The answer to a statement; its errors are those of `views.query.answer`."""
-        return answer(self._con, statement.sql, statement.values, self._limits)
+        return self.ask(statement.sql, statement.values)
 
     def ask(self, sql: str, parameters: Parameters | None = None) -> pa.Table:
         """The answer to a query of this program."""
+        if self.scope is not None:
+            check_reads_views(self._con, sql)
         return answer(self._con, sql, parameters, self._limits)
 
     def count(self, question: Question) -> int:
@@ -92,6 +122,41 @@ class Session:
         self._con.close()
 
 
+class Copies:
+    """Copies of the published catalog that show less, made when they are first asked for and again after a sweep.
+
+    Args:
+        database: the catalog, which sweeps may swap.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._folder = Path(mkdtemp(prefix="iomine-access-"))
+        self._lock = threading.Lock()
+
+    def of(self, state: str, kind: Kind) -> Path:
+        """A copy of the catalog in that state.
+
+        Raises:
+            WarehouseError: the catalog cannot be read.
+        """
+        copy = self._folder / f"{kind}-{state}.duckdb"
+        with self._lock:
+            if not copy.exists():
+                # Those who have an old one open keep it.
+                for old in self._folder.glob(f"{kind}-*"):
+                    old.unlink()
+                beside = self._folder / "new"
+                beside.unlink(missing_ok=True)
+                restrict(self._database, beside, kind)
+                beside.rename(copy)
+        return copy
+
+    def close(self) -> None:
+        """Removes them."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 class SessionPool:
     """Sessions for a server's threads.
 
@@ -106,10 +171,12 @@ class SessionPool:
         self._limits = limits
         self._seats = threading.BoundedSemaphore(seats)
         self._idle: list[Session] = []
+        self._lock = threading.Lock()
+        self._copies = Copies(database)
 
     @contextmanager
-    def session(self) -> Iterator[Session]:
-        """A session for one request.
+    def session(self, reader: Reader = EVERYONE) -> Iterator[Session]:
+        """A session for one request, which sees what its reader may.
 
         Raises:
             BusyError: none came free.
@@ -118,17 +185,17 @@ class SessionPool:
         if not self._seats.acquire(timeout=self._limits.seconds):
             raise BusyError("Too many queries are running: try again in a minute.")
         try:
-            session = self._opened()
+            session = self._opened(seen_by(reader))
             try:
                 yield session
             except UsageError:
-                self._idle.append(session)
+                self._keep(session)
                 raise
             except BaseException:
                 # What has run into a limit may still hold what it worked with.
                 session.close()
                 raise
-            self._idle.append(session)
+            self._keep(session)
         finally:
             self._seats.release()
 
@@ -136,17 +203,24 @@ class SessionPool:
         """Ends the idle sessions."""
         while self._idle:
             self._idle.pop().close()
+        self._copies.close()
 
-    def _opened(self) -> Session:
+    def _keep(self, session: Session) -> None:
+        with self._lock:
+            self._idle.append(session)
+            oldest = self._idle.pop(0) if len(self._idle) > _MOST_IDLE else None
+        if oldest is not None:
+            oldest.close()
+
+    def _opened(self, scope: SeenBy | None) -> Session:
         now = state_of(self._database)
-        while True:
-            try:
-                session = self._idle.pop()
-            except IndexError:
-                return Session(self._database, self._limits)
-            if session.state == now:
-                return session
-            session.close()
+        with self._lock:
+            old = [each for each in self._idle if each.state != now]
+            same = next((each for each in reversed(self._idle) if each.state == now and each.scope == scope), None)
+            self._idle = [each for each in self._idle if each.state == now and each is not same]
+        for each in old:
+            each.close()
+        return same or Session(self._database, self._limits, scope, self._copies)
 
 
 def state_of(database: Path) -> str:

@@ -1,5 +1,9 @@
 """`iomine serve` and `iomine site`: how they begin, and how they end."""
 
+import json
+import os
+import pwd
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,7 +32,8 @@ def test_server_says_where_it_is_and_ends_on_a_signal(warehouse: Path, sent: sig
             with urlopen(address, timeout=60) as reply:  # noqa: S310  our own
                 assert b"Facility dashboard" in reply.read()
             server.send_signal(sent)
-            assert ("", "") == server.communicate(timeout=60)
+            stdout, stderr = server.communicate(timeout=60)
+            assert ("", 1) == (stdout, len(stderr.splitlines()))
         finally:
             server.kill()
     assert status == server.returncode
@@ -51,11 +56,52 @@ def test_address_that_is_none_is_reported(iomine, warehouse: Path, host: str, mo
     assert (2, 1) == (answer.exit_code, len(answer.stderr.splitlines()))
 
 
-def test_other_machines_reach_it_only_with_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message says what listening on all addresses means."""
+def test_who_sees_everything_is_said_or_asked(iomine, warehouse: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loopback is open and says to whom, and how to close it; elsewhere a site has to say who may see what."""
     monkeypatch.setattr("iomine.web.server.serve", lambda *_: None)
-    assert "" == iomine("serve", "--port", "0", "--warehouse", warehouse).stderr
-    assert "can read everything" in iomine("serve", "--host", "0.0.0.0", "--port", "0", "--warehouse", warehouse).stderr  # noqa: S104
+    everywhere = ("--host", "0.0.0.0")  # noqa: S104
+    served = iomine("serve", "--port", "0", "--warehouse", warehouse)
+    assert served.stderr.startswith("Every user of this host can read everything here. To close it, write ")
+    for place in (everywhere, ("--socket", str(tmp_path / "s"))):
+        refused = iomine("serve", *place, "--port", "0", "--warehouse", warehouse)
+        assert (2, "") == (refused.exit_code, refused.stdout)
+        assert refused.stderr.startswith("Who may see what is not said: write ")
+    site = tmp_path / "w"
+    site.mkdir()
+    shutil.copy(warehouse / "iomine.duckdb", site)
+    (site / "access.toml").write_text("everyone = true")
+    assert "can read everything" in iomine("serve", *everywhere, "--port", "0", "--warehouse", site).stderr
+    (site / "access.toml").write_text("")
+    assert "" == iomine("serve", *everywhere, "--port", "0", "--warehouse", site).stderr
+    (site / "access.toml").write_text("admin = []")
+    misspelt = iomine("serve", "--port", "0", "--warehouse", site)
+    assert (2, True) == (misspelt.exit_code, "There is no access setting admin: did you mean admins?" in misspelt.stderr)
+
+
+def test_users_are_known_at_a_local_socket(warehouse: Path, tmp_path: Path) -> None:
+    """The kernel says who asks: their login is noted, and is what it is in the settings."""
+    login = pwd.getpwuid(os.geteuid()).pw_name
+    (warehouse / "access.toml").write_text(f'admins = ["{login}"]')
+    place = tmp_path / "s"
+    # What a server that was killed left there.
+    with socket.socket(socket.AF_UNIX) as old:
+        old.bind(str(place))
+    with subprocess.Popen(
+        [*SERVE, "--socket", str(place), "--warehouse", str(warehouse)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            assert f"{place}\n" == server.stdout.readline()
+            with socket.socket(socket.AF_UNIX) as asking:
+                asking.settimeout(60)
+                # The server listens before it says so.
+                asking.connect(str(place))
+                asking.sendall(b"GET /views/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                assert asking.recv(100).startswith(b"HTTP/1.1 200")
+        finally:
+            server.terminate()
+            server.communicate(timeout=60)
+    (line,) = map(json.loads, (warehouse / "access.jsonl").read_text().splitlines())
+    assert (login, "admin", "socket", 200) == (line["who"], line["role"], line["way"], line["status"])
 
 
 @pytest.mark.parametrize("command", [("serve", "--port", "0"), ("site", "out")])

@@ -247,6 +247,8 @@ def test_no_command_is_left_out():
     # is what `serve` answers, and what `predict`, `model`, `pattern` and `fabric` show of names of systems, files and devices.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
     seen |= {"workload", "site", "serve", "digest", "predict", "model", "pattern", "fabric", "forward"}
+    # It signs names, and shows none.
+    seen |= {"link"}
     # Names that `pack` and `unpack` meet are tried with their own tests.
     seen |= {"pack", "unpack"}
     assert {"simulate", "sweep"} == commands().keys() - seen

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from access_facility import guarded
 from facility import FIRST, NIGHTS, Facility
 from outline import HOSTILE
+from web_server import ask_server
 
 from iomine.digest import mails as mails_room
 from iomine.errors import UsageError
@@ -111,6 +113,38 @@ def test_nothing_is_mailed_twice(site: Path, tmp_path: Path):
         assert [] == second.post.sent
         assert {} == mails(tmp_path / "two")
         for file in site.glob("digest.sqlite"):
+            file.unlink()
+
+
+@pytest.mark.proof
+def test_signed_links_open_reports_without_a_login(site: Path, tmp_path: Path, facility: Facility):
+    """Where the site says so, a mail's link opens its one report; a dry run makes no key, and without a server there is none."""
+    access = site / "access.toml"
+    access.write_text("[links]\nin_mails = true")
+    try:
+        with pytest.raises(UsageError, match=r"set site in digest\.toml"):
+            digest(Order(site, since=FIRST, outbox=tmp_path / "none"))
+        (site / "digest.toml").write_text(f'site = "https://io.test/x"\n{SETTINGS}')
+        digest(Order(site, since=FIRST, outbox=tmp_path / "dry", is_dry=True))
+        assert not (site / "access.key").exists()
+        digest(Order(site, since=FIRST, outbox=tmp_path / "sent"))
+        found = {}
+        for whom in ("user ada@site.test", "user bob@site.test"):
+            links = re.findall(
+                r"https://io\.test/x(/by/\S+/reports/([0-9a-f]{16})\.html)#", text_of(mails(tmp_path / "sent")[whom])
+            )
+            assert links
+            found[whom] = links[0]
+        users = {log["log_id"]: log["user"] for log in facility.logs}
+        assert ["ada", "bob"] == [users[log_id] for _, log_id in found.values()]
+        (_, bobs), (adas, _) = found["user bob@site.test"], found["user ada@site.test"]
+        with guarded(site) as address:
+            place = adas.replace(".html", ".json")
+            assert 200 == ask_server(address, place).status
+            assert 403 == ask_server(address, place[place.index("/reports") :]).status
+            assert 403 == ask_server(address, f"{adas[: adas.index('/reports')]}/reports/{bobs}.json").status
+    finally:
+        for file in site.glob("access*"):
             file.unlink()
 
 
