@@ -74,6 +74,11 @@ def fine_seconds(seconds: float) -> str:
     return f"{seconds:.2g} s" if abs(seconds) >= _FINE_SECONDS else f"{seconds * 1e6:.2g} µs"
 
 
+def human_core_seconds(seconds: float) -> str:
+    """Cores' time: 90 is `90.0 core-s`, and 9000 is `2.5 core-h`."""
+    return f"{seconds / _HOUR:,.1f} core-h" if seconds >= _HOUR else f"{seconds:,.1f} core-s"
+
+
 def ost_name(ost_id: int) -> str:
     """An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`; SQL's is `finding.ost_name_sql`."""
     return f"{ost_id} (OST{ost_id:04x})"

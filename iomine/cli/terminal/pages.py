@@ -17,7 +17,7 @@ from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
 from iomine.report.model import again, in_words
 from iomine.report.replay import replay_line
-from iomine.units import counted, fine_seconds, human_bytes, human_seconds, ost_name, visible
+from iomine.units import counted, fine_seconds, human_bytes, human_core_seconds, human_seconds, ost_name, visible
 from iomine.views.answers import Row
 
 if TYPE_CHECKING:
@@ -35,12 +35,20 @@ _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
 def draw(page: Iterable[RenderableType]) -> None:
     """Write a page to stdout."""
-    console = Console(file=sys.stdout, highlight=False, width=width())
+    typer.echo(_drawn(page, Console(file=sys.stdout, highlight=False, width=width())))
+
+
+def plain_text(page: Iterable[RenderableType]) -> str:
+    """The page without colours, whoever reads it."""
+    return _drawn(page, Console(highlight=False, width=width(), color_system=None))
+
+
+def _drawn(page: Iterable[RenderableType], console: Console) -> str:
     with console.capture() as drawn:
         for piece in page:
             console.print(piece)
     # rich fills lines up with spaces.
-    typer.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
 
 
 def log_page(facts: "Facts") -> Iterator[RenderableType]:
@@ -261,9 +269,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _core_time(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    return f"{seconds / _HOUR:,.1f} core-h" if seconds >= _HOUR else f"{seconds:,.1f} core-s"
+    return "?" if seconds is None else human_core_seconds(seconds)
 
 
 def _short(text: str | None) -> str:
