@@ -5,7 +5,7 @@ import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -273,8 +273,9 @@ def engine(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
     try:
         # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
         con.execute("SET TimeZone = 'UTC'")
-        # A bar would be drawn into the answer.
-        con.execute("SET enable_progress_bar = false")
+        # A bar would be drawn into the answer. Jupyter without ipywidgets has none, and DuckDB refuses to hear of it.
+        with suppress(duckdb.InvalidInputException):
+            con.execute("SET enable_progress_bar = false")
         # Its time grows with the square of the plan: of the 4 s that `cost_claim` took over 15 logs it was 1.4.
         con.execute("SET disabled_optimizers = 'projection_pullup'")
         if limits.memory_bytes is not None:

@@ -14,6 +14,8 @@ from iomine.cli.terminal.text import say
 from iomine.units import visible
 
 _WIDEST: Final = 60
+# Where texts go on in the next line, a long name leaves room for other columns.
+_FOLDED: Final = 24
 # Of which one is the divider that the table draws itself.
 _GAP: Final = 2
 
@@ -42,7 +44,11 @@ def draw(
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
     whole = _widths(heads, rows)
-    fitting = fit(whole, console.width, range(len(names)) if order is None else [names.index(name) for name in order])
+    if order is None:
+        fitting = fit([min(width, _WIDEST) for width in whole], console.width, range(len(names)))
+    else:
+        wanted = [width if is_right else min(width, _FOLDED) for width, is_right in zip(whole, is_number, strict=True)]
+        fitting = fit(wanted, console.width, [names.index(name) for name in order])
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0), pad_edge=False)
     for column, width in fitting.items():
         if is_number[column]:
@@ -67,16 +73,15 @@ def fit(widths: Sequence[int], available: int, order: Iterable[int]) -> dict[int
     """Columns that fit side by side, in their places from left to right, each with its width.
 
     Args:
-        widths: of all columns.
+        widths: that all columns would have.
         available: of the terminal.
         order: the columns by importance; the first always fits, narrowed if need be.
     """
     fitting: dict[int, int] = {}
     for column in order:
-        wanted = min(widths[column], _WIDEST)
-        if fitting and sum(fitting.values()) + _GAP * len(fitting) + wanted > available:
+        if fitting and sum(fitting.values()) + _GAP * len(fitting) + widths[column] > available:
             break
-        fitting[column] = min(wanted, available)
+        fitting[column] = min(widths[column], available)
     return dict(sorted(fitting.items()))
 
 
