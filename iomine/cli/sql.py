@@ -50,7 +50,7 @@ def command(
     if query is None and sys.stdin.isatty():
         _prompt(warehouse, form or Format.TABLE, output, limits)
         return
-    # Whatever the answer is, a file that cannot be written so need not be waited for.
+    # Before the query is asked, which may take minutes.
     form = form or _form_of(output)
     write(ask(database_of(warehouse), _whole(query), limits=limits), form, output)
 
