@@ -13,7 +13,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-_EXTRAS = ("ldap", "slurm")
+_EXTRAS = ("ldap", "mcp", "slurm")
 _UNKNOWN = ("", "UNKNOWN")
 _CLASSIFIER = "License :: OSI Approved :: "
 _LONGEST_NAME = 100

@@ -94,6 +94,11 @@ def percent(ratio: float) -> str:
     return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
 
 
+def human_core_seconds(seconds: float) -> str:
+    """Cores' time: 90 is `90.0 core-s`, and 9000 is `2.5 core-h`."""
+    return f"{seconds / _HOUR:,.1f} core-h" if seconds >= _HOUR else f"{seconds:,.1f} core-s"
+
+
 def ost_name(ost_id: int) -> str:
     """An OST by its index and by the name that Lustre makes of it: 19 is `19 (OST0013)`; SQL's is `finding.ost_name_sql`."""
     return f"{ost_id} (OST{ost_id:04x})"

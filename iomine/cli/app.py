@@ -24,9 +24,7 @@ def main() -> None:
 
 def build_app() -> typer.Typer:
     """The whole command line, as typer has it."""
-    app = typer.Typer(
-        name="iomine", add_completion=False, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
-    )
+    app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(epilog=_EPILOG)(_iomine)
     for name, command in commands().items():
         app.command(name)(guarded(command))

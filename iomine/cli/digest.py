@@ -58,8 +58,7 @@ def command(
     from iomine.pipeline.digest import Order, digest
 
     server = None if smtp is None else _server(smtp)
-    night = None if since is None else since.date()
-    done = digest(Order(warehouse, user, project, operator, night, outbox, server, dry_run))
+    done = digest(Order(warehouse, user, project, operator, since, outbox, server, dry_run))
     if as_json:
         typer.echo(json_line(done.as_json()))
     else:

@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0415
 
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,15 +25,26 @@ def command(
     warehouse has thresholds of its own, it says those. Without a code, all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
-    from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.site.triggers import site_triggers
-    from iomine.triggers import MANUALS, known, reference_table
+    from iomine.triggers import reference_table
 
     if code is None:
         write(reference_table().select(["code", "level", "title", "ruleset"]), Format.TABLE)
         return
+    typer.echo(explained(code, warehouse), nl=False)
+
+
+def explained(code: str, warehouse: Path) -> str:
+    """The manual page of a trigger with the thresholds of the warehouse's site, as `page_text` gives it.
+
+    Raises:
+        UsageError: no trigger has this code.
+    """
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.site.triggers import site_triggers
+    from iomine.triggers import MANUALS, known
+
     page = MANUALS[known(code)]
-    typer.echo(page_text(page, site_triggers(Folder(warehouse))[page.trigger.code]), nl=False)
+    return page_text(page, site_triggers(Folder(warehouse))[page.trigger.code])
 
 
 def page_text(page: "Manual", site: "Trigger | None" = None) -> str:

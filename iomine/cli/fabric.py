@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, AsJson, Format, OnlyCluster, Warehouse, database_of
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def command(
     *,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many of the worst links to name.")] = 10,
     form: AnswerFormat = Format.TABLE,
+    as_json: AsJson = False,
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
@@ -47,7 +48,7 @@ def command(
 
     # To open the views takes longer than to ask them.
     with open_catalog(database_of(warehouse)) as con:
-        _answer(_Fabric(con, cluster), what or [], limit, form)
+        _answer(_Fabric(con, cluster), what or [], limit, Format.JSON if as_json else form)
 
 
 def _answer(fabric: "_Fabric", what: list[str], limit: int, form: Format) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse
+from iomine.cli.options import DEFAULT_WAREHOUSE, AsJson, Format, Warehouse
 from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
@@ -42,6 +42,7 @@ def command(
     ] = None,
     is_comparison: Annotated[bool, typer.Option("--compare", help="Show what would change, and change nothing.")] = False,
     form: Annotated[Format | None, typer.Option("--format", help="How to write the comparison.", show_default="table")] = None,
+    as_json: AsJson = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Judge the whole history again, without reading a log.
@@ -51,12 +52,13 @@ def command(
     from iomine.lake import Warehouse as Folder
 
     folder = Folder(warehouse)
+    form = Format.JSON if as_json else form
     triggers = _triggers(folder, assignments or [], thresholds, ruleset)
     if is_comparison:
         _compare(folder, triggers, ruleset, form or Format.TABLE)
         return
     if form is not None:
-        raise UsageError("--format is for a comparison: add --compare, or leave --format out.")
+        raise UsageError("--format and --json are for a comparison: add --compare, or leave them out.")
     _judge(folder, triggers, ruleset)
     if assignments or thresholds is not None:
         say(f"Sweeps judge by {folder.root / 'thresholds.toml'}: put the thresholds there that are to stay.")

@@ -53,13 +53,19 @@ class Meant:
         return {"cluster": self.cluster, "log_ids": [place.log_id for place in places], "first_night": min(nights, default=None)}
 
 
-def meant(database: Path, what: str, cluster: str | None) -> Meant:
+def meant(database: Path, what: str, cluster: str | None, *, may_be_file: bool = True) -> Meant:
     """The one log or job that is meant.
+
+    Args:
+        database: the catalog.
+        what: what people have of it.
+        cluster: its machine, None for any.
+        may_be_file: whether it may name a file that lies here, which is read then.
 
     Raises:
         UsageError: there is none, or more than one.
     """
-    texts = [*_id_of_file(what), what]
+    texts = [*(_id_of_file(what) if may_be_file else ()), what]
     for found in _meanings(database, texts, cluster):
         if len(found) > 1:
             raise UsageError(f"{what} may be {_listed(found)}: {_narrowed(found)}")

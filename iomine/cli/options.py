@@ -3,7 +3,7 @@
 # ruff: noqa: PLC0415
 
 import datetime as dt
-import os
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.errors import UsageError
-from iomine.units import bytes_of
 
 if TYPE_CHECKING:
     from iomine.views.query import Limits
@@ -28,8 +27,7 @@ class Format(StrEnum):
 
 DEFAULT_WAREHOUSE: Final = Path("warehouse")
 DEFAULT_CLUSTER: Final = "default"
-# Other people work on a login node too.
-_MOST_THREADS: Final = 8
+_DAYS_AGO: Final = re.compile(r"([0-9]{1,9})d")
 
 Warehouse = Annotated[
     Path, typer.Option("--warehouse", envvar="IOMINE_WAREHOUSE", metavar="DIR", help="The warehouse: tables, views and reports.")
@@ -46,17 +44,60 @@ Workers = Annotated[
     int | None, typer.Option("--workers", metavar="N", min=1, help="Worker processes.", show_default="one per core")
 ]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Workers as Slurm jobs, as slurm.toml in the warehouse describes them.")]
+
+
+def night_of(text: str) -> dt.date:
+    """A night (UTC) as people write it: 2026-11-01, `yesterday`, `today`, or `7d` for seven days ago.
+
+    Raises:
+        ValueError: it is written otherwise.
+    """
+    today = dt.datetime.now(dt.UTC).date()
+    days = {"today": 0, "yesterday": 1}.get(text)
+    if days is None and (match := _DAYS_AGO.fullmatch(text)):
+        days = int(match[1])
+    try:
+        return dt.date.fromisoformat(text) if days is None else today - dt.timedelta(days)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text} is not a night: write 2026-11-01, yesterday, or 7d for seven days ago.") from error
+
+
+def _night_of(text: str) -> dt.date:
+    try:
+        return night_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
 Since = Annotated[
-    dt.datetime | None,
+    dt.date | None,
     typer.Option(
-        "--since", metavar="DATE", formats=["%Y-%m-%d"], help="Only logs of this night (UTC) and later.", show_default="all"
+        "--since",
+        metavar="DATE",
+        parser=_night_of,
+        help="Only logs of this night (UTC) and later: a date, yesterday, or 7d for seven days ago.",
+        show_default="all",
     ),
+]
+Until = Annotated[
+    dt.date | None,
+    typer.Option(
+        "--until", metavar="DATE", parser=_night_of, help="Only logs of this night (UTC) and earlier.", show_default="all"
+    ),
+]
+User = Annotated[
+    str | None, typer.Option("--user", metavar="NAME", help="Only logs of this user: a login, or a uid.", show_default="all")
+]
+App = Annotated[str | None, typer.Option("--app", metavar="NAME", help="Only logs of this program.", show_default="all")]
+Account = Annotated[
+    str | None, typer.Option("--account", metavar="NAME", help="Only logs charged to this account.", show_default="all")
 ]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Stop a query after so long; 0 for never.")]
 Memory = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="What a query may hold in memory, as much on disk, and its answer again.")
 ]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
+AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 
 
 def database_of(warehouse: Path) -> Path:
@@ -70,10 +111,9 @@ def limits_of(timeout: float, memory: str) -> "Limits":
     Raises:
         UsageError: the memory is no number of bytes.
     """
-    from iomine.views.query import Limits
+    from iomine.views.query import limits_for_people
 
     try:
-        memory_bytes = bytes_of(memory)
+        return limits_for_people(timeout, memory)
     except ValueError as error:
         raise UsageError(f"--memory: {error}") from error
-    return Limits(timeout or None, memory_bytes, min(_MOST_THREADS, len(os.sched_getaffinity(0))))

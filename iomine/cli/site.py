@@ -30,7 +30,7 @@ def command(
     from iomine.web.site import write_site
     from iomine.web.window import window_of
 
-    asked = {"since": "" if since is None else since.date().isoformat(), "cluster": cluster or ""}
+    asked = {"since": "" if since is None else since.isoformat(), "cluster": cluster or ""}
     session = Session(database_of(warehouse), NO_LIMITS)
     window = window_of(session, list(asked.items()))
     only_window = since is not None or cluster is not None

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Memory, Timeout, Warehouse, database_of, limits_of
+from iomine import QUERY_MEMORY, QUERY_SECONDS
+from iomine.cli.options import DEFAULT_WAREHOUSE, AsJson, Format, Memory, Timeout, Warehouse, database_of, limits_of
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
     from iomine.views.query import Limits
 
-# Other people work on a login node too.
-_TIMEOUT_SECONDS: Final = 300
-_MEMORY: Final = "4GiB"
+
+# What only a spreadsheet reads, and would not read as a table of text.
+_SHEETS: Final = frozenset({"xlsx", "xls", "xlsm", "ods"})
 
 
 def command(
@@ -27,11 +28,12 @@ def command(
         Format | None,
         typer.Option("--format", help="How to write the answer.", show_default="as --output ends, otherwise table"),
     ] = None,
+    as_json: AsJson = False,
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write the answer there.", show_default="stdout")
     ] = None,
-    timeout: Timeout = _TIMEOUT_SECONDS,
-    memory: Memory = _MEMORY,
+    timeout: Timeout = QUERY_SECONDS,
+    memory: Memory = QUERY_MEMORY,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Ask the warehouse a question in SQL.
@@ -43,11 +45,14 @@ def command(
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
 
+    form = Format.JSON if as_json else form
     limits = limits_of(timeout, memory)
     if query is None and sys.stdin.isatty():
         _prompt(warehouse, form or Format.TABLE, output, limits)
         return
-    write(ask(database_of(warehouse), _whole(query), limits=limits), form or _form_of(output), output)
+    # Before the query is asked, which may take minutes.
+    form = form or _form_of(output)
+    write(ask(database_of(warehouse), _whole(query), limits=limits), form, output)
 
 
 def _prompt(warehouse: Path, form: Format, output: Path | None, limits: "Limits") -> None:
@@ -59,7 +64,11 @@ def _prompt(warehouse: Path, form: Format, output: Path | None, limits: "Limits"
 
 
 def _form_of(output: Path | None) -> Format:
-    ending = "" if output is None else output.suffix.removeprefix(".")
+    if output is None:
+        return Format.TABLE
+    ending = output.suffix.removeprefix(".").lower()
+    if ending in _SHEETS:
+        raise UsageError(f"No .{ending} is written: name the file {output.with_suffix('.csv').name}, which a spreadsheet opens.")
     return Format(ending) if ending in set(Format) else Format.TABLE
 
 

@@ -2,14 +2,32 @@
 # ruff: noqa: PLC0415
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Since, Warehouse, database_of
+from iomine.cli.narrowing import Narrowing
+from iomine.cli.options import (
+    DEFAULT_WAREHOUSE,
+    Account,
+    AnswerFormat,
+    App,
+    AsJson,
+    Format,
+    OnlyCluster,
+    Since,
+    Until,
+    User,
+    Warehouse,
+    database_of,
+)
+from iomine.cli.terminal.text import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# What a narrow terminal shows first.
+_IMPORTANT: Final = ("night", "finding_count", "cost_core_seconds", "io_ratio")
 
 
 def command(
@@ -18,7 +36,12 @@ def command(
         str | None, typer.Option("--code", metavar="CODE", help="Only verdicts of this trigger.", show_default="all findings")
     ] = None,
     since: Since = None,
+    until: Until = None,
+    user: User = None,
+    app: App = None,
+    account: Account = None,
     form: AnswerFormat = Format.TABLE,
+    as_json: AsJson = False,
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
@@ -27,18 +50,22 @@ def command(
     Of one trigger it shows on how many logs it fired, was clear, did not apply or could not be assessed. Below a table
     stand its columns as bars, from zero to the highest; a night without logs is a gap.
     """
-    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.formats import write_for_people
     from iomine.cli.terminal.questions import ask
     from iomine.triggers import known
     from iomine.views.questions import question
 
-    parameters = {"first_night": None if since is None else since.date(), "cluster": cluster}
+    database, form = database_of(warehouse), Format.JSON if as_json else form
+    narrowing = Narrowing(since, until, user, app, account, cluster)
+    narrowing.check(database)
     if code is None:
-        answer = ask(database_of(warehouse), question("cli/trend"), parameters)
+        answer = ask(database, question("cli/trend"), narrowing.parameters())
     else:
-        answer = ask(database_of(warehouse), question("cli/trend_of_code"), parameters | {"code": known(code)})
-    write(answer, form)
-    if form is Format.TABLE and answer.num_rows:
+        answer = ask(database, question("cli/trend_of_code"), narrowing.parameters() | {"code": known(code)})
+    write_for_people(answer, form, _IMPORTANT if code is None else ("night",))
+    if not answer.num_rows:
+        say(f"{'' if code is None else f'No verdict of {known(code)} is left. '}{narrowing.why_empty(database)}")
+    elif form is Format.TABLE:
         _draw(answer)
 
 

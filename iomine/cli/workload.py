@@ -58,7 +58,7 @@ def command(
     if not 0 < cover <= 1:
         raise UsageError(f"--cover is {cover:g}: name a share above 0 and at most 1, such as 0.8.")
     database = database_of(warehouse)
-    first_night = None if since is None else str(since.date())
+    first_night = None if since is None else str(since)
     clusters = ask(database, _CLUSTERS, [first_night])["cluster"].to_pylist() if cluster is None else [cluster]
     if len(clusters) > 1:
         raise UsageError(f"The logs are of several machines, {', '.join(clusters)}: name one with --cluster.")

@@ -2,11 +2,33 @@
 # ruff: noqa: PLC0415
 
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Since, Warehouse, database_of
+from iomine.cli.narrowing import Narrowing
+from iomine.cli.options import (
+    DEFAULT_WAREHOUSE,
+    Account,
+    AnswerFormat,
+    App,
+    AsJson,
+    Format,
+    OnlyCluster,
+    Since,
+    Until,
+    User,
+    Warehouse,
+    database_of,
+)
+from iomine.cli.terminal.text import say
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What a narrow terminal shows first.
+_IMPORTANT: Final = ("user", "app", "cost_core_seconds", "finding_count", "io_core_seconds", "io_ratio", "log_count")
 
 
 class Order(StrEnum):
@@ -22,8 +44,13 @@ def command(
     *,
     by: Annotated[Order, typer.Option("--by", help="What to rank by.")] = Order.COST,
     since: Since = None,
+    until: Until = None,
+    user: User = None,
+    app: App = None,
+    account: Account = None,
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many to name.")] = 20,
     form: AnswerFormat = Format.TABLE,
+    as_json: AsJson = False,
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
@@ -31,10 +58,24 @@ def command(
 
     By cost ranks by the core-seconds in requests that findings are about, by io by all I/O core-seconds.
     """
-    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.formats import write_for_people
+
+    narrowing = Narrowing(since, until, user, app, account, cluster)
+    answer = worst_offenders(database_of(warehouse), narrowing, by, limit)
+    write_for_people(answer, Format.JSON if as_json else form, _IMPORTANT)
+    if not answer.num_rows:
+        say(narrowing.why_empty(database_of(warehouse)))
+
+
+def worst_offenders(database: Path, narrowing: Narrowing, by: Order, limit: int) -> "pa.Table":
+    """Sums of users and programs, the worst first.
+
+    Raises:
+        UsageError: the warehouse knows no such user, program, account or cluster.
+    """
     from iomine.cli.terminal.questions import ask
     from iomine.views.questions import question
 
-    night = None if since is None else since.date()
-    parameters = {"first_night": night, "cluster": cluster, "worst_by": by.value, "most_rows": limit}
-    write(ask(database_of(warehouse), question("cli/worst"), parameters), form)
+    narrowing.check(database)
+    parameters = {"worst_by": by.value, "most_rows": limit}
+    return ask(database, question("cli/worst"), narrowing.parameters() | parameters)

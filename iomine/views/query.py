@@ -1,10 +1,11 @@
 """Answers queries over a catalog, on connections that can only read, and only the warehouse."""
 
+import os
 import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,7 +16,7 @@ import pyarrow as pa
 from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
 from iomine.schema import UNSAID, mismatch
 from iomine.sqltext import quoted
-from iomine.units import human_bytes, human_seconds
+from iomine.units import bytes_of, human_bytes, human_seconds
 from iomine.views.catalog import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.questions import Parameters
 
@@ -30,6 +31,8 @@ _LESS_OR_MORE_TIME: Final = "ask for fewer nights, or give it longer with --time
 # What a variable that views ask for may be.
 Variable = float | str | Sequence[int]
 
+# Other people work on a login node too.
+_MOST_THREADS: Final = 8
 # Of streamed answers; as many as DuckDB puts into a row group.
 _BATCH_ROWS: Final = 122_880
 
@@ -51,6 +54,19 @@ class Limits:
 
 
 NO_LIMITS: Final = Limits()
+
+
+def limits_for_people(seconds: float, memory: str) -> Limits:
+    """Limits of one who asks on a machine where others work too.
+
+    Args:
+        seconds: 0 for as long as it takes.
+        memory: such as `512MB` or `4GiB`.
+
+    Raises:
+        ValueError: the memory is no number of bytes.
+    """
+    return Limits(seconds or None, bytes_of(memory), min(_MOST_THREADS, len(os.sched_getaffinity(0))))
 
 
 def open_catalog(database: Path, limits: Limits = NO_LIMITS, folder: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -114,14 +130,29 @@ def answer(
         WarehouseError: a file of the lake is missing.
     """
     with failures_named(limits):
-        statements = con.extract_statements(sql)
-        # A PIVOT without values is several statements to DuckDB, and the first of them may write.
-        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
-            raise UsageError(_ONE_QUESTION)
-        # The type alone is no guard: `WITH x AS (COPY …) SELECT …` is a SELECT, and writes. Within FROM nothing can.
-        inner = statements[0].query.rstrip("; \t\r\n")
-        relation = con.sql(f"FROM (\n{inner}\n)", params=parameters)
-        return relation.to_arrow_table() if limits.memory_bytes is None else _bounded(relation, limits.memory_bytes)
+        asked = relation(con, sql, parameters)
+        return asked.to_arrow_table() if limits.memory_bytes is None else _bounded(asked, limits.memory_bytes)
+
+
+def relation(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> duckdb.DuckDBPyRelation:
+    """One query, which cannot change or write anything, before it is worked out.
+
+    Args:
+        con: from `open_catalog`.
+        sql: one query; a semicolon at its end is left out.
+        parameters: values for the query's `$name`, or `?` or `$1`.
+
+    Raises:
+        UsageError: it is not a query.
+        duckdb.Error: DuckDB cannot make sense of it; `failures_named` says it in our words.
+    """
+    statements = con.extract_statements(sql)
+    # A PIVOT without values is several statements to DuckDB, and the first of them may write.
+    if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+        raise UsageError(_ONE_QUESTION)
+    # The type alone is no guard: `WITH x AS (COPY …) SELECT …` is a SELECT, and writes. Within FROM nothing can.
+    inner = statements[0].query.rstrip("; \t\r\n")
+    return con.sql(f"FROM (\n{inner}\n)", params=parameters)
 
 
 def answer_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> pa.Table:
@@ -178,17 +209,18 @@ def set_variables(con: duckdb.DuckDBPyConnection, variables: Mapping[str, Variab
         con.execute(f"SET VARIABLE {name} = $1", [value])
 
 
-def _bounded(relation: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:
+def _bounded(asked: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:
     """The answer, unless it is larger than that: DuckDB counts what it works with, and not what it hands over."""
-    reader = relation.to_arrow_reader(_BATCH_ROWS)
     batches = []
     held = 0
-    for batch in reader:
-        held += batch.nbytes
-        if held > most_bytes:
-            raise LimitError(f"The answer is larger than {human_bytes(most_bytes)}: {_LESS_OR_MORE_MEMORY}")
-        batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
+    # While somebody holds the error, its connection would answer nothing else if the reader were left open.
+    with asked.to_arrow_reader(_BATCH_ROWS) as reader:
+        for batch in reader:
+            held += batch.nbytes
+            if held > most_bytes:
+                raise LimitError(f"The answer is larger than {human_bytes(most_bytes)}: {_LESS_OR_MORE_MEMORY}")
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)
 
 
 @contextmanager
@@ -243,8 +275,9 @@ def engine(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
     try:
         # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
         con.execute("SET TimeZone = 'UTC'")
-        # A bar would be drawn into the answer.
-        con.execute("SET enable_progress_bar = false")
+        # A bar would be drawn into the answer. Jupyter without ipywidgets has none, and DuckDB refuses to hear of it.
+        with suppress(duckdb.InvalidInputException):
+            con.execute("SET enable_progress_bar = false")
         # Its time grows with the square of the plan: of the 4 s that `cost_claim` took over 15 logs it was 1.4.
         con.execute("SET disabled_optimizers = 'projection_pullup'")
         if limits.memory_bytes is not None:

@@ -23,6 +23,7 @@ from part_reports import reports
 from part_sweeps import simulated
 from results import Result
 
+from iomine.cli.narrowing import Narrowing
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import read_log
@@ -108,7 +109,8 @@ def _answers(database: Path, options: Options) -> Iterator[Result]:
         lake = database.parent / "lake"
         yield Result(what="logs in the year", ours=logs, unit="logs", least=options.year)
         for stretch in stretches:
-            asked = {"first_night": stretch.begin, "cluster": CLUSTER, "worst_by": "cost", "most_rows": 20}
+            narrowed = Narrowing(first_night=stretch.begin, cluster=CLUSTER).parameters()
+            asked = narrowed | {"worst_by": "cost", "most_rows": 20}
             worst = _median(con, question("cli/worst"), options.rounds, asked)
             yield from _held(con, f"iomine worst of {stretch.what}", worst, stretch, lake)
         for view in [view.name for view in find_views() if view.schema == "main"]:

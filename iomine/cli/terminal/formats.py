@@ -4,7 +4,7 @@ import datetime as dt
 import io
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from iomine.cli.options import Format
 from iomine.cli.terminal.grids import draw, lay_out
 from iomine.errors import IomineError, UsageError
-from iomine.units import visible
+from iomine.units import human_bytes, human_core_seconds, human_seconds, visible
 from iomine.views.encode import as_text, plain, tuples_of, write_csv, write_json, write_parquet
 
 # From here on, tenths are all that anyone reads.
@@ -35,6 +35,22 @@ def write(answer: pa.Table, form: Format, output: Path | None = None) -> None:
             _WRITERS[form](answer, file)
     except OSError as error:
         raise IomineError(f"{output} cannot be written ({error.strerror or error}): name another file with --output.") from error
+
+
+def write_for_people(answer: pa.Table, form: Format, important: Sequence[str]) -> None:
+    """Write an answer to stdout; a table on a terminal has numbers with units, and of its columns those that matter most.
+
+    Args:
+        answer: its columns have their units in their names.
+        form: formats for programs, and a table in a file, have values as they are.
+        important: names of columns, the most important first; all others follow in their order.
+    """
+    if form is not Format.TABLE or not sys.stdout.isatty():
+        write(answer, form)
+        return
+    names = answer.column_names
+    rows = [tuple(_human(name, value) for name, value in zip(names, row, strict=True)) for row in tuples_of(answer)]
+    draw(names, rows, _numeric(answer), list(dict.fromkeys((*important, *names))))
 
 
 def _write_stdout(answer: pa.Table, form: Format) -> None:
@@ -86,3 +102,26 @@ def _shown(value: object) -> str:
     if isinstance(value, dt.datetime):
         return value.replace(tzinfo=None).isoformat(sep=" ")
     return visible(as_text(plain(value)))
+
+
+# By how a column's name ends; the first that fits.
+_HUMAN: Final[tuple[tuple[str, Callable[[float], str]], ...]] = (
+    ("_bytes", human_bytes),
+    ("_core_seconds", human_core_seconds),
+    ("_seconds", human_seconds),
+    ("_ratio", "{:.1%}".format),
+    ("_count", "{:,}".format),
+)
+
+
+def _human(name: str, value: object) -> str:
+    """The value with its unit, as its column's name says it; a dash where it is not known."""
+    if value is None:
+        return "\N{EN DASH}"
+    if isinstance(value, dt.datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, int | float) and math.isfinite(value):
+        for ending, shown in _HUMAN:
+            if name.endswith(ending):
+                return shown(value)
+    return _shown(value)

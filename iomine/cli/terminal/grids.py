@@ -1,12 +1,12 @@
 """Rows of text as columns, to a terminal or to a file."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich import box
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, OverflowMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +14,8 @@ from iomine.cli.terminal.text import say
 from iomine.units import visible
 
 _WIDEST: Final = 60
+# Where texts go on in the next line, a long name leaves room for other columns.
+_FOLDED: Final = 24
 # Of which one is the divider that the table draws itself.
 _GAP: Final = 2
 
@@ -27,38 +29,60 @@ def lay_out(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequ
         yield (" " * _GAP).join(cells).rstrip()
 
 
-def draw(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool]) -> None:
-    """The same on a terminal: as many columns as fit; stderr lists the columns that did not."""
+def draw(
+    names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool], order: Sequence[str] | None = None
+) -> None:
+    """The same on a terminal: as many columns as fit; stderr lists the columns that did not.
+
+    Args:
+        names: of the columns.
+        rows: a text for each column.
+        is_number: of each column, whether it stands to the right.
+        order: names by importance: the last go where not all fit, and no text is cut, however many lines it takes. If left
+            out, columns go from the right, and long texts are cut.
+    """
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
     whole = _widths(heads, rows)
-    widths = fit(whole, console.width)
+    if order is None:
+        fitting = fit([min(width, _WIDEST) for width in whole], console.width, range(len(names)))
+    else:
+        wanted = [width if is_right else min(width, _FOLDED) for width, is_right in zip(whole, is_number, strict=True)]
+        fitting = fit(wanted, console.width, [names.index(name) for name in order])
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0), pad_edge=False)
-    for head, width, is_right in zip(heads, widths, is_number, strict=False):
-        if is_right:
+    for column, width in fitting.items():
+        if is_number[column]:
             # Without its last digits it would be another number.
-            table.add_column(Text(head), justify="right", width=width, overflow="fold")
+            table.add_column(Text(heads[column]), justify="right", width=width, overflow="fold")
         else:
-            table.add_column(Text(head), width=width, no_wrap=True, overflow="ellipsis")
+            is_whole = order is not None
+            overflow: OverflowMethod = "fold" if is_whole else "ellipsis"
+            table.add_column(Text(heads[column]), width=width, no_wrap=not is_whole, overflow=overflow)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row[: len(widths)]))
+        table.add_row(*(Text(row[column]) for column in fitting))
     console.print(table)
-    left_out = heads[len(widths) :]
+    left_out = [head for column, head in enumerate(heads) if column not in fitting]
     if left_out:
-        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. Ask for fewer columns, or use --format csv.")
-    if any(width < full for width, full in zip(widths, whole, strict=False)):
+        fewer = "Ask for fewer columns, or use --format csv." if order is None else "--format csv has them."
+        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. {fewer}")
+    if order is None and any(width < whole[column] for column, width in fitting.items()):
         say("Values that end in … are cut: --format csv has them whole.")
 
 
-def fit(widths: Sequence[int], available: int) -> list[int]:
-    """Widths of the columns that fit side by side, from the left; the first always does, cut if need be."""
-    fitting: list[int] = []
-    for width in widths:
-        wanted = min(width, _WIDEST)
-        if fitting and sum(fitting) + _GAP * len(fitting) + wanted > available:
+def fit(widths: Sequence[int], available: int, order: Iterable[int]) -> dict[int, int]:
+    """Columns that fit side by side, in their places from left to right, each with its width.
+
+    Args:
+        widths: that all columns would have.
+        available: of the terminal.
+        order: the columns by importance; the first always fits, narrowed if need be.
+    """
+    fitting: dict[int, int] = {}
+    for column in order:
+        if fitting and sum(fitting.values()) + _GAP * len(fitting) + widths[column] > available:
             break
-        fitting.append(min(wanted, available))
-    return fitting
+        fitting[column] = min(widths[column], available)
+    return dict(sorted(fitting.items()))
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

@@ -17,7 +17,7 @@ from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
 from iomine.report.model import again, in_words
 from iomine.report.replay import replay_line
-from iomine.units import counted, fine_seconds, human_bytes, human_seconds, ost_name, visible
+from iomine.units import MIB, counted, fine_seconds, human_bytes, human_core_seconds, human_seconds, ost_name, visible
 from iomine.views.answers import Row
 
 if TYPE_CHECKING:
@@ -30,17 +30,27 @@ _MARGIN: Final = 2
 _GAP: Final = 2
 # Into so little a text may be folded; numbers are never parted.
 _LEAST_FOLDED: Final = 10
+# Darshan's key for them.
+_HINTS: Final = "h"
 _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
 
 def draw(page: Iterable[RenderableType]) -> None:
     """Write a page to stdout."""
-    console = Console(file=sys.stdout, highlight=False, width=width())
+    typer.echo(_drawn(page, Console(file=sys.stdout, highlight=False, width=width())))
+
+
+def plain_text(page: Iterable[RenderableType]) -> str:
+    """The page without colours, whoever reads it."""
+    return _drawn(page, Console(highlight=False, width=width(), color_system=None))
+
+
+def _drawn(page: Iterable[RenderableType], console: Console) -> str:
     with console.capture() as drawn:
         for piece in page:
             console.print(piece)
     # rich fills lines up with spaces.
-    typer.echo("\n".join(line.rstrip() for line in drawn.get().splitlines()))
+    return "\n".join(line.rstrip() for line in drawn.get().splitlines())
 
 
 def log_page(facts: "Facts") -> Iterator[RenderableType]:
@@ -53,6 +63,8 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     yield from _notes(facts.notes)
     yield from _not_assessed(facts)
     yield from _section("Layers", _LAYERS, facts.layers)
+    yield from _section("Darshan's own figures", _OF_DARSHAN, facts.layers)
+    yield from _hints(facts.hints)
     yield from _model(facts)
     yield from _section(_most("Phases", "took longest", facts.phases, "log_phase_count"), _PHASES, facts.phases)
     yield from _section(_most("Files", "took most time", facts.files, "log_file_count"), _FILES, facts.files)
@@ -144,6 +156,18 @@ def _not_assessed(facts: "Facts") -> Iterator[RenderableType]:
     for row in faulty:
         why = row["reason"] or ("records are missing" if row["is_partial"] else "")
         yield _indented(f"Module {row['module']} is {row['state']}{f': {why}' if why else ''}")
+
+
+def _hints(rows: Sequence[Row]) -> Iterator[RenderableType]:
+    """What the log says of itself: MPI-IO's hints, which Darshan notes in one entry, and other metadata."""
+    if not rows:
+        return
+    yield _heading(_most("Metadata and MPI-IO hints", "come first", rows, "log_hint_count"))
+    for row in rows:
+        if row["key"] == _HINTS:
+            yield from (_indented(f"hint {_short(hint)}") for hint in row["entry"].split(";") if hint)
+        else:
+            yield _indented(f"{_short(row['key'])}  {_short(row['entry'])}")
 
 
 def _model(facts: "Facts") -> Iterator[RenderableType]:
@@ -261,9 +285,7 @@ def _ratio(value: float | None) -> str:
 
 
 def _core_time(seconds: float | None) -> str:
-    if seconds is None:
-        return "?"
-    return f"{seconds / _HOUR:,.1f} core-h" if seconds >= _HOUR else f"{seconds:,.1f} core-s"
+    return "?" if seconds is None else human_core_seconds(seconds)
 
 
 def _short(text: str | None) -> str:
@@ -295,6 +317,17 @@ _LAYERS: Final[tuple[Column, ...]] = (
     ("in writes", _of("write_core_seconds", _core_time), "right"),
     ("in metadata", _of("meta_core_seconds", _core_time), "right"),
     ("per second", _of("moved_bytes_per_second", _bytes), "right"),
+)
+# Under the names and in the units that PyDarshan and darshan-parser --perf print.
+_OF_DARSHAN: Final[tuple[Column, ...]] = (
+    ("layer", _of("layer", str), "left"),
+    (
+        "agg_perf_by_slowest, MiB/s",
+        _of("moved_bytes_per_second", lambda rate: "?" if rate is None else f"{rate / MIB:,.6f}"),
+        "right",
+    ),
+    ("agg_time_by_slowest, s", _of("slowest_io_seconds", lambda seconds: "?" if seconds is None else f"{seconds:,.6f}"), "right"),
+    ("total_bytes", lambda row: _count(_sum(row["read_bytes"], row["write_bytes"])), "right"),
 )
 _PHASES: Final[tuple[Column, ...]] = (
     ("phase", _of("phase", _count), "right"),

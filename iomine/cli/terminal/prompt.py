@@ -11,6 +11,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from iomine.cli.options import Format
 from iomine.cli.terminal.completion import completer_of
+from iomine.cli.terminal.dictionary import columns_of, views_for_people
 from iomine.cli.terminal.formats import write
 from iomine.cli.terminal.questions import ask
 from iomine.cli.terminal.text import say
@@ -26,9 +27,6 @@ A statement ends with a semicolon or an empty line. Tab completes names, the arr
 .help           this page
 .exit           leave, as Ctrl-D does; Ctrl-C drops a statement, or breaks off its answer
 """
-_TABLES: Final = "SELECT table_name, about FROM view_dictionary WHERE NOT contains(table_name, '.') ORDER BY table_name"
-_NAMES: Final = "SELECT table_name FROM view_dictionary"
-_SCHEMA: Final = "SELECT column_name, type, unit, about FROM data_dictionary WHERE table_name = lower($1)"
 
 
 def converse(database: Path, form: Format, limits: Limits) -> None:
@@ -98,14 +96,12 @@ class Prompt:
         return self.commands[name]
 
     def _tables(self, _rest: str) -> None:
-        write(ask(self._database, _TABLES), self._form)
+        write(views_for_people(self._database), self._form)
 
     def _schema(self, view: str) -> None:
-        columns = ask(self._database, _SCHEMA, [view])
-        if not columns.num_rows:
-            hint = did_you_mean(view, ask(self._database, _NAMES)["table_name"].to_pylist())
-            raise UsageError(f"There is no view {view}: {hint or '.tables lists them.'}" if view else "Name a view: .schema logs")
-        write(columns, self._form)
+        if not view:
+            raise UsageError("Name a view: .schema logs")
+        write(columns_of(self._database, view, ".tables lists them."), self._form)
 
 
 def _keys() -> KeyBindings:

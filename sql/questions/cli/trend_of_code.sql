@@ -1,9 +1,8 @@
 -- ---
 -- about = "On how many logs of each night a trigger fired, was clear, did not apply or could not be assessed."
--- parts = []
+-- parts = ["narrowed_log"]
 -- reads = ["main.verdicts"]
--- # NULL for all nights, and for all clusters.
--- parameters = ["first_night", "cluster", "code"]
+-- parameters = ["code", "first_night", "last_night"]
 -- ---
 SELECT
     night, count(*) AS log_count,
@@ -13,6 +12,10 @@ SELECT
     count(*) FILTER (WHERE state = 'unknown') AS unknown_count,
     sum(cost_core_seconds) AS cost_core_seconds
 FROM main.verdicts
-WHERE code = $code::VARCHAR AND ($first_night::DATE IS NULL OR night >= $first_night::DATE) AND ($cluster::VARCHAR IS NULL OR cluster = $cluster::VARCHAR)
+SEMI JOIN narrowed_log USING (cluster, night, log_id)
+-- Nights are narrowed here too, which spares files of verdicts.
+WHERE
+    code = $code::VARCHAR AND ($first_night::DATE IS NULL OR night >= $first_night::DATE)
+    AND ($last_night::DATE IS NULL OR night <= $last_night::DATE)
 GROUP BY night
 ORDER BY night

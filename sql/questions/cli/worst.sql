@@ -1,9 +1,9 @@
 -- ---
 -- about = "Sums of users and programs over nights, the worst first."
--- parts = []
--- reads = ["core.app_night"]
--- # worst_by: 'cost', 'io', 'findings' or 'bytes'. NULL for all nights, and for all clusters.
--- parameters = ["first_night", "cluster", "worst_by", "most_rows"]
+-- parts = ["narrowed_night"]
+-- reads = []
+-- # worst_by: 'cost', 'io', 'findings' or 'bytes'.
+-- parameters = ["worst_by", "most_rows"]
 -- ---
 WITH offender AS (
     SELECT
@@ -19,8 +19,7 @@ WITH offender AS (
         min(night) AS first_night,
         max(night) AS last_night,
         sum(doubtful_log_count)::BIGINT AS doubtful_log_count
-    FROM core.app_night
-    WHERE ($first_night::DATE IS NULL OR night >= $first_night::DATE) AND ($cluster::VARCHAR IS NULL OR cluster = $cluster::VARCHAR)
+    FROM narrowed_night
     GROUP BY "user", uid, app
 )
 SELECT * FROM offender

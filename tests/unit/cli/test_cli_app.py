@@ -1,5 +1,6 @@
 """The command line as a whole: what it offers, and how it ends."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -52,6 +53,17 @@ def test_help_waits_for_nothing_heavy() -> None:
     asked = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True)
     assert "worst" in asked.stdout
     assert HEAVY & set(asked.stderr.split()) == set()
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("iomine wor", "worst"), ("iomine worst --acc", "--account"), ("iomine worst --by f", "findings")]
+)
+def test_shells_complete(typed: str, offered: str) -> None:
+    """A shell that asks gets commands, options and their values."""
+    words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" ")), "_IOMINE_COMPLETE": "complete_bash"}
+    program = "import sys; sys.argv[0] = 'iomine'; from iomine.cli import main; main()"
+    asked = subprocess.run([sys.executable, "-c", program], env=os.environ | words, capture_output=True, text=True, check=False)
+    assert offered in asked.stdout.split()
 
 
 def test_version_is_printed(iomine) -> None:

@@ -42,7 +42,7 @@ def test_every_page_that_another_program_writes_is_listed() -> None:
     """`make docs` names all programs that write a page and take minutes, and only such."""
     written = {
         page.name: command
-        for page in DOCS.glob("*.md")
+        for page in (*DOCS.glob("*.md"), *DOCS.glob("*.ipynb"))
         for command in [page.read_text(encoding="utf-8").partition("Written by tests/")[2].partition(".py")[0]]
         if command
     }

@@ -292,7 +292,7 @@ def test_thresholds_of_the_site_stand_until_others_are_given(iomine, again: Path
             ["--ruleset", "iomine", "--set", "P06.small_write_ratio=0.3"],
             "P06 is of ruleset drishti, which --ruleset iomine leaves out.",
         ),
-        (["--format", "csv"], "--format is for a comparison: add --compare, or leave --format out."),
+        (["--format", "csv"], "--format and --json are for a comparison: add --compare, or leave them out."),
         (
             ["--thresholds", "/nowhere/b.toml"],
             "The thresholds in /nowhere/b.toml cannot be read (No such file or directory): name a file that can.",

@@ -71,6 +71,11 @@ def warehouse(warehouse_of) -> Path:
         module=[
             {"log_id": "abcd000000000001", "module": "MPI-IO", "state": "unsound", "is_partial": False, "reason": "Cut off."}
         ],
+        metadata=[
+            {"log_id": "abcd000000000001", "key": "h", "entry": "romio_no_indep_rw=true;cb_nodes=4"},
+            {"log_id": "abcd000000000001", "key": "lib_ver", "entry": "3.4.4"},
+            {"log_id": "cafe000000000004", "key": HOSTILE, "entry": HOSTILE},
+        ],
         posix_file=[
             {"log_id": "abcd000000000001", "file_id": 5, "rank": -1, "read_bytes": 2**20, "write_bytes": 2**30, "read_count": 8,
              "write_count": 16, "read_seconds": 1.0, "write_seconds": 2.0, "meta_seconds": 3.0, "slowest_rank_seconds": 2.0},
@@ -128,6 +133,9 @@ def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
         "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",
         "Not applicable, since the run did nothing of the kind: POSIX-111 Module MPI-IO is unsound: Cut off.",
         "posix 1 1.0 MiB 1.0 GiB 8 16 1.0 core-s 2.0 core-s 3.0 core-s 512.5 MiB",
+        # Of PyDarshan's figures tests/unit/report/test_layer_estimates.py proves the numbers.
+        "posix 512.500000 2.000000 1,074,790,400",
+        "Metadata and MPI-IO hints hint romio_no_indep_rw=true hint cb_nodes=4 lib_ver 3.4.4",
         "I/O model This program writes 1.0 GiB once; 4 ranks share one file.",
         "1 write posix 1 1 min 00 s 1 min 30 s no 1.0 GiB 99.9% 4 256 1.0 MiB",
         "1 write strided 1 shared trace",

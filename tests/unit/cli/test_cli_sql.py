@@ -121,6 +121,21 @@ def test_format_is_stronger_than_an_ending(iomine, warehouse: Path, tmp_path: Pa
     assert (tmp_path / "a.parquet").read_text(encoding="utf-8") == "one\n1\n"
 
 
+@pytest.mark.parametrize("name", ["out.xlsx", "out.XLSX", "out.ods"])
+def test_spreadsheets_are_not_written(iomine, warehouse: Path, tmp_path: Path, name: str) -> None:
+    """What only a spreadsheet reads is refused before the query is asked, with a name that would do; a format is still free."""
+    answer = iomine("sql", "SELECT no_such_column", "--output", tmp_path / name, "--warehouse", warehouse)
+    assert (2, "") == (answer.exit_code, answer.stdout)
+    assert answer.stderr.endswith("is written: name the file out.csv, which a spreadsheet opens.\n")
+    assert not (tmp_path / name).exists()
+    assert 0 == iomine("sql", "SELECT 1", "--format", "csv", "--output", tmp_path / name, "--warehouse", warehouse).exit_code
+
+
+def test_json_has_an_option_of_its_own(iomine, warehouse: Path) -> None:
+    """`--json` is `--format json`, here as everywhere."""
+    assert [{"one": 1}] == json.loads(iomine("sql", "SELECT 1 AS one", "--json", "--warehouse", warehouse).stdout)
+
+
 def test_prompt_answers_until_it_is_left(warehouse: Path, keyboard: PipeInput, capsys) -> None:
     """A statement is answered; an error does not end the session, `.exit` does."""
     keyboard.send_text("SELECT 41 + 1 AS answer;\r\rSELEC;\r.exit\rSELECT 'too late';\r")

@@ -251,6 +251,8 @@ def test_no_command_is_left_out():
     seen |= {"link"}
     # Names that `pack` and `unpack` meet are tried with their own tests.
     seen |= {"pack", "unpack"}
+    # What assistants get is tried with its own tests, as JSON or as the pages of `show` and `explain`.
+    seen |= {"mcp"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 

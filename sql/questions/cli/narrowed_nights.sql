@@ -1,0 +1,8 @@
+-- ---
+-- about = "The first and the last night that has logs of whom and what options name."
+-- parts = ["narrowed_log", "narrowed_night"]
+-- reads = []
+-- parameters = []
+-- ---
+SELECT min(night) AS first_night, max(night) AS last_night
+FROM (SELECT night FROM narrowed_log UNION ALL SELECT night FROM narrowed_night)
