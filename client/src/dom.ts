@@ -13,6 +13,14 @@ export interface Choice {
   osts: number[];
 }
 
+/** The event by which a picture asks others of the page for the requests of the trace. */
+export const ASKED = "iomine-asked";
+
+/** What answers: whether the page has the requests is known once it is there, and they are loaded when they are asked for. */
+export interface Asked<Found> {
+  requests?: Promise<(() => Promise<Found>) | undefined>;
+}
+
 /** An element with attributes and children. */
 export function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,

@@ -5,6 +5,7 @@ import * as domains from "./domain";
 import { csv } from "./fields";
 import { listen } from "./gestures";
 import { Levels } from "./levels";
+import type { Requests } from "./moved";
 import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
 import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
@@ -82,6 +83,12 @@ export class Explorer implements Commands {
     const isAny = ranks.length > 0 || osts.length > 0;
     const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ops: [op] };
     await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, ...of } : undefined });
+  }
+
+  /** What loads the requests of the trace; undefined where the page cannot reach each of them. */
+  requests(): (() => Promise<Requests>) | undefined {
+    const table = this.levels.tables("rank", true)[0];
+    return table && (async () => ({ about: this.about, rows: await this.levels.rows(table) }));
   }
 
   reset(): void {
