@@ -79,9 +79,9 @@ export class Explorer implements Commands {
   }
 
   /** Highlights what is chosen in another picture. */
-  async showChoice({ names, op, ranks, osts }: Choice): Promise<void> {
-    const isAny = ranks.length > 0 || osts.length > 0;
-    const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ops: [op] };
+  async showChoice({ names, op, ranks, osts, files }: Choice): Promise<void> {
+    const isAny = ranks.length > 0 || osts.length > 0 || files.length > 0;
+    const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ...(files.length ? { files } : {}), ops: [op] };
     await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, ...of } : undefined });
   }
 

@@ -32,6 +32,8 @@ export interface Moved {
   layer: string;
   /** Files, of which the last may be all others. */
   files: string[];
+  /** Their numbers in the trace of the page, empty where they are not known. */
+  numbersOf: number[][];
   /** Null where one is not known. */
   mounts: (string | null)[];
   /** The number of the mount of each file. */
@@ -52,7 +54,7 @@ const LONGEST = 60;
 
 /** As a server has counted them. */
 export function movedOf({ about, arrays }: Part): Moved {
-  return { ...(about as Omit<Moved, "columns">), columns: arrays as Moved["columns"] };
+  return { ...(about as Omit<Moved, "columns" | "numbersOf">), numbersOf: [], columns: arrays as Moved["columns"] };
 }
 
 /** Requests of POSIX, or of MPI-IO where there are none, each with its latency and its size; of some ranks or of all. */
@@ -72,7 +74,7 @@ export function countedRequests({ about, rows }: Requests, metrics: Metric[], ti
   const values = column(valueOf);
   return {
     ...{ lack: "", ranks: [], layer: about.layers[layer]! },
-    ...{ files: files.names, mounts: about.mounts.map((mount) => mount && cut(mount)), mountOf: files.mountOf },
+    ...{ files: files.names, numbersOf: files.numbersOf, mounts: about.mounts.map((mount) => mount && cut(mount)), mountOf: files.mountOf },
     columns: {
       op: column((row) => rows.op[row]!),
       metric: column((_, metric) => metric),
@@ -93,15 +95,17 @@ function binOf({ least, most, bins }: Metric, value: number): number {
 }
 
 /** The files with most bytes, and all others as one, of which the mount is not known. */
-function topFiles(about: About, rows: Rows, found: number[]): { names: string[]; mountOf: number[]; of: (file: number) => number } {
+function topFiles(about: About, rows: Rows, found: number[]): { names: string[]; numbersOf: number[][]; mountOf: number[]; of: (file: number) => number } {
   const bytes = new Float64Array(about.files.length);
   for (const row of found) if (rows.file[row] !== UNKNOWN) bytes[rows.file[row]!]! += rows.length[row]!;
   const used = about.files.map((_, file) => file).filter((file) => bytes[file]! > 0);
   const top = used.sort((one, other) => bytes[other]! - bytes[one]!).slice(0, MOST_FILES);
   const place = new Map(top.map((file, at) => [file, at]));
-  const rest = used.length > top.length;
+  const others = used.slice(MOST_FILES);
+  const rest = others.length > 0;
   return {
     names: [...top.map((file) => cut(about.files[file]!)), ...(rest ? ["all other files"] : [])],
+    numbersOf: [...top.map((file) => [file]), ...(rest ? [others] : [])],
     mountOf: [...top.map((file) => about.mount_of[file] ?? UNKNOWN), ...(rest ? [UNKNOWN] : [])],
     of: (file) => place.get(file) ?? (file === UNKNOWN || !rest ? UNKNOWN : top.length),
   };

@@ -389,13 +389,18 @@ export class RadialPage {
     const { circles, ops } = this.data.about;
     const ranks: number[] = [];
     const osts: number[] = [];
-    circles.forEach(({ firstRanks, lastRanks, osts: known }, circle) => {
+    const files: number[] = [];
+    circles.forEach(({ firstRanks, lastRanks, osts: known, members }, circle) => {
       for (const node of this.chosen[circle]!) {
+        const own = members?.[node];
+        ranks.push(...(own?.ranks ?? []));
+        osts.push(...(own?.osts ?? []));
+        files.push(...(own?.files ?? []));
         if (known[node]! >= 0) osts.push(known[node]!);
         for (let rank = firstRanks[node]!; rank <= lastRanks[node]!; rank++) ranks.push(rank);
       }
     });
-    const detail: Choice = { names: this.chosenNames(), op: ops[this.op]!, ranks, osts };
+    const detail: Choice = { names: this.chosenNames(), op: ops[this.op]!, ranks, osts, files };
     document.dispatchEvent(new CustomEvent(CHOSEN, { detail }));
   }
 
@@ -422,8 +427,9 @@ export class RadialPage {
 
   private wordsOfNode(circle: number, node: number): [string, string][] {
     const { circles } = this.data.about;
-    const { one, labels, hosts } = circles[circle]!;
-    const words: [string, string][] = [[capital(one), labels[node]!], ...(hosts[node] ? [["Host", hosts[node]] as [string, string]] : [])];
+    const { one, labels, hosts, kind } = circles[circle]!;
+    const home = kind === "ost" ? "OSS" : "Host";
+    const words: [string, string][] = [[capital(one), labels[node]!], ...(hosts[node] ? [[home, hosts[node]] as [string, string]] : [])];
     for (const [number, ends, other] of [[circle - 1, "to", "from"], [circle, "from", "to"]] as const) {
       const drawn = this.drawn.rings[number];
       if (!drawn?.ring.bins) continue;

@@ -18,6 +18,13 @@ export interface Metric {
 /** What nodes of a circle can be in the picture of a run. */
 export type Kind = "rank" | "host" | "carrier" | "ost" | "oss" | "mount" | "place" | "file";
 
+/** Requests of a node: those of any of these ranks, on any of these OSTs and any of these files, by number. */
+export interface Members {
+  ranks?: number[];
+  osts?: number[];
+  files?: number[];
+}
+
 /** Nodes of a circle, a list for each field; a field that is not known of any is empty. */
 export interface Nodes {
   /** Empty where circles cannot be chosen. */
@@ -35,6 +42,8 @@ export interface Nodes {
   osts: number[];
   /** Addresses of what there is to read of a node. */
   links: (string | null)[];
+  /** What else the trace knows nodes by, where it is more than neighbouring ranks or an OST. */
+  members?: Members[];
 }
 
 export interface About {

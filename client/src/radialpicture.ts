@@ -90,7 +90,7 @@ export class RadialPicture {
   }
 
   private get radius(): number {
-    return this.side / 2 - (this.width < NARROW ? 38 : 52);
+    return this.side / 2 - (this.width < NARROW ? 46 : 52);
   }
 
   private get radii(): number[] {
@@ -264,7 +264,7 @@ export class RadialPicture {
   private curve(context: CanvasRenderingContext2D, ring: Ring, number: number, edge: number): void {
     const start = this.angles[number]![ring.from[edge]!]!;
     const turn = turned(this.angles[number + 1]![ring.to[edge]!]! - start);
-    const steps = Math.max(Math.ceil(Math.abs(turn) * 4), 1);
+    const steps = Math.max(Math.ceil(Math.abs(turn) * (ring.edgeCount > SOLID ? 4 : 12)), 1);
     for (let step = 0; step <= steps; step++) {
       const u = step / steps;
       const { x, y } = this.at((this.radii[number]! + (this.radii[number + 1]! - this.radii[number]!) * u) * this.radius, start + turn * u);
@@ -490,7 +490,7 @@ export class RadialPicture {
   }
 
   private ringName(number: number): string {
-    return this.drawn!.rings.length < 2 ? "" : number ? "Inner: " : "Outer: ";
+    return this.drawn!.rings.length < 2 ? "Edges: " : number ? "Inner: " : "Outer: ";
   }
 
   private xOf(bin: number): number {

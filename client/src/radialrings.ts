@@ -100,6 +100,8 @@ export class Rings {
         }),
       );
     }
+    // Of one arc few hosts and places are of interest; a rank of it that did nothing is.
+    if (arc !== undefined) sides.slice(1).forEach(({ nodes }, ring) => dropUnused(nodes, [found.to, found.ring, ring], [found.from, found.ring, ring + 1]));
     const cells = Object.fromEntries(Object.entries(found).map(([name, values]) => [name, Float64Array.from(values)])) as unknown as Cells;
     const missing = parts.flatMap(({ ring, source }) => about.missing.filter((each) => source && (each.ring < 0 || each.ring === source.ring)).map((each) => ({ ...each, ring })));
     const title = `Who talks to whom: ${sides.map(({ nodes }) => nodes.many).join(", ")}`;
@@ -171,14 +173,17 @@ export class Rings {
       case "oss": {
         const { nodes, numberOf } = named("oss", places.hosts);
         const serverOf = (node: number | undefined): number => (node === undefined ? UNKNOWN : numberOf(places.hosts[node]));
+        nodes.members = nodes.labels.map((_, server) => ({ osts: places.osts.filter((_, node) => serverOf(node) === server) }));
         return known(nodes, (_, node) => serverOf(node), ({ columns }, row) => serverOf(ostAt.get(columns.ost[row]!)));
       }
       case "mount": {
         const { nodes, numberOf } = named("mount", places.kind === "mount" ? places.labels : (moved?.mounts ?? []));
-        return known(nodes, (_, node) => numberOf(places.labels[node]), ({ columns, mounts, mountOf }, row) => numberOf(mounts[mountOf[columns.file[row]!] ?? UNKNOWN] ?? `unknown ${nodes.one}`));
+        const mountOf = (of: Moved, file: number): number => numberOf(of.mounts[of.mountOf[file] ?? UNKNOWN] ?? `unknown ${nodes.one}`);
+        if (moved) nodes.members = nodes.labels.map((_, mount) => ({ files: moved.numbersOf.filter((_, file) => mountOf(moved, file) === mount).flat() }));
+        return known(nodes, (_, node) => numberOf(places.labels[node]), (of, row) => mountOf(of, of.columns.file[row]!));
       }
       case "file": {
-        const nodes = { ...empty("file"), labels: [...(moved?.files ?? [])] };
+        const nodes = { ...empty("file"), labels: [...(moved?.files ?? [])], members: moved?.numbersOf.map((files) => ({ files })) ?? [] };
         return known(nodes, () => UNKNOWN, ({ columns }, row) => columns.file[row]!);
       }
     }
@@ -215,6 +220,7 @@ function known(nodes: Nodes, ofBase: Side["ofBase"], ofMoved: Side["ofMoved"]): 
     if (node >= 0) return node;
     if (unknown < 0) {
       unknown = nodes.labels.push(`unknown ${nodes.one}`) - 1;
+      nodes.members?.push({});
       for (const [list, none] of [[nodes.hosts, null], [nodes.positions, 1], [nodes.firstRanks, 0], [nodes.lastRanks, -1], [nodes.osts, -1], [nodes.links, null]] as [unknown[], unknown][]) {
         if (list.length) list.push(none);
       }
@@ -222,6 +228,20 @@ function known(nodes: Nodes, ofBase: Side["ofBase"], ofMoved: Side["ofMoved"]): 
     return unknown;
   };
   return { nodes, ofBase: (circle, node) => whole(ofBase(circle, node)), ofMoved: (moved, row) => whole(ofMoved(moved, row)) };
+}
+
+/** Leaves out nodes without edges; those that come after move up. */
+function dropUnused(nodes: Nodes, ...ends: [number[], number[], number][]): void {
+  const isUsed = nodes.labels.map(() => false);
+  const each = (act: (list: number[], cell: number) => void): void => {
+    for (const [list, rings, ring] of ends) rings.forEach((own, cell) => own === ring && act(list, cell));
+  };
+  each((list, cell) => (isUsed[list[cell]!] = true));
+  let count = 0;
+  const numbers = isUsed.map((used) => (used ? count++ : UNKNOWN));
+  each((list, cell) => (list[cell] = numbers[list[cell]!]!));
+  const kept = <Item>(list: Item[]): Item[] => list.filter((_, node) => isUsed[node]);
+  Object.assign(nodes, Object.fromEntries(Object.entries(nodes).map(([name, list]) => [name, Array.isArray(list) ? kept(list as unknown[]) : list])));
 }
 
 function empty(kind: Kind): Nodes {
@@ -255,6 +275,11 @@ function place(nodes: Nodes, arcs: Nodes, hostOf: (node: number) => number): voi
   });
   nodes.positions = sums.map((sum, host) => (counts[host] ? sum / counts[host]! : 1));
   const isWhole = (host: number): boolean => firsts[host]! >= 0 && lasts[host]! - firsts[host]! + 1 === counts[host];
+  nodes.members = nodes.labels.map((_, host) => (isWhole(host) || !counts[host] ? {} : { ranks: ranksOf(arcs, (node) => hostOf(node) === host) }));
   nodes.firstRanks = firsts.map((node, host) => (isWhole(host) ? arcs.firstRanks[node]! : 0));
   nodes.lastRanks = lasts.map((node, host) => (isWhole(host) ? arcs.lastRanks[node]! : -1));
+}
+
+function ranksOf({ firstRanks, lastRanks }: Nodes, isWanted: (node: number) => boolean): number[] {
+  return firstRanks.flatMap((first, node) => (isWanted(node) ? Array.from({ length: lastRanks[node]! - first + 1 }, (_, at) => first + at) : []));
 }
