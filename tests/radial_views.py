@@ -59,12 +59,12 @@ switches, groups of hosts or mounts that their bytes passed, and OSTs.
 
 Three circles, or two, are chosen above the picture, each once and in any order. The address keeps the choice.
 
-| circle | known where | its edges |
-| --- | --- | --- |
-| ranks, carriers, OSTs or mounts | always: these are the page's own | cells of the page |
-| hosts | the trace names them | cells of the page, put together by host; beyond carriers the host is that of the carrier |
-| OSSs | `lctl dl -t` was swept ([names of the fabric](fabric.md)); else the choice is not there, and a sentence says so | cells of OSTs, put together by server |
-| files (the 64 with most bytes, the others as one), mounts, and any other pair | the page holds every request (up to 300,000), or `iomine serve` shows it and the trace is kept | requests of POSIX, or of MPI-IO where that alone was traced |
+- **Ranks, carriers, and OSTs or mounts** are the page's own circles, and always there.
+- **Hosts** where the trace names them. Beyond carriers the host is that of the carrier.
+- **OSSs** where `lctl dl -t` was swept ([names of the fabric](fabric.md)); else the choice is not there, and a sentence says so.
+- **Files** (the 64 with most bytes, the others as one), **mounts**, and pairs that the page's cells do not have, where the page
+  holds every request (up to 300,000), or where `iomine serve` shows it and the trace is kept. Edges are then the requests of
+  POSIX, or of MPI-IO where that alone was traced.
 
 Latency of edges that are counted from requests is the time that each request took, by clocks as they were traced; a request then
 counts for the OST of its first byte, and not for each that it touched.

@@ -108,11 +108,12 @@ export class Explorer implements Commands {
     if (this.view) save(`${this.chosen.view}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
   }
 
-  /** Rows in sight, in the order of the list and the CSV. */
+  /** Rows in sight, in the order of the list and the CSV: those that are highlighted first. */
   rowsInSight(): number[] {
-    const found: number[] = [];
-    this.picture.each((place) => found.push(this.view!.lanes.rows[place]!));
-    return found;
+    const [found, others]: [number[], number[]] = [[], []];
+    const faded = this.palette.colours.length - 1;
+    this.picture.each((place) => (this.colours[place] === faded ? others : found).push(this.view!.lanes.rows[place]!));
+    return found.concat(others);
   }
 
   /** Shows the requests of all ranks during a phase. */

@@ -2,7 +2,7 @@
 
 import { button, choice, type Choice, CHOSEN, element, onKeys, save, table } from "./dom";
 import { bytes, counted, csvOf, whole } from "./format";
-import { type RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
+import { type Kind, type RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
 import { RingChoice } from "./radialchoice";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
 import { Rings } from "./radialrings";
@@ -40,6 +40,7 @@ export class RadialPage {
   private chosen: Set<number>[] = [];
   /** Who chooses circles; there is none where these are always the same. */
   private readonly rings: RingChoice | undefined;
+  private ops!: HTMLSelectElement;
   private metrics!: HTMLSelectElement;
   private theme: RadialTheme;
   private op: number;
@@ -96,7 +97,7 @@ export class RadialPage {
     const { about } = this.data;
     const op = choice("Direction", about.ops.map((name, at) => [String(at), name]), (value) => this.choose(() => (this.op = Number(value))));
     const metric = choice("Value", about.metrics.map(({ title }, at) => [String(at), title]), (value) => this.choose(() => (this.metric = Number(value))));
-    this.metrics = metric.select;
+    [this.ops, this.metrics] = [op.select, metric.select];
     [op.select.value, metric.select.value] = [String(this.op), String(this.metric)];
     [this.starts.max, this.ends.max] = [String(about.time.bins - 1), String(about.time.bins)];
     this.starts.addEventListener("input", () => this.brush(Number(this.starts.value), Math.max(this.window.to, Number(this.starts.value) + 1)));
@@ -133,9 +134,13 @@ export class RadialPage {
     this.announce();
   }
 
-  /** The same of the page's own circles. */
-  async lightOwn(names: string[]): Promise<void> {
-    await this.rings?.usual();
+  /** The same of what is said of a direction and a metric, in circles that show it: where none are given, the page's own. */
+  async lightNamed(names: string[], op?: string, metric?: string, kinds?: Kind[]): Promise<void> {
+    await this.rings?.named(kinds);
+    const { ops, metrics } = this.data.about;
+    this.op = Math.max(ops.indexOf(op ?? ""), op === undefined ? this.op : 0);
+    this.metric = metric === undefined ? this.metric : Math.max(metrics.findIndex(({ name }) => name === metric), 0);
+    [this.ops.value, this.metrics.value] = [String(this.op), String(this.metric)];
     this.light(names);
   }
 

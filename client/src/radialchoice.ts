@@ -56,8 +56,13 @@ export class RingChoice {
     this.read();
   }
 
-  /** The page's own circles. */
-  async usual(): Promise<void> {
+  /** The page's own circles, or others where the requests for these can be had. */
+  async named(kinds?: Kind[]): Promise<void> {
+    await this.usual();
+    if (kinds && (this.hasRequests || this.mayAsk)) await this.choose({ kinds, arc: undefined });
+  }
+
+  private async usual(): Promise<void> {
     await this.choose({ kinds: this.rings.usual, arc: undefined });
   }
 

@@ -2,7 +2,7 @@
 
 import { held, read, unpacked } from "./blocks";
 import { RadialPage } from "./radial";
-import { RadialData } from "./radialdata";
+import { type Kind, RadialData } from "./radialdata";
 
 async function show(place: HTMLElement): Promise<void> {
   const packed = held(place.dataset["block"] ?? "");
@@ -12,8 +12,8 @@ async function show(place: HTMLElement): Promise<void> {
   place.dataset["ready"] = String(Math.round(performance.now()));
   // A click on an element that names nodes, anywhere in the page, lights their edges.
   document.addEventListener("click", (event) => {
-    const nodes = (event.target as Element).closest<HTMLElement>("[data-nodes]")?.dataset["nodes"];
-    if (nodes !== undefined) void page.lightOwn(nodes.split(" "));
+    const named = (event.target as Element).closest<HTMLElement>("[data-nodes]")?.dataset;
+    if (named) void page.lightNamed(named["nodes"]!.split(" "), named["op"], named["metric"], named["rings"]?.split(",") as Kind[] | undefined);
   });
 }
 

@@ -54,12 +54,18 @@ class Sentence:
         text: the sentence.
         is_even: whether it says that nothing stands out.
         nodes: of which nodes of the picture, such as `0-5` for node 5 of the outermost circle.
+        op: of which direction.
+        metric: of which metric.
+        rings: circles whose edges show it, as the client's kinds; empty where the page's own do.
     """
 
     ring: str
     text: str
     is_even: bool
     nodes: Sequence[str]
+    op: str
+    metric: str
+    rings: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,16 @@ def _radial(log: Row, found: _Found) -> Radial:
         label = _label(row["node_level"], row["node_id"], row["node_label"] or row["host"], is_host=carrier_kind == "host")
         by_ring[row["ring"], row["op"]].append(row | {"label": label})
     said = [
-        Sentence(row["ring"], pattern_sentence(row), row["traffic_pattern"] in _EVEN, _nodes(row, arcs))
+        Sentence(
+            row["ring"],
+            pattern_sentence(row),
+            row["traffic_pattern"] in _EVEN,
+            _nodes(row, arcs, carrier_kind),
+            row["op"],
+            row["metric"],
+            # What ranks moved to places is in no cell where carriers are hosts.
+            f"rank,{circles[2].kind}" if _is_beyond(row, carrier_kind) and circles[2].kind != "place" else "",
+        )
         for row in found.patterns
         # Where each rank moves its own bytes, carriers are the ranks.
         if row["node_level"] != "carrier" or carrier_kind != "rank"
@@ -270,14 +285,21 @@ def short(text: str | None) -> str | None:
     return whole if len(whole) <= _CUT else f"{whole[: _CUT // 2]}…{whole[-_CUT // 2 :]}"
 
 
-def _nodes(row: Row, arcs: Rows) -> list[str]:
+def _is_beyond(row: Row, carrier_kind: str) -> bool:
+    """Whether a pattern is of ranks that move bytes to places and are no carriers."""
+    return bool(row["ring"] == "inner" and row["node_level"] == "rank" and carrier_kind == "host")
+
+
+def _nodes(row: Row, arcs: Rows, carrier_kind: str) -> list[str]:
     """Which nodes of the picture a pattern says outlie."""
     outlying, labels = set(row["outlying_nodes"] or ()), set(row["outlying_labels"] or ())
     level = row["node_level"]
-    circle = _CIRCLE_OF.get(level, 2)
+    # In the inner ring ranks and hosts are those that move the bytes.
+    is_moving = row["ring"] == "inner" and level in {"rank", "host"} and not _is_beyond(row, carrier_kind)
+    circle = 1 if is_moving else _CIRCLE_OF.get(level, 2)
     of_circle = [each for each in arcs if each["circle"] == circle]
     if level == "host":
-        found = [each["arc"] for each in of_circle if each["host"] in labels]
+        found = [each["arc"] for each in of_circle if (each["host"] or each["node_label"]) in labels]
     else:
         same = [each for each in of_circle if circle < 2 or each["node_level"] == level]  # noqa: PLR2004
         found = [each["arc"] for each in same if any(each["first_node"] <= node <= each["last_node"] for node in outlying)]
