@@ -48,6 +48,8 @@ PATHS: Final[Mapping[str, str]] = {
     "/reports/triggers.html": "`/reports/triggers.html`",
     f"/traces/{_ALICE}.parquet": "`/traces/LOG_ID.parquet` of alice",
     f"/traces/{_BOB}.parquet": "`/traces/LOG_ID.parquet` of bob",
+    f"/rings/{_ALICE}?by=rank&by=file": "`/rings/LOG_ID` of alice",
+    f"/rings/{_BOB}?by=rank&by=file": "`/rings/LOG_ID` of bob",
     "/mail/TOKEN": "`/mail/TOKEN`, which a mail has",
     "/mail/forged": "`/mail/TOKEN`, which none has",
     "/assets/web.css": "`/assets/NAME`, of another version",

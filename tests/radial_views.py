@@ -55,6 +55,24 @@ two sliders above. A click on a node lights its edges, and highlights its reques
 PNG and as CSV, and stands in tables below. `iomine serve` and `iomine site` draw the same of a night: users or programs, the leaf
 switches, groups of hosts or mounts that their bytes passed, and OSTs.
 
+## What can be chosen
+
+Three circles, or two, are chosen above the picture, each once and in any order. The address keeps the choice.
+
+- **Ranks, carriers, and OSTs or mounts** are the page's own circles, and always there.
+- **Hosts** where the trace names them. Beyond carriers the host is that of the carrier.
+- **OSSs** where `lctl dl -t` was swept ([names of the fabric](fabric.md)); else the choice is not there, and a sentence says so.
+- **Files** (the 64 with most bytes, the others as one), **mounts**, and pairs that the page's cells do not have, where the page
+  holds every request (up to 300,000), or where `iomine serve` shows it and the trace is kept. Edges are then the requests of
+  POSIX, or of MPI-IO where that alone was traced.
+
+Latency of edges that are counted from requests is the time that each request took, by clocks as they were traced; a request then
+counts for the OST of its first byte, and not for each that it touched.
+
+Beyond 1,024 ranks neighbours share an arc. A click on it offers to open it: each of its ranks then stands by itself, with the
+requests that it made. Who carried what a single rank asked for is not kept, so carriers cannot be chosen then; `iomine serve`
+adds a table of what each rank asked for and moved, with median latencies, which stays when the requests are gone.
+
 The form is that of Sigovan et al. [What patterns are called](patterns.md) says what its pictures mean.
 
 | what | picture |

@@ -127,7 +127,8 @@ export class Controls {
     const { view } = this.commands;
     if (!this.listed.open || !view) return;
     const rows = this.commands.rowsInSight();
-    const caption = rows.length > ROWS_LISTED ? `The first ${ROWS_LISTED} of ${rows.length} rows. “Save rows” saves all of them.` : `${rows.length} rows`;
+    const order = this.finding.textContent ? ", those highlighted first" : "";
+    const caption = rows.length > ROWS_LISTED ? `The first ${ROWS_LISTED} of ${rows.length} rows${order}. “Save rows” saves all of them.` : `${rows.length} rows${order}`;
     const cells = rows.slice(0, ROWS_LISTED).map((row) => view.fields.map(({ shown }) => shown(row)));
     this.listed.append(element("div", {}, table(caption, view.fields.map(({ label }) => label), cells)));
   }

@@ -5,12 +5,21 @@ type Child = Node | string;
 /** The event by which one picture says to others of the page what is chosen in it. */
 export const CHOSEN = "iomine-chosen";
 
-/** What was chosen: ranks, or OSTs, and the direction; nothing where both are empty. */
+/** What was chosen: ranks, OSTs or files, and the direction; nothing where all are empty. */
 export interface Choice {
   names: string;
   op: string;
   ranks: number[];
   osts: number[];
+  files: number[];
+}
+
+/** The event by which a picture asks others of the page for the requests of the trace. */
+export const ASKED = "iomine-asked";
+
+/** What answers: whether the page has the requests is known once it is there, and they are loaded when they are asked for. */
+export interface Asked<Found> {
+  requests?: Promise<(() => Promise<Found>) | undefined>;
 }
 
 /** An element with attributes and children. */

@@ -5,6 +5,7 @@ import * as domains from "./domain";
 import { csv } from "./fields";
 import { listen } from "./gestures";
 import { Levels } from "./levels";
+import type { Requests } from "./moved";
 import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
 import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
@@ -78,10 +79,16 @@ export class Explorer implements Commands {
   }
 
   /** Highlights what is chosen in another picture. */
-  async showChoice({ names, op, ranks, osts }: Choice): Promise<void> {
-    const isAny = ranks.length > 0 || osts.length > 0;
-    const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ops: [op] };
+  async showChoice({ names, op, ranks, osts, files }: Choice): Promise<void> {
+    const isAny = ranks.length > 0 || osts.length > 0 || files.length > 0;
+    const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ...(files.length ? { files } : {}), ops: [op] };
     await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, ...of } : undefined });
+  }
+
+  /** What loads the requests of the trace; undefined where the page cannot reach each of them. */
+  requests(): (() => Promise<Requests>) | undefined {
+    const table = this.levels.tables("rank", true)[0];
+    return table && (async () => ({ about: this.about, rows: await this.levels.rows(table) }));
   }
 
   reset(): void {
@@ -101,11 +108,12 @@ export class Explorer implements Commands {
     if (this.view) save(`${this.chosen.view}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
   }
 
-  /** Rows in sight, in the order of the list and the CSV. */
+  /** Rows in sight, in the order of the list and the CSV: those that are highlighted first. */
   rowsInSight(): number[] {
-    const found: number[] = [];
-    this.picture.each((place) => found.push(this.view!.lanes.rows[place]!));
-    return found;
+    const [found, others]: [number[], number[]] = [[], []];
+    const faded = this.palette.colours.length - 1;
+    this.picture.each((place) => (this.colours[place] === faded ? others : found).push(this.view!.lanes.rows[place]!));
+    return found.concat(others);
   }
 
   /** Shows the requests of all ranks during a phase. */

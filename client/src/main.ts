@@ -1,10 +1,11 @@
 /** Starts an explorer in each element of the page that names a trace. */
 
-import { type Choice, CHOSEN } from "./dom";
+import { type Asked, ASKED, type Choice, CHOSEN } from "./dom";
 import { Explorer } from "./explorer";
+import type { Requests } from "./moved";
 import { aboutOf } from "./source";
 
-async function show(place: HTMLElement): Promise<void> {
+async function show(place: HTMLElement): Promise<Explorer> {
   const about = await aboutOf(place.dataset["trace"] ?? "");
   const explorer = new Explorer(place, about);
   // A link to a finding opens the page with its requests highlighted.
@@ -16,11 +17,20 @@ async function show(place: HTMLElement): Promise<void> {
     if (code !== undefined) void explorer.showFinding(code);
   });
   document.addEventListener(CHOSEN, (event) => void explorer.showChoice((event as CustomEvent<Choice>).detail));
+  return explorer;
 }
 
 function begin(): void {
   for (const place of document.querySelectorAll<HTMLElement>(".explorer[data-trace]")) {
-    show(place).catch((error: unknown) => place.append(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
+    const shown = show(place);
+    shown.catch((error: unknown) => place.append(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
+    // Listens from the start: others may ask before the trace is shown.
+    document.addEventListener(ASKED, (event) => {
+      (event as CustomEvent<Asked<Requests>>).detail.requests = shown.then(
+        (explorer) => explorer.requests(),
+        () => undefined,
+      );
+    });
   }
 }
 

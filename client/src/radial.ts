@@ -2,8 +2,10 @@
 
 import { button, choice, type Choice, CHOSEN, element, onKeys, save, table } from "./dom";
 import { bytes, counted, csvOf, whole } from "./format";
-import { INNER, OUTER, RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
+import { type Kind, type RadialData, Ring, type Sight, type Sums, type Window } from "./radialdata";
+import { RingChoice } from "./radialchoice";
 import { type Drawn, type DrawnRing, type Hit, RadialPicture, type RadialTheme } from "./radialpicture";
+import { Rings } from "./radialrings";
 import { titled, windowText, worded } from "./radialscale";
 import { onTheme } from "./theme";
 import { Tip } from "./tip";
@@ -24,7 +26,6 @@ const KEYS = [
 ];
 
 export class RadialPage {
-  private readonly data: RadialData;
   private readonly picture: RadialPicture;
   private readonly tip: Tip;
   private readonly canvas = element("canvas", { tabindex: "0", role: "img", "aria-describedby": "radial-status" });
@@ -36,7 +37,11 @@ export class RadialPage {
   private readonly ends = element("input", { type: "range", min: "1", step: "1" });
   private readonly known = new Map<string, Ring>();
   private readonly series = new Map<Ring, { names: string; sums: Sums }>();
-  private readonly chosen: Set<number>[];
+  private chosen: Set<number>[] = [];
+  /** Who chooses circles; there is none where these are always the same. */
+  private readonly rings: RingChoice | undefined;
+  private ops!: HTMLSelectElement;
+  private metrics!: HTMLSelectElement;
   private theme: RadialTheme;
   private op: number;
   private metric = 0;
@@ -47,9 +52,8 @@ export class RadialPage {
 
   constructor(
     private readonly section: HTMLElement,
-    data: RadialData,
+    private data: RadialData,
   ) {
-    this.data = data;
     const { about } = data;
     this.theme = themeOf(section);
     this.window = { from: 0, to: about.time.bins };
@@ -60,6 +64,7 @@ export class RadialPage {
     this.metric = Math.max(requests[this.op]!.findIndex((count) => count > 0), 0);
     this.picture = new RadialPicture(this.canvas);
     this.tip = new Tip(this.tipBox);
+    if (Rings.isFor(data)) this.rings = new RingChoice(data, section.dataset["log"] ?? "", (other) => this.exchange(other));
     section.replaceChildren(...this.elements());
     this.listen();
     new ResizeObserver(() => this.picture.resize()).observe(this.canvas);
@@ -70,10 +75,29 @@ export class RadialPage {
     this.show();
   }
 
+  /** Shows what the address asks for. */
+  async begin(): Promise<void> {
+    await this.rings?.begin();
+  }
+
+  /** Shows other circles, of the same time. */
+  private exchange(data: RadialData): void {
+    this.data = data;
+    this.known.clear();
+    this.series.clear();
+    this.chosen = data.about.circles.map(() => new Set());
+    // What is known of one ring only may have no latency.
+    if (!data.requestsOf(this.op, this.metric)) this.metric = Math.max(data.about.metrics.findIndex((_, metric) => data.requestsOf(this.op, metric) > 0), 0);
+    this.metrics.value = String(this.metric);
+    this.show();
+    this.announce();
+  }
+
   private elements(): HTMLElement[] {
     const { about } = this.data;
     const op = choice("Direction", about.ops.map((name, at) => [String(at), name]), (value) => this.choose(() => (this.op = Number(value))));
     const metric = choice("Value", about.metrics.map(({ title }, at) => [String(at), title]), (value) => this.choose(() => (this.metric = Number(value))));
+    [this.ops, this.metrics] = [op.select, metric.select];
     [op.select.value, metric.select.value] = [String(this.op), String(this.metric)];
     [this.starts.max, this.ends.max] = [String(about.time.bins - 1), String(about.time.bins)];
     this.starts.addEventListener("input", () => this.brush(Number(this.starts.value), Math.max(this.window.to, Number(this.starts.value) + 1)));
@@ -81,10 +105,12 @@ export class RadialPage {
     this.list.addEventListener("toggle", () => this.listEdges());
     return [
       element("div", { class: "controls" }, op.box, metric.box, element("label", {}, "From ", this.starts), element("label", {}, "To ", this.ends), this.buttons()),
+      ...(this.rings ? [this.rings.box, this.rings.note] : []),
       element("div", { class: "stage" }, this.canvas, this.tipBox),
       this.status,
       this.links,
       this.list,
+      ...(this.rings ? [this.rings.ranks] : []),
       element("details", { class: "keys" }, element("summary", {}, "Mouse and keys of the circle"), table("", ["", ""], KEYS)),
     ];
   }
@@ -106,6 +132,16 @@ export class RadialPage {
       for (const [circle, node] of names.map((name) => name.split("-").map(Number) as [number, number])) this.chosen[circle]?.add(node);
     });
     this.announce();
+  }
+
+  /** The same of what is said of a direction and a metric, in circles that show it: where none are given, the page's own. */
+  async lightNamed(names: string[], op?: string, metric?: string, kinds?: Kind[]): Promise<void> {
+    await this.rings?.named(kinds);
+    const { ops, metrics } = this.data.about;
+    this.op = Math.max(ops.indexOf(op ?? ""), op === undefined ? this.op : 0);
+    this.metric = metric === undefined ? this.metric : Math.max(metrics.findIndex(({ name }) => name === metric), 0);
+    [this.ops.value, this.metrics.value] = [String(this.op), String(this.metric)];
+    this.light(names);
   }
 
   private reset(): void {
@@ -167,7 +203,7 @@ export class RadialPage {
   private show(): void {
     const start = performance.now();
     const { about } = this.data;
-    this.drawn = { about, rings: [this.drawnRing(OUTER), this.drawnRing(INNER)], window: this.window, chosen: this.chosen };
+    this.drawn = { about, rings: about.circles.slice(1).map((_, number) => this.drawnRing(number)), window: this.window, chosen: this.chosen };
     this.point(undefined);
     this.picture.show(this.drawn, this.theme);
     this.section.dataset["took"] = (performance.now() - start).toFixed(1);
@@ -205,6 +241,9 @@ export class RadialPage {
   }
 
   private linksOfChosen(): HTMLElement[] {
+    const [arc, ...others] = this.chosen[0]!;
+    const opener = arc === undefined || others.length ? undefined : this.rings?.opener(arc);
+    if (opener) return [opener];
     return this.data.about.circles.flatMap(({ labels, links }, circle) =>
       [...this.chosen[circle]!].flatMap((node) => (links[node] ? [element("a", { href: links[node] }, `Logs of ${labels[node]}`), element("span", {}, " ")] : [])),
     );
@@ -355,13 +394,18 @@ export class RadialPage {
     const { circles, ops } = this.data.about;
     const ranks: number[] = [];
     const osts: number[] = [];
-    circles.forEach(({ firstRanks, lastRanks, osts: known }, circle) => {
+    const files: number[] = [];
+    circles.forEach(({ firstRanks, lastRanks, osts: known, members }, circle) => {
       for (const node of this.chosen[circle]!) {
-        if (known.length) osts.push(known[node]!);
+        const own = members?.[node];
+        ranks.push(...(own?.ranks ?? []));
+        osts.push(...(own?.osts ?? []));
+        files.push(...(own?.files ?? []));
+        if (known[node]! >= 0) osts.push(known[node]!);
         for (let rank = firstRanks[node]!; rank <= lastRanks[node]!; rank++) ranks.push(rank);
       }
     });
-    const detail: Choice = { names: this.chosenNames(), op: ops[this.op]!, ranks, osts };
+    const detail: Choice = { names: this.chosenNames(), op: ops[this.op]!, ranks, osts, files };
     document.dispatchEvent(new CustomEvent(CHOSEN, { detail }));
   }
 
@@ -388,8 +432,9 @@ export class RadialPage {
 
   private wordsOfNode(circle: number, node: number): [string, string][] {
     const { circles } = this.data.about;
-    const { one, labels, hosts } = circles[circle]!;
-    const words: [string, string][] = [[capital(one), labels[node]!], ...(hosts[node] ? [["Host", hosts[node]] as [string, string]] : [])];
+    const { one, labels, hosts, kind } = circles[circle]!;
+    const home = kind === "ost" ? "OSS" : "Host";
+    const words: [string, string][] = [[capital(one), labels[node]!], ...(hosts[node] ? [[home, hosts[node]] as [string, string]] : [])];
     for (const [number, ends, other] of [[circle - 1, "to", "from"], [circle, "from", "to"]] as const) {
       const drawn = this.drawn.rings[number];
       if (!drawn?.ring.bins) continue;

@@ -15,8 +15,20 @@ export interface Metric {
   bins: number;
 }
 
+/** What nodes of a circle can be in the picture of a run. */
+export type Kind = "rank" | "host" | "carrier" | "ost" | "oss" | "mount" | "place" | "file";
+
+/** Requests of a node: those of any of these ranks, on any of these OSTs and any of these files, by number. */
+export interface Members {
+  ranks?: number[];
+  osts?: number[];
+  files?: number[];
+}
+
 /** Nodes of a circle, a list for each field; a field that is not known of any is empty. */
 export interface Nodes {
+  /** Empty where circles cannot be chosen. */
+  kind: Kind | "";
   one: string;
   many: string;
   labels: string[];
@@ -30,6 +42,8 @@ export interface Nodes {
   osts: number[];
   /** Addresses of what there is to read of a node. */
   links: (string | null)[];
+  /** What else the trace knows nodes by, where it is more than neighbouring ranks or an OST. */
+  members?: Members[];
 }
 
 export interface About {
@@ -43,6 +57,22 @@ export interface About {
   time: { bins: number; begin: number; width: number; kind: "run" | "hours" };
   /** What is missing: the sentence, of which ring, direction and metric; -1 for any. */
   missing: { ring: number; op: number; metric: number; text: string }[];
+}
+
+/** Columns of cells: what they are of, how many requests and bytes they stand for, and the values of these. */
+export interface Cells {
+  ring: Numbers;
+  op: Numbers;
+  metric: Numbers;
+  from: Numbers;
+  to: Numbers;
+  time: Numbers;
+  value: Numbers;
+  count: Numbers;
+  bytes: Numbers;
+  mean: Numbers;
+  least: Numbers;
+  most: Numbers;
 }
 
 /** Bins of time from the first up to, not including, the last. */
@@ -92,12 +122,12 @@ export class Ring {
     const { from, to, placeOf } = data.edges(ring, op);
     [this.from, this.to, this.edgeCount] = [from, to, from.length];
     const [begin, end] = data.range(ring, op, metric);
-    const values = cells["value"]!;
+    const values = cells.value;
     let [first, last] = [about.metrics[metric]!.bins, -1];
     for (let cell = begin; cell < end; cell++) [first, last] = [Math.min(first, values[cell]!), Math.max(last, values[cell]!)];
     this.firstBin = last < 0 ? 0 : first;
     this.bins = Math.max(last - first + 1, 0);
-    const times = cells["time"]!;
+    const times = cells.time;
     const starts = (this.starts = new Uint32Array(about.time.bins + 1));
     for (let cell = begin; cell < end; cell++) starts[times[cell]! + 1]!++;
     for (let bin = 0; bin < about.time.bins; bin++) starts[bin + 1]! += starts[bin]!;
@@ -110,18 +140,12 @@ export class Ring {
       return found;
     };
     const length = end - begin;
-    const numbers = cells["numbers"]!;
-    const [count, bytes, mean, least, most] = ["count", "bytes", "mean", "least", "most"].map((name) => cells[name]!) as [Numbers, Numbers, Numbers, Numbers, Numbers];
     this.time = ordered(new Uint8Array(length), (cell) => times[cell]!);
-    this.count = ordered(new Uint32Array(length), (cell) => count[cell]!);
-    this.bytes = ordered(new Float64Array(length), (cell) => bytes[cell]!);
-    // As `iomine/report/circles.py` writes them: the mean of the bytes has no number of its own.
-    const meanOf = (cell: number): number => (mean[cell] ? numbers[mean[cell]!]! : bytes[cell]! / count[cell]!);
-    const endOf = (cell: number, far: number, sign: 1 | -1): number =>
-      mean[cell] ? numbers[mean[cell]! + sign * far]! : far ? numbers[far]! : meanOf(cell);
-    this.mean = ordered(new Float64Array(length), meanOf);
-    this.least = ordered(new Float64Array(length), (cell) => endOf(cell, least[cell]!, -1));
-    this.most = ordered(new Float64Array(length), (cell) => endOf(cell, most[cell]!, 1));
+    this.count = ordered(new Uint32Array(length), (cell) => cells.count[cell]!);
+    this.bytes = ordered(new Float64Array(length), (cell) => cells.bytes[cell]!);
+    this.mean = ordered(new Float64Array(length), (cell) => cells.mean[cell]!);
+    this.least = ordered(new Float64Array(length), (cell) => cells.least[cell]!);
+    this.most = ordered(new Float64Array(length), (cell) => cells.most[cell]!);
     const edge = placeOf(begin, end);
     this.piece = ordered(new Uint32Array(length), (cell) => edge[cell - begin]! * this.bins + values[cell]! - this.firstBin);
   }
@@ -182,23 +206,40 @@ export class Ring {
 }
 
 export class RadialData {
-  readonly about: About;
-  /** Columns of cells, in the order of ring, direction, metric and both ends; and the `numbers` of which some are places. */
-  readonly cells: Record<string, Numbers>;
   /** The first cell of each ring, direction and metric, and after the last. */
   private readonly ranges = new Map<string, [number, number]>();
   private readonly known = new Map<string, { from: Uint32Array; to: Uint32Array; placeOf: (begin: number, end: number) => Uint32Array }>();
 
-  constructor({ about, arrays }: Part) {
-    this.about = about as About;
-    this.cells = arrays;
-    const [rings, ops, metrics] = [arrays["ring"]!, arrays["op"]!, arrays["metric"]!];
+  /** @param cells those of a ring, direction and metric follow each other */
+  constructor(
+    readonly about: About,
+    readonly cells: Cells,
+  ) {
+    const { ring: rings, op: ops, metric: metrics } = cells;
     for (let cell = 0, begin = 0; cell < rings.length; cell++) {
       const after = cell + 1;
       if (rings[after] === rings[cell] && ops[after] === ops[cell] && metrics[after] === metrics[cell]) continue;
       this.ranges.set(`${rings[cell]} ${ops[cell]} ${metrics[cell]}`, [begin, after]);
       begin = after;
     }
+  }
+
+  /** What a page holds, as `iomine/report/circles.py` writes it: values are places in a list of numbers. */
+  static of({ about, arrays }: Part): RadialData {
+    const column = (name: string): Numbers => arrays[name]!;
+    const [numbers, mean, count, bytes] = [column("numbers"), column("mean"), column("count"), column("bytes")];
+    // The mean of the bytes has no number of its own.
+    const meanOf = (cell: number): number => (mean[cell] ? numbers[mean[cell]!]! : bytes[cell]! / count[cell]!);
+    const endOf = (cell: number, far: number, sign: 1 | -1): number =>
+      mean[cell] ? numbers[mean[cell]! + sign * far]! : far ? numbers[far]! : meanOf(cell);
+    const decoded = (valueOf: (cell: number) => number): Float64Array => {
+      const found = new Float64Array(mean.length);
+      for (let cell = 0; cell < found.length; cell++) found[cell] = valueOf(cell);
+      return found;
+    };
+    const [least, most] = [column("least"), column("most")];
+    const values = { mean: decoded(meanOf), least: decoded((cell) => endOf(cell, least[cell]!, -1)), most: decoded((cell) => endOf(cell, most[cell]!, 1)) };
+    return new RadialData(about as About, { ...(arrays as unknown as Cells), ...values });
   }
 
   /** The first cell with values of a metric, and the one after the last. */
@@ -212,25 +253,20 @@ export class RadialData {
     let found = this.known.get(name);
     if (found) return found;
     const width = this.about.circles[ring + 1]!.labels.length;
-    const [from, to] = [this.cells["from"]!, this.cells["to"]!];
+    const { from, to } = this.cells;
+    const keyOf = (cell: number): number => from[cell]! * width + to[cell]!;
     const keys = new Set<number>();
     this.about.metrics.forEach((_, metric) => {
       const [begin, end] = this.range(ring, op, metric);
-      let last = -1;
-      for (let cell = begin; cell < end; cell++) {
-        const key = from[cell]! * width + to[cell]!;
-        // Cells of an edge follow each other.
-        if (key !== last) keys.add(key);
-        last = key;
-      }
+      // Mostly cells of an edge follow each other.
+      for (let cell = begin, last = -1; cell < end; cell++) if (keyOf(cell) !== last) keys.add((last = keyOf(cell)));
     });
     const sorted = Float64Array.from(keys).sort();
+    const placeOfKey = new Map(Array.from(sorted, (key, place) => [key, place]));
     const placeOf = (begin: number, end: number): Uint32Array => {
       const places = new Uint32Array(end - begin);
-      let place = 0;
-      for (let cell = begin; cell < end; cell++) {
-        const key = from[cell]! * width + to[cell]!;
-        while (sorted[place]! < key) place++;
+      for (let cell = begin, last = -1, place = 0; cell < end; cell++) {
+        if (keyOf(cell) !== last) place = placeOfKey.get((last = keyOf(cell)))!;
         places[cell - begin] = place;
       }
       return places;
@@ -240,11 +276,11 @@ export class RadialData {
     return found;
   }
 
-  /** How many requests have a value of a metric, in both rings. */
+  /** How many requests have a value of a metric, in all rings. */
   requestsOf(op: number, metric: number): number {
-    const count = this.cells["count"]!;
+    const { count } = this.cells;
     let sum = 0;
-    for (const ring of [OUTER, INNER]) {
+    for (let ring = 0; ring + 1 < this.about.circles.length; ring++) {
       const [begin, end] = this.range(ring, op, metric);
       for (let cell = begin; cell < end; cell++) sum += count[cell]!;
     }

@@ -2,17 +2,18 @@
 
 import { held, read, unpacked } from "./blocks";
 import { RadialPage } from "./radial";
-import { RadialData } from "./radialdata";
+import { type Kind, RadialData } from "./radialdata";
 
 async function show(place: HTMLElement): Promise<void> {
   const packed = held(place.dataset["block"] ?? "");
   if (!packed) throw new Error("its data are missing. Copy all files, not only the page.");
-  const page = new RadialPage(place, new RadialData(read(await unpacked(packed))));
+  const page = new RadialPage(place, RadialData.of(read(await unpacked(packed))));
+  await page.begin();
   place.dataset["ready"] = String(Math.round(performance.now()));
   // A click on an element that names nodes, anywhere in the page, lights their edges.
   document.addEventListener("click", (event) => {
-    const nodes = (event.target as Element).closest<HTMLElement>("[data-nodes]")?.dataset["nodes"];
-    if (nodes !== undefined) page.light(nodes.split(" "));
+    const named = (event.target as Element).closest<HTMLElement>("[data-nodes]")?.dataset;
+    if (named) void page.lightNamed(named["nodes"]!.split(" "), named["op"], named["metric"], named["rings"]?.split(",") as Kind[] | undefined);
   });
 }
 

@@ -1,12 +1,13 @@
 /** Draws circles of nodes with edges between them, each a strip of its own values, and the values over time below. */
 
 import { counted, whole } from "./format";
-import { type About, type Metric, type Nodes, OUTER, type Ring, type Sums, type Window } from "./radialdata";
+import { type About, type Metric, type Nodes, type Ring, type Sums, type Window } from "./radialdata";
 import { briefly, timeText, titled, valueTicks } from "./radialscale";
 import { palette, SHADES } from "./theme";
 
-/** Radii of the three circles, of the outermost. */
-const RADII = [1, 0.53, 0.17] as const;
+/** Radii of the circles, of the outermost: of three, and of two. */
+const RADII_OF_THREE = [1, 0.53, 0.17];
+const RADII_OF_TWO = [1, 0.3];
 const NARROW = 600;
 const MOST_SIDE = 860;
 const LEGEND = 26;
@@ -54,7 +55,7 @@ export interface DrawnRing {
 
 export interface Drawn {
   about: About;
-  rings: [DrawnRing, DrawnRing];
+  rings: DrawnRing[];
   window: Window;
   /** Nodes whose edges are lit, a set for each circle; all edges are where none is chosen. */
   chosen: Set<number>[];
@@ -89,7 +90,11 @@ export class RadialPicture {
   }
 
   private get radius(): number {
-    return this.side / 2 - (this.width < NARROW ? 38 : 52);
+    return this.side / 2 - (this.width < NARROW ? 46 : 52);
+  }
+
+  private get radii(): number[] {
+    return this.angles.length === 2 ? RADII_OF_TWO : RADII_OF_THREE;
   }
 
   private get centre(): Point {
@@ -98,15 +103,23 @@ export class RadialPicture {
 
   /** Where the strips of time begin. */
   private get lower(): number {
-    return this.side + 2 * LEGEND * (this.width < NARROW ? 2 : 1) + 4;
+    return this.side + (this.drawn?.rings.length ?? 2) * LEGEND * (this.width < NARROW ? 2 : 1) + 4;
   }
 
   private get height(): number {
-    return this.lower + 2 * STRIP + TIMES;
+    return this.lower + this.strips + TIMES;
+  }
+
+  /** Height of the strips of time. */
+  private get strips(): number {
+    return (this.drawn?.rings.length ?? 2) * STRIP;
   }
 
   show(drawn: Drawn, theme: RadialTheme): void {
-    if (drawn.about !== this.drawn?.about) this.angles = drawn.about.circles.map(anglesOf);
+    if (drawn.about !== this.drawn?.about) {
+      this.angles = drawn.about.circles.map(anglesOf);
+      this.points.clear();
+    }
     [this.drawn, this.theme] = [drawn, theme];
     if (!this.resize()) this.redraw();
   }
@@ -150,17 +163,18 @@ export class RadialPicture {
     const far = Math.hypot(px - centre.x, py - centre.y);
     const angle = Math.atan2(py - centre.y, px - centre.x);
     for (let circle = 0; circle < this.angles.length; circle++) {
-      const off = far - RADII[circle]! * radius;
+      const off = far - this.radii[circle]! * radius;
       if (off > PICK + (circle ? 0 : BAND) || off < -PICK) continue;
       const node = nearest(this.angles[circle]!, angle);
       // Arcs fill their circle, other nodes are dots.
       const isNear = !circle || Math.abs(turned(this.angles[circle]![node]! - angle)) * far < 2 * PICK;
       if (node >= 0 && isNear) return { circle, node };
     }
-    const number = far > RADII[1] * radius ? OUTER : 1;
+    const number = this.radii.slice(1).findIndex((each) => far > each * radius);
+    if (number < 0) return undefined;
     const { ring } = this.drawn.rings[number]!;
     const [from, to] = [this.angles[number]!, this.angles[number + 1]!];
-    const u = (RADII[number]! * radius - far) / ((RADII[number]! - RADII[number + 1]!) * radius);
+    const u = (this.radii[number]! * radius - far) / ((this.radii[number]! - this.radii[number + 1]!) * radius);
     if (u < 0 || u > 1) return undefined;
     let [best, least] = [-1, PICK / Math.max(far, 1)];
     for (let edge = 0; edge < ring.edgeCount; edge++) {
@@ -174,12 +188,12 @@ export class RadialPicture {
 
   /** Where a node, or the middle of an edge, stands. */
   pointOf(hit: NonNullable<Hit>): Point {
-    if ("node" in hit) return this.at(RADII[hit.circle]! * this.radius, this.angles[hit.circle]![hit.node]!);
+    if ("node" in hit) return this.at(this.radii[hit.circle]! * this.radius, this.angles[hit.circle]![hit.node]!);
     const [number, edge] = [hit.ring, hit.edge];
     const { ring } = this.drawn!.rings[number]!;
     const start = this.angles[number]![ring.from[edge]!]!;
     const turn = turned(this.angles[number + 1]![ring.to[edge]!]! - start);
-    return this.at(((RADII[number]! + RADII[number + 1]!) / 2) * this.radius, start + turn / 2);
+    return this.at(((this.radii[number]! + this.radii[number + 1]!) / 2) * this.radius, start + turn / 2);
   }
 
   isLit(ring: number, from: number, to: number): boolean {
@@ -222,7 +236,7 @@ export class RadialPicture {
     const [left, right] = this.brush.map((bin) => this.xOf(bin)) as [number, number];
     context.strokeStyle = this.theme.accent;
     context.lineWidth = 2;
-    context.strokeRect(left, this.lower, right - left, 2 * STRIP - 4);
+    context.strokeRect(left, this.lower, right - left, this.strips - 4);
   }
 
   /** Paper, and a grey line for each edge, which change only with size, colours and edges. */
@@ -250,10 +264,10 @@ export class RadialPicture {
   private curve(context: CanvasRenderingContext2D, ring: Ring, number: number, edge: number): void {
     const start = this.angles[number]![ring.from[edge]!]!;
     const turn = turned(this.angles[number + 1]![ring.to[edge]!]! - start);
-    const steps = Math.max(Math.ceil(Math.abs(turn) * 4), 1);
+    const steps = Math.max(Math.ceil(Math.abs(turn) * (ring.edgeCount > SOLID ? 4 : 12)), 1);
     for (let step = 0; step <= steps; step++) {
       const u = step / steps;
-      const { x, y } = this.at((RADII[number]! + (RADII[number + 1]! - RADII[number]!) * u) * this.radius, start + turn * u);
+      const { x, y } = this.at((this.radii[number]! + (this.radii[number + 1]! - this.radii[number]!) * u) * this.radius, start + turn * u);
       if (step) context.lineTo(x, y);
       else context.moveTo(x, y);
     }
@@ -273,7 +287,7 @@ export class RadialPicture {
       const turn = turned(this.angles[number + 1]![ring.to[edge]!]! - start);
       for (let end = 0; end <= last; end++, at++) {
         const u = 1 - end / last;
-        const far = (RADII[number]! + (RADII[number + 1]! - RADII[number]!) * u) * radius;
+        const far = (this.radii[number]! + (this.radii[number + 1]! - this.radii[number]!) * u) * radius;
         xs[at] = centre.x + far * Math.cos(start + turn * u);
         ys[at] = centre.y + far * Math.sin(start + turn * u);
       }
@@ -311,7 +325,7 @@ export class RadialPicture {
     for (let piece = 0; piece < shades.length; piece++) if (shades[piece]) order[next[shades[piece]! - 1]!++] = piece;
     const colours = palette(this.theme!.ramps[number]!);
     // Browsers draw lines of up to a pixel several times as fast as wider ones, and of many edges there is no more room.
-    context.lineWidth = Math.min(Math.max((0.5 * TURN * RADII[number + 1]! * this.radius) / Math.max(lit, 1), 1), WIDEST);
+    context.lineWidth = Math.min(Math.max((0.5 * TURN * this.radii[number + 1]! * this.radius) / Math.max(lit, 1), 1), WIDEST);
     for (let shade = 0; shade < SHADES; shade++) {
       if (starts[shade] === starts[shade + 1]) continue;
       context.beginPath();
@@ -330,7 +344,7 @@ export class RadialPicture {
   /** Circles at round values, which are written at the top. */
   private drawAxes(context: CanvasRenderingContext2D): void {
     this.drawn!.rings.forEach(({ metric, least, most, lack }, number) => {
-      const [outside, inside] = [RADII[number]! * this.radius, RADII[number + 1]! * this.radius];
+      const [outside, inside] = [this.radii[number]! * this.radius, this.radii[number + 1]! * this.radius];
       if (lack) return this.lackText(context, lack, (outside + inside) / 2);
       for (const value of valueTicks(metric, least, most, Math.floor((outside - inside) / 30))) {
         const far = inside + ((outside - inside) * Math.log(value / least)) / Math.log(most / least);
@@ -366,8 +380,9 @@ export class RadialPicture {
     const { about, chosen } = this.drawn!;
     const theme = this.theme!;
     this.drawArcs(context, about.circles[0]!, chosen[0]!);
-    [1, 2].forEach((circle) => {
-      const far = RADII[circle]! * this.radius;
+    about.circles.slice(1).forEach((_, inner) => {
+      const circle = inner + 1;
+      const far = this.radii[circle]! * this.radius;
       const count = this.angles[circle]!.length;
       const size = Math.min(Math.max((0.3 * TURN * far) / Math.max(count, 1), 0.5), 5);
       context.lineWidth = Math.min(size, 1);
@@ -424,19 +439,19 @@ export class RadialPicture {
     const step = roundStep(outer.labels.length / (isNarrow ? 8 : 20));
     for (let node = 0; node < outer.labels.length; node += step) {
       const angle = this.angles[0]![node]!;
-      const text = outer.firstRanks.length ? whole(outer.firstRanks[node]!) : cut(outer.labels[node]!, isNarrow ? 4 : 9);
+      const text = outer.one === "rank" && outer.firstRanks.length ? whole(outer.firstRanks[node]!) : cut(outer.labels[node]!, isNarrow ? 4 : 9);
       const { x, y } = this.at(this.radius + BAND + 5, angle);
       context.textAlign = Math.abs(Math.cos(angle)) < 0.15 ? "center" : Math.cos(angle) > 0 ? "left" : "right";
       context.fillText(text, x, y + 5 * Math.sin(angle));
     }
-    for (const circle of [1, 2]) {
+    for (let circle = 1; circle < about.circles.length; circle++) {
       const labels = about.circles[circle]!.labels;
-      if (isNarrow || labels.length > (circle === 1 ? 20 : 8)) continue;
+      if (isNarrow || labels.length > (circle === 1 && about.circles.length > 2 ? 20 : 8)) continue;
       labels.forEach((label, node) => {
         const angle = this.angles[circle]![node]!;
         // Those of the innermost circle have no room but side by side.
         const isCentred = circle === 2 || Math.abs(Math.cos(angle)) < 0.3;
-        const { x, y } = this.at(RADII[circle]! * this.radius - (circle === 2 ? 14 : 8), angle);
+        const { x, y } = this.at(this.radii[circle]! * this.radius - (circle === 2 ? 14 : 8), angle);
         this.haloed(context, cut(label, circle === 1 ? 14 : 7), x, y, isCentred ? "center" : Math.cos(angle) > 0 ? "right" : "left");
       });
     }
@@ -450,7 +465,7 @@ export class RadialPicture {
     const wide = isNarrow ? 90 : 160;
     rings.forEach(({ metric }, number) => {
       const top = this.side + number * LEGEND * (isNarrow ? 2 : 1) + LEGEND / 2;
-      const what = `${number ? "Inner" : "Outer"}: ${about.circles[number]!.many} to ${about.circles[number + 1]!.many}, ${titled(metric)}`;
+      const what = `${this.ringName(number)}${about.circles[number]!.many} to ${about.circles[number + 1]!.many}, ${titled(metric)}`;
       context.textBaseline = "middle";
       context.textAlign = "left";
       context.fillStyle = theme.ink;
@@ -474,6 +489,10 @@ export class RadialPicture {
     });
   }
 
+  private ringName(number: number): string {
+    return this.drawn!.rings.length < 2 ? "Edges: " : number ? "Inner: " : "Outer: ";
+  }
+
   private xOf(bin: number): number {
     return LEFT + (bin / this.drawn!.about.time.bins) * (this.width - LEFT - RIGHT);
   }
@@ -489,7 +508,7 @@ export class RadialPicture {
       context.textAlign = "left";
       context.textBaseline = "middle";
       context.fillStyle = theme.soft;
-      const of = `${number ? "Inner" : "Outer"}: mean, least and most ${titled(ring.metric)}`;
+      const of = `${this.ringName(number)}mean, least and most ${titled(ring.metric)}`;
       context.fillText(of, LEFT, top + 8);
       context.fillStyle = theme.faint;
       context.fillRect(LEFT, upper, this.width - LEFT - RIGHT, lower - upper);
@@ -518,7 +537,7 @@ export class RadialPicture {
       context.fillText(briefly(ring.metric, ring.most), LEFT - 5, upper + 4);
       context.fillText(briefly(ring.metric, ring.least), LEFT - 5, lower - 4);
     });
-    const below = this.lower + 2 * STRIP;
+    const below = this.lower + this.strips;
     const step = Math.ceil(bins / (this.width < NARROW ? 3 : 8));
     context.fillStyle = theme.soft;
     for (let bin = 0; bin <= bins; bin += step) {
@@ -528,12 +547,12 @@ export class RadialPicture {
     if (window.from === 0 && window.to === bins) return;
     context.fillStyle = theme.paper;
     context.globalAlpha = 0.72;
-    context.fillRect(LEFT, this.lower + STRIP_TOP, this.xOf(window.from) - LEFT, 2 * STRIP - STRIP_TOP - 6);
-    context.fillRect(this.xOf(window.to), this.lower + STRIP_TOP, this.width - RIGHT - this.xOf(window.to), 2 * STRIP - STRIP_TOP - 6);
+    context.fillRect(LEFT, this.lower + STRIP_TOP, this.xOf(window.from) - LEFT, this.strips - STRIP_TOP - 6);
+    context.fillRect(this.xOf(window.to), this.lower + STRIP_TOP, this.width - RIGHT - this.xOf(window.to), this.strips - STRIP_TOP - 6);
     context.globalAlpha = 1;
     context.strokeStyle = theme.accent;
     context.lineWidth = 2;
-    context.strokeRect(this.xOf(window.from), this.lower + STRIP_TOP - 1, this.xOf(window.to) - this.xOf(window.from), 2 * STRIP - STRIP_TOP - 4);
+    context.strokeRect(this.xOf(window.from), this.lower + STRIP_TOP - 1, this.xOf(window.to) - this.xOf(window.from), this.strips - STRIP_TOP - 4);
   }
 
   private drawHit(hit: NonNullable<Hit>): void {

@@ -10,6 +10,9 @@ export interface About {
   layers: string[];
   ops: string[];
   files: string[];
+  mounts: (string | null)[];
+  /** The number of the mount of each file that stands by itself. */
+  mount_of: number[];
   hosts: string[];
   tables: TableSource[];
   phases: Phase[];

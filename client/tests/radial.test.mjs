@@ -43,7 +43,7 @@ function made() {
     ...{ title: "made", circles: [circle("rank", 5), circle("carrier", 3), circle("OST", 2)], metrics: METRICS, ops: ["read", "write"] },
     ...{ counts: "request", time: { bins: BINS, begin: 2, width: 0.5, kind: "run" }, missing: [] },
   };
-  return { cells, data: new RadialData({ about, arrays }) };
+  return { cells, data: RadialData.of({ about, arrays }) };
 }
 
 test("counts and sums of any window are those of its cells", () => {

@@ -65,6 +65,7 @@ class Circle:
         lastRanks: the last.
         osts: its number as an OST.
         links: the address of what there is to read of it, None where there is nothing.
+        kind: what it is called where circles can be chosen, as the client's `Kind`; empty where they are always the same.
     """
 
     # As the client's `Nodes` has them.
@@ -77,6 +78,7 @@ class Circle:
     lastRanks: Sequence[int] = ()  # noqa: N815
     osts: Sequence[int] = ()
     links: Sequence[str | None] = ()
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ METRICS: Final = (
     Metric("size", "Size", "bytes", 1, 2**34),
 )
 _LATENCY, _SIZE = range(len(METRICS))
-_TIME_BINS: Final = 64
+TIME_BINS: Final = 64
 # So many that a page stays small; of more, bins of time are put together.
 _MOST_CELLS: Final = 60_000
 _RINGS: Final = {"outer": OUTER, "inner": INNER}
@@ -54,12 +54,18 @@ class Sentence:
         text: the sentence.
         is_even: whether it says that nothing stands out.
         nodes: of which nodes of the picture, such as `0-5` for node 5 of the outermost circle.
+        op: of which direction.
+        metric: of which metric.
+        rings: circles whose edges show it, as the client's kinds; empty where the page's own do.
     """
 
     ring: str
     text: str
     is_even: bool
     nodes: Sequence[str]
+    op: str
+    metric: str
+    rings: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +114,11 @@ def radials_of(ask: Ask, logs: Iterable[Row]) -> Iterator[tuple[str, Radial]]:
     if not rings:
         return
     arcs, tops, patterns = rows("arcs"), rows("tops"), rows("patterns")
+    # Few sites say which servers their OSTs are on; where none does, logs are not asked for them.
+    servers = rows("servers") if ask(question("radial/has_servers")).num_rows else {}
     cells = _by_log(ask(question("radial/cells"), given))
     for log_id, of_log in rings.items():
-        found = _Found(of_log, arcs[log_id], tops[log_id], patterns[log_id], cells.get(log_id, {}))
+        found = _Found(of_log, arcs[log_id], tops[log_id], patterns[log_id], servers.get(log_id, []), cells.get(log_id, {}))
         yield log_id, _radial(wanted[log_id], found)
 
 
@@ -138,13 +146,14 @@ class _Found:
     arcs: Rows
     tops: Rows
     patterns: Rows
+    servers: Rows
     cells: Cells
 
 
 def _radial(log: Row, found: _Found) -> Radial:
     rings, arcs = found.rings, found.arcs
     carrier_kind, place_kind = (min({row[kind] for row in rings} - {None}, default="") for kind in ("carrier_kind", "place_kind"))
-    circles = _circles(log, arcs, carrier_kind, place_kind)
+    circles = _circles(log, found, carrier_kind, place_kind)
     picture = Picture(
         f"Who talks to whom: {counted(len(circles[0].labels), circles[0].one)}",
         circles,
@@ -158,7 +167,16 @@ def _radial(log: Row, found: _Found) -> Radial:
         label = _label(row["node_level"], row["node_id"], row["node_label"] or row["host"], is_host=carrier_kind == "host")
         by_ring[row["ring"], row["op"]].append(row | {"label": label})
     said = [
-        Sentence(row["ring"], pattern_sentence(row), row["traffic_pattern"] in _EVEN, _nodes(row, arcs))
+        Sentence(
+            row["ring"],
+            pattern_sentence(row),
+            row["traffic_pattern"] in _EVEN,
+            _nodes(row, arcs, carrier_kind),
+            row["op"],
+            row["metric"],
+            # What ranks moved to places is in no cell where carriers are hosts.
+            f"rank,{circles[2].kind}" if _is_beyond(row, carrier_kind) and circles[2].kind != "place" else "",
+        )
         for row in found.patterns
         # Where each rank moves its own bytes, carriers are the ranks.
         if row["node_level"] != "carrier" or carrier_kind != "rank"
@@ -186,20 +204,21 @@ def _no_cells() -> dict[str, npt.NDArray[np.float64]]:
 
 def _bins(rings: Rows) -> Bins:
     known = [row for row in rings if row["begin_seconds"] is not None and row["bin_seconds"]]
-    return Bins(_TIME_BINS, known[0]["begin_seconds"], known[0]["bin_seconds"]) if known else Bins()
+    return Bins(TIME_BINS, known[0]["begin_seconds"], known[0]["bin_seconds"]) if known else Bins()
 
 
-def _circles(log: Row, arcs: Rows, carrier_kind: str, place_kind: str) -> list[Circle]:
-    of = [[row for row in arcs if row["circle"] == circle] for circle in range(3)]
+def _circles(log: Row, found: _Found, carrier_kind: str, place_kind: str) -> list[Circle]:
+    of = [[row for row in found.arcs if row["circle"] == circle] for circle in range(3)]
     rank_count = max(log["nprocs"] or 0, 1 + max((row["last_node"] for row in of[0]), default=0))
     ranks = Circle(
         "rank",
         "ranks",
         [_ranks(row["first_node"], row["last_node"]) for row in of[0]],
-        [_short(row["host"]) if row["host_count"] == 1 else None for row in of[0]],
+        [short(row["host"]) if row["host_count"] == 1 else None for row in of[0]],
         [_around(row, rank_count) for row in of[0]],
         [row["first_node"] for row in of[0]],
         [row["last_node"] for row in of[0]],
+        kind="rank",
     )
     one, many = _CARRIERS.get(carrier_kind, ("carrier", "carriers"))
     spans = [_span(row, of[0], is_host=one == "host") for row in of[1]]
@@ -207,15 +226,22 @@ def _circles(log: Row, arcs: Rows, carrier_kind: str, place_kind: str) -> list[C
         one,
         many,
         [_of_arc(row, one) for row in of[1]],
-        [_short(row["host"]) for row in of[1]],
+        [short(row["host"]) for row in of[1]],
         [_around(row, rank_count) for row in of[1]],
         [first for first, _ in spans],
         [last for _, last in spans],
+        kind=one,
     )
     levels = {row["node_level"] for row in of[2]}
     single, several = _PLACES.get(place_kind, ("place", "places")) if len(levels) < 2 else ("place", "places")  # noqa: PLR2004
     osts = [row["first_node"] for row in of[2]] if levels == {"ost"} else []
-    return [ranks, middle, Circle(single, several, [_of_arc(row, single) for row in of[2]], osts=osts)]
+    server_of = {row["ost_id"]: short(row["server"]) for row in found.servers}
+    servers = [server_of.get(ost) for ost in osts] if server_of else []
+    return [
+        ranks,
+        middle,
+        Circle(single, several, [_of_arc(row, single) for row in of[2]], servers, osts=osts, kind=single.lower()),
+    ]
 
 
 def _around(row: Row, rank_count: int) -> float:
@@ -248,24 +274,32 @@ def _label(level: str, number: int, text: str | None, *, is_host: bool) -> str:
         return f"OST {number}"
     if level == "carrier" and not is_host:
         return f"rank {number}"
-    return _short(text) or f"unknown {'host' if level == 'carrier' else level}"
+    return short(text) or f"unknown {'host' if level == 'carrier' else level}"
 
 
-def _short(text: str | None) -> str | None:
+def short(text: str | None) -> str | None:
+    """A name on a picture: no longer than its ends say, and signs that cannot be seen as escapes."""
     if text is None:
         return None
     whole = visible(text)
     return whole if len(whole) <= _CUT else f"{whole[: _CUT // 2]}…{whole[-_CUT // 2 :]}"
 
 
-def _nodes(row: Row, arcs: Rows) -> list[str]:
+def _is_beyond(row: Row, carrier_kind: str) -> bool:
+    """Whether a pattern is of ranks that move bytes to places and are no carriers."""
+    return bool(row["ring"] == "inner" and row["node_level"] == "rank" and carrier_kind == "host")
+
+
+def _nodes(row: Row, arcs: Rows, carrier_kind: str) -> list[str]:
     """Which nodes of the picture a pattern says outlie."""
     outlying, labels = set(row["outlying_nodes"] or ()), set(row["outlying_labels"] or ())
     level = row["node_level"]
-    circle = _CIRCLE_OF.get(level, 2)
+    # In the inner ring ranks and hosts are those that move the bytes.
+    is_moving = row["ring"] == "inner" and level in {"rank", "host"} and not _is_beyond(row, carrier_kind)
+    circle = 1 if is_moving else _CIRCLE_OF.get(level, 2)
     of_circle = [each for each in arcs if each["circle"] == circle]
     if level == "host":
-        found = [each["arc"] for each in of_circle if each["host"] in labels]
+        found = [each["arc"] for each in of_circle if (each["host"] or each["node_label"]) in labels]
     else:
         same = [each for each in of_circle if circle < 2 or each["node_level"] == level]  # noqa: PLR2004
         found = [each["arc"] for each in same if any(each["first_node"] <= node <= each["last_node"] for node in outlying)]
@@ -286,6 +320,6 @@ def _notes(rings: Rows) -> list[str]:
             )
     skewed = next((row for row in rings if row["skew_seconds"]), None)
     if skewed:
-        whose = _short(skewed["skew_host"]) or f"rank {skewed['skew_rank']}"
+        whose = short(skewed["skew_host"]) or f"rank {skewed['skew_rank']}"
         notes.append(f"Clocks are corrected by up to {fine_seconds(abs(skewed['skew_seconds']))} (that of {whose}).")
     return list(dict.fromkeys(notes))

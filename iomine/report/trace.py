@@ -140,12 +140,12 @@ def _groups(asked: Sequence[_Asked]) -> Iterator[list[_Asked]]:
 def _answer(ask: Ask, name: str, logs: Sequence[Row]) -> pa.Table:
     asked = find_question(name)
     places = [Place(log["cluster"], log["night"], log["log_id"]) for log in logs]
-    parameters = which(places) | {"ended_seconds": [_ended_seconds(log) for log in logs]}
+    parameters = which(places) | {"ended_seconds": [ended_seconds(log) for log in logs]}
     return ask(asked.sql, asked.values(parameters))
 
 
-def _ended_seconds(log: Row) -> float:
-    """When requests have to have ended."""
+def ended_seconds(log: Row) -> float:
+    """When requests of a log have to have ended, in seconds since the start of the run."""
     return float(log["run_seconds"] or 0.0) + _CLOCK_SLACK_SECONDS
 
 
@@ -183,6 +183,9 @@ def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks
     log, extent = asked.log, asked.extent
     run_seconds = max(log["run_seconds"] or 0.0, extent["last_seconds"], _SHORTEST_SECONDS)
     usual = _usual(extent["slow_seconds"], busy_ranks)
+    mounts: dict[str | None, int] = {}
+    for file in files[:_MOST_FILES]:
+        mounts.setdefault(file["mount"], len(mounts))
     numbered = [_numbered(highlight, files) for highlight in (*asked.highlights, *usual)]
     return {
         "run_seconds": run_seconds,
@@ -192,6 +195,8 @@ def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks
         "layers": _LAYERS,
         "ops": OPS,
         "files": _file_names(files),
+        "mounts": list(mounts),
+        "mount_of": [mounts[file["mount"]] for file in files[:_MOST_FILES]],
         "hosts": hosts,
         # A finding may be about files that are not traced.
         "highlights": [found for found in numbered if found.get("files") != []],
@@ -206,7 +211,7 @@ def _tables(ask: Ask, log: Row, requests: pa.Table | None) -> list[tuple[str, pa
     """The requests, or levels of detail where these are many; no level is worth it of a trace that is hardly longer."""
     if requests is not None:
         return [("rank", requests)]
-    given = (log["log_id"], log["night"], log["cluster"], _ended_seconds(log))
+    given = (log["log_id"], log["night"], log["cluster"], ended_seconds(log))
     levels = [(by, ask(queries.level_sql(by, level), given)) for by, level in _LEVELS]
     if any(by == "rank" and pc.max(rows["tolerance"]).as_py() for by, rows in levels):
         distinct = {(by, pc.max(rows["tolerance"]).as_py()): (by, rows) for by, rows in levels if len(rows)}

@@ -37,6 +37,7 @@ from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
 from iomine.web.report_cache import ReportCache
+from iomine.web.rings import moved_of
 from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, seen_by, state_of
 from iomine.web.trace import requests_of
 from iomine.web.turns import RETRY_SECONDS, Turns
@@ -45,6 +46,7 @@ from iomine.web.window import window_of
 MOST_SHOWN: Final = 1000
 _USUALLY_SHOWN: Final = 100
 _MOST_IN_FILE: Final = 100_000
+_TEXT: Final = "text/plain; charset=utf-8"
 _HTML: Final = "text/html; charset=utf-8"
 # Of a large fabric, 20 MB.
 _MOST_PARTS: Final = 64
@@ -101,6 +103,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
             Route("/views/", _views),
             Route("/views/{name}", _rows),
             Route("/traces/{log_id}.parquet", _trace),
+            Route("/rings/{log_id}", _rings),
             Route("/reports/{name:path}", _report),
             Route("/mail/{token}", _mail, methods=["GET", "POST"]),
             Route(f"/assets/{pages.style_name()}", _style),
@@ -212,6 +215,16 @@ def _trace(request: Request) -> Response:
         return _file(requests_of(session, log_id, request.query_params.multi_items()), log_id, "parquet")
 
 
+def _rings(request: Request) -> Response:
+    try:
+        with _session(request) as session:
+            text, status = moved_of(session, request.path_params["log_id"], request.query_params.multi_items()), 200
+    except IomineError as error:
+        # A script asks, and shows the sentence.
+        text, status = str(error.args[0]), _status_of(error)
+    return Response(text, status, media_type=_TEXT)
+
+
 def _report(request: Request) -> Response:
     name, reports = request.path_params["name"], request.app.state.reports
     path = reports.written(name)
@@ -265,8 +278,12 @@ def _file(answer: pa.Table, name: str, ending: str) -> Response:
     )
 
 
+def _status_of(error: Exception) -> int:
+    return next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+
+
 def _foreseen(request: Request, error: Exception) -> Response:
-    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    status = _status_of(error)
     return _page(pages.fault_page(status, str(error.args[0]), _links_of(request)), status)
 
 

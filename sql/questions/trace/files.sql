@@ -4,7 +4,7 @@
 -- reads = ["core.file_access", "core.file_name"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
-SELECT log_id, file_id, any_value(path) AS path
+SELECT log_id, file_id, any_value(path) AS path, any_value(mount) AS mount
 FROM core.file_access
 LEFT JOIN core.file_name USING (cluster, night, log_id, file_id)
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +288,30 @@ def _luminance(css: str) -> float:
 def _contrast(one: str, other: str) -> float:
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("kind", ["one rank", "a hostile path"])
+def test_any_circles_can_be_chosen_of_odd_logs(kind: str, browser: Any, tmp_path: Path) -> None:
+    """Pairs of circles are drawn, and what is pointed at is said; a hostile path is text; the address has what is chosen."""
+    path = f"/scratch/{HOSTILE['tag']}"
+    hostile = Blueprint(TRACED, job=job(), names=name("<", 5, path.encode()))
+    blueprint = hostile if kind == "a hostile path" else LOGS[kind]()
+    with _Tab(browser, _file(tmp_path, blueprint)) as tab:
+        tab.set_default_timeout(5000)
+        radial = tab.locator(".radial")
+        inside, outside = radial.get_by_label("Inside"), radial.get_by_label("Outside")
+        kinds = inside.locator("option").evaluate_all("options => options.map(option => option.value)")
+        assert {"rank", "host", "mount", "file"} == set(kinds)
+        radial.get_by_label("Middle").select_option("")
+        for first, last in pairwise([*kinds, kinds[0]]):
+            outside.select_option(first)
+            inside.select_option(last)
+            tab.wait_for_function(f"location.hash === '#rings={first},{last}'")
+            said = radial.locator(".status").inner_text()
+            assert "NaN" not in said
+            assert ": 40 requests over 1 edge" in said if kind == "one rank" else " requests over " in said
+            radial.locator("canvas").press("n")
+            assert radial.locator(".tip").is_visible()
+        if kind == "a hostile path":
+            assert visible(path)[:20] in "".join(radial.locator(".tip dd").all_inner_texts())
+            assert 0 == radial.locator(":is(img, b, script)").count()
