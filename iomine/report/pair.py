@@ -111,9 +111,12 @@ class Side:
     def parts(self) -> dict[str, float]:
         """Parts of its length in seconds, which add up to it; none where it is not known."""
         run, rank, mean = self.log["run_seconds"], self.rank_seconds, self.mean_rank_seconds
-        kinds = {kind: _over(self.shape[f"{kind}_part_core_seconds"], self.log["nprocs"]) or 0.0 for kind in KINDS}
-        if run is None or rank is None or mean is None:
+        spent = {kind: self.shape[f"{kind}_part_core_seconds"] for kind in KINDS}
+        # What did no I/O has no parts.
+        is_known = mean == 0 or None not in spent.values()
+        if run is None or rank is None or mean is None or not is_known:
             return {}
+        kinds = {kind: _over(seconds, self.log["nprocs"]) or 0.0 for kind, seconds in spent.items()}
         # Records of ranks that have files of their own do not overlap, so no rank is below the mean but for rounding.
         return kinds | {UNEVEN: rank - sum(kinds.values()), REST: run - rank}
 
