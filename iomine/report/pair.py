@@ -255,13 +255,13 @@ def gather_pair(ask: Ask, first: Place, second: Place) -> Pair:
         first: the run to which the second is compared; it is there, as the second is.
         second: the other run.
     """
-    return Pair(*(_side(ask, place) for place in (first, second)))
+    facts = {(each.log["cluster"], each.log["log_id"]): each for each in gather(ask, (first, second))}
+    return Pair(*(_side(ask, place, facts[place.cluster, place.log_id]) for place in (first, second)))
 
 
-def _side(ask: Ask, place: Place) -> Side:
+def _side(ask: Ask, place: Place, facts: Facts) -> Side:
     wanted = which([place])
     rows = {name: rows_of(ask(question(f"compare/{name}"), wanted)) for name in ("shape", "layouts", "ranks")}
-    (facts,) = gather(ask, [place])
     shape = rows["shape"][0] if rows["shape"] else dict.fromkeys(_SHAPE)
     return Side(facts, shape, rows["layouts"], rows["ranks"])
 

@@ -58,7 +58,6 @@ def test_runs_are_named_by_job_or_by_lineage(iomine, runs: Path) -> None:
         assert [("POSIX-102", "new", 30.0)] == [
             (row["name"], row["change"], row["second"]) for row in rows if row["kind"] == "finding"
         ]
-    assert "The first is the usual one of the 2 runs before." in iomine("compare", "--lineage", "ll", "--warehouse", runs).stdout
 
 
 def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: Path) -> None:
@@ -66,9 +65,10 @@ def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: P
     alone = tmp_path / "pair.html"
     assert f"{alone}\n" == iomine("compare", "aaaa", "cccc", "--standalone", alone, "--warehouse", runs).stdout
     assert "stylesheet" not in alone.read_text()
-    beside = tmp_path / "out" / "aaaa-cccc.html"
-    assert f"{beside}\n" == iomine("compare", "aaaa", "cccc", "--out", tmp_path / "out", "--warehouse", runs).stdout
-    assert 'href="aaaa.html"' in beside.read_text()
+    beside = tmp_path / "out" / "bbbb-cccc.html"
+    assert f"{beside}\n" == iomine("compare", "--lineage", "ll", "--out", tmp_path / "out", "--warehouse", runs).stdout
+    assert 'href="bbbb.html"' in beside.read_text()
+    assert "the usual one of the 2 runs before the second" in beside.read_text()
     assert (tmp_path / "out" / "triggers.html").exists()
 
 
