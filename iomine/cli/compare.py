@@ -1,17 +1,27 @@
-"""`iomine compare`: what changed between two nights, or between two stretches of nights."""
+"""`iomine compare`: what changed between two runs, two nights, or two stretches of nights."""
 # ruff: noqa: PLC0415
 
 import datetime as dt
+import re
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from iomine.cli.meant import meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.terminal.failures import as_output_errors
 from iomine.errors import UsageError
 
+if TYPE_CHECKING:
+    from iomine.report.facts import Place
+
 Nights = tuple[dt.date, dt.date]
+# What a log, a job or a file is hardly called.
+_NIGHTS: Final = re.compile(r"\d{4}-\d{2}-\d{2}(\.\..*)?")
+_LISTED: Final = 5
 
 
 class Grouping(StrEnum):
@@ -34,23 +44,128 @@ _KEYS: Final = {
 
 def command(
     *,
-    before: Annotated[str, typer.Argument(metavar="NIGHT", help="A night, or a range such as 2026-11-01..2026-11-07.")],
-    after: Annotated[str, typer.Argument(metavar="NIGHT", help="The same, to compare with it.")],
+    before: Annotated[
+        str | None,
+        typer.Argument(metavar="RUN_OR_NIGHT", help="A log, a job, a night, or a range such as 2026-11-01..2026-11-07."),
+    ] = None,
+    after: Annotated[str | None, typer.Argument(metavar="RUN_OR_NIGHT", help="The same, to compare with it.")] = None,
+    lineage: Annotated[
+        str | None, typer.Option("--lineage", metavar="ID", help="Compare the newest run of a lineage with its usual one.")
+    ] = None,
+    standalone: Annotated[
+        Path | None,
+        typer.Option("--standalone", metavar="FILE", help="Write the page of two runs, as one file, to send or to keep."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write the page of two runs there, beside their reports.")
+    ] = None,
     by: Annotated[
-        Grouping, typer.Option("--by", help="Compare each user's programs by trigger, or by one of these alone.")
-    ] = Grouping.FINDING,
+        Grouping | None,
+        typer.Option(
+            "--by", help="Compare each user's programs by trigger, or nights by one of these alone.", show_default="finding"
+        ),
+    ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="The largest only.", show_default="all")
+        int | None, typer.Option("--limit", metavar="N", min=1, help="Of nights the largest changes only.", show_default="all")
     ] = None,
     form: AnswerFormat = Format.TABLE,
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show which findings are new, gone, more or less, from one night to another.
+    """Show what changed from one run to another, or from one night to another.
 
-    Findings of users and programs that did not run (not run) are listed apart from those that are gone, and so are those that
-    could not be assessed any more (unknown). Ranges are compared by their means for a night.
+    Of two runs it says how much longer the second took, what explains that, and which findings are gone, new or the same; with
+    --standalone or --out it draws both on one page. Of two nights it shows which findings are new, gone, more or less: those of
+    users and programs that did not run (not run) are listed apart from those that are gone, and so are those that could not be
+    assessed any more (unknown). Ranges are compared by their means for a night.
     """
+    if lineage is None and (before is None or after is None):
+        raise UsageError("Name two runs, or two nights, or one lineage with --lineage ID.")
+    if lineage is not None and before is not None:
+        raise UsageError("--lineage chooses both runs: name no others, or leave it out.")
+    if before is not None and after is not None and (_is_night(before) or _is_night(after)):
+        if standalone or out:
+            raise UsageError("Nights have no page: --standalone and --out are for two runs.")
+        _compare_nights(before, after, warehouse, by=by or Grouping.FINDING, limit=limit, form=form, cluster=cluster)
+        return
+    if by or limit:
+        raise UsageError("--by and --limit are for two nights: leave them out.")
+    if standalone and out:
+        raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
+    database, run_count = database_of(warehouse), 0
+    if lineage is not None:
+        first, second, run_count = _usual_and_newest(database, lineage, cluster)
+    else:
+        first, second = (_run(database, str(what), cluster) for what in (before, after))
+    _compare_runs(warehouse, first, second, form=form, standalone=standalone, out=out, run_count=run_count)
+
+
+def _is_night(text: str) -> bool:
+    return bool(_NIGHTS.fullmatch(text))
+
+
+def _run(database: Path, what: str, cluster: str | None) -> "Place":
+    places = meant(database, what, cluster).places(database)
+    if not places:
+        raise UsageError(f"No log of job {what} was swept: there is nothing to compare.")
+    if len(places) > 1:
+        listed = ", ".join(place.log_id for place in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
+        raise UsageError(f"Job {what} has {len(places):,} logs, and two are compared: name one of {listed}.")
+    return places[0]
+
+
+def _usual_and_newest(database: Path, lineage: str, cluster: str | None) -> "tuple[Place, Place, int]":
+    from iomine.cli.terminal.questions import ask
+    from iomine.report.facts import Place
+    from iomine.views.questions import question
+
+    found = ask(database, question("compare/usual"), {"lineage_id": lineage, "cluster": cluster}).to_pylist()
+    if not found:
+        raise UsageError(f"There is no lineage {lineage}: `iomine sql 'FROM lineages'` lists them.")
+    if len(found) > 1:
+        raise UsageError(f"Lineage {lineage} has runs on {len(found)} machines: name one with --cluster.")
+    (row,) = found
+    if row["usual_log_id"] is None:
+        raise UsageError(f"Lineage {lineage} has a single run, {row['log_id']}: there is nothing to compare it with.")
+    usual = Place(row["cluster"], row["usual_night"], row["usual_log_id"])
+    return usual, Place(row["cluster"], row["night"], row["log_id"]), row["run_count"]
+
+
+def _compare_runs(
+    warehouse: Path,
+    first: "Place",
+    second: "Place",
+    *,
+    form: Format,
+    standalone: Path | None,
+    out: Path | None,
+    run_count: int,
+) -> None:
+    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.pairs import as_table, pair_page
+    from iomine.report.pair import gather_pair
+    from iomine.report.write import write_pair, write_shared
+    from iomine.views.query import answer, open_catalog
+
+    with open_catalog(database_of(warehouse)) as con:
+        pair = gather_pair(partial(answer, con), first, second)
+    file = standalone or (out and out / f"{first.log_id}-{second.log_id}.html")
+    if file is None:
+        if form is Format.TABLE:
+            typer.echo("\n".join(pair_page(pair, run_count)))
+        else:
+            write(as_table(pair), form)
+        return
+    with as_output_errors():
+        if out is not None:
+            write_shared(out)
+        write_pair(pair, file, standalone=standalone is not None, run_count=run_count)
+    typer.echo(file)
+
+
+def _compare_nights(
+    before: str, after: str, warehouse: Path, *, by: Grouping, limit: int | None, form: Format, cluster: str | None
+) -> None:
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
     from iomine.lake import Warehouse as Folder

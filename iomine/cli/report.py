@@ -1,7 +1,6 @@
 """`iomine report`: the page of a log, or of each log of a job."""
 # ruff: noqa: PLC0415
 
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,11 +9,10 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, database_of
-from iomine.errors import OutputError, UsageError
+from iomine.cli.terminal.failures import as_output_errors
+from iomine.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from iomine.report.facts import Place
 
 _LISTED = 5
@@ -47,7 +45,7 @@ def command(
     places = meant(database, what, cluster).places(database)
     if not places:
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
-    with open_catalog(database) as con, _as_warehouse_errors():
+    with open_catalog(database) as con, as_output_errors():
         ask = partial(answer, con)
         if standalone is not None:
             _check_alone(places, what)
@@ -64,11 +62,3 @@ def _check_alone(places: "list[Place]", asked: str) -> None:
     if len(places) > 1:
         listed = ", ".join(place.log_id for place in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
         raise UsageError(f"Job {asked} has {len(places):,} logs, and one file holds one: name one of {listed}.")
-
-
-@contextmanager
-def _as_warehouse_errors() -> "Iterator[None]":
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error

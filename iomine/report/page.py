@@ -115,6 +115,17 @@ def triggers_page() -> str:
     return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head())
 
 
+def rendered(template: str, *, standalone: bool = False, **values: object) -> str:
+    """A page without scripts.
+
+    Args:
+        template: its file among this room's templates.
+        standalone: whether the page is to need no other file.
+        values: what the template shows.
+    """
+    return _environment().get_template(template).render(**values, **_head(standalone=standalone))
+
+
 def as_json(facts: Facts) -> bytes:
     """All facts but the picture, for programs; the same facts give the same bytes."""
     content = {
@@ -213,6 +224,11 @@ def _speed(count: float | None) -> str:
 
 def _seconds(seconds: float | None) -> str:
     return _NONE if seconds is None else fine_seconds(seconds)
+
+
+def _signed(seconds: float) -> str:
+    sign = "+" if seconds > 0 else "\N{MINUS SIGN}" if seconds < 0 else ""
+    return f"{sign}{fine_seconds(abs(seconds))}"
 
 
 def _count(count: float | None) -> str:
@@ -347,6 +363,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "layer_name": lambda layer: LAYERS.get(layer, layer),
     "ost": ost_name,
     "seconds": _seconds,
+    "signed": _signed,
     "count": _count,
     "counted": _counted,
     "percent": _percent,

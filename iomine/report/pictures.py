@@ -132,19 +132,20 @@ def _image(image: bytes, top: float, width: float, height: float) -> str:
 
 def _time_axis(seconds: float, top: float) -> list[str]:
     width = _WIDTH - _LEFT - _RIGHT
-    step = _step(seconds)
+    step = step_of(seconds)
     ticks = [step * number for number in range(int(seconds / step) + 1)]
     parts = []
     for tick in ticks:
         x = _LEFT + width * (tick / seconds)
         anchor = "start" if tick == 0 else "middle" if x < _WIDTH - 40 else "end"
         parts.append(
-            f'<path d="M{x:.1f} {top}v5"/><text x="{x:.1f}" y="{top + 18}" text-anchor="{anchor}">{_moment(tick, step)}</text>'
+            f'<path d="M{x:.1f} {top}v5"/><text x="{x:.1f}" y="{top + 18}" text-anchor="{anchor}">{moment(tick, step)}</text>'
         )
     return parts
 
 
-def _moment(seconds: float, step: float) -> str:
+def moment(seconds: float, step: float) -> str:
+    """A tick of an axis, as short as its step allows."""
     return (
         f"{seconds:.3g} s"
         if step < 1
@@ -152,9 +153,9 @@ def _moment(seconds: float, step: float) -> str:
     )
 
 
-def _step(seconds: float) -> float:
+def step_of(seconds: float, ticks: int = _TICKS) -> float:
     """The least of steps that people count time in that gives few ticks."""
-    wanted = seconds / _TICKS
+    wanted = seconds / ticks
     if wanted < 1:
         power = 10.0 ** math.floor(math.log10(max(wanted, 1e-9)))
         return next(power * part for part in (1, 2, 5, 10) if power * part >= wanted)

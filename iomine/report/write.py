@@ -15,6 +15,8 @@ from iomine.report.explorer import beside
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import highlights_of
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
+from iomine.report.pair import Pair
+from iomine.report.pair_page import pair_page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
 from iomine.views.answers import Ask
@@ -118,6 +120,18 @@ def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     traced, log_id = [facts] if _is_traced(facts) else [], facts.log["log_id"]
     trace, circle = dict(_traces(ask, traced)).get(log_id), dict(radials_of(ask, (each.log for each in traced))).get(log_id)
     _replace(file, page(facts, trace, circle, standalone=True).encode())
+
+
+def write_pair(pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
+    """Writes the page of two runs; unless it stands alone, beside what `write_shared` writes, and reports, to which it links.
+
+    Args:
+        pair: the runs.
+        file: the page.
+        standalone: whether it is to need no other file.
+        run_count: of how many runs of a lineage the first is the usual one, 0 where it was chosen otherwise.
+    """
+    _replace(file, pair_page(pair, standalone=standalone, run_count=run_count).encode())
 
 
 def _is_traced(facts: Facts) -> bool:

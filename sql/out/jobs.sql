@@ -1,7 +1,7 @@
 -- ---
 -- about = "Runs of jobs as the scheduler accounts for them, with the sums of their logs; what has not ended yet appears until it has."
 -- grain = ["cluster", "job_id", "start_at"]
--- reads = ["core.job", "main.logs"]
+-- reads = ["core.job", "main.logs", "main.findings"]
 -- ---
 -- A job that was requeued has run more than once: each start is a run of its own.
 WITH latest AS (
@@ -27,9 +27,15 @@ run AS (
     )
     WINDOW job AS (PARTITION BY cluster, job_id ORDER BY start_at NULLS LAST)
 ),
+found AS (
+    SELECT cluster, night, log_id, COUNT(*) AS finding_count, SUM(charged_core_seconds) AS cost_core_seconds
+    FROM main.findings
+    GROUP BY ALL
+),
 per_run AS (
     SELECT
-        run.cluster, run.job_id, number, COUNT(*) AS log_count,
+        run.cluster, run.job_id, number, COUNT(*) AS log_count, TRY_CAST(SUM(COALESCE(finding_count, 0)) AS BIGINT) AS finding_count,
+        SUM(cost_core_seconds) AS cost_core_seconds,
         TRY_CAST(SUM(logs.read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(logs.write_bytes) AS BIGINT) AS write_bytes,
         SUM(logs.io_core_seconds) AS io_core_seconds
     FROM run
@@ -39,12 +45,15 @@ per_run AS (
         ON logs.cluster = run.cluster AND logs.job_id = run.job_id
         AND (number = 1 OR epoch(logs.start_at) >= epoch(run.start_at) - 60)
         AND (next_start_at IS NULL OR COALESCE(epoch(logs.start_at) < epoch(next_start_at) - 60, number = 1))
+    LEFT JOIN found ON found.cluster = logs.cluster AND found.night = logs.night AND found.log_id = logs.log_id
     GROUP BY ALL
 )
 SELECT
     job_id, shown_job_id, scheduler, job_name, "user", uid, account, partition, qos, job_state, exit_code,
     submit_at, start_at, end_at, run_seconds, limit_seconds, node_count, core_count, gpu_count, node_list,
     node_count * run_seconds / 3600 AS node_hours,
-    COALESCE(log_count, 0) AS log_count, read_bytes, write_bytes, io_core_seconds, doubt, night, cluster
+    COALESCE(log_count, 0) AS log_count, read_bytes, write_bytes, io_core_seconds, doubt,
+    -- Of a job without a log nothing is known.
+    finding_count, cost_core_seconds, night, cluster
 FROM run
 LEFT JOIN per_run USING (cluster, job_id, number)

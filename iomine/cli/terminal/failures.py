@@ -3,13 +3,14 @@
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import typer
 
 from iomine.cli.terminal.text import say
-from iomine.errors import IomineError
+from iomine.errors import IomineError, OutputError
 
 # As shells report a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED = 130
@@ -47,6 +48,15 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(1) from error
 
     return run
+
+
+@contextmanager
+def as_output_errors() -> Iterator[None]:
+    """Says of a file that cannot be written that another place may do."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error
 
 
 def _forget_stdout() -> None:

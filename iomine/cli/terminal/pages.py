@@ -110,6 +110,12 @@ def _job_head(job: Row) -> Iterator[tuple[str, str]]:
     yield "where", _joined(job["cluster"], _counted(job["node_count"], "node"), _counted(job["core_count"], "core"))
     yield "node-hours", "unknown" if job["node_hours"] is None else f"{job['node_hours']:,.1f}"
     yield "moved", f"read {_bytes(job['read_bytes'])}, written {_bytes(job['write_bytes'])}"
+    if job["finding_count"]:
+        yield "findings", _joined(counted(job["finding_count"], "finding"), _cost_of(job["cost_core_seconds"]))
+
+
+def _cost_of(core_seconds: float | None) -> str:
+    return "" if core_seconds is None else f"{_core_time(core_seconds)} in all"
 
 
 def _system_state(state: Row) -> Iterator[RenderableType]:

@@ -198,6 +198,7 @@ def test_job_is_shown_with_its_logs(iomine, warehouse: Path, name: str) -> None:
     reported = (
         "job 4711_3 run who ann, account phys state COMPLETED",
         "where blue, 2 nodes node-hours 4.0",
+        "findings 2 findings",
         "2 logs",
         "abcd000000000001 solver 4",
     )

@@ -233,6 +233,7 @@ def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: 
     for arguments in (
         ("show", log_id),
         ("show", log_id, "--json"),
+        ("compare", log_id, log_id),
         ("forward", log_id, "--forwarders", "1"),
         ("report", log_id, "--out", tmp_path / "reports"),
     ):
@@ -243,7 +244,7 @@ def test_pages_of_a_log_cannot_steer_a_terminal(site: Path, terminal, tmp_path: 
 
 def test_no_command_is_left_out():
     """Whoever adds a command that shows what inputs say adds it here."""
-    # Of a single night there is nothing to compare: what `compare` shows of such names is tried with its other tests, and so
+    # Of a single night there is nothing to compare: what `compare` shows of nights is tried with its other tests, and so
     # is what `serve` answers, and what `predict`, `model`, `pattern` and `fabric` show of names of systems, files and devices.
     seen = {"sql", "worst", "trend", "compare", "show", "report", "status", "judge", "doctor", "explain", "export"}
     seen |= {"workload", "site", "serve", "digest", "predict", "model", "pattern", "fabric", "forward"}
