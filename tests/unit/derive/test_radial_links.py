@@ -1,6 +1,6 @@
 """Who moves bytes for whom and to where: edges of a trace, their latencies and sizes, and clocks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import duckdb
@@ -125,6 +125,27 @@ def test_medians(pairs: list[tuple[int, float]]) -> None:
     for group in {*groups.tolist(), 70000}:
         own = values[groups == group]
         assert np.isnan(found[group]) if not len(own) else found[group] == pytest.approx(np.median(own))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(lambda chance, count: chance.normal(0, 1, count), id="of both signs"),
+        pytest.param(lambda chance, count: 0.02 * chance.lognormal(0, 3, count), id="over many decades"),
+        pytest.param(lambda chance, count: chance.choice([1.0, 4096.0, 2.0**20, 2.0**20 + 1], count), id="few that differ"),
+        pytest.param(lambda chance, count: np.where(chance.random(count) < 0.5, 7.0, chance.random(count)), id="one often"),
+        pytest.param(lambda _, count: np.full(count, 3.0), id="all the same"),
+        pytest.param(lambda chance, count: chance.choice([-1e300, 5e-324, 0.0, 1e300], count), id="far apart"),
+    ],
+)
+def test_medians_of_many(values: Callable[[np.random.Generator, int], np.ndarray]) -> None:
+    """Of more values than are sorted, each group's median is still NumPy's, of groups of one value as of large ones."""
+    chance = np.random.default_rng(7)
+    groups = np.minimum(chance.geometric(0.01, 40_000) - 1, 600)
+    many = values(chance, len(groups))
+    found = medians(groups, many, 700)
+    wanted = [np.median(many[groups == group]) if (groups == group).any() else np.nan for group in range(700)]
+    np.testing.assert_array_equal(found, wanted)
 
 
 def test_outer_edges_end_at_who_moved_the_bytes() -> None:
