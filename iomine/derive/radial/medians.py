@@ -78,12 +78,8 @@ class Binned:
             total: number of groups, at most 2**32.
         """
         if self._codes is None:
-            sizes = np.bincount(groups, minlength=total)
-            filled = np.flatnonzero(sizes)
-            counts = sizes[filled]
-            ordered = self._values[_order(groups, self._values, total)]
-            firsts = counts.cumsum() - counts
-            return Middles(sizes, ordered[firsts + (counts - 1) // 2], ordered[firsts + counts // 2])
+            order = self._values.argsort()
+            return middles(groups[order], self._values[order], total)
         numbers = np.arange(self._bin_count)
         keys = groups * np.int64(self._bin_count)
         keys += self._codes
@@ -100,7 +96,8 @@ class Binned:
             is_wanted = np.zeros((total, len(numbers)), bool)
             is_wanted[filled[rest]] = (numbers >= first[:, None]) & (numbers <= last[:, None])
             at = np.flatnonzero(is_wanted.ravel()[keys])
-            ordered = self._values[at[_order(groups[at], self._values[at], total)]]
+            at = at[self._values[at].argsort()]
+            ordered = self._values[at[_by_group(groups[at], total)]]
             rows = np.arange(len(rest))
             before = np.where(first > 0, sums[rows, first - 1], 0)
             counts = sums[rows, last] - before
@@ -122,12 +119,25 @@ def medians(groups: Integers, values: Floats, total: int) -> Floats:
     return found
 
 
-def _order(groups: npt.NDArray[Any], values: Floats, total: int) -> Integers:
-    """Where the values of each group lie, group by group, from the least on."""
-    order = values.argsort()
-    groups = groups[order]
+def middles(groups: npt.NDArray[Any], values: Floats, total: int) -> Middles:
+    """The values in the middle of each group.
+
+    Args:
+        groups: group of each value.
+        values: the values, in order within each group.
+        total: number of groups, at most 2**32.
+    """
+    sizes = np.bincount(groups, minlength=total)
+    order = _by_group(groups, total)
+    counts = sizes[sizes.nonzero()]
+    firsts = counts.cumsum() - counts
+    return Middles(sizes, values[order[firsts + (counts - 1) // 2]], values[order[firsts + counts // 2]])
+
+
+def _by_group(groups: npt.NDArray[Any], total: int) -> Integers:
+    """Group by group, those of one as they come."""
     # Stable sorts of 16 bits are quick.
-    turn = groups.astype(np.uint16).argsort(kind="stable")
+    order = groups.astype(np.uint16).argsort(kind="stable")
     if total > 1 << 16:
-        turn = turn[(groups >> 16).astype(np.uint16)[turn].argsort(kind="stable")]
-    return order[turn]
+        order = order[(groups >> 16).astype(np.uint16)[order].argsort(kind="stable")]
+    return order

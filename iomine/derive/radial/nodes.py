@@ -10,7 +10,7 @@ import pyarrow as pa
 from iomine.derive.columns import counts, labels
 from iomine.derive.file_names import paths_of
 from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, TIME_BINS, Span, arcs, values_of
-from iomine.derive.radial.medians import Binned
+from iomine.derive.radial.medians import Binned, Middles, middles
 from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
 from iomine.derive.trace import Floats, Integers, Tables
 from iomine.schema.ops import OPS
@@ -145,22 +145,18 @@ def _at_once(parts: Sequence[_Values], rings: Sequence[_Nodes], firsts: Integers
     if not parts:
         return []
     none = int(firsts[-1])
-    numbered = [
-        np.stack([np.where(of < 0, none, of + firsts[level]) for level, of in zip(*ring, strict=True)])
-        if len(ring.nodes[0])
-        else np.empty((0, 0), np.int64)
-        for ring in rings
-    ]
-    groups = [
-        (numbered[part.ring][:, part.at] + ((part.ring * len(METRICS) + part.metric) * _KINDS + part.kinds) * (none + 1)).ravel()
-        for part in parts
-    ]
-    values, lengths = (
-        np.concatenate([column for part in parts for column in [part[name]] * len(rings[part.ring].levels)])
-        for name in (_Values._fields.index("values"), _Values._fields.index("lengths"))
-    )
+    numbered = [np.stack([np.where(of < 0, none, of + firsts[level]) for level, of in zip(*ring, strict=True)]) for ring in rings]
+    groups, columns = [], []
+    for part in parts:
+        order = part.values.argsort()
+        nodes = numbered[part.ring][:, part.at[order]]
+        kinds = (part.ring * len(METRICS) + part.metric) * _KINDS + part.kinds[order]
+        groups.append((nodes + kinds * (none + 1)).ravel())
+        columns += [(part.values[order], part.lengths[order])] * len(nodes)
+    values, lengths = (np.concatenate(column) for column in zip(*columns, strict=True))
+    of_values = np.concatenate(groups)
     total = len(RINGS) * len(METRICS) * _KINDS * (none + 1)
-    return [_counted(Binned(values, total), np.concatenate(groups), total, lengths)]
+    return [_summed(middles(of_values, values, total), of_values, lengths)]
 
 
 def _by_level(part: _Values, ring: _Nodes, firsts: Integers) -> Iterator[_Sums]:
@@ -172,7 +168,8 @@ def _by_level(part: _Values, ring: _Nodes, firsts: Integers) -> Iterator[_Sums]:
         nodes = of_requests[part.at].astype(np.int32, copy=False)
         if nodes.min() < 0:
             nodes = np.where(nodes < 0, np.int32(count), nodes)
-        sums = _counted(binned, part.kinds * np.int32(count + 1) + nodes, _KINDS * (count + 1), part.lengths)
+        groups = part.kinds * np.int32(count + 1) + nodes
+        sums = _summed(binned.middles(groups, _KINDS * (count + 1)), groups, part.lengths)
         kinds, found = np.divmod(sums.groups, count + 1)
         kinds += (part.ring * len(METRICS) + part.metric) * _KINDS
         is_node = found < count
@@ -181,11 +178,10 @@ def _by_level(part: _Values, ring: _Nodes, firsts: Integers) -> Iterator[_Sums]:
         )
 
 
-def _counted(binned: Binned, groups: npt.NDArray[Any], total: int, lengths: Integers) -> _Sums:
-    sizes, low, high = binned.middles(groups, total)
-    filled = np.flatnonzero(sizes)
-    moved = np.bincount(groups, lengths, total)[filled].astype(np.float64, copy=False)
-    return _Sums(filled, sizes[filled], moved, low, high)
+def _summed(found: Middles, groups: npt.NDArray[Any], lengths: Integers) -> _Sums:
+    filled = found.sizes.nonzero()[0]
+    moved = np.bincount(groups, lengths, len(found.sizes))[filled].astype(np.float64, copy=False)
+    return _Sums(filled, found.sizes[filled], moved, found.low, found.high)
 
 
 def _with_twins(sums: _Sums, nodes: Nodes, has_twin: tuple[bool, bool], firsts: Integers) -> _Sums:

@@ -14,7 +14,7 @@ from shared import Row, darshan_rows, each, log_of, truth_of, workloads
 from striping import component, lustre
 from tables import Rows, columns
 
-from iomine.derive import in_order, link_detail, link_node, link_ring, links_of, traces
+from iomine.derive import Lustre, in_order, link_detail, link_node, link_ring, links_of, traces
 from iomine.derive.collective import Calls
 from iomine.derive.links import NO_HOSTS, NO_LAYOUTS, NO_MATCH, NO_MPIIO, NO_OFFSETS, NO_POSIX
 from iomine.derive.radial.carriers import Requests, carriers
@@ -30,7 +30,8 @@ _COLLECTIVE = ("s103", "s105", "s106", "s107", "s010", "s055")
 
 
 def links(tables: Mapping[str, Any], nprocs: int, run_seconds: float | None = None) -> Links | None:
-    return links_of(tables, in_order(traces(tables)), nprocs, run_seconds)
+    traced = traces(tables)
+    return links_of(tables, in_order(traced), Lustre(tables, traced), nprocs, run_seconds)
 
 
 def of_log(log: Log) -> Links:
