@@ -139,10 +139,10 @@ def links_of(tables: Tables, ordered: Sequence[Ordered], lustre: Lustre, nprocs:
     named = hosts_of(ranks, tables)
     host_names = named.dictionary.to_pylist()
     hosts = named.indices.fill_null(-1).to_numpy().astype(np.int64)
-    calls = counted_calls(tables, file_ids)
     mpiio, posix = (of_layer.get(layer) for layer in ("mpiio", "posix"))
     ahead = np.zeros(len(ranks))
     if mpiio and posix:
+        calls = counted_calls(tables, file_ids)
         rows = _rows(mpiio, file_ids)
         ahead = clocks_ahead(mpiio, Calls(*(column[rows] for column in calls)), ranks, hosts, nprocs)
     latest = _ABSURD_SECONDS if run_seconds is None else min(run_seconds + _SLACK_SECONDS, _ABSURD_SECONDS)

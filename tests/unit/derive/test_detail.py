@@ -312,9 +312,10 @@ def test_run_of_unknown_length() -> None:
 
 def test_no_rows_no_columns() -> None:
     """A log without a trace has none of the tables."""
-    for derived in (rank_detail, offset_detail, ost_detail):
+    for derived in (rank_detail, offset_detail):
         assert {} == derived({}, [], 1.0)
         assert {} == derived(_tables([]), [], None)
+    assert {} == ost_detail({}, [], Lustre({}, []), 1.0)
 
 
 LAYOUT = {"file_id": 1, "rank": 0, "component": 0, "stripe_bytes": 64, "stripe_count": 3, "stripe_pattern": 1}

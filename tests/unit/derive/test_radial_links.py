@@ -202,7 +202,7 @@ def test_inner_edges_part_bytes_by_stripes() -> None:
 
 def test_neighbouring_ranks_on_other_osts_are_seen_by_bytes_alone() -> None:
     """1 where the rank decides on the OST, 0 where all ranks use all OSTs alike."""
-    layout = {"lustre_component": [lustre({1: [component(0, -1, 4, [0, 1])]})]}
+    layout = {"lustre_component": [lustre({1: [component(0, -1, 4, [*range(24)])]})]}
 
     def striped_by(parts: list[tuple[int, int]]) -> float:
         rows = [request("posix", rank, 1.0, 2.0, offset_bytes=4 * place, length_bytes=4) for rank, place in parts]
@@ -211,6 +211,8 @@ def test_neighbouring_ranks_on_other_osts_are_seen_by_bytes_alone() -> None:
     assert 1 == pytest.approx(striped_by([(rank, rank % 2) for rank in range(4)]))
     assert 0 == pytest.approx(striped_by([(rank, place) for rank in range(4) for place in range(2)]))
     assert None is striped_by([(rank, 0) for rank in range(4)])
+    # However shares add up.
+    assert {None} == {striped_by([(0, place) for place in range(count)]) for count in range(2, 24)}
 
 
 @pytest.fixture(scope="module")
