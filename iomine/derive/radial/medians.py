@@ -9,7 +9,7 @@ from iomine.derive.trace import Floats, Integers
 
 # To sort so many values takes no longer than to count them.
 _FEW: Final = 1 << 14
-# Values are told apart by so many bits, before those are put in one bin that are neighbours and rare.
+# Bits by which values differ, before those are put in one bin that are neighbours and rare.
 _FINE_BITS: Final = 16
 # More bins leave too few values in each for that to be worth it.
 _MOST_BINS: Final = 256
