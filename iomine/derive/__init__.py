@@ -3,6 +3,7 @@
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.coalesce import coalescing
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
+from iomine.derive.layouts import Lustre
 from iomine.derive.lineage import io_signature, lineage_id
 from iomine.derive.link_patterns import link_patterns
 from iomine.derive.links import link_detail, link_node, link_ring
@@ -23,6 +24,7 @@ from iomine.derive.trace import Tables, traces
 from iomine.derive.transforms import mpiio_posix
 
 __all__ = [
+    "Lustre",
     "Tables",
     "Times",
     "Totals",

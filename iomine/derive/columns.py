@@ -29,4 +29,6 @@ def stacked(parts: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
     filled = [part for part in parts if len(next(iter(part.values())))]
     if not filled:
         return {}
+    if len(filled) == 1:
+        return dict(filled[0])
     return {name: pa.chunked_array([part[name] for part in filled]).combine_chunks() for name in filled[0]}

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.layouts import MOST_BYTES, Place, layouts_of
+from iomine.derive.layouts import MOST_BYTES, Lustre, Place
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace
 from iomine.schema.ops import OPS
 from iomine.units import MIB
@@ -222,7 +222,7 @@ def _levels(rows: Rows, request_count: int, width: float, limits: _Limits) -> It
             yield _Level(level, float(tolerances[0]), together, shown)
 
 
-def ost_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, pa.Array]:
+def ost_detail(tables: Tables, traces: Sequence[Trace], lustre: Lustre, run_seconds: float | None) -> dict[str, pa.Array]:
     """Rows of the table `ost_detail`; no columns where there are no rows.
 
     As `rank_detail`, but of requests of layer `posix` by the OST that holds the first byte, whichever rank made them; and
@@ -231,17 +231,18 @@ def ost_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | Non
     Args:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
+        lustre: where the bytes of files lie.
         run_seconds: length of the run; where it is not known, the trace's own is taken.
     """
     layers = [requests for requests in _requests(tables, traces, run_seconds) if requests.layer == "posix"]
-    if not layers or not tables.get("lustre_component"):
+    if not layers or not lustre.is_known:
         return {}
     width = _picture_seconds(layers, run_seconds)
-    return stacked([part for requests in layers for part in _ost_levels(requests, tables, width, _MOST_ROWS // len(layers))])
+    return stacked([part for requests in layers for part in _ost_levels(requests, lustre, width, _MOST_ROWS // len(layers))])
 
 
-def _ost_levels(requests: _Requests, tables: Tables, width: float, most_rows: int) -> Iterator[dict[str, pa.Array]]:
-    places, place_of = _first_places(requests, tables)
+def _ost_levels(requests: _Requests, lustre: Lustre, width: float, most_rows: int) -> Iterator[dict[str, pa.Array]]:
+    places, place_of = _first_places(requests, lustre)
     ops = np.repeat(requests.ops.astype(np.int32), requests.counts)
     is_known = np.array([isinstance(place, int) for place in places])[place_of]
     requests, groups = requests.of(is_known), (2 * place_of + ops)[is_known]
@@ -255,11 +256,10 @@ def _ost_levels(requests: _Requests, tables: Tables, width: float, most_rows: in
         }
 
 
-def _first_places(requests: _Requests, tables: Tables) -> tuple[Sequence[Place], npt.NDArray[np.int32]]:
+def _first_places(requests: _Requests, lustre: Lustre) -> tuple[Sequence[Place], npt.NDArray[np.int32]]:
     """Places, and for each request the one of its first byte."""
-    file_ids, index_of_run = np.unique(requests.file_ids, return_inverse=True)
-    layouts = layouts_of(file_ids, tables)
-    files = np.repeat(index_of_run, requests.counts)
+    layouts = lustre.layouts
+    files = np.repeat(np.searchsorted(lustre.file_ids, requests.file_ids), requests.counts)
     offsets = np.where(requests.has_offset, requests.offsets, -1)
     found = np.empty(len(files), np.int32)
     for at in range(0, len(files), _BLOCK):

@@ -11,11 +11,15 @@ that is known, and stale mirrors, which serve nothing, do not count.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.trace import Flags, Integers, Tables, turns
+from iomine.derive.trace import Flags, Integers, Tables, Trace, turns
+
+# MPI-IO passes through POSIX, which knows the offsets that reach the file system.
+LAYER: Final = "posix"
 
 # No file is as long; what lies beyond, or before the beginning, has an offset or a length that cannot be trusted.
 MOST_BYTES: Final = 1 << 60
@@ -222,7 +226,37 @@ class Layouts(NamedTuple):
         return is_first
 
 
-def layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
+class Lustre:
+    """Where the bytes of POSIX files lie, found out once, when it is asked for.
+
+    Args:
+        tables: columns by table, in one or more parts.
+        traces: the traces in these.
+    """
+
+    def __init__(self, tables: Tables, traces: Sequence[Trace]) -> None:
+        self._tables = tables
+        self._traces = traces
+
+    @property
+    def is_known(self) -> bool:
+        """The log has layouts."""
+        return bool(self._tables.get("lustre_component"))
+
+    @cached_property
+    def file_ids(self) -> Integers:
+        """Files with records or requests, in order."""
+        recorded = [part["file_id"].to_numpy() for part in self._tables.get("posix_file", ())]
+        traced = [trace.file_ids for trace in self._traces if trace.layer == LAYER]
+        return np.unique(np.concatenate([*traced, *recorded, np.empty(0, np.int64)]))
+
+    @cached_property
+    def layouts(self) -> Layouts:
+        """Layouts of these, in the same order."""
+        return _layouts_of(self.file_ids, self._tables)
+
+
+def _layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
     """Layouts of files, numbered in the order in which they are given; of a file's records one rank's will do.
 
     Each file's first strip, before its beginning, takes what lies nobody knows where.

@@ -102,16 +102,18 @@ def named(groups: Integers, nodes: Integers, medians: Floats, group_count: int) 
     rows = known[np.lexsort((nodes[known], groups[known]))]
     of, values = groups[rows], medians[rows]
     node_counts = np.bincount(of, minlength=group_count)
-    middles = _quantiles(of, values, node_counts, 0.5)
+    by_value = np.lexsort((values, of))
+    (middles,) = _quantiles(values[by_value], node_counts, 0.5)
     distances = (values - middles[of]).round(_DECIMALS)
-    scales = _SCALE * _quantiles(of, np.abs(distances), node_counts, 0.5)
+    sizes = np.abs(distances)
+    scales = _SCALE * _quantiles(sizes[np.lexsort((sizes, of))], node_counts, 0.5)[0]
     outlies = distances > np.maximum(_SCALES * scales, _TWICE).round(_DECIMALS)[of]
     outlying_counts = np.bincount(of, outlies, group_count).astype(np.int64)
 
     few = np.where(node_counts < _SMALL, 1, np.maximum(node_counts // _FEW_IN, _FEWEST_FEW))
     is_core = ~outlies | (outlying_counts > few)[of]
     core_counts = np.bincount(of, is_core, group_count).astype(np.int64)
-    high, low = (_quantiles(of[is_core], values[is_core], core_counts, share) for share in (0.9, 0.1))
+    high, low = _quantiles(values[by_value[is_core[by_value]]], core_counts, 0.9, 0.1)
     spreads = (high - low).round(_DECIMALS)
 
     patterns = np.full(group_count, NOISY)
@@ -157,9 +159,18 @@ def as_alike(explained: float, labels: Integers, medians: Floats) -> bool:
     return bool(share >= explained - _NEARLY)
 
 
-def _quantiles(groups: Integers, values: Floats, sizes: Integers, share: float) -> Floats:
-    """A quantile of each group, between two values in proportion; NaN of an empty group."""
-    ordered = values[np.lexsort((values, groups))]
+def _quantiles(ordered: Floats, sizes: Integers, *shares: float) -> list[Floats]:
+    """Quantiles of each group, between two values in proportion; NaN of an empty group.
+
+    Args:
+        ordered: values, group by group, from the least on.
+        sizes: of each group.
+        shares: which quantiles.
+    """
+    return [_quantile(ordered, sizes, share) for share in shares]
+
+
+def _quantile(ordered: Floats, sizes: Integers, share: float) -> Floats:
     places = share * (sizes - 1)
     below = np.floor(places).astype(np.int64)
     first = np.cumsum(sizes) - sizes

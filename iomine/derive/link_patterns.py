@@ -1,7 +1,7 @@
 """Rows of what the patterns of a log's rings are called, and with what their stripes coincide."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ _LACKS: Final = (
 )
 
 
-def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) -> dict[str, Any]:
     """Rows of the table `link_pattern`; no columns where there are no rows.
 
     Args:
@@ -31,14 +31,16 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
     if not nodes:
         return {}
     all_levels, levels = _coded(nodes["node_level"])
-    at = np.flatnonzero(np.isin(all_levels, [levels.index(level) for level in _LEVELS if level in levels]))
+    at = np.array([level in _LEVELS for level in levels])[all_levels].nonzero()[0]
     if not len(at):
         return {}
     keys = {name: (codes[at], texts) for name, (codes, texts) in ((name, _coded(nodes[name])) for name in _KEYS)}
     rows, group_of = grouped(*(codes for codes, _ in keys.values()))
     node_ids, medians = (nodes[name].to_numpy(zero_copy_only=False)[at] for name in ("node_id", "median_log10"))
     found = named(group_of, node_ids, medians, len(rows))
-    outlying = [_furthest(node_ids, medians, group_of, group, found) for group in range(len(rows))]
+    outlying: list[list[int]] = [[]] * len(rows)
+    for group in found.outlying_counts.nonzero()[0].tolist():
+        outlying[group] = _furthest(node_ids, medians, group_of, group, found)
     worst = np.full(len(rows), -np.inf)
     np.maximum.at(worst, group_of[found.is_outlying], medians[found.is_outlying])
     has_outlying = found.outlying_counts > 0
@@ -53,7 +55,7 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
         "scale_log10": _numbers(found.scales),
         "spread_decades": _numbers(found.spreads),
         "outlying_count": pa.array(found.outlying_counts),
-        "outlying_nodes": pa.array(outlying, pa.list_(pa.int64())),
+        "outlying_nodes": outlying,
         "outlying_ratio": _numbers(np.where(has_outlying, ratios, np.nan)),
         "explained_ratio": _numbers(np.maximum(found.explained, 0)),
         "band_count": pa.array(found.band_counts, mask=found.band_counts == 0),
@@ -61,7 +63,7 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
         "coincides_with": labels(
             _coinciding(nodes, edges, at=at, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
         ),
-        "pattern_lack": pa.array(_LACKS).take(pa.array(lacks, mask=lacks < 0)),
+        "pattern_lack": [None if lack < 0 else _LACKS[lack] for lack in lacks.tolist()],
     }
 
 
@@ -77,8 +79,6 @@ def _numbers(values: Floats) -> pa.Array:
 
 def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: int, found: Names) -> list[int]:
     """Nodes of a group that outlie, the furthest first."""
-    if not found.outlying_counts[group]:
-        return []
     at = np.flatnonzero(found.is_outlying & (group_of == group))
     furthest: list[int] = node_ids[at[np.lexsort((node_ids[at], -medians[at]))[:_MOST_OUTLYING]]].tolist()
     return furthest

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import stacked
-from iomine.derive.radial.cube import RINGS, Span, detail_rows
-from iomine.derive.radial.moves import HOST, Links, Moves
+from iomine.derive.radial.cube import RINGS, Span, compressed, detail_rows
+from iomine.derive.radial.moves import HOST, Links, Moves, Nodes
 from iomine.derive.radial.nodes import node_rows
 from iomine.derive.trace import Floats, Tables
 from iomine.schema import field
@@ -90,7 +90,7 @@ def _rings(links: Links) -> Iterator[dict[str, Any]]:
                 "skew_seconds": seconds,
                 "skew_host": host,
                 "skew_rank": int(nodes.ranks[rank]) if seconds and host is None else None,
-                "striped_by_ratio": None if is_outer else _striped_by(moves.where(moves.ops == op)),
+                "striped_by_ratio": None if is_outer else _striped_by(moves, op, nodes),
                 "missing": " ".join(lacks) or None,
             }
 
@@ -104,17 +104,20 @@ def _carrier_kind(links: Links, op: int) -> str:
     return "aggregator" if is_other.any() else "rank"
 
 
-def _striped_by(moves: Moves) -> float | None:
+def _striped_by(moves: Moves, op: int, nodes: Nodes) -> float | None:
     """How far the band of ranks decides on the place, by bytes: mutual information over the entropy of the place.
 
     Of a single place or band nothing can be said.
     """
-    if not len(moves.ops):
+    if min(len(nodes.osts) + len(nodes.mounts), len(nodes.ranks)) <= 1:
         return None
-    ranks, rank_of = np.unique(moves.ranks, return_inverse=True)
+    at = np.flatnonzero(moves.ops == op)
+    place_of, places = compressed(moves.places[at], len(nodes.osts) + len(nodes.mounts))
+    rank_of, ranks = compressed(moves.ranks[at], len(nodes.ranks))
+    if min(len(places), len(ranks)) <= 1:
+        return None
     bands = rank_of * min(_BANDS, len(ranks)) // len(ranks)
-    places, place_of = np.unique(moves.places, return_inverse=True)
-    moved = np.bincount(bands * len(places) + place_of, moves.lengths).astype(np.float64)
+    moved = np.bincount(bands * len(places) + place_of, moves.lengths[at]).astype(np.float64)
     moved = np.append(moved, np.zeros(-len(moved) % len(places))).reshape(-1, len(places)) / moved.sum()
     of_bands, of_places, of_both = (_entropy(each) for each in (moved.sum(axis=1), moved.sum(axis=0), moved.ravel()))
     return float(np.clip((of_bands + of_places - of_both) / of_places, 0, 1)) if of_bands and of_places else None

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels
-from iomine.derive.layouts import MOST_BYTES, Layouts, layouts_of
-from iomine.derive.osts import LAYER, batches
+from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre
+from iomine.derive.osts import batches
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
 from iomine.schema.ops import OPS
 
@@ -47,7 +47,7 @@ _NONE: Final = np.empty(0, np.int64)
 _NOTHING: Final = Streams(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty((3, 0)))
 
 
-def ost_streams(tables: Tables, traces: Sequence[Trace], nprocs: int) -> Streams:
+def ost_streams(tables: Tables, traces: Sequence[Trace], lustre: Lustre, nprocs: int) -> Streams:
     """What ranks did on OSTs, as far as the OST of each request is known.
 
     The record of a file on one OST gives it. A record of all ranks together counts only where the file was not traced.
@@ -55,14 +55,14 @@ def ost_streams(tables: Tables, traces: Sequence[Trace], nprocs: int) -> Streams
     Args:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
+        lustre: where the bytes of files lie.
         nprocs: number of processes of the run; ranks beyond it are left out.
     """
     traces = [trace for trace in traces if trace.layer == LAYER]
-    recorded = [part["file_id"].to_numpy() for part in tables.get("posix_file", ())]
-    file_ids = np.unique(np.concatenate([*recorded, *(trace.file_ids for trace in traces), _NONE]))
-    if not tables.get("lustre_component") or not len(file_ids):
+    file_ids = lustre.file_ids
+    if not lustre.is_known or not len(file_ids):
         return _NOTHING
-    layouts = layouts_of(file_ids, tables)
+    layouts = lustre.layouts
     ost_of_place = np.array([place if isinstance(place, int) else -1 for place in layouts.places], np.int64)
     traced = np.unique(np.concatenate([_NONE, *(trace.file_ids for trace in traces)]))
     with np.errstate(invalid="ignore", over="ignore"):

@@ -8,12 +8,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
-from iomine.derive.layouts import MOST_BYTES, Layouts, Parts, layouts_of
+from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre, Parts
 from iomine.derive.trace import Floats, Integers, Tables, Trace
 from iomine.schema.ops import OPS
 
-# MPI-IO passes through POSIX, which knows the offsets that reach the file system.
-LAYER: Final = "posix"
 # Ranges that are taken apart at once, and parts that may come of them: few enough to stay in the processor's caches.
 _MOST_RANGES: Final = 1 << 16
 _MOST_PARTS: Final = 1 << 20
@@ -52,7 +50,7 @@ class _Sums(NamedTuple):
                 np.add.at(sums, keys, amounts)
 
 
-def ost_io(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str, pa.Array]:
     """Rows of the table `ost_io`; no columns where there are no rows.
 
     Each traced byte is counted once: on its OST, or under the reason why that is not known. A request counts once on
@@ -64,13 +62,13 @@ def ost_io(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
     Args:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
+        lustre: where the bytes of files lie.
     """
     traces = [trace for trace in traces if trace.layer == LAYER]
-    recorded = [part["file_id"].to_numpy() for part in tables.get("posix_file", ())]
-    file_ids = np.unique(np.concatenate([*(trace.file_ids for trace in traces), *recorded, np.empty(0, np.int64)]))
+    file_ids = lustre.file_ids
     if not len(file_ids):
         return {}
-    layouts = layouts_of(file_ids, tables)
+    layouts = lustre.layouts
     traced, spread = _Sums.none(layouts, np.int64), _Sums.none(layouts, np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         for trace in traces:

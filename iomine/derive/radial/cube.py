@@ -198,7 +198,7 @@ def _cells(edges: _Edges, metric: int) -> _Cells:
     return _Cells(slots * VALUE_BINS + bins, values.astype(np.float64, copy=False), moves.lengths, moves.seconds)
 
 
-def compressed(keys: Integers, total: int) -> tuple[Integers, Integers]:
+def compressed(keys: npt.NDArray[np.signedinteger[Any]], total: int) -> tuple[Integers, Integers]:
     """The number of each key among those that there are, and these in order.
 
     Args:

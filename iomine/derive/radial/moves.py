@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iomine.derive.collective import Calls, counted_calls, grouped_calls
 from iomine.derive.file_names import mounts_of
-from iomine.derive.layouts import MOST_BYTES, Layouts, layouts_of
+from iomine.derive.layouts import MOST_BYTES, Layouts, Lustre
 from iomine.derive.order import Ordered
 from iomine.derive.osts import batches
 from iomine.derive.radial.carriers import Requests, carriers
@@ -121,12 +121,13 @@ class _Scene(NamedTuple):
     latest: float
 
 
-def links_of(tables: Tables, ordered: Sequence[Ordered], nprocs: int, run_seconds: float | None) -> Links | None:
+def links_of(tables: Tables, ordered: Sequence[Ordered], lustre: Lustre, nprocs: int, run_seconds: float | None) -> Links | None:
     """Requests of MPI-IO and POSIX with both of their ends; None where neither was traced.
 
     Args:
         tables: columns by table, in one or more parts.
         ordered: the traces in these, in order.
+        lustre: where the bytes of files lie.
         nprocs: ranks of the run.
         run_seconds: length of the run, None where that is not known.
     """
@@ -138,10 +139,10 @@ def links_of(tables: Tables, ordered: Sequence[Ordered], nprocs: int, run_second
     named = hosts_of(ranks, tables)
     host_names = named.dictionary.to_pylist()
     hosts = named.indices.fill_null(-1).to_numpy().astype(np.int64)
-    calls = counted_calls(tables, file_ids)
     mpiio, posix = (of_layer.get(layer) for layer in ("mpiio", "posix"))
     ahead = np.zeros(len(ranks))
     if mpiio and posix:
+        calls = counted_calls(tables, file_ids)
         rows = _rows(mpiio, file_ids)
         ahead = clocks_ahead(mpiio, Calls(*(column[rows] for column in calls)), ranks, hosts, nprocs)
     latest = _ABSURD_SECONDS if run_seconds is None else min(run_seconds + _SLACK_SECONDS, _ABSURD_SECONDS)
@@ -156,7 +157,7 @@ def links_of(tables: Tables, ordered: Sequence[Ordered], nprocs: int, run_second
     hosts[hosts < 0] = len(host_names)
     carrier_of = np.arange(len(ranks)) if kind == RANK else hosts
     outer = _outer(asked, done, carried) if is_matched else _unmatched(done if posix else asked, carrier_of)
-    inner, osts, mounts = _inner(tables, file_ids, done, carrier_of)
+    inner, osts, mounts = _inner(tables, file_ids, lustre, done, carrier_of)
     used, positions = _carriers(outer, inner, carrier_of)
     nodes = Nodes(ranks, hosts, host_names, kind, used, positions, osts, mounts, file_ids)
     number_of = np.full(int(carrier_of.max()) + 2, -1, np.int32)
@@ -248,29 +249,35 @@ def _moves(requests: Requests, carrier_of: Integers, places: Integers, seconds: 
 
 
 def _inner(
-    tables: Tables, file_ids: Integers, done: Requests, carrier_of: Integers
+    tables: Tables, file_ids: Integers, lustre: Lustre, done: Requests, carrier_of: Integers
 ) -> tuple[Moves, Integers, Sequence[str | None]]:
     """What was moved by the places that it went to, the OSTs of these, and their mounts."""
     mounts, mount_of = mounts_of(tables, file_ids)
     places, osts = mount_of[done.rows // len(OPS)], np.empty(0, np.int64)
     seconds = done.ends - done.starts
-    if tables.get("lustre_component") and len(done.at):
-        layouts = layouts_of(file_ids, tables)
-        done, places, seconds = _parted(layouts, done)
+    if lustre.is_known and len(done.at):
+        layouts = lustre.layouts
+        done, slots, seconds = _parted(layouts, np.searchsorted(lustre.file_ids, file_ids), done)
         osts = np.array(sorted(place for place in layouts.places if isinstance(place, int)), np.int64)
         of_place = np.array([place if isinstance(place, int) else -1 for place in layouts.places], np.int64)
-        of_slot = of_place[layouts.slot_places]
-        code_of = np.where(of_slot >= 0, np.searchsorted(osts, of_slot), len(osts) + mount_of[layouts.files])
-        places = code_of[places]
+        places = np.where(of_place >= 0, np.searchsorted(osts, of_place), -1)[layouts.slot_places][slots]
+        if (is_elsewhere := places < 0).any():
+            places[is_elsewhere] = len(osts) + mount_of[done.rows[is_elsewhere] // len(OPS)]
     is_used = np.bincount(places, minlength=len(osts) + len(mounts)) > 0
     places = (np.cumsum(is_used) - 1)[places]
     used_mounts = [mount for mount, used in zip(mounts, is_used[len(osts) :].tolist(), strict=True) if used]
     return _moves(done, carrier_of[done.ranks], places, seconds), osts[is_used[: len(osts)]], used_mounts
 
 
-def _parted(layouts: Layouts, done: Requests) -> tuple[Requests, Integers, Floats]:
-    """Parts of requests with as many bytes as went to one slot, the slots, and the time that the whole request took."""
-    files = done.rows // len(OPS)
+def _parted(layouts: Layouts, numbers: Integers, done: Requests) -> tuple[Requests, Integers, Floats]:
+    """Parts of requests with as many bytes as went to one slot, the slots, and the time that the whole request took.
+
+    Args:
+        layouts: layouts of files.
+        numbers: of each file of the requests its number among these.
+        done: the requests.
+    """
+    files = numbers[done.rows // len(OPS)]
     ranges, slots, sizes = [], [], []
     for batch in batches(layouts, files, done.lengths):
         begins = np.where(done.offsets[batch] < 0, -done.lengths[batch], done.offsets[batch])

@@ -10,7 +10,7 @@ import pyarrow as pa
 from iomine.derive.columns import counts, labels
 from iomine.derive.file_names import paths_of
 from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, TIME_BINS, Span, arcs, values_of
-from iomine.derive.radial.medians import middles
+from iomine.derive.radial.medians import Binned, Middles, middles
 from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
 from iomine.derive.trace import Floats, Integers, Tables
 from iomine.schema.ops import OPS
@@ -21,61 +21,47 @@ RANKS, HOSTS, CARRIERS = range(3)
 _TENTH: Final = 0.1
 # Files of a run that are looked at one by one, those with most bytes.
 _MOST_FILES: Final = 64
+# Stretches and directions.
+_KINDS: Final = len(STRETCHES) * len(OPS)
 
 
 class _Level(NamedTuple):
-    """Nodes of one kind in a ring.
+    """Nodes of one kind.
 
     Attributes:
         name: the kind.
-        node_of: node of each request, negative for none.
         ids: id of each node.
         names: what each is called.
-        hosts: host of each.
+        hosts: index of the host of each, negative for none.
         arcs: arc of each, negative where it has none.
         positions: where among the ranks each lies, NaN where that means nothing.
-        twin: where carriers are all that their ranks or hosts are, for each of these its carrier, negative for none.
     """
 
     name: str
-    node_of: npt.NDArray[Any]
     ids: Integers
     names: Sequence[str | None]
-    hosts: Sequence[str | None]
+    hosts: Integers
     arcs: Integers
     positions: Floats
-    twin: Integers | None = None
-
-
-class _Ring(NamedTuple):
-    """A ring's requests and nodes.
-
-    Attributes:
-        ring: the ring, an index into `RINGS`.
-        moves: its requests.
-        stretches: stretch that each is in beside the run, 0 for none.
-        levels: its nodes.
-        firsts: number of the first node of each level, as the levels of all rings lie end to end, and of the first that follows.
-    """
-
-    ring: int
-    moves: Moves
-    stretches: Integers
-    levels: Sequence[_Level]
-    firsts: Integers
 
 
 class _Values(NamedTuple):
-    """Values of requests at nodes, from the least on in each group.
+    """Values of a ring's requests by one metric, each once for the run, and once more for the tenth that it is in.
 
     Attributes:
-        groups: stretch, direction, metric and node of each, as one number.
+        ring: the ring, an index into `RINGS`.
+        metric: the metric, an index into `METRICS`.
+        at: the request of each.
+        kinds: stretch and direction of each, as one number.
         values: the values.
         lengths: bytes of the request.
     """
 
-    groups: Integers
-    values: npt.NDArray[Any]
+    ring: int
+    metric: int
+    at: Integers
+    kinds: npt.NDArray[Any]
+    values: Floats
     lengths: Integers
 
 
@@ -83,123 +69,155 @@ class _Sums(NamedTuple):
     """What groups of values are, each a row.
 
     Attributes:
-        groups: stretch, direction, metric and node, as one number.
+        groups: ring, metric, stretch, direction and node, as one number. Nodes of all levels lie end to end; the last is
+            none.
         requests: requests.
         moved: bytes.
-        medians: median of the common logarithms.
+        low: the value in the middle, of two the lower.
+        high: the same, of two the higher.
     """
 
     groups: Integers
     requests: Integers
     moved: Floats
-    medians: Floats
+    low: Floats
+    high: Floats
+
+
+class _Nodes(NamedTuple):
+    """What requests of a ring belong to at each level at which they are counted.
+
+    Attributes:
+        levels: the levels, by number.
+        nodes: for each level the node of each request, negative for none.
+    """
+
+    levels: Sequence[int]
+    nodes: Sequence[npt.NDArray[Any]]
 
 
 def node_rows(links: Links, tables: Tables) -> dict[str, pa.Array]:
     """Columns of the table `link_node`; none where there are no rows."""
-    rings = list(_rings(links, tables))
-    if not rings:
+    nodes, moves = links.nodes, (links.outer, links.inner)
+    of_places, places = _places(nodes, links.inner, tables)
+    levels = [*_levels(nodes), *places]
+    firsts = np.cumsum([0, *(len(level.ids) for level in levels)])
+    # Where carriers are all that their ranks or hosts are, they are not counted once more.
+    has_twin = (nodes.carrier_kind == HOST, True)
+    rings = [
+        _Nodes(
+            [RANKS, HOSTS, *(() if twin else (CARRIERS,)), *range(CARRIERS + 1, CARRIERS + 1 + len(own))],
+            [of_ring.ranks, nodes.hosts[of_ring.ranks], *(() if twin else (of_ring.carriers,)), *own],
+        )
+        for of_ring, twin, own in zip(moves, has_twin, ((), of_places), strict=True)
+    ]
+    if sum(len(of_ring.starts) for of_ring in moves) <= FEW:
+        sums = _at_once(list(_values(links)), rings, firsts)
+    else:
+        sums = [each for part in _values(links) for each in _by_level(part, rings[part.ring], firsts)]
+    if not sums:
         return {}
-    node_count = int(rings[-1].firsts[-1])
-    parts: Iterator[_Values]
-    parts = (part for ring in rings for metric in range(len(METRICS)) for part in _values(ring, metric, node_count))
-    if sum(len(ring.stretches) for ring in rings) <= FEW:
-        parts = iter([_Values._make(np.concatenate(columns) for columns in zip(*parts, strict=True))])
-    sums = [_sums(part, node_count) for part in parts]
-    of_twin = RANKS if links.nodes.carrier_kind == RANK else HOSTS
-    sums += [_of_twins(each, ring, of_twin, node_count) for ring in rings for each in sums]
-    return _rows(rings, _Sums._make(np.concatenate(columns) for columns in zip(*sums, strict=True)), node_count)
+    counted = _Sums._make(np.concatenate(columns) for columns in zip(*sums, strict=True))
+    return _rows(levels, nodes.host_names, _with_twins(counted, nodes, has_twin, firsts), int(firsts[-1]) + 1)
 
 
-def _rings(links: Links, tables: Tables) -> Iterator[_Ring]:
-    """The rings in which anything was traced."""
-    span, first = Span.of(links), 0
+def _values(links: Links) -> Iterator[_Values]:
+    """Values of both rings by both metrics, where there are any."""
+    span = Span.of(links)
     for ring, moves in enumerate((links.outer, links.inner)):
         if not len(moves.starts):
             continue
-        levels = _levels(links.nodes, moves, has_twin=RINGS[ring] == "inner" or links.nodes.carrier_kind == HOST)
-        if RINGS[ring] == "inner":
-            levels += _places(links.nodes, moves, tables)
         tenths = (moves.starts - span.begin) / (span.width * TIME_BINS)
-        firsts = np.cumsum([first, *(len(level.ids) for level in levels)])
-        yield _Ring(ring, moves, (tenths < _TENTH) + 2 * (tenths >= 1 - _TENTH), levels, firsts)
-        first = int(firsts[-1])
+        stretches = (tenths < _TENTH) + np.int32(2) * (tenths >= 1 - _TENTH)
+        tenth = np.flatnonzero(stretches)
+        of_all = np.concatenate([np.arange(len(stretches)), tenth])
+        kinds = np.concatenate([moves.ops, stretches[tenth] * np.int32(len(OPS)) + moves.ops[tenth]])
+        for metric in range(len(METRICS)):
+            at, of_kinds, values = of_all, kinds, values_of(moves, metric)[of_all].astype(np.float64, copy=False)
+            if metric == LATENCY and (is_unknown := np.isnan(values)).any():
+                at, of_kinds, values = (column[~is_unknown] for column in (at, of_kinds, values))
+            if len(values):
+                yield _Values(ring, metric, at, of_kinds, values, moves.lengths[at])
 
 
-def _values(ring: _Ring, metric: int, node_count: int) -> Iterator[_Values]:
-    """Values of a ring, level by level."""
-    moves, values = ring.moves, values_of(ring.moves, metric)
-    order = np.argsort(values)
-    if metric == LATENCY:
-        # NaN comes last.
-        order = order[: len(order) - np.count_nonzero(np.isnan(values))]
-    if not len(order):
-        return
-    values, lengths, stretches = values[order], moves.lengths[order], ring.stretches[order]
-    kinds = (moves.ops[order].astype(np.int64) * len(METRICS) + metric) * node_count
-    # A request counts for the run, and once more for the tenth that it is in, which groups keep apart.
-    tenth = np.flatnonzero(stretches)
-    kinds_of_tenth = kinds[tenth] + stretches[tenth] * (len(OPS) * len(METRICS) * node_count)
-    for level, first in zip(ring.levels, ring.firsts.tolist(), strict=False):
-        if level.twin is not None:
-            continue
-        nodes = level.node_of[order]
-        groups = np.concatenate([kinds + nodes, kinds_of_tenth + nodes[tenth]]) + first
-        both = _Values(groups, np.concatenate([values, values[tenth]]), np.concatenate([lengths, lengths[tenth]]))
-        if not (is_known := nodes >= 0).all():
-            flags = np.concatenate([is_known, is_known[tenth]])
-            both = _Values._make(column[flags] for column in both)
-        yield both
+def _at_once(parts: Sequence[_Values], rings: Sequence[_Nodes], firsts: Integers) -> list[_Sums]:
+    """Sums of few values, of all levels in one go."""
+    if not parts:
+        return []
+    none = int(firsts[-1])
+    numbered = [np.stack([np.where(of < 0, none, of + firsts[level]) for level, of in zip(*ring, strict=True)]) for ring in rings]
+    groups, columns = [], []
+    for part in parts:
+        order = part.values.argsort()
+        nodes = numbered[part.ring][:, part.at[order]]
+        kinds = (part.ring * len(METRICS) + part.metric) * _KINDS + part.kinds[order]
+        groups.append((nodes + kinds * (none + 1)).ravel())
+        columns += [(part.values[order], part.lengths[order])] * len(nodes)
+    values, lengths = (np.concatenate(column) for column in zip(*columns, strict=True))
+    of_values = np.concatenate(groups)
+    total = len(RINGS) * len(METRICS) * _KINDS * (none + 1)
+    return [_summed(middles(of_values, values, total), of_values, lengths)]
 
 
-def _sums(values: _Values, node_count: int) -> _Sums:
-    sizes = np.bincount(values.groups, minlength=len(STRETCHES) * len(OPS) * len(METRICS) * node_count)
-    found = np.flatnonzero(sizes)
-    moved = np.bincount(values.groups, values.lengths, len(sizes))[found].astype(np.float64, copy=False)
-    least = np.where(found // node_count % len(METRICS) == LATENCY, *(10 ** AXES[metric][0] for metric in (LATENCY, SIZE)))
-    low, high = (np.log10(np.maximum(middle, least)) for middle in middles(*values[:2], sizes))
-    return _Sums(found, sizes[found], moved, (low + high) / 2)
+def _by_level(part: _Values, ring: _Nodes, firsts: Integers) -> Iterator[_Sums]:
+    """Sums of many values, level by level, which takes less memory."""
+    counts = np.diff(firsts)
+    binned = Binned(part.values, int(_KINDS * counts[ring.levels].max()))
+    for level, of_requests in zip(*ring, strict=True):
+        count = int(counts[level])
+        nodes = of_requests[part.at].astype(np.int32, copy=False)
+        if nodes.min() < 0:
+            nodes = np.where(nodes < 0, np.int32(count), nodes)
+        groups = part.kinds * np.int32(count + 1) + nodes
+        sums = _summed(binned.middles(groups, _KINDS * (count + 1)), groups, part.lengths)
+        kinds, found = np.divmod(sums.groups, count + 1)
+        kinds += (part.ring * len(METRICS) + part.metric) * _KINDS
+        is_node = found < count
+        yield _Sums._make(
+            column[is_node] for column in sums._replace(groups=kinds * (int(firsts[-1]) + 1) + firsts[level] + found)
+        )
 
 
-def _of_twins(sums: _Sums, ring: _Ring, twins: int, node_count: int) -> _Sums:
-    """The same of carriers that are all that their ranks or hosts are.
-
-    Args:
-        sums: what groups of values are.
-        ring: the ring.
-        twins: the level of these ranks or hosts.
-        node_count: nodes of all levels.
-    """
-    twin = ring.levels[CARRIERS].twin
-    if twin is None:
-        return _Sums._make(column[:0] for column in sums)
-    kinds, nodes = np.divmod(sums.groups, node_count)
-    nodes -= ring.firsts[twins]
-    at = np.flatnonzero((nodes >= 0) & (nodes < len(twin)))
-    groups = kinds[at] * node_count + ring.firsts[CARRIERS] + twin[nodes[at]]
-    return _Sums._make([groups, *(column[at] for column in sums[1:])])
+def _summed(found: Middles, groups: npt.NDArray[Any], lengths: Integers) -> _Sums:
+    filled = found.sizes.nonzero()[0]
+    moved = np.bincount(groups, lengths, len(found.sizes))[filled].astype(np.float64, copy=False)
+    return _Sums(filled, found.sizes[filled], moved, found.low, found.high)
 
 
-def _rows(rings: Sequence[_Ring], sums: _Sums, node_count: int) -> dict[str, pa.Array]:
-    kinds, nodes = np.divmod(sums.groups, node_count)
-    kinds, metrics = np.divmod(kinds, len(METRICS))
-    stretches, ops = np.divmod(kinds, len(OPS))
-    levels = [level for ring in rings for level in ring.levels]
-    at = np.repeat(np.arange(len(levels)), [len(level.ids) for level in levels])[nodes]
-    of_levels = np.array([(ring.ring, LEVELS.index(level.name)) for ring in rings for level in ring.levels])[at]
-    ids, of_arcs, positions = (
-        np.concatenate([getattr(level, name) for level in levels])[nodes] for name in ("ids", "arcs", "positions")
+def _with_twins(sums: _Sums, nodes: Nodes, has_twin: tuple[bool, bool], firsts: Integers) -> _Sums:
+    """Sums of nodes, those of carriers among them that are all that their ranks or hosts are."""
+    stride = int(firsts[-1]) + 1
+    kinds, at = np.divmod(sums.groups, stride)
+    level = RANKS if nodes.carrier_kind == RANK else HOSTS
+    twins = np.full(firsts[level + 1] - firsts[level], stride - 1)
+    twins[nodes.carriers] = firsts[CARRIERS] + np.arange(len(nodes.carriers))
+    is_twin = np.array(has_twin)[kinds // (len(METRICS) * _KINDS)] & (at >= firsts[level]) & (at < firsts[level + 1])
+    of_twins = _Sums._make(column[is_twin] for column in sums)
+    of_twins = of_twins._replace(groups=kinds[is_twin] * stride + twins[at[is_twin] - firsts[level]])
+    every = _Sums._make(np.concatenate(columns) for columns in zip(sums, of_twins, strict=True))
+    is_node = every.groups % stride < stride - 1
+    return every if is_node.all() else _Sums._make(column[is_node] for column in every)
+
+
+def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stride: int) -> dict[str, pa.Array]:
+    kinds, nodes = np.divmod(sums.groups, stride)
+    kinds, ops = np.divmod(kinds, len(OPS))
+    kinds, stretches = np.divmod(kinds, len(STRETCHES))
+    rings, metrics = np.divmod(kinds, len(METRICS))
+    of_levels = np.repeat([LEVELS.index(level.name) for level in levels], [len(level.ids) for level in levels])
+    ids, of_arcs, positions, hosts = (
+        np.concatenate(columns)[nodes]
+        for columns in zip(*((level.ids, level.arcs, level.positions, level.hosts) for level in levels), strict=True)
     )
-    names, hosts = (
-        pa.array([text for level in levels for text in getattr(level, name)], pa.string()).take(pa.array(nodes))
-        for name in ("names", "hosts")
-    )
+    names = pa.array([text for level in levels for text in level.names], pa.string()).take(pa.array(nodes))
+    least = np.where(metrics == LATENCY, *(10 ** AXES[metric][0] for metric in (LATENCY, SIZE)))
+    low, high = (np.log10(np.maximum(middle, least)) for middle in (sums.low, sums.high))
     return {
-        "ring": labels(of_levels[:, 0], RINGS),
-        "node_level": labels(of_levels[:, 1], LEVELS),
+        "ring": labels(rings, RINGS),
+        "node_level": labels(of_levels[nodes], LEVELS),
         "node_id": pa.array(ids),
         "node_label": names,
-        "host": hosts.dictionary_encode(),
+        "host": labels(hosts, host_names),
         "arc": pa.array(of_arcs, mask=of_arcs < 0),
         "position": pa.array(positions, mask=np.isnan(positions)),
         "op": labels(ops, OPS),
@@ -207,54 +225,54 @@ def _rows(rings: Sequence[_Ring], sums: _Sums, node_count: int) -> dict[str, pa.
         "stretch": labels(stretches, STRETCHES),
         "request_count": pa.array(sums.requests),
         "moved_bytes": counts(sums.moved),
-        "median_log10": pa.array(sums.medians),
+        "median_log10": pa.array((low + high) / 2),
     }
 
 
-def _levels(nodes: Nodes, moves: Moves, *, has_twin: bool) -> list[_Level]:
+def _levels(nodes: Nodes) -> list[_Level]:
     """Ranks, hosts and carriers."""
-    rank_count, host_names = len(nodes.ranks), [*nodes.host_names, None]
+    rank_count, names = len(nodes.ranks), [*nodes.host_names, None]
     positions = np.arange(rank_count) / max(rank_count - 1, 1)
-    host_count = len(host_names)
-    in_host = np.maximum(np.bincount(nodes.hosts, minlength=host_count), 1)
-    of_hosts = np.bincount(nodes.hosts, positions, host_count) / in_host
-    no_arcs = np.full(host_count, -1)
-    by_host = _Level("host", nodes.hosts[moves.ranks], np.arange(host_count), host_names, host_names, no_arcs, of_hosts)
-    names = [host_names[host] for host in nodes.hosts.tolist()]
-    by_rank = _Level("rank", moves.ranks, nodes.ranks, [None] * rank_count, names, arcs(rank_count), positions)
+    # The host that is not known comes last.
+    of_names = np.append(np.arange(len(names) - 1), -1)
+    of_ranks = of_names[nodes.hosts]
+    in_host = np.maximum(np.bincount(nodes.hosts, minlength=len(names)), 1)
+    of_hosts = np.bincount(nodes.hosts, positions, len(names)) / in_host
     is_host = nodes.carrier_kind == HOST
-    at = nodes.carriers.tolist()
-    twin = np.full(host_count if is_host else rank_count, -1)
-    twin[nodes.carriers] = np.arange(len(at))
-    by_carrier = _Level(
-        "carrier",
-        moves.carriers,
-        nodes.carriers if is_host else nodes.ranks[nodes.carriers],
-        [host_names[host] for host in at] if is_host else [None] * len(at),
-        [host_names[host] if is_host else names[host] for host in at],
-        arcs(len(at)),
-        nodes.positions,
-        twin if has_twin else None,
-    )
-    return [by_rank, by_host, by_carrier]
+    return [
+        _Level("rank", nodes.ranks, [None] * rank_count, of_ranks, arcs(rank_count), positions),
+        _Level("host", np.arange(len(names)), names, of_names, np.full(len(names), -1), of_hosts),
+        _Level(
+            "carrier",
+            nodes.carriers if is_host else nodes.ranks[nodes.carriers],
+            [names[host] for host in nodes.carriers.tolist()] if is_host else [None] * len(nodes.carriers),
+            (of_names if is_host else of_ranks)[nodes.carriers],
+            arcs(len(nodes.carriers)),
+            nodes.positions,
+        ),
+    ]
 
 
-def _places(nodes: Nodes, moves: Moves, tables: Tables) -> list[_Level]:
-    """OSTs, mounts and files."""
+def _places(nodes: Nodes, moves: Moves, tables: Tables) -> tuple[list[npt.NDArray[Any]], list[_Level]]:
+    """OSTs, mounts and files: those of each request, and which there are."""
     ost_count, mount_count = len(nodes.osts), len(nodes.mounts)
     place_arcs = arcs(ost_count + mount_count)
-
-    def level(name: str, node_of: npt.NDArray[Any], ids: Integers, names: Sequence[str | None], of_arcs: Integers) -> _Level:
-        return _Level(name, node_of, ids, names, [None] * len(ids), of_arcs, np.full(len(ids), np.nan))
-
     in_files = np.bincount(moves.files, moves.lengths, len(nodes.file_ids))
     top = np.sort(np.argsort(-in_files, kind="stable")[:_MOST_FILES])
-    number_of = np.full(len(in_files), -1)
+    number_of = np.full(len(in_files), -1, np.int32)
     number_of[top] = np.arange(len(top))
     # Record ids are hashes of paths, which exports must not give away.
-    by_file = level("file", number_of[moves.files], top, paths_of(tables, nodes.file_ids[top]), np.full(len(top), -1))
-    is_ost = moves.places < ost_count
-    on_ost, on_mount = np.where(is_ost, moves.places, -1), np.where(is_ost, -1, moves.places - ost_count)
-    by_ost = level("ost", on_ost, nodes.osts, [None] * ost_count, place_arcs[:ost_count])
-    by_mount = level("mount", on_mount, np.arange(mount_count), nodes.mounts, place_arcs[ost_count:])
-    return [*([by_ost] if ost_count else []), *([by_mount] if mount_count else []), by_file]
+    found: list[tuple[npt.NDArray[Any], str, Integers, Sequence[str | None], Integers]] = [
+        (number_of[moves.files], "file", top, paths_of(tables, nodes.file_ids[top]), np.full(len(top), -1))
+    ]
+    if mount_count:
+        of_mounts = np.maximum(moves.places - ost_count, -1)
+        found.insert(0, (of_mounts, "mount", np.arange(mount_count), nodes.mounts, place_arcs[ost_count:]))
+    if ost_count:
+        of_osts = np.where(moves.places < ost_count, moves.places, -1) if mount_count else moves.places
+        found.insert(0, (of_osts, "ost", nodes.osts, [None] * ost_count, place_arcs[:ost_count]))
+    levels = [
+        _Level(name, ids, names, np.full(len(ids), -1), of_arcs, np.full(len(ids), np.nan))
+        for _, name, ids, names, of_arcs in found
+    ]
+    return [of_requests for of_requests, *_ in found], levels

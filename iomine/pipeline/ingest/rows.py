@@ -12,6 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.derive import (
+    Lustre,
     Tables,
     access_runs,
     coalescing,
@@ -198,9 +199,19 @@ class Given:
         return in_order(self.traces)
 
     @cached_property
+    def lustre(self) -> Lustre:
+        """Where the bytes of files lie."""
+        return Lustre(self.tables, self.traces)
+
+    @cached_property
+    def lustre_of_all(self) -> Lustre:
+        """The same, of special files too."""
+        return Lustre(self.log.tables, self.traced) if len(self.special_ids) else self.lustre
+
+    @cached_property
     def streams(self) -> Streams:
         """Requests by layer, OST and rank."""
-        return ost_streams(self.tables, self.traces, self.log.job.nprocs)
+        return ost_streams(self.tables, self.traces, self.lustre, self.log.job.nprocs)
 
     @cached_property
     def layers(self) -> Layers:
@@ -225,7 +236,7 @@ class Given:
     @cached_property
     def links(self) -> Links | None:
         """Requests with both of their ends, from ranks to carriers and from these to places."""
-        return links_of(self.tables, self.ordered, self.log.job.nprocs, self.run_seconds)
+        return links_of(self.tables, self.ordered, self.lustre, self.log.job.nprocs, self.run_seconds)
 
     @cached_property
     def link_details(self) -> Columns:
@@ -379,7 +390,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "phase": lambda given: given.phases,
     "period": lambda given: periods(given.phases, given.tables, given.traces),
     "file_phase": lambda given: file_phases(given.layers, given.run_seconds),
-    "ost_io": lambda given: ost_io(given.tables, given.traces),
+    "ost_io": lambda given: ost_io(given.tables, given.traces, given.lustre),
     "ost_pace": lambda given: ost_pace(given.streams, given.log.job.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
     "mpiio_posix": lambda given: given.transforms,
@@ -394,7 +405,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     # Pictures show all requests that were traced.
     "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),
     "offset_detail": lambda given: offset_detail(given.log.tables, given.traced, given.run_seconds),
-    "ost_detail": lambda given: ost_detail(given.log.tables, given.traced, given.run_seconds),
+    "ost_detail": lambda given: ost_detail(given.log.tables, given.traced, given.lustre_of_all, given.run_seconds),
     # What the log row says beside its header.
     "log": _summed,
 }

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of
 from tables import columns, rows_of
 
-from iomine.derive import detail, offset_detail, ost_detail, rank_detail, traces
+from iomine.derive import Lustre, detail, offset_detail, ost_detail, rank_detail, traces
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
 
@@ -312,9 +312,10 @@ def test_run_of_unknown_length() -> None:
 
 def test_no_rows_no_columns() -> None:
     """A log without a trace has none of the tables."""
-    for derived in (rank_detail, offset_detail, ost_detail):
+    for derived in (rank_detail, offset_detail):
         assert {} == derived({}, [], 1.0)
         assert {} == derived(_tables([]), [], None)
+    assert {} == ost_detail({}, [], Lustre({}, []), 1.0)
 
 
 LAYOUT = {"file_id": 1, "rank": 0, "component": 0, "stripe_bytes": 64, "stripe_count": 3, "stripe_pattern": 1}
@@ -324,7 +325,7 @@ LAYOUT |= {"component_flags": 0, "extent_start_bytes": 0, "extent_end_bytes": -1
 def _osts(requests: list[Request]) -> dict[str, pa.Array]:
     layouts = {name: column.to_pylist() for name, column in columns("lustre_component", [LAYOUT]).items()}
     tables = _tables(requests) | {"lustre_component": [layouts]}
-    return ost_detail(tables, traces(tables), RUN_SECONDS)
+    return ost_detail(tables, traces(tables), Lustre(tables, traces(tables)), RUN_SECONDS)
 
 
 @settings(deadline=None)

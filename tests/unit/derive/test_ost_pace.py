@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from striping import Layouts, component, lustre, mirrors, place_by_hand, segment
 from tables import Rows, columns, rows_of
 
-from iomine.derive import ost_pace, ost_streams, osts, rank_ost, traces
+from iomine.derive import Lustre, ost_pace, ost_streams, osts, rank_ost, traces
 from iomine.schema.registry import arrow_schema
 
 _NPROCS = 4
@@ -25,7 +25,7 @@ def answers(layouts: Layouts, segments: Rows = (), records: Rows = (), nprocs: i
         "segment": [columns("segment", segments)] if segments else [],
         "posix_file": [columns("posix_file", records)] if records else [],
     }
-    streams = ost_streams(tables, traces(tables), nprocs)
+    streams = ost_streams(tables, traces(tables), Lustre(tables, traces(tables)), nprocs)
     return rows_of(ost_pace(streams, nprocs)), rows_of(rank_ost(streams))
 
 
@@ -188,7 +188,7 @@ def test_columns_are_those_of_the_tables() -> None:
         "lustre_component": [lustre({1: [_whole([1])]})],
         "posix_file": [columns("posix_file", [record(1, 0, "write", (4, 1, 1.0))])],
     }
-    streams = ost_streams(tables, [], 2)
+    streams = ost_streams(tables, [], Lustre(tables, []), 2)
     for table, got in (("ost_pace", ost_pace(streams, 2)), ("rank_ost", rank_ost(streams))):
         expected = {field.name: field.type for field in arrow_schema(table) if field.name != "log_id"}
         assert expected == {name: column.type for name, column in got.items()}

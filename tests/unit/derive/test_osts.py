@@ -11,7 +11,7 @@ from shared import Row, darshan_rows, each, log_of
 from striping import STALE, Component, Layouts, component, lustre, mirrors, place_by_hand, segment
 from tables import Rows, columns, rows_of
 
-from iomine.derive import ost_io, osts, traces
+from iomine.derive import Lustre, ost_io, osts, traces
 from iomine.derive.layouts import MIRRORED, NO_LAYOUT, NO_OFFSET, NO_OST, NO_SENSE, ON_MDT, Place
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
@@ -26,7 +26,7 @@ def answer(layouts: Layouts = {}, segments: Rows = (), records: Rows = (), **mor
         "posix_file": [columns("posix_file", records)],
         **more,
     }
-    return rows_of(ost_io(tables, traces(tables)))
+    return rows_of(ost_io(tables, traces(tables), Lustre(tables, traces(tables))))
 
 
 def by_place(rows: Rows, measure: str) -> dict[Place, Any]:
@@ -199,7 +199,7 @@ def test_other_layers_are_left_out() -> None:
     """What MPI-IO moved is counted where it passed through POSIX, and nowhere else."""
     above = {**segment(0, 9), "layer": "mpiio"}
     tables = {"segment": [columns("segment", [above]), columns("segment", [segment(0, 5)])]}
-    [row] = rows_of(ost_io(tables, traces(tables)))
+    [row] = rows_of(ost_io(tables, traces(tables), Lustre(tables, traces(tables))))
     assert ("posix", NO_LAYOUT, 5) == (row["layer"], row["reason"], row["moved_bytes"])
 
 
@@ -240,13 +240,13 @@ def test_records_of_nobody_knows_what() -> None:
 
 def test_no_rows_no_columns() -> None:
     """A log without POSIX records and trace gives no columns."""
-    assert {} == ost_io({}, [])
+    assert {} == ost_io({}, [], Lustre({}, []))
 
 
 def test_columns_are_those_of_the_table() -> None:
     """The table gets its columns in its types, those of whole logs left out."""
     tables = {"segment": [columns("segment", [segment(0, 9)])]}
-    got = ost_io(tables, traces(tables))
+    got = ost_io(tables, traces(tables), Lustre(tables, traces(tables)))
     expected = {field.name: field.type for field in arrow_schema("ost_io") if field.name != "log_id"}
     assert expected == {name: column.type for name, column in got.items()}
 
@@ -264,7 +264,7 @@ def test_real_logs_add_up(row: Row) -> None:
     """On every real log, OSTs and what is on none hold the bytes and the time of its trace, and with spread ones its records'."""
     tables = read_log(log_of(row)).tables
     found = [trace for trace in traces(tables) if trace.layer == "posix"]
-    rows = rows_of(ost_io(tables, traces(tables)))
+    rows = rows_of(ost_io(tables, traces(tables), Lustre(tables, traces(tables))))
     traced = [each_row for each_row in rows if each_row["evidence"] == "trace"]
     assert sum(int(trace.lengths.sum()) for trace in found) == _total(traced, "moved_bytes")
     assert sum(trace.seconds.sum() for trace in found) == pytest.approx(_total(traced, "request_seconds"))

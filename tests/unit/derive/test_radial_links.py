@@ -1,6 +1,6 @@
 """Who moves bytes for whom and to where: edges of a trace, their latencies and sizes, and clocks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import duckdb
@@ -14,7 +14,7 @@ from shared import Row, darshan_rows, each, log_of, truth_of, workloads
 from striping import component, lustre
 from tables import Rows, columns
 
-from iomine.derive import in_order, link_detail, link_node, link_ring, links_of, traces
+from iomine.derive import Lustre, in_order, link_detail, link_node, link_ring, links_of, traces
 from iomine.derive.collective import Calls
 from iomine.derive.links import NO_HOSTS, NO_LAYOUTS, NO_MATCH, NO_MPIIO, NO_OFFSETS, NO_POSIX
 from iomine.derive.radial.carriers import Requests, carriers
@@ -30,7 +30,8 @@ _COLLECTIVE = ("s103", "s105", "s106", "s107", "s010", "s055")
 
 
 def links(tables: Mapping[str, Any], nprocs: int, run_seconds: float | None = None) -> Links | None:
-    return links_of(tables, in_order(traces(tables)), nprocs, run_seconds)
+    traced = traces(tables)
+    return links_of(tables, in_order(traced), Lustre(tables, traced), nprocs, run_seconds)
 
 
 def of_log(log: Log) -> Links:
@@ -127,6 +128,27 @@ def test_medians(pairs: list[tuple[int, float]]) -> None:
         assert np.isnan(found[group]) if not len(own) else found[group] == pytest.approx(np.median(own))
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param(lambda chance, count: chance.normal(0, 1, count), id="of both signs"),
+        pytest.param(lambda chance, count: 0.02 * chance.lognormal(0, 3, count), id="over many decades"),
+        pytest.param(lambda chance, count: chance.choice([1.0, 4096.0, 2.0**20, 2.0**20 + 1], count), id="few that differ"),
+        pytest.param(lambda chance, count: np.where(chance.random(count) < 0.5, 7.0, chance.random(count)), id="one often"),
+        pytest.param(lambda _, count: np.full(count, 3.0), id="all the same"),
+        pytest.param(lambda chance, count: chance.choice([-1e300, 5e-324, 0.0, 1e300], count), id="far apart"),
+    ],
+)
+def test_medians_of_many(values: Callable[[np.random.Generator, int], np.ndarray]) -> None:
+    """Of more values than are sorted, each group's median is still NumPy's, of groups of one value as of large ones."""
+    chance = np.random.default_rng(7)
+    groups = np.minimum(chance.geometric(0.01, 40_000) - 1, 600)
+    many = values(chance, len(groups))
+    found = medians(groups, many, 700)
+    wanted = [np.median(many[groups == group]) if (groups == group).any() else np.nan for group in range(700)]
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_outer_edges_end_at_who_moved_the_bytes() -> None:
     """A collective write of four ranks that ranks 0 and 2 carry out: edges, latencies and both hosts' arcs."""
     calls = [request("mpiio", rank, 1.0, 2.0, offset_bytes=10 * rank, length_bytes=10) for rank in range(4)]
@@ -180,7 +202,7 @@ def test_inner_edges_part_bytes_by_stripes() -> None:
 
 def test_neighbouring_ranks_on_other_osts_are_seen_by_bytes_alone() -> None:
     """1 where the rank decides on the OST, 0 where all ranks use all OSTs alike."""
-    layout = {"lustre_component": [lustre({1: [component(0, -1, 4, [0, 1])]})]}
+    layout = {"lustre_component": [lustre({1: [component(0, -1, 4, [*range(24)])]})]}
 
     def striped_by(parts: list[tuple[int, int]]) -> float:
         rows = [request("posix", rank, 1.0, 2.0, offset_bytes=4 * place, length_bytes=4) for rank, place in parts]
@@ -189,6 +211,8 @@ def test_neighbouring_ranks_on_other_osts_are_seen_by_bytes_alone() -> None:
     assert 1 == pytest.approx(striped_by([(rank, rank % 2) for rank in range(4)]))
     assert 0 == pytest.approx(striped_by([(rank, place) for rank in range(4) for place in range(2)]))
     assert None is striped_by([(rank, 0) for rank in range(4)])
+    # However shares add up.
+    assert {None} == {striped_by([(0, place) for place in range(count)]) for count in range(2, 24)}
 
 
 @pytest.fixture(scope="module")

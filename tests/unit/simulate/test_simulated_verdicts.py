@@ -42,6 +42,19 @@ def test_sums_of_costs_agree(verdicts: Verdicts, warehouse: Path) -> None:
     assert [] == disagreements(warehouse / "iomine.duckdb")
 
 
+@pytest.mark.usefixtures("verdicts")
+def test_the_hot_ost_outlies(facility: Facility, warehouse: Path) -> None:
+    """The hot OST is the one place that outlies, in more jobs than by chance, and no log shows it that lost nothing to it."""
+    hot = facility.incidents["hot_ost"]["target"]
+    (place,) = rows(warehouse, "FROM outlying_places")
+    assert ("ost", f"OST {hot} (OST{hot:04x})") == (place["place_level"], place["place_name"])
+    assert place["chance_ratio"] < 0.01
+    outlying = "node_level = 'ost' AND metric = 'latency' AND outlying_count > 0"
+    query = f"SELECT path FROM link_patterns JOIN logs USING (log_id) WHERE {outlying}"
+    seen = {Path(row["path"]).name for row in rows(warehouse, query)}
+    assert seen <= {Path(log["log"]).name for log in facility.logs if log["lost_seconds"]["hot_ost"] > 0}
+
+
 def test_each_pattern_has_its_trigger() -> None:
     """Patterns name triggers that there are, each another one."""
     assert set(PATTERNS.values()) <= set(TRIGGERS)
