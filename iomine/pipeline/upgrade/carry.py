@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, ParquetSink, Partition, Snapshot
@@ -29,6 +30,8 @@ READ_TABLES: Final = tuple(
 _INTERVALS: Final = {"server_interval": READINGS, "link_interval": PORT_READINGS}
 # What a column was called before.
 _FORMER: Final[Mapping[str, Mapping[str, str]]] = {"target_fullness": {"capacity_bytes": "total_bytes"}}
+# Where an empty text stood for none, up to version 1; it never says anything.
+_EMPTY: Final[Mapping[str, str]] = {"module": "reason", "lustre_component": "pool_name", "job": "doubt"}
 # Columns that meant something else up to a version, and of which what they mean now is not known.
 _BLANK: Final[Mapping[int, Mapping[str, Collection[str]]]] = {
     1: {
@@ -89,5 +92,19 @@ def _carried(staging: Path, file: LakeFile, version: int) -> LakeFile:
                 else pa.nulls(held.num_rows, field.type)
                 for field in schema
             ]
-            sink.write(pa.Table.from_arrays(columns, schema=schema))
+            sink.write(without_empty(file.table, pa.Table.from_arrays(columns, schema=schema)))
     return sink.lake_file(file.cluster, file.night)
+
+
+def without_empty(table: str, rows: pa.Table) -> pa.Table:
+    """Rows with NULL for texts that are empty because there was none.
+
+    Args:
+        table: the table's name.
+        rows: in its columns.
+    """
+    if (name := _EMPTY.get(table)) is None:
+        return rows
+    texts = rows[name].cast(pa.string())
+    known = pc.if_else(pc.equal(texts, ""), None, texts)
+    return rows.set_column(rows.column_names.index(name), rows.schema.field(name), known.cast(rows.schema.field(name).type))

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from iomine.derive import as_traced
 from iomine.lake import LakeFile, as_warehouse_errors
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.upgrade.carry import without_empty
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState
 from iomine.sources.darshan.container import Region
@@ -110,7 +111,7 @@ def _by_log(table: str, paths: Sequence[Path], log_ids: Sequence[str]) -> dict[s
     schema = arrow_schema(table)
     wanted = pa.array(log_ids, pa.string())
     parts = [pq.read_table(path, schema=schema, filters=pc.field("log_id").isin(wanted)) for path in paths]
-    rows = pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
+    rows = without_empty(table, pa.concat_tables([schema.empty_table(), *parts]).combine_chunks())
     if not rows.num_rows:
         return {}
     ids, codes = np.unique(rows["log_id"].to_numpy(), return_inverse=True)

@@ -326,7 +326,7 @@ def _identified(
     # Each log of the warehouse is found, read or known, wherever it lies by now.
     found = Found(tuple(Candidate(path, 0) for path in wanted.values()), (), snapshot)
     identified = Identified(found, Inputs(tuple(new.values()), len(wanted) - len(new), ()), Inputs(inputs, 0, ()))
-    return identified, [] if inputs else sources
+    return identified, [] if inputs else [row | {"doubt": row["doubt"] or None} for row in sources]
 
 
 def _inputs(new: Sequence[NewInput], sources: Sequence[Mapping[str, Any]]) -> tuple[NewInput, ...]:
