@@ -62,7 +62,7 @@ def as_traced(kept: pa.Table) -> list[dict[str, pa.Array]]:
     """Segments that were kept, as a reader gives them: a part for each layer, and in it rank by rank, each in order of start.
 
     Args:
-        kept: columns of the table `segment`, in the order in which it has them; `host` may be left out.
+        kept: columns of the table `segment`, in the order in which it has them; `host` and `thread_id` may be left out.
     """
     table = kept.combine_chunks()
     layers = table["layer"].to_numpy()
@@ -76,9 +76,11 @@ def _part(table: pa.Table, rows: Integers) -> dict[str, pa.Array]:
     part = table.take(pa.array(rows))
     firsts = group_starts(*(part[name].to_numpy() for name in ("file_id", "rank", "op")))
     ends = pa.array(np.append(firsts[1:], len(rows)))
-    whose = {name: part[name].combine_chunks().take(pa.array(firsts)) for name in _OF_RUNS}
-    whose |= {name: whose[name].cast(pa.string()).dictionary_encode() for name in ("layer", "op")}
+    whose = {
+        name: part[name].combine_chunks().take(pa.array(firsts)) for name in (*_OF_RUNS, "host") if name in part.column_names
+    }
+    whose |= {name: whose[name].cast(pa.string()).dictionary_encode() for name in ("layer", "op", "host") if name in whose}
     runs = {name: pa.RunEndEncodedArray.from_arrays(ends, values) for name, values in whose.items()}
     # What is not known is negative in a trace.
-    columns = {name: part[name].combine_chunks() for name in _OF_REQUESTS}
+    columns = {name: part[name].combine_chunks() for name in (*_OF_REQUESTS, "thread_id") if name in part.column_names}
     return runs | columns | {"offset_bytes": columns["offset_bytes"].fill_null(-1)}

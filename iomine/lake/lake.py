@@ -47,16 +47,28 @@ class Lake:
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    def version(self) -> int | None:
+        """Version of the schema that the tables have, None before the first sweep."""
+        if not self.is_committed():
+            return None
+        file = self.root / _VERSION_FILE
+        return int(file.read_text()) if file.exists() else UNSAID
+
     def check_version(self) -> None:
         """Makes sure that this program knows what the columns mean.
 
         Raises:
             WarehouseError: they had another meaning to the program that wrote the lake.
         """
-        file = self.root / _VERSION_FILE
-        version = int(file.read_text()) if file.exists() else UNSAID
-        if self.is_committed() and (fault := mismatch(self.root.parent, version)):
+        version = self.version()
+        if version is not None and (fault := mismatch(self.root.parent, version)):
             raise WarehouseError(fault)
+
+    def set_version(self, version: int) -> None:
+        """Says which version of the schema the tables have."""
+        beside = self.root / f".{_VERSION_FILE}"
+        beside.write_text(f"{version}\n")
+        beside.replace(self.root / _VERSION_FILE)
 
     def is_committed(self) -> bool:
         """Whether a sweep has committed anything."""
@@ -69,6 +81,10 @@ class Lake:
             WarehouseError: columns had another meaning to the program that wrote the lake.
         """
         self.check_version()
+        return self.snapshot_of_any_version()
+
+    def snapshot_of_any_version(self) -> Snapshot:
+        """As `snapshot`, of a lake whose columns need not mean what they mean to this program; its files may lack some."""
         if (commits := _opened(self.root / _COMMIT_POINT)) is None:
             return Snapshot({}, {})
         files = {_COMMIT_POINT: _files(self.root / _COMMIT_POINT, commits)}
@@ -88,16 +104,19 @@ class LakeWriter:
     Args:
         lake: the lake.
         staging: where tables that no committed sweep knows are put out of the way; to be cleared by the caller.
+        of_any_version: who writes will replace every table, and then set the version.
 
     Attributes:
         ahead: tables that were rolled back.
 
     Raises:
-        WarehouseError: columns had another meaning to the program that wrote the lake.
+        WarehouseError: columns had another meaning to the program that wrote the lake, which is not to be upgraded.
     """
 
-    def __init__(self, lake: Lake, staging: Path) -> None:
-        lake.check_version()
+    def __init__(self, lake: Lake, staging: Path, *, of_any_version: bool = False) -> None:
+        if not of_any_version:
+            lake.check_version()
+        self._lake = lake
         self._root = lake.root
         # Tables of other programs stay as they are.
         tables = {name: there for name in TABLES if (there := _opened(lake.root / name)) is not None}
@@ -123,7 +142,15 @@ class LakeWriter:
         """The tables as they are now: those of the last committed sweep, with what was committed here since."""
         return self._snapshot
 
-    def commit(self, name: str, files: Sequence[LakeFile], sweep_id: str, dropped: Collection[tuple[str, date]] = ()) -> None:
+    def commit(
+        self,
+        name: str,
+        files: Sequence[LakeFile],
+        sweep_id: str,
+        dropped: Collection[tuple[str, date]] = (),
+        *,
+        is_whole: bool = False,
+    ) -> None:
         """Replaces the partitions that the files belong to, all in one commit; a table without partitions is replaced whole.
 
         The files are moved into the table's folder, so what was never committed does not lie in the lake.
@@ -133,6 +160,7 @@ class LakeWriter:
             files: its new files.
             sweep_id: whose they are.
             dropped: clusters and nights whose rows are to go, all of one cluster, which is that of the files too.
+            is_whole: the files are all that the table is to hold, of any cluster.
         """
         entry = table(name)
         schema = Schema.from_arrow(_plain(arrow_schema(name, with_partition_keys=True)))
@@ -142,7 +170,9 @@ class LakeWriter:
         partition_by = list(entry.partition_keys)
         if (there := self._tables.get(name)) is None:
             self._root.mkdir(parents=True, exist_ok=True)
-            (self._root / _VERSION_FILE).write_text(f"{SCHEMA_VERSION}\n")
+            # A table that comes to a lake of an older version makes it no newer.
+            if not self._lake.is_committed():
+                self._lake.set_version(SCHEMA_VERSION)
             create_table_with_add_actions(
                 str(self._root / name),
                 schema,
@@ -163,12 +193,15 @@ class LakeWriter:
                 mode="overwrite",
                 schema=schema,
                 partition_by=partition_by,
-                partition_filters=[("cluster", "in", clusters), ("night", "in", nights)] if entry.partitioned else None,
+                partition_filters=[("cluster", "in", clusters), ("night", "in", nights)]
+                if entry.partitioned and not is_whole
+                else None,
                 commit_properties=properties,
                 post_commithook_properties=_NO_HOOKS,
             )
             there.update_incremental()
-        self._snapshot = self._snapshot.after(name, there.version(), adopted, dropped)
+        gone = {file.partition for file in self._snapshot.of(name) if file.partition} if is_whole else dropped
+        self._snapshot = self._snapshot.after(name, there.version(), adopted, gone)
 
     def tidy(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.

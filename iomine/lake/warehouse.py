@@ -139,8 +139,11 @@ class Warehouse:
             )
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self, *, of_any_version: bool = False) -> Iterator[None]:
         """Keeps other sweeps out for as long as the context lasts; the lock dies with the process that holds it.
+
+        Args:
+            of_any_version: also where columns meant something else to the program that wrote them.
 
         Raises:
             BusyError: another sweep is at work on this warehouse.
@@ -151,6 +154,9 @@ class Warehouse:
             with as_warehouse_errors(self.root):
                 descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o640)
             with self._held(descriptor):
+                # Who would write must know what the columns mean that are there.
+                if not of_any_version:
+                    self.lake.check_version()
                 yield
 
     @contextmanager
@@ -164,8 +170,6 @@ class Warehouse:
             note = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps(note).encode(), 0)
-            # Who would write must know what the columns mean that are there.
-            self.lake.check_version()
             yield
         finally:
             os.close(descriptor)

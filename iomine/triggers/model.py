@@ -186,6 +186,7 @@ class Trigger:
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known; of several, the first whose metric is known holds.
+        op: which of the program's requests it is about, where it is about reads alone or writes alone.
         traced: where a trace shows what it is about.
         snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
@@ -212,6 +213,7 @@ class Trigger:
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
     instead: tuple[Instead, ...] = ()
+    op: Op | None = None
     traced: Requests | None = None
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET

@@ -175,7 +175,7 @@ def read_job(container: Container) -> Job:
     """
     record = _read_record(container)
     data = record.data
-    sentences, found = _implausible(record.start_at, record.end_at, record.nprocs)
+    sentences, found = implausible(record.start_at, record.end_at, record.nprocs)
     if record.has_old_layout:
         sentences.insert(0, "the job record has the layout of formats before 3.41, though the log claims 3.41")
     unknown = {doubt.column for doubt in found}
@@ -196,8 +196,14 @@ def read_job(container: Container) -> Job:
     )
 
 
-def _implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[list[str], list[Doubt]]:
-    """What cannot be of a run's times and processes, in sentences, and the columns that are not known for it."""
+def implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[list[str], list[Doubt]]:
+    """What cannot be of a run's times and processes, in sentences, and the columns that are not known for it.
+
+    Args:
+        start_at: start of the run.
+        end_at: end of the run.
+        nprocs: its processes.
+    """
     sentences: list[str] = []
     found: list[Doubt] = []
 

@@ -191,7 +191,7 @@ def lose_all(_batch: object, _staging: Path, _limits: object) -> object:
 @pytest.mark.parametrize(
     ("version", "reported"),
     [
-        (None, f"has schema version 1, and this iomine reads version {SCHEMA_VERSION}: sweep the logs into a new one"),
+        (None, f"has schema version 1, and this iomine reads version {SCHEMA_VERSION}: run `iomine upgrade`"),
         (SCHEMA_VERSION + 1, f"has schema version {SCHEMA_VERSION + 1}, and this .* the iomine that wrote it, or a newer one"),
     ],
 )

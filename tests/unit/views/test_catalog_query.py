@@ -160,8 +160,11 @@ def test_another_database_is_no_catalog(tmp_path: Path):
 @pytest.mark.parametrize(
     ("version", "reported"),
     [
-        (None, "has schema version 1, and this iomine reads version {}: sweep the logs into a new one with --warehouse."),
-        (str(SCHEMA_VERSION - 1), "has schema version 1, and this iomine reads version {}: sweep the logs into a new one"),
+        (None, "has schema version 1, and this iomine reads version {}: run `iomine upgrade`."),
+        (
+            str(SCHEMA_VERSION - 1),
+            f"has schema version {SCHEMA_VERSION - 1}, and this iomine reads version {{}}: run `iomine upgrade`.",
+        ),
         (str(SCHEMA_VERSION + 1), "and this iomine reads version {}: use the iomine that wrote it, or a newer one."),
     ],
 )

@@ -65,6 +65,7 @@ TRIGGER = Trigger(
     lacks=("data_lack",),
     needs="the POSIX, STDIO and DFS modules, those that the log has, whole, with the time at which each file was opened first",
     cost="create_core_seconds",
+    op="write",
     snippets=(
         Snippet(
             "python",

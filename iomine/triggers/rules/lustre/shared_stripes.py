@@ -80,6 +80,7 @@ TRIGGER = Trigger(
     needs=f"{LAYOUTS} and {TRACE}",
     cost="shared_stripe_core_seconds",
     evidence="overlap_evidence",
+    op="write",
     traced=Requests("posix", path="shared_stripe_path"),
     snippets=(
         COLLECTIVE_WRITE_C,

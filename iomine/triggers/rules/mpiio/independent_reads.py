@@ -79,6 +79,7 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_read_core_seconds",
+    op="read",
     traced=Requests("mpiio", "read", path="indep_read_path"),
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
     version="2",

@@ -85,6 +85,7 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack", "posix_lack"),
     needs="the MPI-IO module, whole",
     cost="indep_write_core_seconds",
+    op="write",
     traced=Requests("mpiio", "write", path="indep_write_path"),
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C),
     version="2",

@@ -70,6 +70,7 @@ TRIGGER = Trigger(
     needs="the POSIX and MPI-IO modules, whole",
     cost="read_amplification_core_seconds",
     version="3",
+    op="read",
     snippets=(
         Snippet(
             "c",

@@ -65,6 +65,7 @@ TRIGGER = Trigger(
     needs=f"the MPI-IO module and {TRACE}",
     cost="sieve_read_core_seconds",
     evidence="transform_evidence",
+    op="write",
     traced=Requests("posix", "read", path="sieve_read_path"),
     snippets=(
         Snippet(

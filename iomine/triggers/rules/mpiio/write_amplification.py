@@ -69,6 +69,7 @@ TRIGGER = Trigger(
     needs="the POSIX and MPI-IO modules, whole",
     cost="write_amplification_core_seconds",
     version="3",
+    op="write",
     snippets=(
         Snippet(
             "c",

@@ -90,6 +90,7 @@ TRIGGER = Trigger(
     needs=f"the POSIX module, whole; {TRACE} makes the order exact",
     cost="backward_read_core_seconds",
     evidence="read_order_evidence",
+    op="read",
     snippets=(
         Snippet(
             "python",

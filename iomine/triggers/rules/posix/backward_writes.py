@@ -89,6 +89,7 @@ TRIGGER = Trigger(
     needs=f"the POSIX module, whole; {TRACE} makes the order exact",
     cost="backward_write_core_seconds",
     evidence="write_order_evidence",
+    op="write",
     snippets=(
         Snippet(
             "python",

@@ -62,6 +62,7 @@ TRIGGER = Trigger(
     needs=TRACE,
     cost="overwritten_core_seconds",
     evidence="overlap_evidence",
+    op="write",
     traced=Requests("posix", "write", path="overwritten_path"),
     snippets=(
         Snippet(

@@ -63,6 +63,7 @@ TRIGGER = Trigger(
     cost="reread_core_seconds",
     evidence="read_extent_evidence",
     version="3",
+    op="read",
     traced=Requests("posix", "read", path="reread_path"),
     snippets=(
         BROADCAST_C,

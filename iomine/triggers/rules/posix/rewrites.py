@@ -69,6 +69,7 @@ TRIGGER = Trigger(
     cost="rewritten_core_seconds",
     evidence="write_extent_evidence",
     version="3",
+    op="write",
     traced=Requests("posix", "write", path="rewritten_path"),
     snippets=(
         Snippet(

@@ -80,6 +80,7 @@ TRIGGER = Trigger(
     needs=TRACE,
     cost="ranks_reread_core_seconds",
     evidence="overlap_evidence",
+    op="read",
     traced=Requests("posix", "read", path="ranks_reread_path"),
     snippets=(BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C),
     version="2",

@@ -108,6 +108,7 @@ TRIGGER = Trigger(
             "small_read_bytes", MIB, why="A usual stripe size of Lustre, and the size up to which Drishti calls a read small."
         ),
     ),
+    op="read",
     traced=Requests("posix", "read", below="small_read_bytes"),
     snippets=(
         Snippet(

@@ -111,6 +111,7 @@ TRIGGER = Trigger(
             "small_write_bytes", MIB, why="A usual stripe size of Lustre, and the size up to which Drishti calls a write small."
         ),
     ),
+    op="write",
     traced=Requests("posix", "write", below="small_write_bytes"),
     snippets=(
         Snippet(

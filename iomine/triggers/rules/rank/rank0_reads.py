@@ -76,6 +76,7 @@ TRIGGER = Trigger(
     cost="rank0_read_core_seconds",
     idle="rank0_read_idle_core_seconds",
     evidence="rank_evidence",
+    op="read",
     traced=Requests(op="read", rank=0),
     snippets=(COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON),
     version="2",

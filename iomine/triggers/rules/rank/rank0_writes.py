@@ -80,6 +80,7 @@ TRIGGER = Trigger(
     cost="rank0_write_core_seconds",
     idle="rank0_write_idle_core_seconds",
     evidence="rank_evidence",
+    op="write",
     traced=Requests(op="write", rank=0),
     snippets=(COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON),
     version="2",

@@ -1,0 +1,81 @@
+"""`iomine upgrade`: a warehouse that an older iomine wrote becomes one of today's."""
+# ruff: noqa: PLC0415
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from iomine.cli.options import DEFAULT_WAREHOUSE, Scheduler, Slurm, Warehouse, Workers
+from iomine.cli.terminal.text import say
+from iomine.units import counted, json_line
+
+if TYPE_CHECKING:
+    from iomine.pipeline.upgrade.upgrade import Outcome
+
+_DONE_WITH_REJECTS: Final = 3
+
+
+def command(
+    *,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH...]", readable=False, help="Folders, files and archives to which logs have moved."),
+    ] = None,
+    stats: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--stats",
+            metavar="PATH",
+            readable=False,
+            help="Folder or file to which statistics or accounting have moved; may be given again.",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    slurm: Slurm = False,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Make a warehouse of an older iomine one of this iomine.
+
+    Logs are read again where they lie; of those that are gone, all that follows
+    from the rows kept of them is worked out again. Readers see the warehouse as
+    it was until all is done; killed anywhere, the next run finishes the work.
+    """
+    from iomine.cli.terminal.progress import progress_shown
+    from iomine.pipeline.upgrade.upgrade import Settings, upgrade
+
+    settings = Settings(warehouse, tuple(paths or ()), tuple(stats or ()), scheduler, workers, slurm=slurm)
+    with progress_shown():
+        outcome = upgrade(settings)
+    _show(outcome, as_json=json)
+    if outcome.rejected:
+        raise typer.Exit(_DONE_WITH_REJECTS)
+
+
+def _show(outcome: "Outcome", *, as_json: bool) -> None:
+    from iomine.units import human_seconds
+
+    if as_json:
+        typer.echo(json_line(asdict(outcome)))
+        return
+    if outcome.version_before == outcome.version:
+        typer.echo(f"The warehouse has schema version {outcome.version} already.")
+        return
+    logs = counted(outcome.read + outcome.rebuilt + outcome.rejected, "log")
+    parts = f"{outcome.read:,} read again + {outcome.rebuilt:,} from kept rows + {outcome.rejected:,} rejected"
+    typer.echo(
+        f"Schema version {outcome.version_before} became {outcome.version}: {logs} = {parts}, in {human_seconds(outcome.seconds)}"
+    )
+    if outcome.statistics_read or outcome.statistics_kept:
+        typer.echo(f"statistics and accounting: {outcome.statistics_read:,} read again + {outcome.statistics_kept:,} kept")
+    if outcome.incomplete:
+        say(
+            f"Of {counted(outcome.incomplete, 'log')} the files are gone and rows had left: what follows from these is unknown. "
+            "Where the logs have moved, a new sweep of them into another warehouse has all."
+        )
+    if outcome.closed_nights:
+        say(f"Of {counted(outcome.closed_nights, 'night')} whose logs had left, sums are kept as far as they mean the same.")
+    say("The next sweep writes the reports that changed.")
