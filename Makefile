@@ -93,12 +93,14 @@ docs: $(READY_TO_TEST)
 docs-slow: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py --slow
 
-# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader.
+# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader, and takes as many of
+# all kinds through whole sweeps to views, reports and mails.
 FUZZ ?= 20000
 fuzz: $(READY_TO_TEST)
 	$(BIN)/python tests/ior_mutations.py $(FUZZ)
 	$(BIN)/python tests/fabric_mutations.py $(FUZZ)
 	$(BIN)/python tests/archive_mutations.py $(FUZZ)
+	$(BIN)/python tests/sweep_mutations.py $(FUZZ)
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)
