@@ -31,13 +31,16 @@ import h5py
 import mutations
 import numpy as np
 from distributed import LocalCluster
+from raw_records import apart_from_here, reported
 from shared import SHARED_DATA
 from sweeping import rows, rows_of_logs
 
+from iomine.errors import UnreadableError
 from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.sweep import Settings, Summary, run
 from iomine.schema import TABLES
 from iomine.schema.counters import COUNTERS, columns_of
+from iomine.sources.darshan import read_log
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import settings
@@ -48,7 +51,8 @@ RESULTS: Final = Path(__file__).parents[1] / "build" / "fuzz.json"
 SEED: Final = 20261
 # Of a sweep. Each costs seconds whatever it holds, and what is at fault is found sooner among fewer.
 _BATCH: Final = 600
-_SLOWEST_SECONDS: Final = 1200
+# A busy machine takes long; what hangs takes for ever.
+_SLOWEST_SECONDS: Final = 7200
 _LARGEST_LOG_BYTES: Final = 20_000
 # Damaged large inputs say no more than small ones.
 _LARGEST_BYTES: Final = 40_000
@@ -437,18 +441,42 @@ def batches(numbers: Sequence[int], size: int) -> Iterator[list[Mutant]]:
         yield from (held[at : at + size] for at in range(0, len(held), size))
 
 
-def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BATCH) -> Outcome:
-    """What became of the inputs of these numbers."""
+def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BATCH, limit_seconds: int = 0) -> Outcome:
+    """What became of the inputs of these numbers; a sweep that takes longer than the limit, if there is one, ends the program."""
     chain, outcome = Chain(folder, scheduler), Outcome()
     for at in range(0, len(numbers), 4 * size):
         for batch in batches(numbers[at : at + 4 * size], size):
             known = len(outcome.faults)
-            signal.alarm(_SLOWEST_SECONDS)
+            # Tests have a limit of their own, by the same alarm.
+            if limit_seconds:
+                signal.alarm(limit_seconds)
             chain.sweep(batch, outcome)
-            signal.alarm(0)
             print("".join(f"{fault}\n" for fault in outcome.faults[known:]), end="", file=sys.stderr)  # noqa: T201
             print(f"{sum(outcome.counts.values()):7,} inputs, {len(outcome.faults)} faults", file=sys.stderr, flush=True)  # noqa: T201
     return outcome
+
+
+def _read_here(path: str) -> dict[str, str]:
+    try:
+        log = read_log(path)
+    except UnreadableError:
+        return {"outcome": "rejected, with a reason"}
+    is_whole = all(module.state == "read" for module in log.modules)
+    return {"outcome": "read" if is_whole else "read but for modules that are said to be damaged"}
+
+
+def beside(numbers: Iterable[int], folder: Path) -> dict[str, Counter[str]]:
+    """How reading ended of those of these inputs that are logs: here, and in PyDarshan's `DarshanReport`; a process for each."""
+    found = {"iomine": Counter[str](), "`DarshanReport`": Counter[str]()}
+    for each in map(mutant, numbers):
+        if each.kind.is_log:
+            path = folder / "log.darshan"
+            path.write_bytes(each.data)
+            for counts, work in zip(found.values(), (_read_here, reported), strict=True):
+                said = apart_from_here(str(path), work)
+                # The error's name, without what it says of this log.
+                counts[" ".join((said["outcome"], said.get("error", "").partition(":")[0])).strip()] += 1
+    return {name: Counter(dict(counts.most_common())) for name, counts in found.items()}
 
 
 def main() -> int:
@@ -458,15 +486,22 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--only", default="", help="numbers of inputs")
     parser.add_argument("--batch", type=int, default=_BATCH, help="inputs of a sweep")
+    parser.add_argument("--beside", action="store_true", help="only read logs, here and by PyDarshan")
     given = parser.parse_args()
     numbers = [int(each) for each in given.only.split(",") if each] or range(given.first, given.first + given.count)
+    RESULTS.parent.mkdir(exist_ok=True)
+    if given.beside:
+        with tempfile.TemporaryDirectory() as name:
+            counts = beside(numbers, Path(name))
+        RESULTS.with_name("pydarshan.json").write_text(json.dumps(counts, indent=1) + "\n")
+        return 0
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     with tempfile.TemporaryDirectory() as name, cluster:
-        outcome = fuzzed(numbers, Path(name), cluster.scheduler_address, given.batch)
+        outcome = fuzzed(numbers, Path(name), cluster.scheduler_address, given.batch, _SLOWEST_SECONDS)
+    signal.alarm(0)
     most = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024
     lines = [*(f"{count:9,} {end}" for end, count in sorted(outcome.counts.items())), *outcome.faults]
     print("\n".join(lines))  # noqa: T201
-    RESULTS.parent.mkdir(exist_ok=True)
     result = {"counts": outcome.counts, "faults": outcome.faults, "slowest_sweep_seconds": max(outcome.seconds, default=0)}
     RESULTS.write_text(json.dumps({**result, "sweeps": len(outcome.seconds), "memory_bytes": most}, indent=1) + "\n")
     return 1 if outcome.faults else 0

@@ -14,7 +14,7 @@ _COUNT = 100
 def test_damaged_inputs_cost_themselves_alone(
     scheduler: str, shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None is lost, none changes a row of a sound log or ends anything, and what cannot be is marked. `make fuzz` judges by all."""
+    """None is lost, none changes a row of a sound log or ends anything, and what cannot be is marked."""
     judge_by_one(monkeypatch)
     outcome = fuzzed(range(_COUNT), tmp_path, scheduler, _COUNT)
     assert [] == outcome.faults
