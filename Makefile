@@ -4,6 +4,7 @@
 # More for who works on it:
 #   make quick  made pages, lint, types, schema, triggers and views, in at most 90 seconds
 #   make fuzz   damages 20,000 inputs by chance
+#   make faults kills sweeps, fills disks, cuts networks
 #   make proof  what takes longer: whole sweeps, kills, facilities, browsers, clusters, in at most 20 minutes
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench fuzz clean
+.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench fuzz faults clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -74,10 +75,10 @@ lint: $(READY_TO_TEST)
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: lint
-	$(PYTEST) -m "sample or not proof" --junitxml build/test.xml
+	$(PYTEST) -m "(sample or not proof) and not faults" --junitxml build/test.xml
 
 proof: $(READY_TO_TEST)
-	$(PYTEST) -m "proof and not sample" --junitxml build/proof.xml
+	$(PYTEST) -m "proof and not sample and not faults" --junitxml build/proof.xml
 
 quick: $(READY_TO_TEST)
 	$(BIN)/python -m pytest --quiet tests/unit/cli/test_cli_docs.py
@@ -93,12 +94,20 @@ docs: $(READY_TO_TEST)
 docs-slow: $(READY_TO_TEST)
 	$(BIN)/python docs/make.py --slow
 
-# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader.
+# Damages inputs by chance, FUZZ of them, and ends with an error where one is read wrong or ends its reader, and takes as many of
+# all kinds through whole sweeps to views, reports and mails.
 FUZZ ?= 20000
 fuzz: $(READY_TO_TEST)
 	$(BIN)/python tests/ior_mutations.py $(FUZZ)
 	$(BIN)/python tests/fabric_mutations.py $(FUZZ)
 	$(BIN)/python tests/archive_mutations.py $(FUZZ)
+	$(BIN)/python tests/sweep_mutations.py $(FUZZ)
+
+# Kills sweeps, workers and readers, fills disks, cuts networks.
+FAULTS := tests/faults $(addprefix tests/cluster/test_,kill.py dask.py hosts.py load.py post_kill.py) tests/unit/lake \
+	tests/unit/pipeline/test_reader.py tests/unit/cli/test_cli_sweep.py
+faults: $(READY_TO_TEST)
+	$(PYTEST) $(FAULTS) --junitxml build/faults.xml
 
 bench: $(READY_TO_TEST)
 	$(BIN)/python tests/bench/performance.py $(BENCH)

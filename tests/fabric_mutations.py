@@ -5,7 +5,6 @@ has one link, each link two ports, numbers are those that a fabric can have, and
 """
 
 import gzip
-import re
 import sys
 import time
 from collections import Counter
@@ -16,7 +15,7 @@ from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
-from mutations import cut, other_bytes, spliced
+from mutations import cut, hostile_words, lines, number, other_bytes, spliced
 from shared import SHARED_DATA
 
 from iomine.errors import UnreadableError
@@ -29,7 +28,6 @@ AT: Final = datetime(2026, 1, 6, tzinfo=UTC)
 # Mutations of large files say no more than those of small ones.
 _LARGEST_BYTES: Final = 70_000
 _SLOWEST_SECONDS: Final = 5.0
-_NUMBER: Final = re.compile(rb"(?:0x)?[0-9a-fA-F]{1,20}")
 _GUID_DIGITS: Final = 16
 _SPEEDS: Final = {"SDR", "DDR", "QDR", "FDR10", "FDR", "EDR", "HDR", "NDR", None}
 
@@ -162,54 +160,13 @@ _CHECKS: Final = {
 }
 
 
-def _lines(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    lines = data.splitlines(keepends=True)
-    one, other = sorted(random.randrange(len(lines)) for _ in range(2))
-    ways = (
-        lines[:one] + lines[one + 1 :],
-        lines[:one] + lines[other:],
-        [*lines[:other], lines[one], *lines[other:]],
-        [*lines[:one], lines[other], *lines[one + 1 :]],
-        lines + lines[one:other],
-    )
-    return b"".join(random.choice(ways))
-
-
-def _number(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    found = [*_NUMBER.finditer(data)]
-    if not found:
-        return data
-    match = random.choice(found)
-    others = (b"0", b"255", b"65536", b"0xffffffffffffffff", b"18446744073709551615", b"-1", b"nan", b"", b"9" * 4000, b"f" * 16)
-    return data[: match.start()] + random.choice([*others, random.choice(found)[0]]) + data[match.end() :]
-
-
-def _words(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
-    hostile = (
-        b'"',
-        b"'",
-        b"#",
-        b"[1]",
-        b"(",
-        b"<script>alert(1)</script>",
-        b"\0",
-        b"\x1b[31m",
-        b"\xff\xfe",
-        b"a" * 5000,
-        b"\r",
-        b"{}",
-    )
-    place = random.randrange(len(data))
-    return data[:place] + random.choice(hostile) + data[place:]
-
-
 _DAMAGES: Final[tuple[Callable[[bytes, Random, tuple[bytes, ...]], bytes], ...]] = (
     other_bytes,
     cut,
     spliced,
-    _lines,
-    _number,
-    _words,
+    lines,
+    number,
+    hostile_words,
 )
 
 

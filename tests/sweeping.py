@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,18 @@ def state(warehouse: Path) -> State:
     answer = _answer(warehouse, " UNION ALL ".join(parts))
     tables, counts, sums = (answer.column(index).to_pylist() for index in range(3))
     return {table: (count, int(total)) for table, count, total in zip(tables, counts, sums, strict=True) if count}
+
+
+def rows_of_logs(warehouse: Path, log_ids: list[str]) -> Mapping[str, Any]:
+    """Rows of these logs in every table, as their number and a sum of their digests."""
+    listed = ", ".join(f"'{log_id}'" for log_id in log_ids)
+    parts = [
+        f"SELECT '{name}' AS name, count(*) AS count, sum(hash(listed)::HUGEINT)::VARCHAR AS sum "
+        f"FROM (SELECT * FROM lake.{name} WHERE log_id IN ({listed})) AS listed"
+        for name, table in TABLES.items()
+        if "log_id" in table.columns
+    ]
+    return {row["name"]: row for row in rows(warehouse, " UNION ALL ".join(parts))}
 
 
 def strays(warehouse: Path) -> list[str]:

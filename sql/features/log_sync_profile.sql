@@ -7,14 +7,15 @@ WITH per_log AS (
     SELECT
         cluster, night, log_id,
         SUM(sync_count) AS sync_count, SUM(synced_write_count) AS synced_write_count, SUM(write_bytes) AS write_bytes,
-        SUM(synced_seconds) AS sync_core_seconds, arg_max(sync_evidence, synced_seconds ORDER BY file_id) AS sync_evidence,
+        SUM(synced_seconds ORDER BY layer, file_id) AS sync_core_seconds,
+        arg_max(sync_evidence, synced_seconds ORDER BY file_id) AS sync_evidence,
         arg_max(file_id, synced_seconds ORDER BY file_id) AS file_id
     FROM core.synced_file
     WHERE is_frequent
     GROUP BY ALL
 ),
 requests AS (
-    SELECT cluster, night, log_id, SUM(request_seconds) AS request_seconds
+    SELECT cluster, night, log_id, SUM(request_seconds ORDER BY layer, file_id, op) AS request_seconds
     FROM main.file_requests
     GROUP BY ALL
 ),

@@ -1,12 +1,17 @@
-"""What an installation consists of is listed, and under licences that a centre can take."""
+"""What an installation consists of is listed, locked by hashes, and under licences that a centre can take."""
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "deploy"))
+from lock import LOCK
 from sbom import licence_of, needed, sbom
 
 # Those that ask for their text to be kept, or for changes to themselves to be published; none is about who only uses them.
@@ -49,3 +54,48 @@ def test_the_list_is_what_is_installed() -> None:
     refs = {*components, said["metadata"]["component"]["bom-ref"]}  # type: ignore[index]
     for each in said["dependencies"]:  # type: ignore[attr-defined]
         assert {each["ref"], *each["dependsOn"]} <= refs
+
+
+def locked() -> dict[str, tuple[str, list[str]]]:
+    """Version and hashes of each package of the lock file that is for this system and Python."""
+    text = "".join(line for line in LOCK.read_text().splitlines(keepends=True) if not line.startswith("#"))
+    found = {}
+    for entry in text.replace("\\\n", " ").splitlines():
+        said, *hashes = entry.split("--hash=")
+        if said.strip():
+            requirement = Requirement(said)
+            (pin,) = requirement.specifier
+            assert "==" == pin.operator
+            if requirement.marker is None or requirement.marker.evaluate():
+                found[canonicalize_name(requirement.name)] = (pin.version, [each.strip() for each in hashes])
+    return found
+
+
+def test_the_lock_file_fits_what_the_project_asks_for() -> None:
+    """All that the project and its extras ask for is there, in a version that they can work with."""
+    project = tomllib.loads((LOCK.parents[1] / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    pins = locked()
+    for requirement in map(Requirement, asked):
+        version, _ = pins[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), requirement
+
+
+def test_what_is_locked_needs_nothing_else() -> None:
+    """Of each package that is installed in the version that is locked, all that it needs is locked in a version that it takes."""
+    pins = locked()
+    here = [package for name, package in needed().items() if name in pins and package.version == pins[name][0]]
+    assert here
+    for package in here:
+        for requirement in map(Requirement, package.requires or ()):
+            if requirement.marker is None or requirement.marker.evaluate(default_environment() | {"extra": ""}):
+                version, _ = pins[canonicalize_name(requirement.name)]
+                assert requirement.specifier.contains(version, prereleases=True), f"{package.name}: {requirement}"
+
+
+def test_the_lock_file_has_hashes_and_names_no_place() -> None:
+    """Each package has its hashes, and where it comes from is up to who installs."""
+    every = [hashes for _, hashes in locked().values()]
+    assert all(every)
+    assert all(re.fullmatch("sha256:[0-9a-f]{64}", each) for hashes in every for each in hashes)
+    assert not re.search("://|--(?:extra-)?index|--find-links|--trusted", LOCK.read_text())

@@ -54,7 +54,7 @@ class _Columns:
     """Columns of rows of logs, by log and direction."""
 
     def __init__(self, table: pa.Table, log_ids: pa.Array, *names: str) -> None:
-        logs = pc.index_in(table["log_id"], value_set=log_ids).to_numpy().astype(np.int64)
+        logs = pc.index_in(table["log_id"], value_set=log_ids).fill_null(-1).to_numpy().astype(np.int64)
         ops = pc.index_in(table["op"].cast(pa.string()), value_set=pa.array(OPS)).to_numpy().astype(np.int64)
         keys = logs * len(OPS) + ops
         order = np.argsort(keys, kind="stable")

@@ -166,7 +166,8 @@ def _sizes(part: Mapping[str, Any], at: Integers, file_of: Integers, word: str, 
     for number, nth in enumerate(_SIZES):
         lengths[:, number] = part[f"access{nth}_bytes"][at][firsts]
         weights[:, number] = part[f"access{nth}_count"][at][firsts]
-    is_of_op = (weights > 0) & (np.searchsorted(_BOUNDS, lengths) == fullest[:, None])
+    # A length that cannot be is -1, with a count that may be sound.
+    is_of_op = (weights > 0) & (lengths >= 0) & (np.searchsorted(_BOUNDS, lengths) == fullest[:, None])
     chosen = np.where(is_of_op, weights, -1).argmax(axis=1)
     rows = np.arange(total)
     sizes = np.where(is_of_op[rows, chosen], lengths[rows, chosen], UNKNOWN)

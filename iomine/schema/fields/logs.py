@@ -12,7 +12,7 @@ LOGS = {
         module="Name of a Darshan module.",
         doubt_check=(
             "What a number in doubt was held against: order, clock, future, length, processes (all of the header), negative, "
-            "set back (a time below 0), not finite, too many, run, ranks, sizes, trace."
+            "set back (a time below 0), not finite, too fine, too many, run, ranks, sizes, trace."
         ),
         state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear, not applicable or unknown.",
     ),

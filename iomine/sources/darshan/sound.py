@@ -26,6 +26,8 @@ _MEASURES: Final = ("_count", "_bytes", "_seconds")
 _PLACES: Final = "_offset_bytes"
 # A time below zero by less than a clock's resolution is read as it is; views decide about it.
 _ROUNDING_SECONDS: Final = 1e-6
+# No clock is as fine: these are a whole number's bits, and a rate over them is beyond all numbers.
+_LEAST_SECONDS: Final = float(np.finfo(np.float64).tiny)
 
 # Darshan counts time in which calls of threads overlap once, for each record; libraries of these need not (DAOS has queues).
 _OF_RANKS: Final = frozenset(
@@ -112,6 +114,8 @@ def _odd_columns(part: Records, run: Run) -> list[tuple[str, _Faults]]:
         values = np.ascontiguousarray(part.matrix[:, indices]).view(np.float64 if is_float else np.int64)
         most: Any = _time_limits(part, indices, run) if is_float else _TOO_MANY
         is_sound = (values > least) & (values <= most) | (values == _UNKNOWN)
+        if is_float:
+            is_sound &= (values <= 0) | (values >= _LEAST_SECONDS)
         found += [(part.names[indices[at]], []) for at in np.flatnonzero(~is_sound.all(axis=0))]
     return found
 
@@ -175,6 +179,7 @@ def _faults(values: npt.NDArray[Any], limits: npt.NDArray[np.float64]) -> _Fault
     ]
     return [
         (Fault("not finite", "not finite"), ~is_finite),
+        (Fault("too fine", "less than any clock can say", _LEAST_SECONDS, is_low=True), (values > 0) & (values < _LEAST_SECONDS)),
         (Fault(NEGATIVE, NEGATIVE, 0.0, is_low=True), is_finite & (values <= -_ROUNDING_SECONDS) & (values != _UNKNOWN)),
         *beyond,
     ]

@@ -427,6 +427,8 @@ def test_what_counters_do_not_have_is_unknown() -> None:
     assert [None] * 4 == [row[name] for name in ("request_bytes", "block_bytes", "request_order", "stride_bytes")]
     row = one([], [], posix_file=[{"file_id": 1, "rank": 0, "write_count": -1, "write_bytes": 100_000, "access1_count": -1}])
     assert [None] * 3 == [row[name] for name in ("request_count", "requests_per_rank", "request_order")]
+    lengths = {"write_count": -1, "write_bytes": 100_000, "access1_bytes": -1, "access1_count": 4}
+    assert one([], [], posix_file=[{"file_id": 1, "rank": 0, **lengths}])["request_bytes"] is None
 
 
 def test_a_log_that_moves_nothing_has_no_classes() -> None:

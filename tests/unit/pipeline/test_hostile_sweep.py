@@ -1,20 +1,20 @@
 """Sweeps of logs that were made to mislead or to end a sweep, beside sound ones."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows
+from sweeping import column, rows, rows_of_logs
 
 from iomine.errors import LostLogsError, UsageError, WarehouseError
 from iomine.pipeline.judging import judge as judge_room
 from iomine.pipeline.stages import context
 from iomine.pipeline.stages import read as read_stage
 from iomine.pipeline.sweep import Settings, begun, run
-from iomine.schema import SCHEMA_VERSION, TABLES
+from iomine.schema import SCHEMA_VERSION
 from iomine.triggers import TRIGGERS
 
 # One that is about the counters that were changed in p6, and one about other ones.
@@ -54,23 +54,11 @@ def beside(scheduler: str, shared_data: Path, tmp_path_factory: pytest.TempPathF
     return warehouse
 
 
-def of_logs(warehouse: Path, log_ids: list[str]) -> Mapping[str, Any]:
-    """Rows of these logs in every table, as their number and a sum of their digests."""
-    listed = ", ".join(f"'{log_id}'" for log_id in log_ids)
-    parts = [
-        f"SELECT '{name}' AS name, count(*) AS count, sum(hash(listed)::HUGEINT)::VARCHAR AS sum "
-        f"FROM (SELECT * FROM lake.{name} WHERE log_id IN ({listed})) AS listed"
-        for name, table in TABLES.items()
-        if "log_id" in table.columns
-    ]
-    return {row["name"]: row for row in rows(warehouse, " UNION ALL ".join(parts))}
-
-
 @pytest.mark.sample
 def test_sound_logs_have_the_rows_that_they_have_alone(alone: Path, beside: Path) -> None:
     """Whatever hostile logs say, no row of another log differs, verdicts among them."""
     ids = column(alone, "SELECT log_id FROM logs")
-    assert of_logs(alone, ids) == of_logs(beside, ids)
+    assert rows_of_logs(alone, ids) == rows_of_logs(beside, ids)
 
 
 def test_what_cannot_be_is_unknown_and_marked(beside: Path) -> None:
@@ -147,7 +135,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     (held,) = rows(tmp_path, f"SELECT path, nprocs, run_seconds, io_core_seconds FROM logs WHERE log_id = '{culprit}'")
     assert {"path": str(logs[0]), "nprocs": None, "run_seconds": None, "io_core_seconds": None} == held
     others = column(tmp_path, f"SELECT log_id FROM logs WHERE log_id <> '{culprit}'")
-    assert of_logs(alone, others) == of_logs(tmp_path, others)
+    assert rows_of_logs(alone, others) == rows_of_logs(tmp_path, others)
 
 
 def ask_ids(file: Path) -> list[str]:

@@ -48,6 +48,7 @@ def test_what_a_run_can_have_stays_as_it_is():
         (5, 1e300, "posix_file.read_seconds (more than the 15 core-seconds of the run)"),
         (5, float("inf"), "posix_file.read_seconds (not finite)"),
         (6, float("nan"), "posix_file.meta_seconds (not finite)"),
+        (6, 5e-312, "posix_file.meta_seconds (less than any clock can say)"),
     ],
 )
 def test_what_no_run_can_have_is_unknown(column, value, reason):
