@@ -22,7 +22,7 @@ _HEADER = """\
 #   pip install --no-deps --no-build-isolation .
 
 """
-_EXTRAS = ("ldap", "slurm")
+_EXTRAS = ("ldap", "mcp", "slurm")
 # To build the wheel, where nothing without a hash may be fetched for it.
 _BUILD = "hatchling"
 # Whatever index the person who runs this uses, hashes are those of the public one, and the file names no other.

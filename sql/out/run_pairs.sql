@@ -33,7 +33,7 @@ numbered AS (
 )
 SELECT
     run.log_id, earlier.log_id AS earlier_log_id, run.lineage_id, run.uid, run."user", run.application,
-    run.start_at, earlier.start_at AS earlier_start_at, run.nprocs, earlier.nprocs AS earlier_nprocs,
+    run.start_at, earlier.start_at AS earlier_start_at, run.nprocs, earlier.nprocs AS earlier_rank_count,
     run.run_seconds, earlier.run_seconds AS earlier_run_seconds,
     run.slowest_rank_io_seconds, earlier.slowest_rank_io_seconds AS earlier_slowest_rank_io_seconds,
     run.io_core_seconds, earlier.io_core_seconds AS earlier_io_core_seconds,

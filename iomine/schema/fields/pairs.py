@@ -36,7 +36,7 @@ PAIRS = {
     ),
     **defined(
         Kind.COUNT,
-        earlier_nprocs="nprocs of the earlier run.",
+        earlier_rank_count="nprocs of the earlier run.",
         earlier_read_count="read_count of the earlier run.",
         earlier_write_count="write_count of the earlier run.",
         earlier_open_count="open_count of the earlier run.",

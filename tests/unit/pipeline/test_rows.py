@@ -26,7 +26,7 @@ _FOLLOWS = {
     "access_run": {"coalescing"},
     "link_detail": {"link_pattern"},
     "link_node": {"link_pattern"},
-    "special_file": {*DERIVATIONS} - {"rank_detail", "offset_detail", "ost_detail"},
+    "special_file": {*DERIVATIONS} - {"rank_detail", "offset_detail"},
 }
 _PATH = "/logs/ior.darshan"
 

@@ -14,7 +14,8 @@ CHROMIUM = shutil.which("chromium")
 HOSTILE = "<script>document.title='run'</script>\"'{{ 7 * 7 }}\u202eexe"
 LOG = dict.fromkeys(
     """start_at end_at run_seconds darshan_version read_bytes write_bytes read_count write_count io_core_seconds path
-    run_core_seconds io_ratio is_overlapping doubt format_version size_bytes uid""".split()
+    run_core_seconds io_ratio is_overlapping doubt format_version size_bytes uid application host_count slowest_rank
+    slowest_rank_io_seconds""".split()
 )
 
 
@@ -62,6 +63,8 @@ def test_page_opens_from_a_file_with_its_style_and_picture(standalone: bool, tmp
         assert "rgb(251, 251, 249)" == tab.evaluate("getComputedStyle(document.body).backgroundColor")
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert tab.locator("svg.run image").count() == 2
+        # A link to a folded section opens it.
+        tab.get_by_role("link", name="I/O model").click()
         tab.get_by_text("The line of IOR").click()
         # One click on a line marks all of it.
         tab.locator("code.copy").click()

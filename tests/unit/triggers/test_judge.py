@@ -59,6 +59,7 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "cost_core_seconds": 3.5,
         "charged_core_seconds": None,
         "idle_core_seconds": None,
+        "cause_code": "TEST-001",
         "reason": None,
     }
     assert expected == verdict
