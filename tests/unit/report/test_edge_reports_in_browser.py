@@ -64,6 +64,8 @@ TRACED_LOGS = {"one rank", "many ranks", "many files", "trace out of the run"}
 # text that is too faint. Pictures on canvas are tested by their colours.
 FAULTS = """() => {
     const faults = [];
+    // What is folded has no words while it is.
+    document.querySelectorAll("details.fold, details.card").forEach(each => { each.open = true; });
     const headings = [...document.querySelectorAll("h1, h2, h3, h4")].map(each => Number(each.tagName[1]));
     if (headings.filter(level => level === 1).length !== 1 || headings[0] !== 1) faults.push("not one h1 first");
     headings.forEach((level, at) => {
@@ -191,6 +193,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
         metrics = {"single_ost_path": f"/scratch/{text}", "single_ost_bytes": 5}
         finding = {
             "code": "LUSTRE-101",
+            "cause_code": "LUSTRE-101",
             "level": "high",
             "title": text,
             "cost_core_seconds": 9.0,
