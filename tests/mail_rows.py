@@ -54,6 +54,8 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     "core.job": {"cluster": _TEXT, "night": _DAY, "job_id": _TEXT, "account": _TEXT},
     "core.module": _KEY | {"module": _TEXT},
 }
+# What only links need: the post's places, and addresses at the end of a line.
+_ADDRESS: Final = re.compile(r":? *https://\S*$")
 _PLACE: Final = re.compile(r"^\{\{.*\}\}$|^ *https://\S*$")
 
 
@@ -132,7 +134,7 @@ def read_html(html: str) -> _Texts:
 
 def plain_lines(text: str) -> list[str]:
     """Lines of the plain part, without those that are addresses."""
-    return [line for line in text.splitlines() if not _PLACE.match(line)]
+    return [_ADDRESS.sub("", line) for line in text.splitlines() if not _PLACE.match(line)]
 
 
 def words(text: str) -> str:

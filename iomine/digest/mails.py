@@ -6,9 +6,9 @@ from datetime import date
 from itertools import chain
 from typing import Final
 
-from iomine.digest.causes import Cause, Sign
+from iomine.digest.causes import Cause
 from iomine.digest.known import Better, Known, Scope, gather
-from iomine.digest.parts import html_part, text_part
+from iomine.digest.parts import SIGNATURE, html_part, text_part
 from iomine.digest.pictures import NIGHTS_PICTURE, nights_picture
 from iomine.digest.sentences import (
     ABOUT_COSTS,
@@ -35,6 +35,8 @@ from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
+# Of the plain part, up to its signature.
+_MOST_LINES: Final = 25
 _MOST_SUBJECT: Final = 100
 _TEMPLATES: Final = "mail"
 
@@ -132,8 +134,8 @@ def _weight(chosen: _Chosen) -> tuple[float, str]:
 
 
 def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
-    """Findings of the costliest runs, by cluster, log and code."""
-    wanted = sorted({place for cause in causes for place in _places(cause)})
+    """What was found in the costliest runs, by cluster, log and code."""
+    wanted = sorted({(cause.cluster, cause.lead.night, cause.lead.log_id, cause.lead.code) for cause in causes})
     if not wanted:
         return {}
     clusters, nights, log_ids, codes = map(list, zip(*wanted, strict=True))
@@ -142,12 +144,18 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
     return {(row["cluster"], row["log_id"], row["code"]): row for row in rows}
 
 
-def _places(cause: Cause) -> Iterator[tuple[str, date, str, str]]:
-    for sign in (cause.lead, *cause.others[:MOST_SIGNS]):
-        yield cause.cluster, sign.night, sign.log_id, sign.code
-
-
 def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
+    """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports."""
+    count = len(chosen.causes)
+    mail = _written(chosen, scope, policy, links, details)
+    while count > 1 and mail.text.split(SIGNATURE)[0].count("\n") >= _MOST_LINES:
+        count -= 1
+        more_count = chosen.more_count + len(chosen.causes) - count
+        mail = _written(replace(chosen, causes=chosen.causes[:count], more_count=more_count), scope, policy, links, details)
+    return mail
+
+
+def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
     costs = costs_by_night(known.nights)
@@ -164,7 +172,7 @@ def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, detai
             entry_text(
                 cause,
                 known.applications[cause.cluster, cause.user, cause.application],
-                _of_cause(cause, details),
+                details[cause.cluster, cause.lead.log_id, cause.lead.code],
                 links,
                 scope.whose,
             )
@@ -192,14 +200,6 @@ def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, detai
         pictures={NIGHTS_PICTURE: nights_picture(costs, first, last)} if view["picture"] else {},
         better=tuple(subject for each in chosen.better for subject in each.subjects),
     )
-
-
-def _of_cause(cause: Cause, details: Mapping[Key, Row]) -> dict[str, Row]:
-    def row_of(sign: Sign) -> Row | None:
-        return details.get((cause.cluster, sign.log_id, sign.code))
-
-    found = {sign.code: row_of(sign) for sign in (cause.lead, *cause.others[:MOST_SIGNS])}
-    return {code: row | {"application": cause.application} for code, row in found.items() if row}
 
 
 def _entry(cause: Cause) -> Entry:

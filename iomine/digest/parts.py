@@ -12,13 +12,15 @@ from iomine.digest.words import HARD_SPACE, marked, name, unmarked, wrapped
 from iomine.report.page import templates_of
 
 _ROOM: Final = "iomine.digest"
+# Mail programs take what follows for a signature (RFC 3676, 4.3).
+SIGNATURE: Final = "\n-- \n"
 
 
 def text_part(template: str, view: Mapping[str, Any]) -> str:
     """The plain part, in lines of 72 columns except for addresses."""
     text = _plain().get_template(f"{template}.txt.j2").render(view)
     lines = "\n".join(line.replace(HARD_SPACE, " ").rstrip() for line in text.splitlines())
-    return re.sub("\n{3,}", "\n\n", lines).strip() + "\n"
+    return re.sub("\n{3,}", "\n\n", lines).replace("\n--\n", SIGNATURE).strip() + "\n"
 
 
 def html_part(template: str, view: Mapping[str, Any]) -> str:

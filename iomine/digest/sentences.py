@@ -7,27 +7,25 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from iomine.digest.causes import Cause, Sign
+from iomine.digest.causes import Cause
 from iomine.digest.known import Application, Better, Known
 from iomine.digest.words import (
-    HARD_SPACE,
     advice_of,
+    beginning,
     day,
     finding_of,
-    folded,
     listed,
     name,
     span,
 )
 from iomine.post.model import Kind
-from iomine.report.causes import likeliest
 from iomine.triggers import MANUALS
-from iomine.units import core_hours, counted, human_seconds, percent
+from iomine.units import core_hours, counted, percent
 from iomine.views.answers import Row
 
 # Of more signs of one cause, users of a project, applications or improvements only the number is given.
 MOST_SIGNS: Final = 6
-MOST_LINES: Final = 5
+MOST_LINES: Final = 2
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
     "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
@@ -65,19 +63,16 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class EntryText:
-    """What a mail says of a cause.
+    """What a mail says of a cause; all else is in the report.
 
     Attributes:
         key: of its subject, for the post's links.
         title: application and what is wrong.
         cost: in core-hours.
         extent: how many runs and nights, and what share.
-        where: which run the numbers are of.
-        finding: what was found in it.
-        advice: what to change.
-        how: what the program below does, empty where there is none.
-        program: lines of a program.
-        others: other signs of the same, a line for each.
+        finding: the first sentence of what was found in the costliest run.
+        advice: the first sentence of what to change.
+        more: what the report has besides.
         report: where the run's report is.
     """
 
@@ -85,12 +80,9 @@ class EntryText:
     title: str
     cost: str
     extent: str
-    where: str
     finding: str
     advice: str
-    how: str
-    program: str
-    others: tuple[str, ...]
+    more: str
     report: str
 
 
@@ -99,30 +91,26 @@ def title_of(code: str) -> str:
     return MANUALS[code].title if code in MANUALS else code
 
 
-def entry_text(cause: Cause, application: Application, details: Mapping[str, Row], links: Links, kind: Kind) -> EntryText:
+def entry_text(cause: Cause, application: Application, found: Row, links: Links, kind: Kind) -> EntryText:
     """What a mail says of a cause.
 
     Args:
         cause: the cause.
         application: how the runs of the application went.
-        details: rows of the costliest runs, by code.
+        found: what was found in the costliest run.
         links: where reports are.
         kind: of the mail.
     """
-    lead, row = cause.lead, details[cause.lead.code]
+    lead = cause.lead
     whose = f"{name(cause.user)}: " if kind == "project" else ""
-    snippet = likeliest(lead.code, row)
     return EntryText(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
-        where=_where(row),
-        finding=finding_of(lead.code, row["finding"]),
-        advice=advice_of(lead.code, row["advice"]),
-        how=f"How, in {snippet.language.capitalize()}: {snippet.title}" if snippet else "",
-        program=folded(snippet) if snippet else "",
-        others=tuple(_others(cause, details)),
+        finding=beginning(finding_of(lead.code, found["finding"])),
+        advice=beginning(advice_of(lead.code, found["advice"])),
+        more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",
         report=links.report(cause.user, lead.log_id, lead.code),
     )
 
@@ -134,25 +122,8 @@ def _idle(cause: Cause) -> str:
 def _extent(cause: Cause, application: Application) -> str:
     lead = cause.lead
     runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}"
-    share = f", {percent(cause.cost_ratio)} of all that these runs took" if cause.cost_ratio is not None else ""
-    return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share} ({lead.code})"
-
-
-def _where(row: Row) -> str:
-    job = f"job {name(row['job_id'])}" if row["job_id"] else "a run"
-    lasted = f", {human_seconds(row['run_seconds']).replace(' ', HARD_SPACE)}" if row["run_seconds"] else ""
-    known_from = f"; worked out from {name(row['evidence'])}" if row["evidence"] else ""
-    return f"In the costliest run ({job} of {day(row['night'])}, {counted(row['nprocs'], 'rank')}{lasted}{known_from}):"
-
-
-def _others(cause: Cause, details: Mapping[str, Row]) -> list[str]:
-    shown = [sign for sign in cause.others if sign.code in details][:MOST_SIGNS]
-    lines = [f"{title_of(sign.code)} ({sign.code}, {counted(sign.run_count, 'run')}): {_says(sign, details)}" for sign in shown]
-    return lines + _and_more(len(cause.others) - len(shown), "sign")
-
-
-def _says(sign: Sign, details: Mapping[str, Row]) -> str:
-    return finding_of(sign.code, details[sign.code]["finding"])
+    share = f", {percent(cause.cost_ratio)} of their time" if cause.cost_ratio is not None else ""
+    return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share}"
 
 
 def _and_more(count: int, what: str) -> list[str]:
@@ -223,12 +194,14 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
     """The first sentence: which nights, what was lost in all, and when most of it."""
     whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
     costs = costs_by_night(known.nights)
-    begun = f"This is about the I/O of {whose} in the nights of {span(first, last)}"
+    when = f"the nights of {span(first, last)}" if first != last else f"the night of {span(first, last)}"
     if not sum(costs.values()):
-        return f"{begun}."
+        return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))
     most = f", most of it on {day(worst)} ({core_hours(costs[worst])})" if len(costs) > 1 else ""
-    return f"{begun}: requests that could be made better took {core_hours(sum(costs.values()))}{most}."
+    who = "you" if kind == "user" else "its users"
+    lost = core_hours(sum(costs.values()))
+    return f"In {when}, {lost} of {whose} went into I/O that {who} could speed up{most}."
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:

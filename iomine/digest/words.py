@@ -15,21 +15,17 @@ from markupsafe import Markup, escape
 from iomine.report.page import plain
 from iomine.triggers import TRIGGERS
 from iomine.triggers.finding import renamed
-from iomine.triggers.model import Snippet
 
 COLUMNS: Final = 72
 # Holds together what belongs in one line.
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 # Private signs: `visible` makes escapes of those that a name holds.
 _OPEN, _CLOSE = "\ue000", "\ue001"
+_FIRST: Final = re.compile(f"(?:{_OPEN}[^{_CLOSE}]*{_CLOSE}|[^{_OPEN}])*?[.;](?= [A-Za-z{_OPEN}])")
 _MOST_NAME: Final = 60
-_MOST_SENTENCE: Final = 700
+_MOST_SENTENCE: Final = 300
 # Longer ones are hostile, and to look for names in them takes its time.
 _MOST_SEARCHED: Final = 20_000
-_CODE_COLUMNS: Final = COLUMNS - 4
-_HANGING: Final = " " * 8
-# How a line goes on in the next one, where a bracket that is open does not say so.
-_GOES_ON: Final = {"fortran": " &", "shell": " \\"}
 
 
 def name(text: object, most: int = _MOST_NAME) -> str:
@@ -60,6 +56,12 @@ def advice_of(code: str, text: str | None) -> str:
     return sentence(TRIGGERS[code].templates("advice") if code in TRIGGERS else (), text)
 
 
+def beginning(text: str) -> str:
+    """The first sentence of a text with names in it, in which a full stop ends none."""
+    found = _FIRST.match(text)
+    return text if found is None else f"{found[0][:-1]}."
+
+
 def marked(text: str) -> Markup:
     """The text for HTML, in which names stand apart whatever direction they are written in."""
     return Markup(str(escape(text)).replace(_OPEN, "<bdi>").replace(_CLOSE, "</bdi>"))  # noqa: S704  what is escaped, and tags of ours
@@ -82,26 +84,6 @@ def wrapped(text: str, first: str = "", indent: str | None = None) -> str:
     return textwrap.fill(
         unmarked(text), COLUMNS, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False, break_long_words=True
     )
-
-
-def folded(snippet: Snippet) -> str:
-    """A program in lines that fit into the plain part."""
-    return "\n".join(_folded_line(line, _GOES_ON.get(snippet.language, "")) for line in snippet.code.rstrip().split("\n"))
-
-
-def _folded_line(line: str, goes_on: str) -> str:
-    if len(line) <= _CODE_COLUMNS:
-        return line
-    indent = line[: len(line) - len(line.lstrip())]
-    parts = textwrap.wrap(
-        line.strip(),
-        _CODE_COLUMNS - len(goes_on),
-        initial_indent=indent,
-        subsequent_indent=indent + _HANGING,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return f"{goes_on}\n".join(parts)
 
 
 def day(night: date) -> str:

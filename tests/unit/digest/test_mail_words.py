@@ -1,6 +1,5 @@
 """Words of mails: names do no harm, programs stay programs, numbers can be read."""
 
-import ast
 import re
 from datetime import date
 
@@ -9,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outline import HOSTILE
 
-from iomine.digest.words import COLUMNS, finding_of, folded, marked, name, span, unmarked, wrapped
+from iomine.digest.words import COLUMNS, beginning, finding_of, marked, name, span, unmarked, wrapped
 from iomine.triggers import TRIGGERS
-from iomine.triggers.model import Snippet
 from iomine.units import core_hours, counted, percent
 
 SNIPPETS = {snippet.code: snippet for trigger in TRIGGERS.values() for snippet in trigger.snippets}.values()
@@ -46,16 +44,19 @@ def test_names_in_findings_stand_apart():
     assert finding_of("GONE-101", "anything") == name("anything")
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda snippet: f"{snippet.language}: {snippet.title}")
-def test_folded_programs_stay_the_same(snippet: Snippet):
-    """Each program fits into the plain part; in Python it means the same, in others it has the same words in the same order."""
-    reported = folded(snippet)
-    assert max(map(len, reported.splitlines())) <= COLUMNS - 4
-    if snippet.language == "python":
-        assert ast.dump(ast.parse(snippet.code)) == ast.dump(ast.parse(reported))
-    else:
-        joined = re.sub(r" [&\\]\n", "\n", reported)
-        assert re.sub(r" &\n", "\n", snippet.code).split() == joined.split()
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Half were small. Most were of /a.", "Half were small."),
+        ("Spread \ue000/a. B/c; d\ue001 over more OSTs. Least effort: `lfs`.", "Spread \ue000/a. B/c; d\ue001 over more OSTs."),
+        ("It is slow; report it.", "It is slow."),
+        ("It took 1.5 s of 3.", "It took 1.5 s of 3."),
+        ("", ""),
+    ],
+)
+def test_a_text_begins_with_its_first_sentence(text: str, first: str):
+    """A full stop within a name or a number ends none."""
+    assert first == beginning(text)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=500))

@@ -248,7 +248,7 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
     """A mail that a link has written quiets the finding that it is about, and no other."""
     digest(Order(site, since=FIRST, outbox=tmp_path, user="ada"))
     text = text_of(mails(tmp_path)["user ada@site.test"])
-    acknowledged = text.split("Done, or intended:")[1]
+    acknowledged = text.split("Fixed, or intended:")[1]
     token = re.search(r"subject=iomine%20([\w.-]+)", acknowledged.replace("=\n", ""))
     assert token is not None
     done = take_mail(site, f"From: ada@site.test\nSubject: iomine {token[1]}\n\n".encode())
