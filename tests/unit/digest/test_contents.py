@@ -312,9 +312,7 @@ def test_unexplained_runs_have_their_own_part():
     (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
     assert 7200.0 == mail.entries[0].cost_core_seconds
     text = " ".join(mail.text.split())
-    assert (
-        "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before." in text
-    )
+    assert "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before." in text
     assert "The servers' counters show the usual speed" in text
     assert "2 of 2 runs, in 1 night, on blue" in text
 
