@@ -107,8 +107,9 @@ def _share(log: Row, kinds: Rows) -> list[str]:
         return ["How much of the run went into I/O is not known."]
     if not ratio:
         return ["The run did no I/O that took time."]
-    whole = sum(row["kind_core_seconds"] for row in kinds)
-    known = [(row["kind_core_seconds"] / whole, _KINDS[row["time_kind"]]) for row in kinds if whole]
+    spent = [(row["kind_core_seconds"], _KINDS[row["time_kind"]]) for row in kinds if row["kind_core_seconds"]]
+    whole = sum(seconds for seconds, _ in spent)
+    known = [(seconds / whole, what) for seconds, what in spent]
     most = [f"{percent(part)} into {what}" for part, what in known if part >= _TENTH][:2]
     if known and known[0][0] >= _NEARLY_ALL:
         return [f"{_begun(ratio)} went into {known[0][1]}."]

@@ -28,7 +28,10 @@ run AS (
     WHERE log.lineage_id IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
 ),
 numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY cluster, lineage_id ORDER BY start_at, log_id) AS number
+    SELECT *, row_number() OVER (
+        -- Of runs that began in the same second, ids, which exports replace, come last.
+        PARTITION BY cluster, lineage_id ORDER BY start_at, end_at, io_core_seconds, read_bytes, write_bytes, log_id
+    ) AS number
     FROM run
 )
 SELECT

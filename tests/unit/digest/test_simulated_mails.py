@@ -12,6 +12,7 @@ from advice_truth import mailed_nightly
 from catalogs import catalog_of
 from mail_rows import all_mails, since
 
+from iomine.digest import mails as mails_room
 from iomine.digest.sentences import title_of
 from iomine.post.model import Mail
 from iomine.simulate.archetypes.model import PATTERNS
@@ -41,6 +42,10 @@ LEADS = {
 }
 
 
+# What takes a time of its own beside that: small files are opened, and then read.
+SECONDS = dict.fromkeys(("import_storm", "metadata_poll", "small_file_reads"), frozenset({"POSIX-101"}))
+
+
 class Week(NamedTuple):
     """What was simulated, and the mails about it; applications as views name them."""
 
@@ -65,7 +70,10 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     with open_catalog(database) as con:
         asked = partial(answer, con)
         names = {row["path"]: (row["user"], row["application"]) for row in asked("FROM logs").to_pylist()}
-        mails = all_mails(asked, since(FIRST, LAST))
+        # Here all causes are listed, not as many as fit into the lines of a mail.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mails_room, "_MOST_LINES", 1000)
+            mails = all_mails(asked, since(FIRST, LAST))
         outcomes = asked("FROM advice_outcomes").to_pylist()
     logs = defaultdict(list)
     for log in map(json.loads, (truth / "logs.jsonl").open()):
@@ -91,10 +99,10 @@ def _follower(week: Week) -> tuple[str, str]:
 
 
 def test_who_gets_what_is_what_is_true(week: Week):
-    """Each application that shows a pattern is in its user's mail, once, and no other that the truth makes claims about."""
-    reported = [(name, entry.subject.application) for name, mail in week.mails.items() for entry in mail.entries]
+    """Each application that shows a pattern is in its user's mail, and no other that the truth makes claims about."""
+    reported = {(name, entry.subject.application) for name, mail in week.mails.items() for entry in mail.entries}
     expected = {what for what, logs in week.logs.items() if _ill(logs)} - {_follower(week)}
-    assert sorted(expected) == sorted(what for what in reported if not _is_open(week.logs[what]))
+    assert expected == {what for what in reported if not _is_open(week.logs[what])}
 
 
 def test_each_kind_of_program_is_led_by_its_cause(week: Week):
@@ -106,7 +114,10 @@ def test_each_kind_of_program_is_led_by_its_cause(week: Week):
             if not _is_open(logs):
                 (kind,) = {log["archetype"] for log in logs}
                 got[kind].add(entry.subject.code)
-    assert [] == [(kind, codes) for kind, codes in got.items() if not codes <= LEADS.get(kind, set())]
+    assert [] == [
+        (kind, codes) for kind, codes in got.items() if not codes <= LEADS.get(kind, set()) | SECONDS.get(kind, frozenset())
+    ]
+    assert [] == [kind for kind, codes in got.items() if not codes & LEADS[kind]]
     assert len(got) >= len(LEADS) - 1
 
 

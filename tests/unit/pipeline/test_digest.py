@@ -185,7 +185,7 @@ def test_the_first_digest_reports_fourteen_nights(site: Path, facility: Facility
     newest = max(log["night"] for log in facility.logs)
     assert newest == done.last_night
     first = newest - timedelta(days=13)
-    assert f"in the nights of {first.day} March to {newest.day} April 2024" in " ".join(
+    assert f"In the nights of {first.day} March to {newest.day} April 2024" in " ".join(
         text_of(mails(tmp_path)["user ada@site.test"]).split()
     )
     assert NIGHTS < 14
