@@ -167,7 +167,8 @@ def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
             if one != other and cause(one) == cause(other)
         }
         mine = [cause for cause in got.causes if (cause.cluster, cause.user, cause.application) == what]
-        assert mine == causes_of(*what, [signs[what, code] for code in codes], together)
+        parted = causes_of(*what, [signs[what, code] for code in codes], together)
+        assert mine == sorted(parted, key=lambda cause: -cause.lost_core_seconds)
     _hold_counts(got, runs, loud, gone)
 
 
