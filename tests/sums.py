@@ -7,7 +7,7 @@ from typing import Any
 
 from iomine.digest.known import Scope, gather
 from iomine.report import facts
-from iomine.report.page import charged
+from iomine.report.causes import charged
 from iomine.views.query import ask as ask_catalog
 from iomine.web.panels import PANELS
 from iomine.web.window import Window
@@ -55,7 +55,7 @@ def _of_logs(ask: Any, logs: list[Row]) -> list[object]:
     by_id = {log["log_id"]: log for log in logs}
     for of_log in facts.gather(ask, places):
         log = by_id[of_log.log["log_id"]]
-        reported = charged(of_log.findings, log["run_core_seconds"])["charged"]
+        reported = charged(of_log.findings)
         if _digits(reported) != _digits(log["charged_core_seconds"]):
             wrong.append((log["log_id"], "report", reported, log["charged_core_seconds"]))
     return wrong

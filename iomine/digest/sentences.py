@@ -11,7 +11,6 @@ from iomine.digest.causes import Cause
 from iomine.digest.known import Application, Better, Known
 from iomine.digest.words import (
     advice_of,
-    beginning,
     day,
     finding_of,
     listed,
@@ -19,6 +18,7 @@ from iomine.digest.words import (
     span,
 )
 from iomine.post.model import Kind
+from iomine.report.causes import first_sentence
 from iomine.triggers import MANUALS
 from iomine.units import core_hours, counted, percent
 from iomine.views.answers import Row
@@ -108,8 +108,8 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
-        finding=beginning(finding_of(lead.code, found["finding"])),
-        advice=beginning(advice_of(lead.code, found["advice"])),
+        finding=first_sentence(finding_of(lead.code, found["finding"])),
+        advice=first_sentence(advice_of(lead.code, found["advice"])),
         more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",
         report=links.report(cause.user, lead.log_id, lead.code),
     )

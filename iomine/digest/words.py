@@ -21,7 +21,6 @@ COLUMNS: Final = 72
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 # Private signs: `visible` makes escapes of those that a name holds.
 _OPEN, _CLOSE = "\ue000", "\ue001"
-_FIRST: Final = re.compile(f"(?:{_OPEN}[^{_CLOSE}]*{_CLOSE}|[^{_OPEN}])*?[.;](?= [A-Za-z{_OPEN}])")
 _MOST_NAME: Final = 60
 _MOST_SENTENCE: Final = 300
 # Longer ones are hostile, and to look for names in them takes its time.
@@ -54,12 +53,6 @@ def finding_of(code: str, text: str | None) -> str:
 def advice_of(code: str, text: str | None) -> str:
     """What a finding advises, as `sentence`."""
     return sentence(TRIGGERS[code].templates("advice") if code in TRIGGERS else (), text)
-
-
-def beginning(text: str) -> str:
-    """The first sentence of a text with names in it, in which a full stop ends none."""
-    found = _FIRST.match(text)
-    return text if found is None else f"{found[0][:-1]}."
 
 
 def marked(text: str) -> Markup:

@@ -19,7 +19,8 @@ LEAST_RATIO: Final = 0.01
 _HOUR: Final = 3600
 _TEN: Final = 10
 _NUMBERS: Final = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
-_SENTENCE: Final = re.compile(r"(?<=[.;:]) (?=[A-Za-z])")
+# Names of mails stand between two private signs.
+_FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?[.;](?= [A-Za-z\ue000])")
 _PYTHON: Final = "python"
 # Of the I/O time, what is worth a word, and what leaves nothing else to say.
 _TENTH: Final = 0.1
@@ -70,10 +71,10 @@ def causes_of(findings: Rows, run_core_seconds: float | None) -> list[Cause]:
 
 def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
     lead = next((sign for sign in signs if sign["code"] == code), signs[0])
-    known = [sign["charged_core_seconds"] for sign in signs if sign["charged_core_seconds"] is not None]
+    cost = charged(signs)
     # What is known to cost something and adds nothing is about time that costlier causes are charged for.
-    is_counted = any(sign["cost_core_seconds"] is not None for sign in signs)
-    cost = sum(known) if known else 0.0 if is_counted else None
+    if cost is None and any(sign["cost_core_seconds"] is not None for sign in signs):
+        cost = 0.0
     idle = max(sign["idle_core_seconds"] or 0.0 for sign in signs)
     ratio = cost / run_core_seconds if cost is not None and run_core_seconds else None
     is_small = ratio is not None and ratio + idle / (run_core_seconds or 1.0) < LEAST_RATIO
@@ -112,7 +113,7 @@ def _share(log: Row, kinds: Rows) -> list[str]:
     known = [(seconds / whole, what) for seconds, what in spent]
     most = [f"{percent(part)} into {what}" for part, what in known if part >= _TENTH][:2]
     if known and known[0][0] >= _NEARLY_ALL:
-        return [f"{_begun(ratio)} went into {known[0][1]}."]
+        return [f"{_begun(ratio)} went into I/O, nearly all of that into {known[0][1]}."]
     parts = f"; of that, {' and '.join(most)}" if most else ""
     return [f"{_begun(ratio)} went into I/O{parts}."]
 
@@ -151,8 +152,15 @@ def _outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_co
 
 
 def first_sentence(text: str | None) -> str:
-    """The beginning of an advice, up to its first full stop or semicolon."""
-    return _SENTENCE.split(text or "", maxsplit=1)[0].rstrip(".;") + "." if text else ""
+    """The first sentence of a text; a full stop ends none within a number, nor within a name that stands between marks."""
+    found = _FIRST.match(text or "")
+    return (text or "") if found is None else f"{found[0][:-1]}."
+
+
+def charged(findings: Rows) -> float | None:
+    """What findings add to the one sum of their log's costs, None where no cost is known."""
+    known = [finding["charged_core_seconds"] for finding in findings if finding["charged_core_seconds"] is not None]
+    return sum(known) if known else None
 
 
 def likeliest(code: str, row: Row) -> Snippet | None:

@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer, forwarding
-from iomine.report.causes import causes_of, core_time, first_sentence, likeliest, summary
+from iomine.report.causes import causes_of, charged, core_time, first_sentence, likeliest, summary
 from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
@@ -34,7 +34,7 @@ from iomine.schema.fields import Kind
 from iomine.triggers import MANUALS, Trigger
 from iomine.triggers.finding import Slot, parts
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
-from iomine.views.answers import Row, Rows
+from iomine.views.answers import Row
 
 TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"
@@ -265,11 +265,13 @@ def _view(facts: Facts) -> dict[str, Any]:
     uses = {"app": log["app"], "application": log["application"], "has_hdf5": bool({"H5F", "H5D"} & modules.keys())}
     causes = causes_of([_finding(finding, uses) for finding in facts.findings], log["run_core_seconds"])
     unknown = facts.unknown_by_reason()
+    total = charged(facts.findings)
     return {
         "log": log,
         "job": job,
         "nodes": nodes or log["host_count"],
-        **charged(facts.findings, log["run_core_seconds"]),
+        "charged": total,
+        "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
         "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
@@ -290,13 +292,6 @@ def _not_you(state: Row) -> str | None:
     if state["weather_verdict"] == "unexplained" and state["is_slow_run"]:
         return _UNEXPLAINED
     return _NOT_YOU.get(state["weather_verdict"])
-
-
-def charged(findings: Rows, run_core_seconds: float | None) -> Row:
-    """The one sum of what the findings cost."""
-    known = [finding["charged_core_seconds"] for finding in findings if finding["charged_core_seconds"] is not None]
-    total = sum(known) if known else None
-    return {"charged": total, "charged_ratio": total / run_core_seconds if total is not None and run_core_seconds else None}
 
 
 def _finding(verdict: Row, uses: Row) -> Row:

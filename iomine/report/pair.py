@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from iomine.report.causes import charged, first_sentence
 from iomine.report.facts import Facts, Place, gather, which
 from iomine.triggers import TRIGGERS
 from iomine.units import GIB, fine_seconds, human_bytes
@@ -86,10 +87,7 @@ class Side:
     @property
     def cost_core_seconds(self) -> float | None:
         """The one sum of what its findings cost; None where there are some and no cost is known."""
-        if not self.facts.findings:
-            return 0.0
-        known = [row["charged_core_seconds"] for row in self.facts.findings if row["charged_core_seconds"] is not None]
-        return sum(known) if known else None
+        return charged(self.facts.findings) if self.facts.findings else 0.0
 
     @property
     def mean_rank_seconds(self) -> float | None:
@@ -371,7 +369,7 @@ def _finding_reason(pair: Pair, part: str, seconds: float) -> Iterator[str]:
     for each in pair.changes():
         finding = each.second if seconds > 0 else each.first
         if each.change == change and finding and _is_about(each.code, part) and _lost(finding) >= least:
-            said = finding["finding"].split(". ")[0].rstrip(".")
+            said = first_sentence(finding["finding"]).rstrip(".")
             yield f"{said if len(said) <= _LONGEST else each.title} ({each.code}, {change})"
             return
 

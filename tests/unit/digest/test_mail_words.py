@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from outline import HOSTILE
 
-from iomine.digest.words import COLUMNS, beginning, finding_of, marked, name, span, unmarked, wrapped
+from iomine.digest.words import COLUMNS, finding_of, marked, name, span, unmarked, wrapped
+from iomine.report.causes import first_sentence
 from iomine.triggers import TRIGGERS
 from iomine.units import core_hours, counted, percent
 
@@ -56,7 +57,7 @@ def test_names_in_findings_stand_apart():
 )
 def test_a_text_begins_with_its_first_sentence(text: str, first: str):
     """A full stop within a name or a number ends none."""
-    assert first == beginning(text)
+    assert first == first_sentence(text)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=500))

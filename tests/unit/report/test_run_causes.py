@@ -64,7 +64,10 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             run(),
             {"write": 190.0, "meta": 10.0},
             [40.0],
-            ["50% of the run went into writing.", "One change could give back up to 40 core-seconds."],
+            [
+                "50% of the run went into I/O, nearly all of that into writing.",
+                "One change could give back up to 40 core-seconds.",
+            ],
         ),
         (
             run(),
@@ -79,7 +82,10 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             run(io_ratio=0.001, slowest_rank_io_seconds=0.1),
             {"read": 1.0},
             [],
-            ["Less than 1% of the run went into reading.", "Nothing was found wrong; 2 questions could not be answered."],
+            [
+                "Less than 1% of the run went into I/O, nearly all of that into reading.",
+                "Nothing was found wrong; 2 questions could not be answered.",
+            ],
         ),
         (run(io_ratio=None), {}, [None], ["How much of the run went into I/O is not known.", "One change would help."]),
         (
