@@ -5,7 +5,8 @@
 #   make quick  made pages, lint, types, schema, triggers and views, in at most 90 seconds
 #   make fuzz   damages 20,000 inputs by chance
 #   make faults kills sweeps, fills disks, cuts networks
-#   make proof  what takes longer: whole sweeps, kills, facilities, browsers, clusters, in at most 20 minutes
+#   make proof  what takes longer: whole sweeps, deaths, browsers, in at most 20 minutes
+#   make site   what takes longest: whole facilities, kills, clusters, other hosts, older warehouses
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,7 +19,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-sweeps test proof quick quick-tests lint docs docs-slow bench fuzz faults clean
+.PHONY: demo demo-sweeps test proof site quick quick-tests lint docs docs-slow bench fuzz faults clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -75,10 +76,13 @@ lint: $(READY_TO_TEST)
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: lint
-	$(PYTEST) -m "(sample or not proof) and not faults" --junitxml build/test.xml
+	$(PYTEST) -m "sample or not (proof or site or faults)" --junitxml build/test.xml
 
 proof: $(READY_TO_TEST)
-	$(PYTEST) -m "proof and not sample and not faults" --junitxml build/proof.xml
+	$(PYTEST) -m "proof and not (sample or site or faults)" --junitxml build/proof.xml
+
+site: $(READY_TO_TEST)
+	$(PYTEST) -m "site and not (sample or faults)" --junitxml build/site.xml
 
 quick: $(READY_TO_TEST)
 	$(BIN)/python -m pytest --quiet tests/unit/cli/test_cli_docs.py

@@ -53,6 +53,7 @@ SLOW: Final = {
     "phases.md": "tests/phase_truth.py",
     "prediction_year.md": "tests/prediction_year.py",
     "predictions.md": "tests/prediction_truth.py",
+    "reliability.md": "tests/reliability.py",
     "truth.md": "tests/truth.py",
     "fabric_truth.md": "tests/fabric_truth.py",
     "system_state_truth.md": "tests/system_state_truth.py",

@@ -1,18 +1,26 @@
 """iomine reads the I/O logs of a computing centre every night and says what is wrong, what it cost and what to change."""
 
 import os
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from iomine.views.published import PublishedViews
 
-__version__ = version("iomine")
+    __version__: str
 
 # What a query of people may take, until they say otherwise: other people work on a login node too.
 QUERY_SECONDS: Final = 300.0
 QUERY_MEMORY: Final = "4GiB"
+
+
+def __getattr__(name: str) -> str:
+    """The version, read when it is asked for: what reads it takes as long to load as the command line."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("iomine")
 
 
 def open(  # noqa: A001  read as iomine.open

@@ -49,6 +49,8 @@ def literal(value: object) -> str:
         TypeError: no value of that kind is known.
     """
     match value:
+        case None:
+            return "NULL"
         case bool() | int():
             return str(value).upper()
         case float():

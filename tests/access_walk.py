@@ -22,6 +22,13 @@ PATHS: Final[Mapping[str, str]] = {
     "/fabric": "`/fabric`",
     "/fabric/fabric.js": "`/fabric/PART.js`",
     "/circle": "`/circle`",
+    "/about/user?name=alice": "`/about/user?name=alice`",
+    "/about/user?name=bob": "`/about/user?name=bob`",
+    "/about/application?name=app-of-alice": "`/about/application?name=` alice's",
+    "/about/host?name=host-of-bob": "`/about/host?name=` bob's",
+    "/about/target?name=OST0001": "`/about/target?name=` an OST that all used",
+    "/search?q=of": "`/search?q=` a part of names",
+    "/search.json?q=of": "`/search.json?q=` a part of names",
     "/views/": "`/views/`",
     "/views/logs?limit=100": "`/views/logs`",
     **{

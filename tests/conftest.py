@@ -30,12 +30,14 @@ def shared_data() -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Parts the tiers, and puts the files that take longest first, so that no process is left with one of them at the end."""
+    """Assigns tests to tiers, and puts the files that take longest first, so that no process ends long after the others."""
     # Of thousands of tests, so a file's path is looked at once.
     is_cluster = cache(lambda path: _CLUSTER in path.parents)
     name = cache(lambda path: str(path.relative_to(REPO)))
     for item in items:
-        if is_cluster(item.path) or _TAKE_LONG.intersection(getattr(item, "fixturenames", ())):
+        if is_cluster(item.path):
+            item.add_marker("site")
+        if _TAKE_LONG.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("proof")
     seconds = seconds_by_file()
     items.sort(key=lambda item: -seconds.get(name(item.path), 0))

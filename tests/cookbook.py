@@ -10,6 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pytest
+from sweeping import write_no_reports
+
 from iomine.cli.options import Format
 from iomine.cli.terminal.formats import write
 from iomine.pipeline.sweep import Settings, run
@@ -67,7 +70,9 @@ def facility(folder: Path, scheduler: str | None = None) -> Path:
     first = min((out / "darshan").rglob("*.darshan"))
     (first.parent / "cut.darshan").write_bytes(first.read_bytes()[:1000])
     stats = (out / "lustre", out / "slurm")
-    run(Settings((out / "darshan",), folder / "warehouse", _CLUSTER, scheduler, stats=stats))
+    with pytest.MonkeyPatch.context() as patch:
+        write_no_reports(patch)
+        run(Settings((out / "darshan",), folder / "warehouse", _CLUSTER, scheduler, stats=stats))
     return folder / "warehouse"
 
 

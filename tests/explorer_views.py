@@ -32,8 +32,14 @@ _INTRO: Final = """\
 <!-- Written by tests/explorer_views.py: run it after the client changed. -->
 
 A report of a log with a DXT trace draws the trace under “The trace”. Every view of
-[DXT Explorer](https://github.com/hpc-io/dxt-explorer) has its counterpart there. All views share zoom, brush, keys, the choice
-of a file and of ranks, and the highlight of a finding; what is in sight can be saved as PNG and CSV, and described as a table.
+[DXT Explorer](https://github.com/hpc-io/dxt-explorer) has its counterpart there. All views share zoom, brush, keys, fingers, the
+choice of a file, of ranks, of an operation, of sizes and of durations, and the highlight of a finding; what is in sight can be
+saved as PNG and CSV, and described as a table.
+
+The address of the page keeps what is seen, so that a link shows it again:
+`#trace&view=osts&t=2.8-3.6&ranks=0-127&highlight=RANK-101`. It has `view`, `colour=size`, `t` in seconds or `bytes` of a file,
+`lanes` (positions from the top), `file` (a number of the choice, from 0), `ranks`, `op`, `size` in bytes, `took` in seconds,
+`hide` (names of the legend) and `highlight`. What a trace does not have is left out and named in a line.
 
 The pictures are of a log that comes with DXT Explorer (`{log}`, BSD-3-Clause-LBNL): openPMD's parallel benchmark on {ranks}
 ranks, {requests} requests.
@@ -119,7 +125,7 @@ def look(page: Page, view: View) -> Any:
     page.page.wait_for_timeout(300)
     if view.table:
         return page.explorer.locator("table", has=page.page.locator("caption", has_text=view.table))
-    return page.explorer.locator("canvas")
+    return page.explorer.locator(".picture")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 from unittest.mock import patch
 
+import pytest
+from sweeping import write_no_reports
+
 from iomine.pipeline.stages import context
 from iomine.pipeline.sweep import Settings, run
 from iomine.simulate import Settings as Facility
@@ -69,7 +72,8 @@ def found_in(seed: int) -> Found:
         simulate(Facility(out, LOGS, seed, DAYS, CLUSTER, dxt_ratio=0), lambda *_: None)
         stats = (out / "lustre", out / "slurm", out / "fabric")
         judges = {code: TRIGGERS[code] for code in _JUDGES}
-        with patch.object(context, "site_triggers", lambda _warehouse: judges):
+        with patch.object(context, "site_triggers", lambda _warehouse: judges), pytest.MonkeyPatch.context() as reports:
+            write_no_reports(reports)
             run(Settings((out / "darshan",), warehouse, CLUSTER, workers=1, stats=stats))
         return _held_against(seed, out / "truth", warehouse / "iomine.duckdb")
 

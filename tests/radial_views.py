@@ -134,6 +134,9 @@ def _taken(browser: Any, file: Path, name: str, window: tuple[int, int] | None =
     """A screenshot of the picture, of a quarter of the time where a window says which quarters; returns its name."""
     page = browser.new_page(viewport={"width": _WIDTH, "height": 1000})
     page.goto(file.as_uri())
+    # A report's is folded.
+    for title in page.locator("#talks-title").all():
+        title.click()
     page.wait_for_selector(".radial[data-ready]")
     if window:
         for slider, quarter in zip(page.locator(".radial input[type=range]").all(), window, strict=True):

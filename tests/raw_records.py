@@ -44,11 +44,11 @@ _CALLS: Final = {
 }
 _ROUNDING_RATIO: Final = 1e-6
 
-Absurd = tuple[str, str, str, str]
+Absurd = tuple[str, str, str, str, int]
 
 
 def absurdities(path: str) -> dict[str, Any]:
-    """The run of a log, and its counters that cannot be: module, counter, why, value."""
+    """The run of a log, and its counters that cannot be: module, counter, why, value, record."""
     log = backend.log_open(path)
     job = backend.log_get_job(log)
     seconds, processes = float(job["run_time"]), int(job["nprocs"])
@@ -65,10 +65,12 @@ def absurdities(path: str) -> dict[str, Any]:
             whole = {"rank": record["rank"], **dict(zip(integers, record["counters"].tolist(), strict=True))}
             times = dict(zip(floats, record["fcounters"].tolist(), strict=True))
             for name, why, value in (*_integers(whole), *_floats(times, seconds, processes if is_sound else 0, record["rank"])):
-                found.add((module, name, why, str(value)))
+                found.add((module, name, why, str(value), int(record["id"])))
             if is_sound:
-                found.update((module, name, "ranks", str(whole[name])) for name in _odd_ranks(whole, processes))
-            found.update((module, name, "sizes", str(whole[name])) for name in _odd_sizes(module, whole))
+                found.update(
+                    (module, name, "ranks", str(whole[name]), int(record["id"])) for name in _odd_ranks(whole, processes)
+                )
+            found.update((module, name, "sizes", str(whole[name]), int(record["id"])) for name in _odd_sizes(module, whole))
     return {"run_seconds": seconds, "nprocs": processes, "is_sound": is_sound, "absurd": sorted(found)}
 
 

@@ -1,5 +1,7 @@
 """Databases in which views stand over rows that a test gives."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -31,19 +33,33 @@ def columns_of(view: View) -> tuple[str, ...]:
         return tuple(column for column, *_ in con.sql(view.sql).description)
 
 
-def stage(view: View | Question, given: dict[str, list[dict[str, Any]]]) -> duckdb.DuckDBPyConnection:
+# Empty databases. To open one takes longer than most tests that ask it.
+_idle: Final[list[duckdb.DuckDBPyConnection]] = []
+
+
+@contextmanager
+def stage(view: View | Question, given: dict[str, list[dict[str, Any]]]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with all that the view reads: tables of the given rows, a key left out being NULL, and views over these.
 
-    What has no rows and reads nothing that has is an empty table.
+    What has no rows and reads nothing that has is an empty table. All of it is one transaction, which is rolled back.
     """
+    assert set(given) <= _read_by(view)
+    con = _idle.pop() if _idle else _database()
+    con.begin()
+    there: set[str] = set()
+    for name in view.reads:
+        _put(con, name, given, there)
+    yield con
+    # Not after an error, which may leave a database that takes no further question.
+    con.rollback()
+    _idle.append(con)
+
+
+def _database() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute("SET TimeZone = 'UTC'")
     for schema in ("lake", *SCHEMAS.values()):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-    assert set(given) <= _read_by(view)
-    there: set[str] = set()
-    for name in view.reads:
-        _put(con, name, given, there)
     return con
 
 

@@ -1,4 +1,4 @@
-"""How long the files of tests take, and in which tier: `make test proof`, and then `python tests/tiers.py` writes the table.
+"""How long the files of tests take, and in which tier: `make test proof site`, and then `python tests/tiers.py` writes the table.
 
 The table is in docs/decisions/test_tiers.md. The next run begins with the files that take longest.
 """
@@ -12,10 +12,11 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
+TIERS: Final = ("test", "proof", "site")
 REPO: Final = Path(__file__).parents[1]
 PAGE: Final = REPO / "docs" / "decisions" / "test_tiers.md"
-MARK: Final = "<!-- Written by tests/tiers.py out of build/test.xml and build/proof.xml. -->\n"
-_ROW: Final = re.compile(r"^\| (test|proof) \| `(.+)` \| [\d,]+ \| ([\d,]+) \|$", re.MULTILINE)
+MARK: Final = "<!-- Written by tests/tiers.py out of build/test.xml, build/proof.xml and build/site.xml. -->\n"
+_ROW: Final = re.compile(r"^\| (test|proof|site) \| `(.+)` \| [\d,]+ \| ([\d,]+) \|$", re.MULTILINE)
 # Shorter ones are summed up.
 _LEAST_SECONDS: Final = 2
 
@@ -23,7 +24,7 @@ Times = Mapping[str, tuple[int, float]]
 
 
 def seconds_by_file() -> dict[str, float]:
-    """How long each file of tests took by the page, its tests of both tiers together."""
+    """How long each file of tests took by the page, its tests of all tiers together."""
     found: Counter[str] = Counter()
     if PAGE.exists():
         for _, file, seconds in _ROW.findall(PAGE.read_text(encoding="utf-8")):
@@ -74,5 +75,5 @@ def page(text: str, of_tiers: Mapping[str, Times]) -> str:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if sys.argv[1:] else REPO / "build"
-    found = {tier: times(folder / f"{tier}.xml") for tier in ("test", "proof")}
+    found = {tier: times(folder / f"{tier}.xml") for tier in TIERS}
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")

@@ -3,19 +3,21 @@
 import { ticks } from "d3-array";
 import * as format from "./format";
 
-/** Lanes from top to bottom: all numbers from 0 to count - 1, or a selection. */
+/** Lanes from top to bottom: all numbers from 0 to count - 1, or a selection in some order. */
 export class LaneAxis {
   /**
    * @param name what a lane is, such as `rank`
    * @param count how many lanes there are
-   * @param values numbers of the lanes, ascending; 0 to count - 1 if left out
+   * @param values numbers of the lanes from top to bottom; 0 to count - 1 if left out
    * @param labels names by number; the numbers themselves if left out
+   * @param order what they are in the order of, if not of their numbers
    */
   constructor(
     readonly name: string,
     readonly count: number,
     private readonly values?: Int32Array,
     private readonly labels?: string[],
+    readonly order?: string,
   ) {}
 
   /** Number of the lane at a position. */

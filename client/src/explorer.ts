@@ -1,28 +1,33 @@
 /** The explorer of a trace in a section of a page: connects data, views, picture and controls. */
 
-import { type Chosen, type Commands, Controls, type ViewName } from "./controls";
+import { keep, parsed } from "./address";
+import { type Commands, Controls, type Entry, VIEWS } from "./controls";
 import * as domains from "./domain";
 import { csv } from "./fields";
 import { listen } from "./gestures";
 import { Levels } from "./levels";
 import type { Requests } from "./moved";
-import { HIDDEN, operationPalette, type Palette, sizeClass, sizePalette } from "./palette";
+import { type Colour, HIDDEN, NOT_HIGHLIGHTED, operationPalette, type Palette, SIZE_NAMES, sizeClass, sizePalette } from "./palette";
 import { Picture, type Place } from "./picture";
 import type { Domain } from "./raster";
 import { type About, type Rows, type TableSource, UNKNOWN } from "./rows";
-import { isHighlighted } from "./select";
+import { isWithin } from "./ranges";
+import { isHighlighted, ranksText } from "./select";
 import { type Choice, save } from "./dom";
+import { askedOf, type Chosen, isAsked, NAMES, NOTHING_CHOSEN, valuesOf, type ViewName, type Window } from "./state";
 import * as summary from "./summary";
 import { onTheme, type Theme, themeOf } from "./theme";
 import { Tip } from "./tip";
 import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
 
 const ALL_FILES = UNKNOWN;
-/** The summary waits until zooming stops; its numbers would flicker. */
+/** The element of the page to which addresses of views go. */
+const ANCHOR = "trace";
+/** The summary and the address wait until zooming stops: numbers would flicker, and browsers bound how often an address changes. */
 const SUMMARY_DELAY_MS = 120;
 
 export class Explorer implements Commands {
-  private readonly chosen: Chosen = { view: "operations", isBySize: false, file: ALL_FILES, ranks: undefined, highlight: undefined };
+  private readonly chosen: Chosen = { ...NOTHING_CHOSEN };
   private readonly levels: Levels;
   private readonly controls: Controls;
   private readonly picture: Picture;
@@ -35,6 +40,7 @@ export class Explorer implements Commands {
   private theme: Theme;
   private palette: Palette;
   private colours: Uint8Array = new Uint8Array();
+  private legend: Entry[] = [];
   private picked: Place | undefined;
   private summaryTimer: number | undefined;
 
@@ -54,6 +60,7 @@ export class Explorer implements Commands {
       zoomLanes: (factor, position = (this.domain.top + this.domain.bottom) / 2) =>
         this.move(domains.zoomedLanes(this.domain, factor, position)),
       pan: (x, lanes) => this.pan(x, lanes),
+      panLanes: (part) => this.pan(0, Math.sign(part) * Math.max(Math.round((this.domain.bottom - this.domain.top) * Math.abs(part)), 1)),
       brush: (from, to, top, bottom) => this.move({ from, to, top: top ?? this.domain.top, bottom: bottom ?? this.domain.bottom }),
       reset: () => this.reset(),
       hover: (px, py) => this.hover(px, py),
@@ -64,13 +71,44 @@ export class Explorer implements Commands {
     onTheme(() => this.recolour());
   }
 
+  /** Shows what an address asks for, as far as the trace has it. */
+  async open(hash: string): Promise<void> {
+    const address = parsed(hash);
+    const { chosen, window, ignored } = askedOf(address, this.about, [...this.about.ops, ...SIZE_NAMES, NOT_HIGHLIGHTED]);
+    Object.assign(this.chosen, chosen);
+    this.domainOfAxes.clear();
+    this.table = undefined;
+    await this.load();
+    const { x, lanes } = window;
+    const { from, to, top, bottom } = this.domain;
+    if (x || lanes) this.move({ from: x?.[0] ?? from, to: x?.[1] ?? to, top: lanes?.[0] ?? top, bottom: lanes ? lanes[1] + 1 : bottom });
+    this.controls.showIgnored(address.isTooLong ? ["it is too long"] : ignored);
+    if (isAsked(address)) this.section.scrollIntoView({ behavior: "instant" });
+  }
+
   /** Applies choices and shows the result. */
   async choose(changes: Partial<Chosen>): Promise<void> {
     Object.assign(this.chosen, changes);
     if (changes.view) this.chosen.isBySize = changes.view === "sizes";
     if (changes.ranks !== undefined || "ranks" in changes) this.forgetRanks();
+    this.controls.showIgnored([]);
     this.table = undefined;
     await this.load();
+  }
+
+  /** Switches what has a colour on or off: an operation as the choice of operations does, a size by itself. */
+  toggle(name: string): void {
+    const { ops } = this.about;
+    if (ops.includes(name)) {
+      const other = ops.find((op) => op !== name);
+      void this.choose({ op: this.chosen.op === undefined ? other : undefined });
+      return;
+    }
+    const hidden = new Set(this.chosen.hidden);
+    if (!hidden.delete(name)) hidden.add(name);
+    // Nothing would be left to see.
+    const isAny = this.legend.some((entry) => !hidden.has(entry.name));
+    void this.choose({ hidden: isAny ? hidden : new Set() });
   }
 
   /** Highlights the requests of a finding; none if the finding names no requests. */
@@ -82,7 +120,7 @@ export class Explorer implements Commands {
   async showChoice({ names, op, ranks, osts, files }: Choice): Promise<void> {
     const isAny = ranks.length > 0 || osts.length > 0 || files.length > 0;
     const of = { ...(ranks.length ? { ranks } : {}), ...(osts.length ? { ost_ids: osts } : {}), ...(files.length ? { files } : {}), ops: [op] };
-    await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, ...of } : undefined });
+    await this.choose({ highlight: isAny ? { code: "circle", text: `${op}s of ${names}`, isForeign: true, ...of } : undefined });
   }
 
   /** What loads the requests of the trace; undefined where the page cannot reach each of them. */
@@ -101,11 +139,29 @@ export class Explorer implements Commands {
   }
 
   savePicture(): void {
-    this.controls.canvas.toBlob((blob) => blob && save(`${this.chosen.view}.png`, blob));
+    const { chosen, view, about, legend } = this;
+    if (!view) return;
+    const { file, ranks, highlight } = chosen;
+    const words = [
+      `${about.app ?? "Unnamed program"}: ${VIEWS[chosen.view][0]}`,
+      `Log ${about.log_id}. ${this.controls.statusText}`,
+      ...(file === ALL_FILES ? [] : [`File ${about.files[file]}`]),
+      ...(ranks ? [`Ranks ${ranksText(ranks)}`] : []),
+      ...(highlight ? [`${highlight.code}: ${highlight.text}`] : []),
+    ];
+    const shown = legend.filter(({ isShown }) => isShown);
+    this.picture.saved(words, shown)?.toBlob((blob) => blob && save(`${this.fileName}.png`, blob));
+  }
+
+  /** What is in sight, in a name that all file systems take. */
+  private get fileName(): string {
+    const values = valuesOf({ ...this.chosen, file: ALL_FILES, ranks: undefined, view: "operations" }, this.window);
+    const said = [this.about.log_id, this.chosen.view, ...[...values].map(([name, value]) => (name === "t" ? `${value}s` : value))];
+    return said.join("_").replace(/[^\w.-]+/g, "-").slice(0, 120);
   }
 
   saveRows(): void {
-    if (this.view) save(`${this.chosen.view}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
+    if (this.view) save(`${this.fileName}.csv`, new Blob([csv(this.view.fields, this.rowsInSight())], { type: "text/csv" }));
   }
 
   /** Rows in sight, in the order of the list and the CSV: those that are highlighted first. */
@@ -130,6 +186,17 @@ export class Explorer implements Commands {
     return this.domainOfAxes.get(axesOf(view)) ?? domains.whole(view.x, view.axis);
   }
 
+  /** The domain as far as it is not all of the view. */
+  private get window(): Window {
+    const { view, domain } = this;
+    if (!view) return {};
+    const all = domains.whole(view.x, view.axis);
+    return {
+      ...(domain.from > all.from || domain.to < all.to ? { x: [domain.from, domain.to] } : {}),
+      ...(domain.top > all.top || domain.bottom < all.bottom ? { lanes: [domain.top, domain.bottom - 1] } : {}),
+    };
+  }
+
   private move(domain: Domain): void {
     const { view } = this;
     if (!view) return;
@@ -141,9 +208,8 @@ export class Explorer implements Commands {
   }
 
   private pan(x: number, lanes: number): void {
-    const { from, to, top, bottom } = this.domain;
-    const step = Math.max(Math.round((bottom - top) * 0.2), 1);
-    this.move(domains.moved(this.domain, x * (to - from), Math.abs(lanes) === 1 ? lanes * step : lanes));
+    const { from, to } = this.domain;
+    this.move(domains.moved(this.domain, x * (to - from), lanes));
   }
 
   private forgetRanks(): void {
@@ -152,10 +218,10 @@ export class Explorer implements Commands {
 
   /** Loads a table that is fine enough for the domain, and draws from it. */
   private async load(): Promise<void> {
-    const { view: name, file, ranks } = this.chosen;
+    const { view: name, file, ranks, size, took } = this.chosen;
     if (name === "phases") return this.show(this.viewOf(undefined, name), undefined);
     const by = name === "offsets" ? "offset" : name === "osts" ? "ost" : "rank";
-    const tables = this.levels.tables(by, file !== ALL_FILES || (ranks !== undefined && by !== "rank"));
+    const tables = this.levels.tables(by, file !== ALL_FILES || size !== undefined || took !== undefined || (ranks !== undefined && by !== "rank"));
     const pixelSeconds = name === "offsets" ? 0 : this.pixelSeconds(name);
     const table = this.levels.choice(tables, pixelSeconds);
     if (!table) return this.controls.showStatus("This view needs each single request. The trace is too long: the page has merged requests only.");
@@ -197,24 +263,39 @@ export class Explorer implements Commands {
     if (view.x.kind === "time") for (let place = 0; place < shares.length; place++) shares[place] = rows.share[lanes.rows[place]!]!;
     this.colours = this.coloured(this.view);
     this.controls.update(this.chosen, this.view, this.runTables(this.view));
+    this.controls.showLegend(this.palette.title, this.legend);
     this.picture.show({ ...this.view, palette: this.palette, theme: this.theme, colours: this.colours, shares }, this.domain);
     this.summarise();
   }
 
-  /** Colour of each place. */
-  private coloured({ rows, lanes }: View): Uint8Array {
-    const { file, highlight, ranks, isBySize } = this.chosen;
-    const faded = this.palette.colours.length - 1;
-    const isWanted = highlight && isHighlighted(highlight, rows, this.about);
-    const inRanks = ranks && new Set(ranks);
-    const colourOf = (row: number): number => {
-      if (file !== ALL_FILES && rows.file[row] !== file) return HIDDEN;
-      if (inRanks && rows.rank[row] !== UNKNOWN && !inRanks.has(rows.rank[row]!)) return HIDDEN;
-      if (isWanted && !isWanted(row)) return faded;
-      return isBySize ? sizeClass(rows.requestBytes(row)) : rows.op[row]!;
-    };
+  /** Colour of each place; the legend gets those that occur. */
+  private coloured({ rows, lanes, isOfRequests }: View): Uint8Array {
+    const { file, highlight, ranks, isBySize, op, size, took, hidden } = this.chosen;
+    const { colours: palette } = this.palette;
+    const faded = palette.length - 1;
+    const isWanted = isOfRequests && highlight ? isHighlighted(highlight, rows, this.about) : undefined;
+    const inRanks = isOfRequests && ranks ? new Set(ranks) : undefined;
+    const shownOp = op === undefined ? undefined : this.about.ops.indexOf(op);
+    const isLeftOut = (row: number): boolean =>
+      (file !== ALL_FILES && rows.file[row] !== file) ||
+      (inRanks !== undefined && rows.rank[row] !== UNKNOWN && !inRanks.has(rows.rank[row]!)) ||
+      (size !== undefined && !isWithin(rows.bytes[row]!, size)) ||
+      (took !== undefined && !isWithin(rows.end[row]! - rows.start[row]!, took));
+    const occurs = new Uint8Array(palette.length);
+    const isShown = palette.map(({ name }) => !hidden.has(name) && (isBySize || shownOp === undefined || !this.about.ops.includes(name) || name === op));
+    const hasFilter = isOfRequests && (file !== ALL_FILES || (inRanks ?? size ?? took) !== undefined);
     const colours = new Uint8Array(lanes.rows.length);
-    for (let place = 0; place < colours.length; place++) colours[place] = colourOf(lanes.rows[place]!);
+    for (let place = 0; place < colours.length; place++) {
+      const row = lanes.rows[place]!;
+      let colour = HIDDEN;
+      if (!hasFilter || !isLeftOut(row)) {
+        colour = isWanted && !isWanted(row) ? faded : isBySize ? sizeClass(rows.requestBytes(row)) : rows.op[row]!;
+        occurs[colour] = 1;
+        if (!isShown[colour] || (shownOp !== undefined && rows.op[row] !== shownOp)) colour = HIDDEN;
+      }
+      colours[place] = colour;
+    }
+    this.legend = palette.flatMap((colour: Colour, at) => (occurs[at] ? [{ name: colour.name, css: colour.css, isShown: isShown[at]! }] : []));
     return colours;
   }
 
@@ -228,6 +309,7 @@ export class Explorer implements Commands {
     const { view } = this;
     if (!view) return;
     const sums = summary.inSight(view, this.picture, this.palette, this.colours);
+    keep(ANCHOR, NAMES, valuesOf(this.chosen, this.window));
     const { from, to } = this.domain;
     this.controls.showStatus(summary.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
     this.controls.showSummary(this.chosen.view === "phases" ? [] : [summary.sumTable(sums, this.palette)]);

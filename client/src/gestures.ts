@@ -1,4 +1,4 @@
-/** Turns events of pointer, wheel and keys on the canvas into moves of the picture. */
+/** Turns events of pointer, touch, wheel and keys on the canvas into moves of the picture. */
 
 import { onKeys } from "./dom";
 import type { Brush, Picture } from "./picture";
@@ -10,6 +10,8 @@ export interface Moves {
   zoomLanes(factor: number, position?: number): void;
   /** Moves by a fraction of the x range in sight, and by lanes. */
   pan(x: number, lanes: number): void;
+  /** Moves by a fraction of the lanes in sight, by one at least. */
+  panLanes(part: number): void;
   brush(from: number, to: number, top: number | undefined, bottom: number | undefined): void;
   reset(): void;
   hover(px: number, py: number): void;
@@ -24,39 +26,77 @@ const KEY_PAN = 0.2;
 const DRAG = 4;
 /** Pixels; a drag of less height selects a range of x only. */
 const FLAT = 14;
+/** Lanes are zoomed by whole lanes, so fingers move by this much before they are. */
+const LANE_FACTOR = 1.2;
+/** Pixels; fingers closer to each other are taken for as far apart. */
+const CLOSEST = 12;
 
 export function listen(picture: Picture, moves: Moves): void {
   const { canvas } = picture;
   let start: { x: number; y: number; isPan: boolean } | undefined;
   let last = { x: 0, y: 0 };
+  const fingers = new Map<number, Point>();
+  /** What two fingers do: x under each of them, or how far they are apart in y. */
+  let pinch: { isOfLanes: boolean; spread: number; first: number; last: number } | undefined;
+
+  const pan = (to: Point): void => {
+    const lanes = Math.trunc(picture.locate(last.x, last.y).position) - Math.trunc(picture.locate(to.x, to.y).position);
+    moves.pan(-(to.x - last.x) / picture.plotWidth, lanes);
+    last = to;
+  };
+  const pinched = (): void => {
+    const [a, b] = [...fingers.values()] as [Point, Point];
+    const spread = Math.max(Math.abs(a.y - b.y), CLOSEST);
+    if (!pinch) {
+      const [first, last] = [picture.locate(a.x, a.y).x, picture.locate(b.x, b.y).x];
+      pinch = { isOfLanes: spread > Math.abs(a.x - b.x), spread, first, last };
+    } else if (!pinch.isOfLanes) {
+      // What is under a finger stays under it.
+      const [left, right] = [picture.part(a.x), picture.part(b.x)];
+      const span = (pinch.last - pinch.first) / (right - left);
+      if (Number.isFinite(span) && span > 0) moves.brush(pinch.first - left * span, pinch.first + (1 - left) * span, undefined, undefined);
+    } else if (Math.abs(Math.log(spread / pinch.spread)) > Math.log(LANE_FACTOR)) {
+      moves.zoomLanes(pinch.spread / spread, picture.locate(a.x, (a.y + b.y) / 2).position);
+      pinch.spread = spread;
+    }
+  };
+  const lift = (event: PointerEvent): void => {
+    fingers.delete(event.pointerId);
+    pinch = undefined;
+    // The finger that stays goes on from where it is.
+    for (const left of fingers.values()) last = left;
+  };
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
     canvas.setPointerCapture(event.pointerId);
     canvas.focus({ preventScroll: true });
-    start = { x: event.offsetX, y: event.offsetY, isPan: event.shiftKey || event.button === 1 };
-    last = { x: event.offsetX, y: event.offsetY };
+    const at = { x: event.offsetX, y: event.offsetY };
+    const isTouch = event.pointerType === "touch";
+    if (isTouch) fingers.set(event.pointerId, at);
+    if (fingers.size === 2) pinched();
+    start = { ...at, isPan: isTouch || event.shiftKey || event.button === 1 };
+    last = at;
     moves.leave();
     event.preventDefault();
   });
   canvas.addEventListener("pointermove", (event) => {
-    const { offsetX: x, offsetY: y } = event;
-    if (!start) return moves.hover(x, y);
-    if (start.isPan) {
-      const before = picture.locate(last.x, last.y);
-      const now = picture.locate(x, y);
-      const lanes = Math.trunc(before.position) - Math.trunc(now.position);
-      moves.pan(-(x - last.x) / picture.plotWidth, lanes);
-      last = { x, y };
-    } else {
-      picture.draw(framed(picture, start, { x, y }));
-    }
+    const at = { x: event.offsetX, y: event.offsetY };
+    if (fingers.has(event.pointerId)) fingers.set(event.pointerId, at);
+    if (fingers.size === 2) return pinched();
+    if (!start) return moves.hover(at.x, at.y);
+    if (start.isPan) return pan(at);
+    picture.draw(framed(picture, start, at));
   });
   canvas.addEventListener("pointerup", (event) => {
     const from = start;
-    start = undefined;
-    if (!from || from.isPan) return;
     const to = { x: event.offsetX, y: event.offsetY };
+    const isTap = fingers.size === 1 && from !== undefined && Math.hypot(to.x - from.x, to.y - from.y) < 2 * DRAG;
+    lift(event);
+    if (fingers.size) return;
+    start = undefined;
+    if (isTap) return moves.hover(to.x, to.y);
+    if (!from || from.isPan) return;
     if (Math.abs(to.x - from.x) < DRAG) {
       picture.draw();
       return moves.hover(to.x, to.y);
@@ -68,12 +108,14 @@ export function listen(picture: Picture, moves: Moves): void {
     const bottom = picture.locate(from.x, frame.lower).position;
     moves.brush(left.x, right.x, Math.floor(top), Math.floor(bottom) + 1);
   });
-  canvas.addEventListener("pointercancel", () => {
+  canvas.addEventListener("pointercancel", (event) => {
+    lift(event);
     start = undefined;
     picture.draw();
   });
-  canvas.addEventListener("pointerleave", () => {
-    if (!start) moves.leave();
+  canvas.addEventListener("pointerleave", (event) => {
+    // A finger that is lifted leaves the tip.
+    if (!start && event.pointerType !== "touch") moves.leave();
   });
   canvas.addEventListener("dblclick", () => moves.reset());
   canvas.addEventListener(
@@ -102,8 +144,8 @@ function keyed(key: string, moves: Moves): (() => void) | undefined {
     "[": () => moves.zoomLanes(1 / KEY_FACTOR),
     ArrowLeft: () => moves.pan(-KEY_PAN, 0),
     ArrowRight: () => moves.pan(KEY_PAN, 0),
-    ArrowUp: () => moves.pan(0, -1),
-    ArrowDown: () => moves.pan(0, 1),
+    ArrowUp: () => moves.panLanes(-KEY_PAN),
+    ArrowDown: () => moves.panLanes(KEY_PAN),
     Home: () => moves.reset(),
     "0": () => moves.reset(),
     n: () => moves.step(1),

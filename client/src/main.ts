@@ -1,16 +1,19 @@
 /** Starts an explorer in each element of the page that names a trace. */
 
 import { type Asked, ASKED, type Choice, CHOSEN } from "./dom";
+import { parsed } from "./address";
 import { Explorer } from "./explorer";
 import type { Requests } from "./moved";
 import { aboutOf } from "./source";
+import { isAsked } from "./state";
 
 async function show(place: HTMLElement): Promise<Explorer> {
   const about = await aboutOf(place.dataset["trace"] ?? "");
   const explorer = new Explorer(place, about);
-  // A link to a finding opens the page with its requests highlighted.
-  await explorer.showFinding(decodeURIComponent(location.hash.slice(1)));
+  // A link to a finding opens the page with its requests highlighted, one to a view with what was seen.
+  await explorer.open(location.hash);
   place.dataset["ready"] = String(Math.round(performance.now()));
+  window.addEventListener("hashchange", () => isAsked(parsed(location.hash)) && void explorer.open(location.hash));
   // A click on an element that names a finding, anywhere in the page, highlights its requests.
   document.addEventListener("click", (event) => {
     const code = (event.target as Element).closest<HTMLElement>("[data-highlight]")?.dataset["highlight"];

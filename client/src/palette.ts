@@ -5,6 +5,7 @@ import { channels, type Theme } from "./theme";
 export const SHADES = 64;
 /** Colour of rows that are not shown. */
 export const HIDDEN = 255;
+export const NOT_HIGHLIGHTED = "not highlighted";
 /** Strength of the faintest shade. */
 const FAINTEST = 0.42;
 
@@ -23,7 +24,7 @@ export interface Palette {
 
 /** Upper bounds, inclusive, of Darshan's classes of sizes. */
 const SIZE_BOUNDS = [100, 1024, 10240, 102400, 2 ** 20, 4 * 2 ** 20, 10 * 2 ** 20, 100 * 2 ** 20, 2 ** 30, Infinity];
-const SIZE_NAMES = "to 100 B|to 1 KiB|to 10 KiB|to 100 KiB|to 1 MiB|to 4 MiB|to 10 MiB|to 100 MiB|to 1 GiB|above 1 GiB".split("|");
+export const SIZE_NAMES = "to 100 B|to 1 KiB|to 10 KiB|to 100 KiB|to 1 MiB|to 4 MiB|to 10 MiB|to 100 MiB|to 1 GiB|above 1 GiB".split("|");
 
 /** Colours of operations; the last is for rows that are not highlighted. */
 export function operationPalette(ops: string[], theme: Theme): Palette {
@@ -41,7 +42,7 @@ export function sizeClass(bytes: number): number {
 }
 
 function faded(theme: Theme): Colour {
-  return { ...colour("not highlighted", theme.faded, theme, 0.25, 0.55), isBackground: true };
+  return { ...colour(NOT_HIGHLIGHTED, theme.faded, theme, 0.25, 0.55), isBackground: true };
 }
 
 function colour(name: string, css: string, { paper }: Theme, faintest = FAINTEST, strongest = 1): Colour {

@@ -1,4 +1,4 @@
-/** Draws a view on one canvas: facets above each other on shared axes, with the legend, which a saved picture needs too. */
+/** Draws a view on one canvas: facets above each other on shared axes. A saved picture has words and the legend above them. */
 
 import { type LaneAxis, type XAxis, xTicks } from "./axes";
 import type { Lanes } from "./lanes";
@@ -10,7 +10,11 @@ const LEFT = 76;
 const RIGHT = 16;
 const TITLE = 24;
 const BOTTOM = 44;
-const LEGEND_LINE = 20;
+const LINE = 20;
+const MARGIN = 10;
+const SAVED_SCALE = 2;
+/** Lines of a saved picture's words. */
+const MOST_LINES = 8;
 const LANE = 22;
 const MIN_FACET = 66;
 const FONT = "12px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif";
@@ -51,7 +55,6 @@ export class Picture {
   private rasters: Raster[] = [];
   private readonly strip = document.createElement("canvas");
   private width = 0;
-  private legendLines = 1;
   private facetHeight = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {}
@@ -94,16 +97,17 @@ export class Picture {
     this.width = this.widthOfPage();
     const maxHeight = drawing.facets.length > 1 ? 250 : 420;
     this.facetHeight = Math.min(Math.max(drawing.axis.count * LANE, MIN_FACET), maxHeight);
-    const context = this.context();
-    this.legendLines = this.legend(context, drawing, false);
-    const height = this.top(drawing.facets.length) - TITLE + BOTTOM;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(height * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
     this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${height}px`;
-    context.scale(ratio, ratio);
+    this.canvas.style.height = `${this.height}px`;
+    contextOf(this.canvas).scale(ratio, ratio);
     this.rasters = [];
+  }
+
+  private get height(): number {
+    return this.top(this.drawing?.facets.length ?? 1) - TITLE + BOTTOM;
   }
 
   /** The data at a point of the canvas: x, position on the lane axis, and facet. Points outside the frame count as on its edge. */
@@ -118,6 +122,11 @@ export class Picture {
       position: Math.min(domain.top + part * (domain.bottom - domain.top), domain.bottom - 1e-6),
       facet,
     };
+  }
+
+  /** Where a point lies along x: 0 on the left edge of the frame, 1 on the right. */
+  part(px: number): number {
+    return (px - LEFT) / this.plotWidth;
   }
 
   /** The row at a point of the canvas, if there is one. */
@@ -160,13 +169,8 @@ export class Picture {
   draw(brush?: Brush): void {
     const { drawing } = this;
     if (!drawing) return;
-    const context = this.context();
-    context.fillStyle = drawing.theme.paper;
-    context.fillRect(0, 0, this.width, this.top(drawing.facets.length) + BOTTOM);
-    this.legend(context, drawing, true);
-    const ticks = xTicks(drawing.x, this.domain.from, this.domain.to, Math.floor(this.plotWidth / 110));
-    drawing.facets.forEach((title, facet) => this.drawFacet(context, drawing, title, facet, ticks.map(({ at }) => at)));
-    this.drawXAxis(context, drawing, ticks);
+    const context = contextOf(this.canvas);
+    this.paint(context, drawing, window.devicePixelRatio || 1);
     if (brush) {
       context.fillStyle = `${drawing.theme.ink}20`;
       context.fillRect(brush.left, brush.upper, brush.right - brush.left, brush.lower - brush.upper);
@@ -175,9 +179,49 @@ export class Picture {
     }
   }
 
+  /**
+   * The picture on a canvas of its own, twice as fine, with words and the legend above it.
+   *
+   * @param words each from a new line on; the first is the title
+   * @param legend entries with their colours
+   */
+  saved(words: string[], legend: { name: string; css: string }[]): HTMLCanvasElement | undefined {
+    const { drawing } = this;
+    if (!drawing) return undefined;
+    const measure = contextOf(this.canvas);
+    const lines = words.flatMap((text) => wrapped(measure, text, this.width - 2 * MARGIN)).slice(0, MOST_LINES);
+    const title = lines.length ? wrapped(measure, words[0]!, this.width - 2 * MARGIN).length : 0;
+    const above = MARGIN + (lines.length + this.legend(measure, drawing.theme, legend)) * LINE;
+    const canvas = document.createElement("canvas");
+    canvas.width = SAVED_SCALE * this.width;
+    canvas.height = SAVED_SCALE * (above + this.height);
+    const context = contextOf(canvas);
+    context.scale(SAVED_SCALE, SAVED_SCALE);
+    context.fillStyle = drawing.theme.paper;
+    context.fillRect(0, 0, this.width, above);
+    lines.forEach((text, line) => {
+      context.fillStyle = line < title ? drawing.theme.ink : drawing.theme.soft;
+      context.font = line < title ? `600 ${FONT}` : FONT;
+      context.fillText(text, MARGIN, MARGIN + line * LINE + LINE / 2);
+    });
+    context.font = FONT;
+    this.legend(context, drawing.theme, legend, MARGIN + lines.length * LINE);
+    context.translate(0, above);
+    this.paint(context, drawing, SAVED_SCALE);
+    return canvas;
+  }
+
+  private paint(context: CanvasRenderingContext2D, drawing: Drawing, ratio: number): void {
+    context.fillStyle = drawing.theme.paper;
+    context.fillRect(0, 0, this.width, this.height);
+    const ticks = xTicks(drawing.x, this.domain.from, this.domain.to, Math.floor(this.plotWidth / 110));
+    drawing.facets.forEach((title, facet) => this.drawFacet(context, drawing, title, facet, ticks.map(({ at }) => at), ratio));
+    this.drawXAxis(context, drawing, ticks);
+  }
+
   /** Upper edge of a facet's frame. */
   top(facet: number): number {
-    return this.legendLines * LEGEND_LINE + 6 + TITLE + facet * (this.facetHeight + TITLE);
+    return 2 + TITLE + facet * (this.facetHeight + TITLE);
   }
 
   /** Lower edge of a facet's frame. */
@@ -197,15 +241,7 @@ export class Picture {
     return { x: LEFT + Math.min(Math.max(x, 0), this.plotWidth), y: this.top(facet) + y };
   }
 
-  private context(): CanvasRenderingContext2D {
-    const context = this.canvas.getContext("2d")!;
-    context.font = FONT;
-    context.textBaseline = "middle";
-    context.lineWidth = 1;
-    return context;
-  }
-
-  private drawFacet(context: CanvasRenderingContext2D, drawing: Drawing, title: string, facet: number, xs: number[]): void {
+  private drawFacet(context: CanvasRenderingContext2D, drawing: Drawing, title: string, facet: number, xs: number[], ratio: number): void {
     const { domain, facetHeight: height, plotWidth: width } = this;
     const top = this.top(facet);
     context.textAlign = "left";
@@ -221,15 +257,15 @@ export class Picture {
       context.lineTo(x, top + height);
     }
     context.stroke();
-    this.drawRows(context, drawing, facet, top);
+    this.drawRows(context, drawing, facet, ratio);
     this.drawLaneAxis(context, drawing, top);
     context.strokeStyle = drawing.theme.line;
     context.strokeRect(LEFT - 0.5, top - 0.5, width + 1, height + 1);
   }
 
-  private drawRows(context: CanvasRenderingContext2D, drawing: Drawing, facet: number, top: number): void {
+  private drawRows(context: CanvasRenderingContext2D, drawing: Drawing, facet: number, ratio: number): void {
     const { domain, facetHeight: height, plotWidth } = this;
-    const ratio = window.devicePixelRatio || 1;
+    const top = this.top(facet);
     const width = Math.round(plotWidth * ratio);
     const lines = Math.max(Math.min(domain.bottom - domain.top, Math.round(height * ratio)), 1);
     let raster = this.rasters[facet];
@@ -279,32 +315,50 @@ export class Picture {
     context.fillText(drawing.x.title, LEFT + width / 2, bottom + 33);
   }
 
-  /** Lays out the legend, and draws it if `isDrawn`; returns its number of lines. */
-  private legend(context: CanvasRenderingContext2D, { palette, colours, theme }: Drawing, isDrawn: boolean): number {
-    let x = LEFT;
+  /** Lays out the legend, and draws it from `top` on if that is given; returns its number of lines. */
+  private legend(context: CanvasRenderingContext2D, theme: Theme, entries: { name: string; css: string }[], top?: number): number {
+    let x = MARGIN;
     let line = 0;
-    context.textAlign = "left";
-    const put = (text: string, css?: string): void => {
-      const width = context.measureText(text).width + (css ? 34 : 14);
-      if (x > LEFT && x + width > this.width - RIGHT + 14) {
+    for (const { name, css } of entries) {
+      const width = context.measureText(name).width + 34;
+      if (x > MARGIN && x + width > this.width) {
         line++;
-        x = LEFT;
+        x = MARGIN;
       }
-      const y = line * LEGEND_LINE + 12;
-      if (isDrawn && css) {
+      if (top !== undefined) {
+        const y = top + line * LINE + LINE / 2;
         context.fillStyle = css;
         context.fillRect(x, y - 6, 12, 12);
+        context.fillStyle = theme.ink;
+        context.fillText(name, x + 18, y);
       }
-      context.fillStyle = theme.ink;
-      if (isDrawn) context.fillText(text, css ? x + 18 : x, y);
       x += width;
-    };
-    put(`${palette.title}:`);
-    palette.colours.forEach(({ name, css, isBackground }, at) => {
-      if (!isBackground || colours.includes(at)) put(name, css);
-    });
-    return line + 1;
+    }
+    return entries.length ? line + 1 : 0;
   }
+}
+
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext("2d")!;
+  context.font = FONT;
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.lineWidth = 1;
+  return context;
+}
+
+/** A text in lines that fit a width in pixels; a word that does not fit is cut. */
+function wrapped(context: CanvasRenderingContext2D, text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && context.measureText(longer).width > width) {
+      lines.push(line);
+      line = fitted(context, word, width);
+    } else line = line ? longer : fitted(context, word, width);
+  }
+  return [...lines, line];
 }
 
 /** A text, cut on the left to fit a width in pixels. */

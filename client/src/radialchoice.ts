@@ -1,5 +1,6 @@
 /** Has somebody choose the circles of a run's picture, and gets the data of what they choose. */
 
+import { keep } from "./address";
 import { read, unpacked } from "./blocks";
 import { type Asked, ASKED, button, choice, element, table } from "./dom";
 import { layerName } from "./fields";
@@ -8,6 +9,8 @@ import { countedRequests, type Moved, movedOf, type RankMoved, type Requests } f
 import type { Kind, RadialData } from "./radialdata";
 import { Rings, WORDS } from "./radialrings";
 
+/** Names in the address. */
+const NAMES = ["rings", "arc"];
 const NO_CIRCLE = "";
 const PLACES = ["Outside", "Middle", "Inside"];
 
@@ -95,9 +98,8 @@ export class RingChoice {
   private write(): void {
     const { kinds, arc } = this.chosen;
     const isUsual = arc === undefined && kinds.join() === this.rings.usual.join();
-    const hash = isUsual ? "" : `#rings=${kinds.join()}${arc === undefined ? "" : `&arc=${arc}`}`;
-    const own = new URLSearchParams(location.hash.slice(1)).has("rings");
-    if (hash ? hash !== location.hash : own) history.replaceState(null, "", hash || location.pathname + location.search);
+    const rings: [string, string][] = isUsual ? [] : [["rings", kinds.join()]];
+    keep("", NAMES, new Map(arc === undefined ? rings : [...rings, ["arc", String(arc)]]));
   }
 
   /** Kinds that this page, or who may be asked, can have. */

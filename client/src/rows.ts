@@ -2,6 +2,8 @@
 
 /** Data about the trace besides its rows, as `iomine/report/trace.py` writes them. */
 export interface About {
+  log_id: string;
+  app: string | null;
   run_seconds: number;
   rank_count: number;
   /** Resolution of start times in seconds: starts are whole multiples of it. */
@@ -67,6 +69,8 @@ export interface Highlight {
   files?: number[];
   length_bytes_below?: number;
   seconds_from?: number;
+  /** Whether it was chosen in another picture of the page. */
+  isForeign?: boolean;
 }
 
 /** Stands for a number that is not known. */

@@ -41,3 +41,14 @@ export function parseRanks(text: string, rankCount: number): Int32Array | undefi
   }
   return Int32Array.from(found).sort();
 }
+
+/** Ranks, ascending, as `parseRanks` reads them. */
+export function ranksText(ranks: Int32Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < ranks.length; at++) {
+    const first = ranks[at]!;
+    while (ranks[at + 1] === ranks[at]! + 1) at++;
+    parts.push(first === ranks[at] ? String(first) : `${first}-${ranks[at]}`);
+  }
+  return parts.join();
+}

@@ -34,7 +34,7 @@ async function fetched(href: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /** Columns of a Parquet file, all of which are numbers. */
 export async function columnsOf(file: ArrayBuffer): Promise<Columns> {
-  const metadata = parquetMetadata(file);
+  const metadata = parquetMetadata(file, { geoparquet: false });
   const count = Number(metadata.num_rows);
   const columns: Record<string, Float64Array | Float32Array | Int32Array> = {};
   for (const { name, type } of metadata.schema.slice(1)) {

@@ -45,7 +45,7 @@ export function sentence(sums: Sums[], view: View, domain: Domain, source: Table
   const shown = x.kind === "time" ? (at: number): string => format.clock(at, step) : format.bytes;
   const [first, last] = [axis.label(domain.top), axis.label(domain.bottom - 1)];
   const laneCount = domain.bottom - domain.top;
-  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} ${laneCount === 2 ? "and" : "to"} ${last})`;
+  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} ${laneCount === 2 ? "and" : "to"} ${last}${axis.order ? `, in order ${axis.order}` : ""})`;
   const shownRows = `In sight: ${format.whole(count)} of ${format.whole(total)} ${noun}, from ${shown(domain.from)} to ${shown(domain.to)}, ${lanes}.`;
   const tolerance = source?.tolerance ?? 0;
   if (tolerance === 0 || x.kind !== "time") return shownRows;
@@ -80,13 +80,31 @@ export function ostTable(about: About): HTMLTableElement {
   return table("What each OST moved in the whole run, each byte counted once", ["OST", ...head], rows);
 }
 
+/** Columns of the table of phases: the label, and the names of the fields in a cell. */
+const PHASE_COLUMNS: readonly (readonly string[])[] = [
+  ["Layer", "layer"],
+  ["Phase", "phase"],
+  ["Start", "start_seconds"],
+  ["Duration", "duration_seconds"],
+  ["Read", "read_bytes"],
+  ["Written", "write_bytes"],
+  ["Requests", "request_count"],
+  ["Ranks", "rank_count"],
+  ["Fastest", "fastest_rank", "fastest_rank_seconds"],
+  ["Slowest", "slowest_rank", "slowest_rank_seconds"],
+  ["Stragglers", "straggler_count"],
+];
+
 /** All phases, each with a button that shows it. */
 export function phaseTable(view: View, about: About, show: (from: number, to: number) => void): HTMLTableElement {
+  const fields = new Map(view.fields.map((field) => [field.name, field]));
+  // A rank and its time share a cell, so that all columns have room.
+  const cells = ([, ...names]: readonly string[], row: number): string => names.map((name) => fields.get(name)!.shown(row)).join(": ");
   const rows = about.phases.map((phase, row) => [
-    ...view.fields.map(({ shown }) => shown(row)),
+    ...PHASE_COLUMNS.map((column) => cells(column, row)),
     button("Show", `Show the requests of phase ${phase.phase} of ${layerName(phase.layer)}`, () => show(phase.start_seconds, phase.end_seconds)),
   ]);
-  return table("Phases", [...view.fields.map(({ label }) => label), ""], rows);
+  return table("Phases; of the fastest and the slowest rank, the time in requests", [...PHASE_COLUMNS.map(([label]) => label!), ""], rows);
 }
 
 function known(value: number | null, shown: (value: number) => string): string {

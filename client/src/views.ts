@@ -13,6 +13,8 @@ export interface View {
   axis: LaneAxis;
   x: XAxis;
   fields: Field[];
+  /** Whether rows are requests, which can be filtered and highlighted. */
+  isOfRequests: boolean;
   /** What rows count, in the plural, and how many the whole run has. */
   noun: string;
   total: number;
@@ -40,8 +42,8 @@ function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; fac
   return { facetOf: used.length === 1 && isUsed[NO_FACET] === 0 ? new Uint8Array(keyOf.length) : keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
 }
 
-function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "noun" | "total"> {
-  return { rows, fields: requestFields(rows, about), noun: "requests", total: about.request_count };
+function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "isOfRequests" | "noun" | "total"> {
+  return { rows, fields: requestFields(rows, about), isOfRequests: true, noun: "requests", total: about.request_count };
 }
 
 /** Requests of each rank over time, MPI-IO above POSIX. */
@@ -76,9 +78,10 @@ export function offsets(rows: Rows, about: About): View {
 export function ostsOverTime(rows: Rows, about: About): View {
   const facetOf = rows.ost.map((ost) => (ost === UNKNOWN ? NO_FACET : 0));
   const lanes = new Lanes(1, Uint8Array.from(facetOf), rows.ost, rows.start, rows.end);
-  const { values } = lanes.facets[0]!;
-  const facets = ["POSIX requests, by the OST that holds their first byte"];
-  const axis = new LaneAxis("OST", values.length, values);
+  const { values, firsts } = lanes.facets[0]!;
+  const facets = ["POSIX, by OST in order of first use"];
+  const inTime = Array.from(values.keys()).sort((a, b) => lanes.begins[firsts[a]!]! - lanes.begins[firsts[b]!]! || a - b);
+  const axis = new LaneAxis("OST", values.length, Int32Array.from(inTime, (at) => values[at]!), undefined, "of first use");
   return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), emptyText: "The trace has no request whose OST is known." };
 }
 
@@ -103,7 +106,7 @@ export function phases(about: About): View {
   const axis = new LaneAxis("direction", about.ops.length, undefined, about.ops);
   return {
     ...{ rows, lanes, axis, facets: layers.map(layerName), x: timeAxis(about), fields: phaseFields(about) },
-    ...{ noun: "phases", total: about.phases.length, emptyText: "The log has no phases." },
+    ...{ isOfRequests: false, noun: "phases", total: about.phases.length, emptyText: "The log has no phases." },
   };
 }
 

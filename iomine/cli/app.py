@@ -5,13 +5,13 @@ Command modules load what is heavy inside their functions, so that `iomine --hel
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from iomine import __version__
 from iomine.cli.terminal.failures import guarded
 
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
@@ -19,31 +19,38 @@ _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 
 
 def main() -> None:
     """Run the command line and exit."""
-    build_app()()
+    build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
 
 
-def build_app() -> typer.Typer:
-    """The whole command line, as typer has it."""
+def build_app(asked: str | None = None) -> typer.Typer:
+    """The command line, as typer has it.
+
+    Args:
+        asked: the one command that is needed; what is no command, and None, are answered from all of them.
+    """
     app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(epilog=_EPILOG)(_iomine)
-    for name, command in commands().items():
+    for name, command in commands(asked).items():
         app.command(name)(guarded(command))
     return app
 
 
-def commands() -> dict[str, Callable[..., None]]:
-    """The function of every command, by name."""
+def commands(asked: str | None = None) -> dict[str, Callable[..., None]]:
+    """The function of every command, by name; that of one alone where there is one of the name."""
     found: dict[str, Callable[..., None]] = {}
-    for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
+    modules = list(pkgutil.iter_modules([str(Path(__file__).parent)]))
+    for info in [each for each in modules if each.name == asked] or modules:
         module = importlib.import_module(f"{__package__}.{info.name}")
         command = getattr(module, "command", None)
         if command is not None:
             found[info.name] = command
-    return found
+    return found or commands()
 
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
+        from iomine import __version__  # noqa: PLC0415  takes as long as the rest of the command line
+
         typer.echo(f"iomine {__version__}")
         raise typer.Exit
 

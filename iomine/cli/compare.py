@@ -145,10 +145,10 @@ def _compare_runs(
     from iomine.cli.terminal.pairs import as_table, pair_page
     from iomine.report.pair import gather_pair
     from iomine.report.write import write_pair, write_shared
-    from iomine.views.query import answer, open_catalog
+    from iomine.views.query import answer_own, open_catalog
 
     with open_catalog(database_of(warehouse)) as con:
-        pair = gather_pair(partial(answer, con), first, second)
+        pair = gather_pair(partial(answer_own, con), first, second)
     file = standalone or (out and out / f"{first.log_id}-{second.log_id}.html")
     if file is None:
         if form is Format.TABLE:

@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0415
 
 import fcntl
+import json
 import os
 import platform
 import shutil
@@ -9,11 +10,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -42,19 +43,25 @@ class Check:
     remedy: str = ""
 
 
-def command(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
+def command(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, for machines: an array of checks.")] = False,
+) -> None:
     """Check this installation and the warehouse.
 
     Gives a line for each thing looked at, with what to do about it, and ends with status 1 where one of them would
     keep iomine from working.
     """
-    failed = False
+    checks = []
     for look in (_python, _libraries, _darshan, _folder, _locks, _settings, _slurm, _database):
         for check in _looked(look, warehouse):
-            failed |= check.state == "fail"
-            remedy = f": {check.remedy}" if check.remedy else ""
-            typer.echo(visible(f"{check.state:<5} {check.what}{remedy}"))
-    if failed:
+            checks.append(check)
+            if not as_json:
+                remedy = f": {check.remedy}" if check.remedy else ""
+                typer.echo(visible(f"{check.state:<5} {check.what}{remedy}"))
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks]))
+    if any(check.state == "fail" for check in checks):
         raise typer.Exit(1)
 
 

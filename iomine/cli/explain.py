@@ -1,6 +1,7 @@
 """`iomine explain`: the manual pages of the triggers."""
 # ruff: noqa: PLC0415
 
+import json
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ _WIDTH = 100
 def command(
     code: Annotated[str | None, typer.Argument(help="Code of a trigger, such as POSIX-101.", show_default="list all")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON, for machines: an object, or an array of triggers.")] = False,
 ) -> None:
     """Show a trigger's manual page.
 
@@ -28,9 +30,27 @@ def command(
     from iomine.triggers import reference_table
 
     if code is None:
-        write(reference_table().select(["code", "level", "title", "ruleset"]), Format.TABLE)
-        return
-    typer.echo(explained(code, warehouse), nl=False)
+        shown = reference_table() if as_json else reference_table().select(["code", "level", "title", "ruleset"])
+        write(shown, Format.JSON if as_json else Format.TABLE)
+    elif as_json:
+        typer.echo(_json_of(code, warehouse))
+    else:
+        typer.echo(explained(code, warehouse), nl=False)
+
+
+def _json_of(code: str, warehouse: Path) -> str:
+    """What the trigger is, its thresholds in force, and its manual page."""
+    from iomine.triggers import known, reference_table
+
+    manual = explained(code, warehouse)
+    (row,) = (row for row in reference_table().to_pylist() if row["code"] == known(code))
+    trigger = _in_force(row["code"], warehouse)
+    thresholds = [
+        {"holds": holds, "metric": each.metric, "side": each.side, "value": each.value, "why": each.why}
+        for holds, group in (("all of", trigger.all_of), ("unless", trigger.unless), ("high", filter(None, [trigger.high])))
+        for each in group
+    ]
+    return json.dumps({**row, "thresholds": thresholds, "manual": manual})
 
 
 def explained(code: str, warehouse: Path) -> str:
@@ -39,12 +59,17 @@ def explained(code: str, warehouse: Path) -> str:
     Raises:
         UsageError: no trigger has this code.
     """
-    from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.site.triggers import site_triggers
     from iomine.triggers import MANUALS, known
 
     page = MANUALS[known(code)]
-    return page_text(page, site_triggers(Folder(warehouse))[page.trigger.code])
+    return page_text(page, _in_force(page.trigger.code, warehouse))
+
+
+def _in_force(code: str, warehouse: Path) -> "Trigger":
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.site.triggers import site_triggers
+
+    return site_triggers(Folder(warehouse))[code]
 
 
 def page_text(page: "Manual", site: "Trigger | None" = None) -> str:

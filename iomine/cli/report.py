@@ -1,9 +1,10 @@
-"""`iomine report`: the page of a log, or of each log of a job."""
+"""`iomine report`: the page of a log, or of a job and each of its logs."""
 # ruff: noqa: PLC0415
 
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,11 +12,6 @@ from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, database_of
 from iomine.cli.terminal.failures import as_output_errors
 from iomine.errors import UsageError
-
-if TYPE_CHECKING:
-    from iomine.report.facts import Place
-
-_LISTED = 5
 
 
 def command(
@@ -30,35 +26,35 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Write the report of a log, or of each log of a job.
+    """Write the report of a log, or of a job and each of its logs.
 
-    It says what is wrong, what that cost and what to change. Where it lies is printed. Sweeps write those of all logs with
-    findings.
+    It says what is wrong, what that cost and what to change. Where it lies is printed. A job of several logs has a page of its
+    own, which is printed first. Sweeps write those of all logs and jobs with findings.
     """
     if out is not None and standalone is not None:
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
     from iomine.report.facts import gather
-    from iomine.report.write import write_reports, write_shared, write_standalone
-    from iomine.views.query import answer, open_catalog
+    from iomine.report.job import JobPlace, jobs_of
+    from iomine.report.write import write_jobs, write_reports, write_shared, write_standalone, write_standalone_job
+    from iomine.views.query import answer_own, open_catalog
 
     database = database_of(warehouse)
-    places = meant(database, what, cluster).places(database)
+    asked = meant(database, what, cluster)
+    places = asked.places(database)
     if not places:
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
+    nights = [place.night for place in places]
+    jobs = [JobPlace(asked.cluster, asked.id, min(nights), max(nights))] if len(places) > 1 else []
     with open_catalog(database) as con, as_output_errors():
-        ask = partial(answer, con)
+        ask = partial(answer_own, con)
         if standalone is not None:
-            _check_alone(places, what)
-            write_standalone(ask, next(gather(ask, places)), standalone)
+            if jobs:
+                write_standalone_job(next(jobs_of(ask, jobs)), standalone)
+            else:
+                write_standalone(ask, next(gather(ask, places)), standalone)
             typer.echo(standalone)
             return
         folder = out or warehouse / "reports"
         write_shared(folder)
-        for written in write_reports(ask, places, folder):
+        for written in chain(write_jobs(ask, jobs, folder), write_reports(ask, places, folder)):
             typer.echo(written.page)
-
-
-def _check_alone(places: "list[Place]", asked: str) -> None:
-    if len(places) > 1:
-        listed = ", ".join(place.log_id for place in places[:_LISTED]) + (", …" if len(places) > _LISTED else "")
-        raise UsageError(f"Job {asked} has {len(places):,} logs, and one file holds one: name one of {listed}.")

@@ -31,6 +31,9 @@ def command(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A parameter of that archetype: a number, of bytes also 4MiB."),
     ] = None,
+    incidents: Annotated[
+        bool, typer.Option("--incidents/--no-incidents", help="Whether links degrade, OSTs run hot, and programs change.")
+    ] = True,
     cluster: Cluster = DEFAULT_CLUSTER,
     workers: Workers = None,
 ) -> None:
@@ -47,7 +50,7 @@ def command(
     check_cluster(cluster)
     parameters = dict(map(_parameter, assignments or ()))
     ratios = dxt_ratio, heatmap_ratio
-    settings = Settings(out, logs, seed, days, cluster, start.date(), *ratios, workers, archetype, parameters)
+    settings = Settings(out, logs, seed, days, cluster, start.date(), *ratios, workers, archetype, parameters, incidents)
     with progress_shown():
         summary = simulate(settings, progress.report)
     rate = summary.logs / max(summary.seconds, 1e-9)

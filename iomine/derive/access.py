@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.order import Order, Ordered
 from iomine.derive.trace import Flags, Integers, Trace, group_starts
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ
 
 _LONGEST_LINE: Final = 1 << 62
@@ -16,7 +16,7 @@ _MOST_LENGTHS: Final = 1024
 _KEPT_DIGITS: Final = 5
 
 
-def file_access(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
+def file_access(traces: Sequence[Ordered]) -> dict[str, Column]:
     """Rows of the table `file_access`; no columns where there are no rows.
 
     A rank's requests are taken in order of their start, those of equal start as they were traced. The first visit to
@@ -27,7 +27,7 @@ def file_access(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
     return stacked([_file_access(trace) for trace in traces])
 
 
-def _file_access(ordered: Ordered) -> dict[str, pa.Array]:
+def _file_access(ordered: Ordered) -> dict[str, Column]:
     trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
     row_of_run = groups.rows[groups.of_run]
@@ -35,21 +35,21 @@ def _file_access(ordered: Ordered) -> dict[str, pa.Array]:
     is_backward, is_rewind = _goes_back(order)
     touched, is_unknown = _touched_bytes(order, rows, row_count)
 
-    def per_row(flags: Flags) -> pa.Array:
-        return pa.array(np.bincount(rows[flags], minlength=row_count), mask=is_unknown)
+    def per_row(flags: Flags) -> Column:
+        return Column(np.bincount(rows[flags], minlength=row_count), mask=is_unknown)
 
     return {
         "layer": labels(np.zeros(row_count, np.int64), [trace.layer]),
-        "file_id": pa.array(groups.file_ids),
+        "file_id": Column(groups.file_ids),
         "op": labels(groups.ops, OPS),
         "request_count": counts(np.bincount(row_of_run, trace.counts)),
         "moved_bytes": counts(np.bincount(row_of_run, trace.bytes)),
-        "touched_bytes": pa.array(touched, mask=is_unknown),
+        "touched_bytes": Column(touched, mask=is_unknown),
         "consecutive_count": per_row(order.is_consecutive),
         "backward_count": per_row(is_backward & ~is_rewind),
         "rewind_count": per_row(is_rewind),
-        "rank_count": pa.array(np.bincount(groups.rows)),
-        "request_seconds": pa.array(np.bincount(row_of_run, trace.seconds)),
+        "rank_count": Column(np.bincount(groups.rows)),
+        "request_seconds": Column(np.bincount(row_of_run, trace.seconds)),
     }
 
 
@@ -91,7 +91,7 @@ def _touched_bytes(order: Order, rows: Integers, row_count: int) -> tuple[Intege
     return touched, is_unknown
 
 
-def request_sizes(traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def request_sizes(traces: Sequence[Trace]) -> dict[str, Column]:
     """Rows of the table `request_size`; no columns where there are no rows.
 
     Where a layer and direction has more than 1,024 lengths, each is rounded down to its first five binary digits, so
@@ -101,7 +101,7 @@ def request_sizes(traces: Sequence[Trace]) -> dict[str, pa.Array]:
     return stacked([part for trace in traces for part in _request_sizes(trace)])
 
 
-def _request_sizes(trace: Trace) -> list[dict[str, pa.Array]]:
+def _request_sizes(trace: Trace) -> list[dict[str, Column]]:
     is_read = np.repeat(trace.ops == READ, trace.counts)
     parts = []
     for op, lengths in zip(OPS, (trace.lengths[is_read], trace.lengths[~is_read]), strict=True):
@@ -114,8 +114,8 @@ def _request_sizes(trace: Trace) -> list[dict[str, pa.Array]]:
             {
                 "layer": labels(np.zeros(len(distinct), np.int64), [trace.layer]),
                 "op": labels(np.full(len(distinct), OPS.index(op)), OPS),
-                "length_bytes": pa.array(distinct),
-                "request_count": pa.array(requests),
+                "length_bytes": Column(distinct),
+                "request_count": Column(requests),
             }
         )
     return parts

@@ -23,6 +23,7 @@ from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of
 from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
+from iomine.schema.column import Column, as_arrow
 from iomine.schema.ops import OPS, WRITE
 from iomine.units import KIB, MIB
 
@@ -231,7 +232,7 @@ def by_blocks(nprocs: int, count: int) -> Forwarders:
 
 def by_host(nprocs: int, tables: Tables) -> Forwarders | None:
     """A forwarder on each host; None where the host of a rank is not known."""
-    hosts = hosts_of(np.arange(nprocs), tables).indices.fill_null(-1).to_numpy()
+    hosts, _ = hosts_of(np.arange(nprocs), tables)
     if not len(hosts) or hosts.min() < 0:
         return None
     used, of_rank = np.unique(hosts, return_inverse=True)
@@ -482,7 +483,7 @@ def coalescing(
     runs: Mapping[str, Any],
     *,
     ways: Ways = _OF_TABLE,
-) -> dict[str, pa.Array]:
+) -> dict[str, Column]:
     """Rows of the table `coalescing`; no columns where there are no rows.
 
     Files count together that lie on one mount and are touched by one rank each, or by several. A row is left out where a
@@ -502,7 +503,7 @@ def coalescing(
 
 def _of_layer(
     tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any], *, ways: Ways
-) -> dict[str, pa.Array]:
+) -> dict[str, Column]:
     layer, trace = ordered.trace.layer, ordered.trace
     if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
         return {}
@@ -535,6 +536,7 @@ def _of_layer(
     in_time = np.where(requests.ops[firsts] == WRITE, _WRITE_BEHIND, np.where(is_ahead, _READ_AHEAD, _AT_MOST))
     has_layout = np.bincount(groups, ~requests.has_layout) == 0
     at = firsts[rows]
+    is_mounted = np.array([mount is not None for mount in mounts])[mount_of]
     # Each measure of all ways to gather, of which those that change something are taken.
     found = {
         name: np.array([np.zeros(len(firsts), np.int64) if one is None else one for one in column])[numbers, rows]
@@ -544,24 +546,24 @@ def _of_layer(
     saved = (request_count - left_count) * costs[rows]
     return {
         "layer": labels(np.zeros(len(rows), np.int64), [layer]),
-        "mount": pa.array([mounts[mount] for mount in mount_of[at].tolist()], pa.string()),
+        "mount": labels(np.where(is_mounted, mount_of, -1)[at], [mount or "" for mount in mounts]),
         "access": labels(requests.is_shared[at].astype(np.int64), ACCESSES),
         "op": labels(requests.ops[at], OPS),
         "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
-        "forwarder_count": pa.array(np.array([each.total for each in choices])[chosen]),
-        "window_seconds": pa.array(np.array([0 if window == TICK else window for window in ways.windows])[windows], mask=is_tick),
+        "forwarder_count": Column(np.array([each.total for each in choices])[chosen]),
+        "window_seconds": Column(np.array([0 if window == TICK else window for window in ways.windows])[windows], mask=is_tick),
         "merge_mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
-        "file_count": pa.array(np.bincount(groups)[rows]),
-        **{name: pa.array(found[name]) for name in ("request_count", "left_count")},
+        "file_count": Column(np.bincount(groups)[rows]),
+        **{name: Column(found[name]) for name in ("request_count", "left_count")},
         "request_mean_bytes": counts(np.round(found["moved_bytes"] / request_count)),
         "left_mean_bytes": counts(np.round(found["left_bytes"] / left_count)),
-        "stripe_aligned_ratio": pa.array(found["aligned_count"] / request_count),
-        "left_aligned_ratio": pa.array(found["left_aligned_count"] / left_count),
-        **{name: pa.array(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
-        "touched_ratio": pa.array(found["touched_bytes"] / found["moved_bytes"]),
-        "held_bytes": pa.array(found["held_bytes"], mask=is_tick),
-        "request_cost_seconds": pa.array(costs[rows], mask=np.isnan(saved)),
-        "gathering_core_seconds": pa.array(saved, mask=np.isnan(saved)),
+        "stripe_aligned_ratio": Column(found["aligned_count"] / request_count),
+        "left_aligned_ratio": Column(found["left_aligned_count"] / left_count),
+        **{name: Column(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
+        "touched_ratio": Column(found["touched_bytes"] / found["moved_bytes"]),
+        "held_bytes": Column(found["held_bytes"], mask=is_tick),
+        "request_cost_seconds": Column(costs[rows], mask=np.isnan(saved)),
+        "gathering_core_seconds": Column(saved, mask=np.isnan(saved)),
         "cost_reason": labels(reasons[rows], REASONS),
         "stripe_evidence": labels((~has_layout[rows]).astype(np.int64), _STRIPE_EVIDENCE),
     }
@@ -585,6 +587,7 @@ def _ahead(layer: str, requests: Requests, groups: Integers, runs: Mapping[str, 
     """Whether nearly all requests of each group are consecutive or strided, so that a library can read them ahead."""
     if not runs:
         return np.zeros(_total(groups), dtype=bool)
+    runs = {name: as_arrow(runs[name]) for name in ("layer", "file_id", "request_count", "op", "pattern")}
     of_layer = np.flatnonzero(np.asarray(pc.equal(runs["layer"].cast(pa.string()), layer)))
     file_ids, counted = (runs[name].to_numpy(zero_copy_only=False)[of_layer] for name in ("file_id", "request_count"))
     ops, patterns = (runs[name].take(pa.array(of_layer)).cast(pa.string()) for name in ("op", "pattern"))

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import MOST_BYTES, Lustre, Place
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 from iomine.units import MIB
 
@@ -133,17 +133,17 @@ class _Level(NamedTuple):
     together: int
     rows: Rows
 
-    def columns(self, layer: str) -> dict[str, pa.Array]:
+    def columns(self, layer: str) -> dict[str, Column]:
         """What all tables of levels have."""
         count = len(self.rows["group"])
         return {
-            "detail_level": pa.array(np.full(count, self.number)),
-            "tolerance_seconds": pa.array(np.full(count, self.tolerance)),
+            "detail_level": Column(np.full(count, self.number)),
+            "tolerance_seconds": Column(np.full(count, self.tolerance)),
             **_columns(layer, self.rows),
         }
 
 
-def rank_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, pa.Array]:
+def rank_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, Column]:
     """Rows of the table `rank_detail`; no columns where there are no rows.
 
     Level 0 merges requests of one layer, rank and direction whose gap is at most 1/2048 of the run, level 1 those whose
@@ -187,15 +187,15 @@ def _picture_seconds(layers: Sequence[_Requests], run_seconds: float | None) -> 
     return last - min(float(requests.starts.min()) for requests in layers) if run_seconds is None else max(run_seconds, last)
 
 
-def _rank_levels(requests: _Requests, width: float, most_rows: int) -> Iterator[dict[str, pa.Array]]:
+def _rank_levels(requests: _Requests, width: float, most_rows: int) -> Iterator[dict[str, Column]]:
     ranks, index_of_run = np.unique(requests.ranks, return_inverse=True)
     groups = np.repeat((2 * index_of_run + requests.ops).astype(np.int32), requests.counts)
     rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(ranks), width / _PIXELS[_FINE]))
     for level in _levels(rows, len(requests.starts), width, _Limits(most_rows, _RANK_DOUBLINGS, len(ranks))):
         firsts = level.rows["group"].astype(np.int64) // 2 * level.together
         yield {
-            "rank": pa.array(ranks[firsts]),
-            "merged_rank_count": pa.array(np.minimum(level.together, len(ranks) - firsts)),
+            "rank": Column(ranks[firsts]),
+            "merged_rank_count": Column(np.minimum(level.together, len(ranks) - firsts)),
             **level.columns(requests.layer),
         }
 
@@ -222,7 +222,7 @@ def _levels(rows: Rows, request_count: int, width: float, limits: _Limits) -> It
             yield _Level(level, float(tolerances[0]), together, shown)
 
 
-def ost_detail(tables: Tables, traces: Sequence[Trace], lustre: Lustre, run_seconds: float | None) -> dict[str, pa.Array]:
+def ost_detail(tables: Tables, traces: Sequence[Trace], lustre: Lustre, run_seconds: float | None) -> dict[str, Column]:
     """Rows of the table `ost_detail`; no columns where there are no rows.
 
     As `rank_detail`, but of requests of layer `posix` by the OST that holds the first byte, whichever rank made them; and
@@ -241,7 +241,7 @@ def ost_detail(tables: Tables, traces: Sequence[Trace], lustre: Lustre, run_seco
     return stacked([part for requests in layers for part in _ost_levels(requests, lustre, width, _MOST_ROWS // len(layers))])
 
 
-def _ost_levels(requests: _Requests, lustre: Lustre, width: float, most_rows: int) -> Iterator[dict[str, pa.Array]]:
+def _ost_levels(requests: _Requests, lustre: Lustre, width: float, most_rows: int) -> Iterator[dict[str, Column]]:
     places, place_of = _first_places(requests, lustre)
     ops = np.repeat(requests.ops.astype(np.int32), requests.counts)
     is_known = np.array([isinstance(place, int) for place in places])[place_of]
@@ -251,7 +251,7 @@ def _ost_levels(requests: _Requests, lustre: Lustre, width: float, most_rows: in
     rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(places), width / _PIXELS[_FINE]))
     for level in _levels(rows, len(groups), width, _Limits(most_rows, _MOST_DOUBLINGS, 1)):
         yield {
-            "ost_id": pa.array([places[place] for place in (level.rows["group"] // 2).tolist()], pa.int64()),
+            "ost_id": Column(np.array([places[place] for place in (level.rows["group"] // 2).tolist()], np.int64)),
             **level.columns(requests.layer),
         }
 
@@ -268,7 +268,7 @@ def _first_places(requests: _Requests, lustre: Lustre) -> tuple[Sequence[Place],
     return layouts.places, found
 
 
-def offset_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, pa.Array]:
+def offset_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, Column]:
     """Rows of the table `offset_detail`; no columns where there are no rows.
 
     Requests of one layer, file and direction are merged whose gap is at most 1/2048 of what the layer touched of the
@@ -286,7 +286,7 @@ def offset_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | 
     return stacked([_offset_rows(requests, _MOST_ROWS // len(layers)) for requests in layers])
 
 
-def _offset_rows(requests: _Requests, most_rows: int) -> dict[str, pa.Array]:
+def _offset_rows(requests: _Requests, most_rows: int) -> dict[str, Column]:
     file_ids, index_of_run = np.unique(requests.file_ids, return_inverse=True)
     groups = np.repeat((2 * index_of_run + requests.ops).astype(np.int32), requests.counts)
     tolerances = _offset_tolerances(requests, index_of_run, len(file_ids))
@@ -297,8 +297,8 @@ def _offset_rows(requests: _Requests, most_rows: int) -> dict[str, pa.Array]:
     rows = {name: column[is_worth_it] for name, column in rows.items()}
     rows, doublings = _blurred(rows, _OFFSET, tolerances, most_rows, _MOST_DOUBLINGS)
     return {
-        "file_id": pa.array(file_ids[rows["group"] // 2]),
-        "tolerance_bytes": pa.array(tolerances[rows["group"]] << doublings),
+        "file_id": Column(file_ids[rows["group"] // 2]),
+        "tolerance_bytes": Column(tolerances[rows["group"]] << doublings),
         **_columns(requests.layer, rows),
     }
 
@@ -419,12 +419,12 @@ def _together(rows: Rows, tolerances: Floats, limits: _Limits) -> tuple[Rows, in
     return rows, together
 
 
-def _columns(layer: str, rows: Rows) -> dict[str, pa.Array]:
+def _columns(layer: str, rows: Rows) -> dict[str, Column]:
     """What all tables of detail have; rows of `moved_bytes` that 64 bits do not hold are NULL."""
     count = len(rows["group"])
     return {
         "layer": labels(np.zeros(count, np.int64), [layer]),
         "op": labels(rows["group"].astype(np.int64) % 2, OPS),
-        **{name: pa.array(column) for name, column in rows.items() if name not in {"group", "moved_bytes"}},
+        **{name: Column(column) for name, column in rows.items() if name not in {"group", "moved_bytes"}},
         "moved_bytes": counts(rows["moved_bytes"]),
     }

@@ -1,14 +1,15 @@
 """Rows of what the patterns of a log's rings are called, and with what their stripes coincide."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive.columns import labels
+from iomine.derive.columns import finite, labels
 from iomine.derive.link_names import FEWEST_NODES, PATTERNS, STRIPED, UNKNOWN, Names, as_alike, named
 from iomine.derive.trace import Flags, Floats, Integers, grouped
+from iomine.schema.column import Column
 
 _KEYS: Final = ("ring", "node_level", "op", "metric", "stretch")
 _LEVELS: Final = ("rank", "host", "carrier", "ost")
@@ -21,7 +22,7 @@ _LACKS: Final = (
 )
 
 
-def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) -> dict[str, Any]:
+def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[str, Any]:
     """Rows of the table `link_pattern`; no columns where there are no rows.
 
     Args:
@@ -50,16 +51,16 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
     return {
         **{name: labels(codes[rows], texts) for name, (codes, texts) in keys.items()},
         "traffic_pattern": labels(found.patterns, PATTERNS),
-        "link_node_count": pa.array(found.node_counts),
+        "link_node_count": Column(found.node_counts),
         "middle_log10": _numbers(found.medians),
         "scale_log10": _numbers(found.scales),
         "spread_decades": _numbers(found.spreads),
-        "outlying_count": pa.array(found.outlying_counts),
+        "outlying_count": Column(found.outlying_counts),
         "outlying_nodes": outlying,
         "outlying_ratio": _numbers(np.where(has_outlying, ratios, np.nan)),
         "explained_ratio": _numbers(np.maximum(found.explained, 0)),
-        "band_count": pa.array(found.band_counts, mask=found.band_counts == 0),
-        "period_node_count": pa.array(found.periods, mask=found.periods == 0),
+        "band_count": Column(found.band_counts, mask=found.band_counts == 0),
+        "period_node_count": Column(found.periods, mask=found.periods == 0),
         "coincides_with": labels(
             _coinciding(nodes, edges, at=at, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
         ),
@@ -67,14 +68,16 @@ def link_patterns(nodes: Mapping[str, pa.Array], edges: Mapping[str, pa.Array]) 
     }
 
 
-def _coded(column: pa.Array) -> tuple[Integers, list[str]]:
+def _coded(column: Column | pa.Array) -> tuple[Integers, Sequence[str]]:
+    if isinstance(column, Column):
+        return column.codes()
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     codes = coded.indices.fill_null(-1) if coded.null_count else coded.indices
     return codes.to_numpy(zero_copy_only=False).astype(np.int64), coded.dictionary.to_pylist()
 
 
-def _numbers(values: Floats) -> pa.Array:
-    return pa.array(values, mask=~np.isfinite(values))
+def _numbers(values: Floats) -> Column:
+    return finite(values)
 
 
 def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: int, found: Names) -> list[int]:
@@ -85,11 +88,11 @@ def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: in
 
 
 def _coinciding(
-    nodes: Mapping[str, pa.Array],
-    edges: Mapping[str, pa.Array],
+    nodes: Mapping[str, Any],
+    edges: Mapping[str, Any],
     *,
     at: Integers,
-    keys: Mapping[str, tuple[Integers, list[str]]],
+    keys: Mapping[str, tuple[Integers, Sequence[str]]],
     rows: Integers,
     group_of: Integers,
     medians: Floats,
@@ -100,7 +103,7 @@ def _coinciding(
     striped = np.flatnonzero(found.patterns == STRIPED)
     if not len(striped):
         return coinciding
-    arcs = nodes["arc"].fill_null(-1).to_numpy(zero_copy_only=False)[at]
+    arcs = np.nan_to_num(nodes["arc"].to_numpy(zero_copy_only=False), nan=-1).astype(np.int64)[at]
     hosts = _coded(nodes["host"])[0][at]
     level_codes, levels = keys["node_level"]
     has_osts = "ost" in levels and (level_codes == levels.index("ost")).any()
@@ -125,7 +128,7 @@ def _coinciding(
     return coinciding
 
 
-def _main_ends(edges: Mapping[str, pa.Array], ring: str, op: str, begins: Integers) -> Integers:
+def _main_ends(edges: Mapping[str, Any], ring: str, op: str, begins: Integers) -> Integers:
     """The arc to which most bytes went of the arc at which each begins, -1 where there is none."""
     if not edges or not len(begins):
         return np.full(len(begins), -1)
@@ -142,7 +145,7 @@ def _main_ends(edges: Mapping[str, pa.Array], ring: str, op: str, begins: Intege
     return np.where(begins >= 0, main[begins], -1)
 
 
-def _is(column: pa.Array, text: str) -> Flags:
+def _is(column: Column | pa.Array, text: str) -> Flags:
     codes, texts = _coded(column)
     is_text: Flags = codes == (texts.index(text) if text in texts else len(texts))
     return is_text

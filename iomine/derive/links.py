@@ -10,14 +10,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
-import pyarrow as pa
 
 from iomine.derive.columns import stacked
 from iomine.derive.radial.cube import RINGS, Span, compressed, detail_rows
 from iomine.derive.radial.moves import HOST, Links, Moves, Nodes
 from iomine.derive.radial.nodes import node_rows
 from iomine.derive.trace import Floats, Tables
-from iomine.schema import field
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 from iomine.units import counted
 
@@ -31,7 +30,7 @@ NO_HOSTS: Final = "The log names no hosts."
 NO_LAYOUTS: Final = "The log has no Lustre layouts, so the inner ring ends at mounts."
 
 
-def link_detail(links: Links | None) -> dict[str, pa.Array]:
+def link_detail(links: Links | None) -> dict[str, Column]:
     """Rows of the table `link_detail`; no columns where there are no rows.
 
     Args:
@@ -40,7 +39,7 @@ def link_detail(links: Links | None) -> dict[str, pa.Array]:
     return stacked(detail_rows(links)) if links else {}
 
 
-def link_node(links: Links | None, tables: Tables) -> dict[str, pa.Array]:
+def link_node(links: Links | None, tables: Tables) -> dict[str, Column]:
     """Rows of the table `link_node`; no columns where there are no rows.
 
     Args:
@@ -50,14 +49,14 @@ def link_node(links: Links | None, tables: Tables) -> dict[str, pa.Array]:
     return node_rows(links, tables) if links else {}
 
 
-def link_ring(links: Links | None) -> dict[str, pa.Array]:
+def link_ring(links: Links | None) -> dict[str, list[Any]]:
     """Rows of the table `link_ring`: both rings in each direction in which anything was traced.
 
     Args:
         links: requests with both of their ends, None where nothing was traced.
     """
     rows = list(_rings(links)) if links else []
-    return {name: pa.array([row[name] for row in rows], field(name).type) for name in rows[0]} if rows else {}
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def _rings(links: Links) -> Iterator[dict[str, Any]]:

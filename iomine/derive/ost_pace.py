@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from iomine.derive.columns import TOO_MANY, counts, labels
+from iomine.derive.columns import TOO_MANY, counts, finite, labels
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre
 from iomine.derive.osts import batches
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 _SHARED: Final = -1
@@ -166,7 +166,7 @@ def _summed(osts: Integers, runs: Integers, amounts: Floats) -> tuple[Integers, 
     return cells % width, cells // width + runs[0], np.stack([np.bincount(keys, of_kind)[cells] for of_kind in amounts])
 
 
-def ost_pace(streams: Streams, nprocs: int) -> dict[str, pa.Array]:
+def ost_pace(streams: Streams, nprocs: int) -> dict[str, Column]:
     """Rows of the table `ost_pace`; no columns where there are no rows.
 
     Args:
@@ -185,15 +185,15 @@ def ost_pace(streams: Streams, nprocs: int) -> dict[str, pa.Array]:
     is_comparable = (is_shared | (rank_counts > 1) | has_roaming_rank) & ((file_counts > 1) | has_roaming_file)
     return {
         "layer": labels(np.zeros(len(rows), np.int64), [LAYER]),
-        "ost_id": pa.array(streams.osts[rows]),
+        "ost_id": Column(streams.osts[rows]),
         "op": labels(streams.ops[rows], OPS),
-        "evidence": pa.array(_EVIDENCE).take(pa.array(streams.evidence[rows])),
+        "evidence": labels(streams.evidence[rows], _EVIDENCE),
         "request_count": counts(totals[1]),
         "moved_bytes": counts(totals[0]),
-        "request_seconds": pa.array(totals[2], mask=~np.isfinite(totals[2])),
-        "rank_count": pa.array(np.where(is_shared, nprocs, rank_counts)),
-        "file_count": pa.array(file_counts),
-        "is_comparable": pa.array(is_comparable),
+        "request_seconds": finite(totals[2]),
+        "rank_count": Column(np.where(is_shared, nprocs, rank_counts)),
+        "file_count": Column(file_counts),
+        "is_comparable": Column(is_comparable),
         "typical_seconds_per_byte": _lower_medians(
             group_of, np.divide(seconds, moved, where=moved > 0, out=np.full_like(moved, np.nan))
         ),
@@ -209,17 +209,17 @@ def _distinct(streams: Streams, group_of: Integers, members: Integers) -> tuple[
     return np.bincount(group_of[rows]), np.bincount(group_of[rows], is_roaming) > 0
 
 
-def _lower_medians(group_of: Integers, values: Floats) -> pa.Array:
+def _lower_medians(group_of: Integers, values: Floats) -> Column:
     """The median of each group, the lower one of two, NaN left out: most of a group are no less."""
     order = np.lexsort((values, group_of))
     sizes = np.bincount(group_of)
     known = np.bincount(group_of, ~np.isnan(values)).astype(np.int64)
     # NaN comes last.
     at = np.cumsum(sizes) - sizes + np.maximum(known - 1, 0) // 2
-    return pa.array(values[order][at], mask=known == 0)
+    return Column(values[order][at], mask=known == 0)
 
 
-def rank_ost(streams: Streams) -> dict[str, pa.Array]:
+def rank_ost(streams: Streams) -> dict[str, Column]:
     """Rows of the table `rank_ost`: ranks that spent most of their time on one OST; no columns where there are no rows.
 
     Args:
@@ -237,7 +237,7 @@ def rank_ost(streams: Streams) -> dict[str, pa.Array]:
         return {}
     return {
         "layer": labels(np.zeros(is_most.sum(), np.int64), [LAYER]),
-        "rank": pa.array(ranks[rows][is_most]),
-        "ost_id": pa.array(osts[rows][is_most]),
-        "request_seconds": pa.array(seconds[is_most]),
+        "rank": Column(ranks[rows][is_most]),
+        "ost_id": Column(osts[rows][is_most]),
+        "request_seconds": Column(seconds[is_most]),
     }

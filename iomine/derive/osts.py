@@ -5,11 +5,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from iomine.derive.columns import TOO_MANY, counts, labels, stacked
+from iomine.derive.columns import TOO_MANY, counts, finite, label, labels, stacked
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre, Parts
 from iomine.derive.trace import Floats, Integers, Tables, Trace
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 # Ranges that are taken apart at once, and parts that may come of them: few enough to stay in the processor's caches.
@@ -50,7 +50,7 @@ class _Sums(NamedTuple):
                 np.add.at(sums, keys, amounts)
 
 
-def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str, pa.Array]:
+def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str, Column]:
     """Rows of the table `ost_io`; no columns where there are no rows.
 
     Each traced byte is counted once: on its OST, or under the reason why that is not known. A request counts once on
@@ -161,7 +161,7 @@ def _add_records(untraced: Floats, furthest: Integers, layouts: Layouts, sums: _
         )
 
 
-def _rows(layouts: Layouts, sums: _Sums, evidence: str) -> dict[str, pa.Array]:
+def _rows(layouts: Layouts, sums: _Sums, evidence: str) -> dict[str, Column]:
     """Rows of one kind of evidence."""
     keys = np.flatnonzero(np.any([column != 0 for column in sums], axis=0))
     slots, ops = np.divmod(keys, len(OPS))
@@ -172,15 +172,16 @@ def _rows(layouts: Layouts, sums: _Sums, evidence: str) -> dict[str, pa.Array]:
     # Each file once, however many slots it has on a place.
     touched = np.unique(layouts.files[slots] * len(groups) + group_of) % max(len(groups), 1)
     is_held = (totals.rough < TOO_MANY) & (totals.moved >= 0)
-    places = [layouts.places[place] for place in groups // len(OPS)]
+    places = [layouts.places[place] for place in (groups // len(OPS)).tolist()]
+    is_known = np.array([isinstance(place, int) for place in places], bool)
     return {
         "layer": labels(np.zeros(len(groups), np.int64), [LAYER]),
-        "ost_id": pa.array([place if isinstance(place, int) else None for place in places], pa.int64()),
+        "ost_id": Column(np.array([place if isinstance(place, int) else 0 for place in places], np.int64), ~is_known),
         "op": labels(groups % len(OPS), OPS),
-        "evidence": pa.repeat(evidence, len(groups)),
-        "reason": pa.array([place if isinstance(place, str) else None for place in places], pa.string()),
+        "evidence": label(evidence, len(groups)),
+        "reason": labels(np.where(is_known, -1, groups // len(OPS)), [str(place) for place in layouts.places]),
         "request_count": counts(totals.requests),
-        "moved_bytes": pa.array(np.where(is_held, totals.moved, 0).astype(np.int64), mask=~is_held),
-        "request_seconds": pa.array(totals.seconds, mask=~np.isfinite(totals.seconds)),
-        "file_count": pa.array(np.bincount(touched, minlength=len(groups))),
+        "moved_bytes": Column(np.where(is_held, totals.moved, 0).astype(np.int64), mask=~is_held),
+        "request_seconds": finite(totals.seconds),
+        "file_count": Column(np.bincount(touched, minlength=len(groups))),
     }

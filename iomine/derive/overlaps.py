@@ -16,6 +16,7 @@ from iomine.derive.layouts import serves
 from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
 from iomine.derive.trace import Flags, Floats, Integers, Tables, group_starts, grouped
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 _LONGEST_LINE: Final = 1 << 62
@@ -168,7 +169,7 @@ class _Measures(NamedTuple):
     shared_stripes: Floats
 
 
-def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, pa.Array]:
+def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, Column]:
     """Rows of the table `file_overlap`; no columns where there are no rows.
 
     A request through MPI-IO is taken for one piece of its file, though a file view can leave holes in it. What needs
@@ -183,10 +184,10 @@ def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, pa.Arra
     return stacked([_file_overlap(tables, layouts, trace) for trace in traces])
 
 
-def _file_overlap(tables: Tables, layouts: StripeLayouts | None, ordered: Ordered) -> dict[str, pa.Array]:
+def _file_overlap(tables: Tables, layouts: StripeLayouts | None, ordered: Ordered) -> dict[str, Column]:
     trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
-    found = _measures(groups, order, hosts_of(groups.ranks, tables).indices.fill_null(-1).to_numpy(), layouts)
+    found = _measures(groups, order, hosts_of(groups.ranks, tables)[0], layouts)
     moved = np.bincount(groups.rows[groups.of_run], trace.bytes)
     is_unknown = np.bincount(groups.rows, order.unknown(len(groups.ranks)), row_count) > 0
     columns = {
@@ -201,7 +202,7 @@ def _file_overlap(tables: Tables, layouts: StripeLayouts | None, ordered: Ordere
     }
     return {
         "layer": labels(np.zeros(row_count, np.int64), [trace.layer]),
-        "file_id": pa.array(groups.file_ids),
+        "file_id": Column(groups.file_ids),
         "op": labels(groups.ops, OPS),
         "moved_bytes": counts(moved),
         **{name: counts(np.where(is_unknown, np.nan, column)) for name, column in columns.items()},

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
 from iomine.derive.order import Order, Ordered
 from iomine.derive.trace import Flags, Floats, Integers, Trace
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 _PATTERNS: Final = ("single", "consecutive", "sequential", "strided", "repeated", "mixed", "random")
@@ -81,7 +81,7 @@ class _Runs(NamedTuple):
     ends: Floats
 
 
-def access_runs(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
+def access_runs(traces: Sequence[Ordered]) -> dict[str, Column]:
     """Rows of the table `access_run`; no columns where there are no rows.
 
     Requests of a rank on a file in one direction are taken in order of their start, those without a length among them,
@@ -103,7 +103,7 @@ def access_runs(traces: Sequence[Ordered]) -> dict[str, pa.Array]:
     return stacked([_access_runs(trace) for trace in traces])
 
 
-def _access_runs(ordered: Ordered) -> dict[str, pa.Array]:
+def _access_runs(ordered: Ordered) -> dict[str, Column]:
     trace, groups, order = ordered.trace, ordered.groups, ordered.order
     is_unknown = order.unknown(len(groups.ranks))
     runs = _capped(_runs(trace, order, is_unknown))
@@ -111,23 +111,23 @@ def _access_runs(ordered: Ordered) -> dict[str, pa.Array]:
     of_unknown = is_unknown[runs.groups]
     return {
         "layer": labels(np.zeros(len(rows), np.int64), [trace.layer]),
-        "file_id": pa.array(groups.file_ids[rows]),
-        "rank": pa.array(groups.ranks[runs.groups]),
+        "file_id": Column(groups.file_ids[rows]),
+        "rank": Column(groups.ranks[runs.groups]),
         "op": labels(groups.ops[rows], OPS),
         "pattern": labels(np.where(of_unknown, -1, runs.patterns), _PATTERNS),
-        "offset_bytes": pa.array(runs.begins, mask=of_unknown),
-        "length_bytes": pa.array(runs.longest, mask=runs.shortest < runs.longest),
-        "stride_bytes": pa.array(runs.strides, mask=of_unknown | ((runs.patterns != _STRIDED) & (runs.patterns != _REPEATED))),
-        "request_count": pa.array(runs.requests),
-        "consecutive_count": pa.array(runs.consecutive, mask=of_unknown),
+        "offset_bytes": Column(runs.begins, mask=of_unknown),
+        "length_bytes": Column(runs.longest, mask=runs.shortest < runs.longest),
+        "stride_bytes": Column(runs.strides, mask=of_unknown | ((runs.patterns != _STRIDED) & (runs.patterns != _REPEATED))),
+        "request_count": Column(runs.requests),
+        "consecutive_count": Column(runs.consecutive, mask=of_unknown),
         "moved_bytes": counts(runs.moved),
         "start_seconds": _times(runs.starts),
         "end_seconds": _times(runs.ends),
     }
 
 
-def _times(values: Floats) -> pa.Array:
-    return pa.array(np.where(np.abs(values) < TOO_MANY, values, np.nan), from_pandas=True)
+def _times(values: Floats) -> Column:
+    return Column(values, ~(np.abs(values) < TOO_MANY))
 
 
 def _runs(trace: Trace, order: Order, is_unknown: Flags) -> _Runs:

@@ -6,10 +6,9 @@ needs no phases. `docs/decisions/periods.md` argues which of them is reported.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from iomine.derive.columns import labels
 from iomine.derive.spectrum import Rhythm, rhythm
@@ -74,7 +73,7 @@ class _Moved(NamedTuple):
     bin_seconds: float
 
 
-def periods(phases: Mapping[str, pa.Array], tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) -> dict[str, Any]:
     """Rows of the table `period`: layers and directions that show one or have three phases; no columns where there are no rows.
 
     By starts, the period is the median distance from start to start; confidence is 1 less the median deviation of the
@@ -104,17 +103,17 @@ def periods(phases: Mapping[str, pa.Array], tables: Tables, traces: Sequence[Tra
     return _columns(rows) if rows else {}
 
 
-def _columns(rows: Sequence[_Row]) -> dict[str, pa.Array]:
+def _columns(rows: Sequence[_Row]) -> dict[str, Any]:
     layers, ops, evidence, counts, methods, *numbers = zip(*rows, strict=True)
     names = list(dict.fromkeys(layers))
     columns = ("period_seconds", "period_confidence_ratio", "spectrum_period_seconds", "spectrum_confidence_ratio")
     return {
         "layer": labels(np.array([names.index(layer) for layer in layers]), names),
         "op": labels(np.array([OPS.index(op) for op in ops]), OPS),
-        "evidence": pa.array(evidence),
-        "io_phase_count": pa.array(counts),
-        "period_method": pa.array(methods),
-        **{name: pa.array(column, pa.float64()) for name, column in zip(columns, numbers, strict=True)},
+        "evidence": list(evidence),
+        "io_phase_count": list(counts),
+        "period_method": list(methods),
+        **{name: list(column) for name, column in zip(columns, numbers, strict=True)},
     }
 
 
@@ -137,7 +136,7 @@ def _is_by_spectrum(series: _Series, starts: _Period | None, spectrum: _Period, 
     return found.confidence >= _SURE and series.evidence == "heatmap" and abs(spectrum.seconds - starts.seconds) <= width
 
 
-def _series(phases: Mapping[str, pa.Array]) -> Iterator[_Series]:
+def _series(phases: Mapping[str, Any]) -> Iterator[_Series]:
     if not phases:
         return
     layers = np.array(phases["layer"].to_pylist())

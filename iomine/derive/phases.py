@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from iomine.derive.columns import counts, labels, stacked
+from iomine.derive.columns import counts, known, label, labels, stacked
 from iomine.derive.gaps import parted
 from iomine.derive.opening import with_opens
 from iomine.derive.special import moves_data_through_stdio
 from iomine.derive.stretches import Stretches, chains, heatmap_stretches, joined, pieces, sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ, WRITE
 
 # Shorter gaps are a computer doing something else for a moment.
@@ -68,7 +68,7 @@ class _Busy(NamedTuple):
 Layers = Mapping[str, Layer]
 
 
-def phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array]:
+def phases(layers: Layers, run_seconds: float | None) -> dict[str, Column]:
     """Rows of the table `phase`: phases of each layer and of the whole log; no columns where there are no rows.
 
     Bytes and requests of the whole log are those of the lowest layer.
@@ -80,7 +80,7 @@ def phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array]:
     return stacked([_rows(layer, name, run_seconds) for name, layer in layers.items()])
 
 
-def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, pa.Array]:
+def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, Column]:
     """Rows of the table `file_phase`: what a layer's phases did to each traced file; no columns where there are no rows.
 
     Args:
@@ -108,7 +108,9 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
         if layer is not None:
             found[name] = layer
     if not _is_whole(tables, traces):
-        whole = _binned(tables, _LOWEST)
+        # Where nothing moves through stdio, the log is what POSIX is.
+        is_posix = "posix" not in traced and not moves_data_through_stdio(tables)
+        whole = found.get("posix") if is_posix else _binned(tables, _LOWEST)
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
@@ -267,7 +269,7 @@ def are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
     return is_little[group_of]
 
 
-def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, pa.Array]:
+def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, Column]:
     stretches, phase_of = layer.stretches, layer.phase_of
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
     total = len(firsts)
@@ -279,24 +281,24 @@ def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool =
 
     starts, ends = _extents(stretches, row_of)
     run = run_seconds if run_seconds is not None and run_seconds > 0 else np.nan
-    of_layer = pa.array(layer.bursts_per_rank[stretches.ops[firsts]])
-    more = {"file_id": pa.array(stretches.file_ids[firsts])} if by_file else {"bursts_per_rank": of_layer}
+    of_layer = Column(layer.bursts_per_rank[stretches.ops[firsts]])
+    more = {"file_id": Column(stretches.file_ids[firsts])} if by_file else {"bursts_per_rank": of_layer}
     has_files = layer.evidence == "trace"
     columns = {
         "layer": labels(np.zeros(total, np.int64), [name]),
-        "evidence": pa.repeat(layer.evidence, total),
-        "phase": pa.array(phase_of[firsts] + 1),
+        "evidence": label(layer.evidence, total),
+        "phase": Column(phase_of[firsts] + 1),
         "op": labels(stretches.ops[firsts], OPS),
-        "start_seconds": pa.array(starts),
-        "end_seconds": pa.array(ends),
-        "run_ratio": pa.array((ends - starts) / run, from_pandas=True),
+        "start_seconds": Column(starts),
+        "end_seconds": Column(ends),
+        "run_ratio": known((ends - starts) / run),
         "read_count": counts(summed(stretches.request_counts, READ)),
         "write_count": counts(summed(stretches.request_counts, WRITE)),
         "request_count": counts(summed(stretches.request_counts)),
         "read_bytes": counts(summed(stretches.moved_bytes, READ)),
         "write_bytes": counts(summed(stretches.moved_bytes, WRITE)),
         "sieve_read_bytes": counts(summed(stretches.sieve_bytes)),
-        "file_count": pa.array(_distinct(row_of, stretches.file_ids, total), mask=np.full(total, not has_files)),
+        "file_count": Column(_distinct(row_of, stretches.file_ids, total), mask=np.full(total, not has_files)),
     }
     return more | columns | _ranks(stretches, row_of, total)
 
@@ -306,13 +308,14 @@ def _distinct(phase_of: Integers, keys: Integers, total: int) -> Integers:
     return np.bincount(phase_of[firsts], minlength=total)
 
 
-def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, pa.Array]:
+def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, Column]:
     """Which ranks took part in each row, and which were out of line: slower for a request and for a byte than others."""
     moving = np.flatnonzero(stretches.moved_bytes > 0)
     if not len(moving):
-        nobody = {name: pa.nulls(total, pa.int64()) for name in ("fastest_rank", "slowest_rank", "straggler_count")}
-        no_time = {name: pa.nulls(total, pa.float64()) for name in ("fastest_rank_seconds", "slowest_rank_seconds")}
-        return {"rank_count": pa.array(np.zeros(total, np.int64)), **nobody, **no_time}
+        none = np.ones(total, bool)
+        nobody = dict.fromkeys(("fastest_rank", "slowest_rank", "straggler_count"), Column(np.zeros(total, np.int64), none))
+        no_time = dict.fromkeys(("fastest_rank_seconds", "slowest_rank_seconds"), Column(np.zeros(total), none))
+        return {"rank_count": Column(np.zeros(total, np.int64)), **nobody, **no_time}
     pairs, pair_of = grouped(row_of[moving], stretches.ranks[moving])
     rows, ranks = row_of[moving][pairs], stretches.ranks[moving][pairs]
     seconds, moved, requests = (
@@ -336,10 +339,10 @@ def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, pa.A
     is_timed = np.zeros(total, bool)
     is_timed[filled] = ~np.isnan(seconds[slowest])
 
-    def spread(values: Integers | Floats, is_known: Flags) -> pa.Array:
+    def spread(values: Integers | Floats, is_known: Flags) -> Column:
         full = np.zeros(total, values.dtype)
         full[filled] = values
-        return pa.array(full, mask=~is_known)
+        return Column(full, mask=~is_known)
 
     return {
         "rank_count": spread(sizes, np.ones(total, bool)),

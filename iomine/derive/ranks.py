@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, labels
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts
+from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, known, labels
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, label_codes
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 _MEASURES: Final = (
@@ -114,7 +114,7 @@ class _Rows(NamedTuple):
     evidence: int
 
 
-def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integers = _NONE.file_ids) -> dict[str, pa.Array]:
+def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integers = _NONE.file_ids) -> dict[str, Column]:
     """Rows of the table `rank_io`; no columns where there are no rows.
 
     A record that all ranks share is parted by the trace of its file, if that holds as many requests and bytes as the
@@ -256,7 +256,7 @@ def _heat_of_part(layer: str, part: Mapping[str, Any]) -> _Amounts:
         values[:, measure] = np.diff(ends[part[name].offsets.to_numpy()])
     is_wanted = np.array([*(name == layer for name in part["layer"].dictionary.to_pylist()), False])
     # Layers that nobody knows are NULL.
-    codes = part["layer"].indices.fill_null(len(is_wanted) - 1).to_numpy()
+    codes = label_codes(part["layer"])
     return _Amounts(np.zeros_like(ranks), ranks, _known(values)).where(is_wanted[codes])
 
 
@@ -286,7 +286,7 @@ def _rows(shares: Sequence[_Share], left_out: float) -> _Rows:
     return _Rows(ranks, values, max(share.evidence for share in shares))
 
 
-def _columns(rows: Mapping[str, _Rows], tables: Tables) -> dict[str, pa.Array]:
+def _columns(rows: Mapping[str, _Rows], tables: Tables) -> dict[str, Column]:
     if not rows:
         return {}
     ranks = np.concatenate([part.ranks for part in rows.values()])
@@ -295,18 +295,18 @@ def _columns(rows: Mapping[str, _Rows], tables: Tables) -> dict[str, pa.Array]:
     evidence = np.array([part.evidence for part in rows.values()])[layers]
     return {
         "layer": labels(layers, list(rows)),
-        "rank": pa.array(ranks),
-        "host": hosts_of(ranks, tables),
-        "evidence": pa.array(_EVIDENCE).take(pa.array(evidence)),
+        "rank": Column(ranks),
+        "host": labels(*hosts_of(ranks, tables)),
+        "evidence": labels(evidence, _EVIDENCE),
         **{
-            name: pa.array(column, from_pandas=True) if name.endswith("_seconds") else counts(column)
+            name: known(column) if name.endswith("_seconds") else counts(column)
             for name, column in zip(_MEASURES, np.ascontiguousarray(values), strict=True)
         },
     }
 
 
-def hosts_of(ranks: Integers, tables: Tables) -> pa.Array:
-    """Host of each rank, where trace or MPI profile name it."""
+def hosts_of(ranks: Integers, tables: Tables) -> tuple[Integers, list[str]]:
+    """The number of each rank's host, negative where neither trace nor MPI profile name it, and the names of hosts."""
     code_of: dict[str, int] = {}
     named, codes = [np.array([_SHARED])], [np.array([-1])]
     for part in (*tables.get("dxt_file", ()), *tables.get("apmpi_rank", ())):
@@ -315,4 +315,4 @@ def hosts_of(ranks: Integers, tables: Tables) -> pa.Array:
         codes.append(np.array(code_at, np.int64)[part["host"].indices.to_numpy()])
     distinct, firsts = np.unique(np.concatenate(named), return_index=True)
     at = np.minimum(np.searchsorted(distinct, ranks), len(distinct) - 1)
-    return labels(np.where(distinct[at] == ranks, np.concatenate(codes)[firsts][at], -1), list(code_of))
+    return np.where(distinct[at] == ranks, np.concatenate(codes)[firsts][at], -1), list(code_of)

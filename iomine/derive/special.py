@@ -10,7 +10,7 @@ depends on whether the name contains a word for pipe or socket.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import labels
-from iomine.derive.trace import Flags, Integers, Tables, Trace
+from iomine.derive.trace import Flags, Integers, Once, Tables, Trace
+from iomine.schema.column import Column
 
 STREAMS: Final = frozenset(("<STDIN>", "<STDOUT>", "<STDERR>"))
 _KINDS: Final = ("stream", "device", "kernel", "pipe", "socket")
@@ -42,7 +43,7 @@ _COPY_SECONDS: Final = 1e-4
 _UNSEEN: Final = ("seek_count", "fsync_count", "fdsync_count", "mmap_count")
 
 
-def special_files(tables: Tables) -> dict[str, pa.Array]:
+def special_files(tables: Tables) -> dict[str, Column]:
     """Rows of the table `special_file`; no columns where there are no rows.
 
     Args:
@@ -60,11 +61,10 @@ def special_files(tables: Tables) -> dict[str, pa.Array]:
     found = named | waited
     if not found:
         return {}
-    evidence = ["name"] * len(named) + ["times"] * len(waited)
     return {
-        "file_id": pa.array(list(found), pa.int64()),
+        "file_id": Column(np.array(list(found), np.int64)),
         "special_kind": labels(np.array([_KINDS.index(kind) for kind in found.values()]), _KINDS),
-        "evidence": pa.array(evidence),
+        "evidence": labels(np.repeat([0, 1], [len(named), len(waited)]), ("name", "times")),
     }
 
 
@@ -99,7 +99,7 @@ def _waited_for(tables: Tables, hinted: Mapping[int, str]) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def special_ids(special: Mapping[str, pa.Array]) -> Integers:
+def special_ids(special: Mapping[str, Any]) -> Integers:
     """Record ids of special files, in order.
 
     Args:
@@ -113,21 +113,10 @@ def ids_of(tables: Tables, table: str) -> Integers:
     return np.concatenate([np.empty(0, np.int64), *(part["file_id"].to_numpy() for part in tables.get(table, ()))])
 
 
-class _Kept(Mapping[str, Any]):
-    """Some of the rows of a part of a table, a column at a time."""
-
-    def __init__(self, part: Mapping[str, Any], rows: Flags) -> None:
-        self._part = part
-        self._rows = pa.array(rows)
-
-    def __getitem__(self, name: str) -> pa.Array:
-        return self._part[name].filter(self._rows)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._part)
-
-    def __len__(self) -> int:
-        return len(self._part)
+def _kept(part: Mapping[str, Any], rows: Flags) -> Once:
+    """Some of the rows of a part of a table."""
+    wanted = pa.array(rows)
+    return Once(part, lambda name: part[name].filter(wanted))
 
 
 def split_by_files(tables: Tables, file_ids: Integers) -> tuple[Tables, Tables]:
@@ -140,8 +129,8 @@ def split_by_files(tables: Tables, file_ids: Integers) -> tuple[Tables, Tables]:
         are_theirs = [np.isin(part["file_id"].to_numpy(), file_ids) for part in tables.get(table, ())]
         if any(flags.any() for flags in are_theirs):
             parts = list(zip(tables[table], are_theirs, strict=True))
-            others[table] = [_Kept(part, ~flags) for part, flags in parts if not flags.all()]
-            theirs[table] = [_Kept(part, flags) for part, flags in parts if flags.any()]
+            others[table] = [_kept(part, ~flags) for part, flags in parts if not flags.all()]
+            theirs[table] = [_kept(part, flags) for part, flags in parts if flags.any()]
     return {name: parts for name, parts in (dict(tables) | others).items() if parts}, theirs
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 
 from iomine.derive.blocks import Block, blocks
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, label_codes
 from iomine.schema.ops import READ, WRITE
 
 # Requests that are gone through at once.
@@ -186,7 +186,7 @@ def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, float]:
 
 def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, float]:
     names = [*part["layer"].dictionary.to_pylist(), layer]
-    rows = np.flatnonzero(part["layer"].indices.fill_null(-1).to_numpy() == names.index(layer))
+    rows = np.flatnonzero(label_codes(part["layer"]) == names.index(layer))
     widths, ranks = part["bin_seconds"].to_numpy()[rows], part["rank"].to_numpy()[rows]
     ops = []
     for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):

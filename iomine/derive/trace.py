@@ -3,11 +3,12 @@
 Traces come rank by rank and file by file, so that there are few runs, and much can be asked of runs instead of requests.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY
 from iomine.schema.ops import OPS
@@ -19,6 +20,39 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 # In the order of a direction's code.
+
+
+class Once(Mapping[str, Any]):
+    """A part of a table, each of whose columns is made once, when it is first asked for, however many ask.
+
+    Args:
+        part: the part, which makes its columns anew each time.
+        make: gives a column by name, where it is not the part's own.
+    """
+
+    def __init__(self, part: Mapping[str, Any], make: Callable[[str], Any] | None = None) -> None:
+        self._part = part
+        self._make = make or part.__getitem__
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  Arrow's columns are untyped
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._part
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._part)
+
+    def __len__(self) -> int:
+        return len(self._part)
+
+
+def once_each(tables: Tables) -> Tables:
+    """The tables, with parts whose columns are made once."""
+    return {name: [Once(part) for part in parts] for name, parts in tables.items()}
 
 
 class Trace(NamedTuple):
@@ -94,6 +128,13 @@ def _seconds(starts: Floats, ends: Floats) -> Floats:
     if is_odd.any():
         seconds[is_odd] = 0.0
     return seconds
+
+
+def label_codes(column: pa.DictionaryArray) -> Integers:
+    """The index of each row's label, -1 for NULL."""
+    codes = column.indices
+    found: Integers = (codes.fill_null(-1) if codes.null_count else codes).to_numpy()
+    return found
 
 
 def group_starts(*keys: npt.NDArray[Any]) -> Integers:

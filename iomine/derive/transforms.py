@@ -8,7 +8,7 @@ Sums are floats, exact up to 2**53.
 """
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import pyarrow as pa
 from iomine.derive.collective import Calls, counted_calls
 from iomine.derive.columns import TOO_MANY, counts, labels
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ, WRITE
 
 # How much of a row has to be of one kind for the row to be named after it.
@@ -135,7 +136,7 @@ class _Amounts(NamedTuple):
     left_bytes: Floats
 
 
-def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
+def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, Any]:
     """Rows of the table `mpiio_posix`; no columns where there are no rows.
 
     Requests that move nothing are left out. What POSIX reads within MPI-IO's writes counts with the writes alone.
@@ -157,8 +158,9 @@ def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, pa.Array]:
     rows = np.flatnonzero(columns["mpiio_request_count"].to_numpy() * columns["posix_request_count"].to_numpy())
     if not len(rows):
         return {}
-    keys = {"file_id": pa.array(file_ids[rows // len(OPS)]), "op": labels(rows % len(OPS), OPS)}
-    return keys | {name: column.take(pa.array(rows)) for name, column in columns.items()}
+    keys = {"file_id": Column(file_ids[rows // len(OPS)]), "op": labels(rows % len(OPS), OPS)}
+    lists = columns.pop("aggregator_ranks").take(pa.array(rows))
+    return keys | {name: column.taken(rows) for name, column in columns.items()} | {"aggregator_ranks": lists}
 
 
 def _requests(trace: Trace, file_ids: Integers, ranks: Integers) -> _Requests:
@@ -268,7 +270,7 @@ def _numbers(keys: Integers) -> Integers:
     return numbers
 
 
-def _columns(mpiio: _Requests, posix: _Requests, calls: Calls) -> dict[str, pa.Array]:
+def _columns(mpiio: _Requests, posix: _Requests, calls: Calls) -> dict[str, Any]:
     """Columns of all rows, those without requests too."""
     row_count = len(calls.other)
     parents = _within(mpiio, posix, mpiio.groups, posix.groups)
@@ -294,22 +296,22 @@ def _columns(mpiio: _Requests, posix: _Requests, calls: Calls) -> dict[str, pa.A
         }
     return {
         "transformation": _transformations(amounts, sieve_bytes, calls, rank_counts),
-        "is_collective": pa.array(calls.collective > 0, mask=~is_known),
-        "stayed_independent": pa.array(is_stayed, mask=np.isnan(stayed)),
+        "is_collective": Column(calls.collective > 0, mask=~is_known),
+        "stayed_independent": Column(is_stayed, mask=np.isnan(stayed)),
         "stayed_independent_count": counts(stayed),
         "mpiio_request_count": counts(amounts.asked),
         "posix_request_count": counts(amounts.done),
         "mpiio_bytes": counts(amounts.asked_bytes),
         "posix_bytes": counts(posix.sums(row_count, posix.lengths)),
-        "mpiio_median_bytes": pa.array(mpiio.where(mpiio.lengths > 0).medians(row_count)),
-        "posix_median_bytes": pa.array(posix.medians(row_count)),
+        "mpiio_median_bytes": Column(mpiio.where(mpiio.lengths > 0).medians(row_count)),
+        "posix_median_bytes": Column(posix.medians(row_count)),
         "sieve_read_count": counts(sieve.sums(row_count)),
         "sieve_read_bytes": counts(sieve_bytes),
-        "mpiio_rank_count": pa.array(rank_counts),
-        "posix_rank_count": pa.array(np.bincount(posix.row_ranks(posix.lengths > 0)[0], minlength=row_count)),
-        "aggregator_rank_count": pa.array(np.where(is_aggregated, aggregator_counts, 0)),
+        "mpiio_rank_count": Column(rank_counts),
+        "posix_rank_count": Column(np.bincount(posix.row_ranks(posix.lengths > 0)[0], minlength=row_count)),
+        "aggregator_rank_count": Column(np.where(is_aggregated, aggregator_counts, 0)),
         "aggregator_ranks": _lists(aggregator_rows[is_listed], aggregators[is_listed], row_count),
-        **{name: pa.array(ratio) for name, ratio in ratios.items()},
+        **{name: Column(ratio) for name, ratio in ratios.items()},
     }
 
 
@@ -343,7 +345,7 @@ def _amounts(mpiio: _Requests, posix: _Requests, matches: _Matches, row_count: i
     )
 
 
-def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: Calls, rank_counts: Integers) -> pa.Array:
+def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: Calls, rank_counts: Integers) -> Column:
     is_foreign = (amounts.foreign_bytes > 0) & (amounts.foreign_bytes >= _MOST * amounts.own_bytes)
 
     def are_most(requests: Floats, their_bytes: Floats) -> Flags:
@@ -377,7 +379,7 @@ def _stayed(amounts: _Amounts, traced: Floats, calls: Calls, rank_counts: Intege
     return np.where(is_known, stayed, np.nan), is_stayed
 
 
-def _lists(rows: Integers, values: Integers, row_count: int) -> pa.Array:
+def _lists(rows: Integers, values: Integers, row_count: int) -> pa.ListArray:
     """Values of each row, NULL where it has none; a long list is cut."""
     in_row = np.bincount(rows, minlength=row_count)
     numbers = np.arange(len(rows)) - (np.cumsum(in_row) - in_row)[rows]

@@ -33,6 +33,8 @@ class Sign:
         run_core_seconds: what these runs took in all, as far as their cost is known.
         log_id: the costliest run.
         night: of the costliest run.
+        job_count: jobs of these runs, each run without one counted as its own.
+        job_id: the job of the costliest run, None where that has none.
         idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
     """
 
@@ -47,6 +49,8 @@ class Sign:
     run_core_seconds: float | None
     log_id: str
     night: date
+    job_count: int = 0
+    job_id: str | None = None
     idle_core_seconds: float | None = None
 
 

@@ -24,12 +24,12 @@ from iomine.digest.sentences import (
     opening,
     picture_says,
     slowed_texts,
-    title_of,
     unexplained_texts,
     users_texts,
 )
 from iomine.digest.words import one_line, span
 from iomine.post.model import Entry, Mail, Subject
+from iomine.report.facts import title_of
 from iomine.units import core_hours, counted
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question

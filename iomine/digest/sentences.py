@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from iomine.digest.causes import Cause
+from iomine.digest.causes import Cause, Sign
 from iomine.digest.known import Application, Better, Known
 from iomine.digest.words import (
     advice_of,
@@ -19,7 +19,8 @@ from iomine.digest.words import (
 )
 from iomine.post.model import Kind
 from iomine.report.causes import first_sentence
-from iomine.triggers import MANUALS
+from iomine.report.facts import title_of
+from iomine.report.job import job_page_name
 from iomine.units import core_hours, counted, percent
 from iomine.views.answers import Row
 
@@ -51,6 +52,13 @@ class Links:
     site: str | None
     reports: Path
     signed: Callable[[str, str], str] | None = None
+
+    def job(self, cluster: str, job_id: str | None) -> str | None:
+        """The address of a job's page, None where it has none, or links open the reports of single logs only."""
+        page = job_page_name(cluster, job_id)
+        if page is None or self.signed:
+            return None
+        return f"{self.site.rstrip('/')}/reports/{page}" if self.site else f"{self.reports}/{page}"
 
     def report(self, user: str, log_id: str, code: str) -> str:
         """The address of a finding in the report of a user's log."""
@@ -86,11 +94,6 @@ class EntryText:
     report: str
 
 
-def title_of(code: str) -> str:
-    """What a trigger finds, in a few words."""
-    return MANUALS[code].title if code in MANUALS else code
-
-
 def entry_text(cause: Cause, application: Application, found: Row, links: Links, kind: Kind) -> EntryText:
     """What a mail says of a cause.
 
@@ -111,8 +114,12 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
         finding=first_sentence(finding_of(lead.code, found["finding"])),
         advice=first_sentence(advice_of(lead.code, found["advice"])),
         more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",
-        report=links.report(cause.user, lead.log_id, lead.code),
+        report=(_is_one_job(lead) and links.job(cause.cluster, lead.job_id)) or links.report(cause.user, lead.log_id, lead.code),
     )
+
+
+def _is_one_job(sign: Sign) -> bool:
+    return sign.run_count > 1 and sign.job_count == 1 and bool(sign.job_id)
 
 
 def _idle(cause: Cause) -> str:
@@ -121,7 +128,8 @@ def _idle(cause: Cause) -> str:
 
 def _extent(cause: Cause, application: Application) -> str:
     lead = cause.lead
-    runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}"
+    of_job = f", all of job {name(lead.job_id)}" if _is_one_job(lead) else ""
+    runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}{of_job}"
     share = f", {percent(cause.cost_ratio)} of their time" if cause.cost_ratio is not None else ""
     return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share}"
 

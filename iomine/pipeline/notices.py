@@ -20,7 +20,7 @@ from iomine.post.tokens import signer_with_key
 from iomine.post.transports import Pace, Smtp, Transport
 from iomine.post.webhook import ByAddress, Webhook
 from iomine.views.answers import Ask
-from iomine.views.query import answer, open_catalog
+from iomine.views.query import answer_own, open_catalog
 from iomine.views.questions import question
 
 
@@ -63,7 +63,7 @@ def notify(root: Path, transport: Transport | None = None, now: Callable[[], dat
         carries = transport or _transport(settings, root)
         signer = signer_with_key(root / "digest.key")
         office = Office(settings, ledger, directory_of(settings.directory, root), signer, carries, now, is_for_notices=True)
-        ask = partial(answer, con)
+        ask = partial(answer_own, con)
         night = _newest(ask, now().date())
         found = [] if night is None else _unreported(notices(ask, settings.notices, night), ledger, night)
         return deliver([notice_mail(found, night)] if found and night else [], office)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,19 +16,22 @@ from typing import Final
 from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
-from iomine.pipeline.workers.cluster import Workers, map_unordered
+from iomine.pipeline.workers.model import Workers
 from iomine.report.facts import Place
-from iomine.report.write import Written, write_reports, write_shared
+from iomine.report.job import JobPlace, job_of_page, job_page_name
+from iomine.report.write import Written, write_jobs, write_reports, write_shared
 from iomine.sqltext import quoted
 from iomine.units import GIB
 from iomine.views.answers import Ask
-from iomine.views.query import Limits, answer, ask, open_catalog
+from iomine.views.query import Limits, answer_own, ask, open_catalog
 from iomine.views.questions import question
 
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
 _PIECE: Final = 500
+# No job has logs that lie further apart.
+_JOB_DAYS: Final = 14
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
 _LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
 
@@ -68,30 +71,36 @@ def due(warehouse: Warehouse) -> list[Partition]:
         return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(note.read_text(encoding="utf-8"))]
 
 
-def report_due(warehouse: Warehouse, workers: Callable[[], Workers]) -> Reported:
+def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reported:
     """Writes the reports that are due, and strikes the note.
 
     Args:
         warehouse: as published.
-        workers: gives the workers, asked for when there is work for them.
+        workers: gives the workers, asked for when there is work for them, and whether it is little (`is_little`).
 
     Raises:
         WarehouseError: files cannot be read or written.
         WorkersError: workers were lost.
     """
     folder = warehouse.root / _FOLDER
-    places = _places(warehouse, due(warehouse))
+    nights = due(warehouse)
+    places, jobs = _places(warehouse, nights), _jobs(warehouse, nights)
     faults: list[str] = []
     new = done = 0
     if places:
         with as_warehouse_errors(warehouse.root):
             write_shared(folder)
         pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
-        for piece, (of_piece, new_faults) in map_unordered(workers(), report_piece, pieces, warehouse.database, folder):
+        hands = workers(is_little=len(pieces) == 1)
+        for piece, (of_piece, new_faults) in hands.map(report_piece, pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
             done += len(piece)
             progress.report("report", done, len(places))
+        job_pieces = [jobs[first : first + _PIECE] for first in range(0, len(jobs), _PIECE)]
+        for _, (of_piece, new_faults) in hands.map(job_piece, job_pieces, warehouse.database, folder):
+            new += of_piece
+            faults += new_faults
     (folder / _DUE).unlink(missing_ok=True)
     return Reported(len(places), new, tuple(faults))
 
@@ -105,7 +114,9 @@ def retire(warehouse: Warehouse, days: int) -> int:
     Raises:
         WarehouseError: files cannot be read or removed.
     """
-    kept = set(ask(warehouse.database, question("reports/kept"), {"night_count": days})["log_id"].to_pylist())
+    rows = ask(warehouse.database, question("reports/kept"), {"night_count": days}).to_pylist()
+    kept = {row["log_id"] for row in rows}
+    kept_jobs = {job_page_name(row["cluster"], row["job_id"]) for row in rows}
     gone = set()
     with as_warehouse_errors(warehouse.root):
         for path in (warehouse.root / _FOLDER).glob("*.*"):
@@ -113,6 +124,8 @@ def retire(warehouse: Warehouse, days: int) -> int:
             if _LOG_ID.fullmatch(log_id) and log_id not in kept:
                 path.unlink(missing_ok=True)
                 gone.add(log_id)
+            elif job_of_page(path.name) and path.name not in kept_jobs:
+                path.unlink(missing_ok=True)
     return len(gone)
 
 
@@ -123,13 +136,22 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
         WarehouseError: files cannot be read or written.
     """
     with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
-        ask = partial(answer, con)
+        ask = partial(answer_own, con)
         try:
             return _outcome(write_reports(ask, places, folder))
         except (UsageError, LimitError):
             # A question about all of them failed; each by itself costs more, and only itself.
             alone = [_alone(ask, place, folder) for place in places]
     return sum(new for new, _ in alone), [fault for _, faults in alone for fault in faults]
+
+
+def job_piece(places: Sequence[JobPlace], database: Path, folder: Path) -> tuple[int, list[str]]:
+    """Writes the pages of some jobs, as `report_piece` those of logs; raises as that does."""
+    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
+        try:
+            return _outcome(write_jobs(partial(answer_own, con), places, folder))
+        except (UsageError, LimitError) as error:
+            return 0, [f"The pages of {len(places):,} jobs, of {places[0].job_id} and others, cannot be written: {error}"]
 
 
 def _alone(ask: Ask, place: Place, folder: Path) -> tuple[int, list[str]]:
@@ -158,3 +180,13 @@ def _places(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[Place
     rows = ask(warehouse.database, sql).to_pylist()
     shown = (row for row in rows if row["is_finding"] or row["log_id"] in there)
     return sorted({Place(row["cluster"], row["night"], row["log_id"]) for row in shown})
+
+
+def _jobs(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[JobPlace]:
+    """Jobs with several logs, of which one of these nights has findings."""
+    if not partitions:
+        return []
+    clusters, nights = map(list, zip(*partitions, strict=True))
+    edges = {"first_night": min(nights) - timedelta(days=_JOB_DAYS), "last_night": max(nights) + timedelta(days=_JOB_DAYS)}
+    rows = ask(warehouse.database, question("reports/jobs"), {"clusters": clusters, "nights": nights} | edges).to_pylist()
+    return [JobPlace(**row) for row in rows]

@@ -54,6 +54,13 @@ class Cause:
     idle_core_seconds: float
     is_small: bool
 
+    @classmethod
+    def of(cls, lead: Row, others: tuple[Row, ...], cost: float | None, idle: float, run_core_seconds: float | None) -> "Cause":
+        """A cause with its share of what the run took in all, which is None where that is not known."""
+        ratio = cost / run_core_seconds if cost is not None and run_core_seconds else None
+        is_small = ratio is not None and ratio + idle / (run_core_seconds or 1.0) < LEAST_RATIO
+        return cls(lead, others, cost, ratio, idle, is_small)
+
 
 def causes_of(findings: Rows, run_core_seconds: float | None) -> list[Cause]:
     """The causes of a log's findings, the costliest first.
@@ -76,9 +83,7 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
     if cost is None and any(sign["cost_core_seconds"] is not None for sign in signs):
         cost = 0.0
     idle = max(sign["idle_core_seconds"] or 0.0 for sign in signs)
-    ratio = cost / run_core_seconds if cost is not None and run_core_seconds else None
-    is_small = ratio is not None and ratio + idle / (run_core_seconds or 1.0) < LEAST_RATIO
-    return Cause(lead, tuple(sign for sign in signs if sign is not lead), cost, ratio, idle, is_small)
+    return Cause.of(lead, tuple(sign for sign in signs if sign is not lead), cost, idle, run_core_seconds)
 
 
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
@@ -99,23 +104,28 @@ def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown_count: int) 
         causes: the costliest first.
         unknown_count: questions that could not be answered.
     """
-    return [*_share(log, kinds), *_slowest(log), _outcome(log["run_core_seconds"], causes, unknown_count)]
+    return [share(log["io_ratio"], kinds), *_slowest(log), outcome(log["run_core_seconds"], causes, unknown_count)]
 
 
-def _share(log: Row, kinds: Rows) -> list[str]:
-    ratio = log["io_ratio"]
+def share(ratio: float | None, kinds: Rows, whole: str = "the run") -> str:
+    """What went into I/O, and into which kinds of it.
+
+    Args:
+        ratio: the share, None where it is not known.
+        kinds: what the I/O time went into, most first.
+        whole: what it is a share of.
+    """
     if ratio is None:
-        return ["How much of the run went into I/O is not known."]
+        return f"How much of {whole} went into I/O is not known."
     if not ratio:
-        return ["The run did no I/O that took time."]
+        return "There was no I/O that took time."
     spent = [(row["kind_core_seconds"], _KINDS[row["time_kind"]]) for row in kinds if row["kind_core_seconds"]]
-    whole = sum(seconds for seconds, _ in spent)
-    known = [(seconds / whole, what) for seconds, what in spent]
+    known = [(seconds / sum(each for each, _ in spent), what) for seconds, what in spent]
     most = [f"{percent(part)} into {what}" for part, what in known if part >= _TENTH][:2]
     if known and known[0][0] >= _NEARLY_ALL:
-        return [f"{_begun(ratio)} went into I/O, nearly all of that into {known[0][1]}."]
+        return f"{_begun(ratio, whole)} went into I/O, nearly all of that into {known[0][1]}."
     parts = f"; of that, {' and '.join(most)}" if most else ""
-    return [f"{_begun(ratio)} went into I/O{parts}."]
+    return f"{_begun(ratio, whole)} went into I/O{parts}."
 
 
 def _slowest(log: Row) -> list[str]:
@@ -128,11 +138,12 @@ def _slowest(log: Row) -> list[str]:
     return [f"{which} was in I/O for {human_seconds(min(seconds, run))} of {human_seconds(run)}."]
 
 
-def _begun(ratio: float) -> str:
-    return "Less than 1% of the run" if ratio < LEAST_RATIO else f"{percent(ratio)} of the run"
+def _begun(ratio: float, whole: str) -> str:
+    return f"Less than 1% of {whole}" if ratio < LEAST_RATIO else f"{percent(ratio)} of {whole}"
 
 
-def _outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_count: int) -> str:
+def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_count: int) -> str:
+    """What was found, and what could be had back."""
     large = [cause for cause in causes if not cause.is_small]
     if not large:
         nothing = "Nothing that costs 1% of the run was found wrong" if causes else "Nothing was found wrong"

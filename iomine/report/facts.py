@@ -25,7 +25,7 @@ _WANTED: Final = (
     "AND list_contains($log_ids, log_id)"
 )
 # What is asked for where nothing is known.
-_JOB: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
+JOB_COLUMNS: Final = ("job_name", "account", "partition", "job_state", "node_count", "run_seconds")
 _SYSTEM_STATE: Final = (
     "weather_verdict",
     "weather_rule",
@@ -72,6 +72,7 @@ class Facts:
         findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
+        done_well: what the site's triggers find most often and did not find here.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
         weather: the system state's verdict, from `job_weather`.
         modules: its modules.
@@ -95,10 +96,11 @@ class Facts:
     """
 
     log: Row
-    job: Row = field(default_factory=lambda: dict.fromkeys(_JOB))
+    job: Row = field(default_factory=lambda: dict.fromkeys(JOB_COLUMNS))
     findings: Rows = field(default_factory=list)
     notes: Rows = field(default_factory=list)
     unknown: Rows = field(default_factory=list)
+    done_well: Rows = field(default_factory=list)
     not_applicable: Rows = field(default_factory=list)
     weather: Row = field(default_factory=lambda: dict.fromkeys(_SYSTEM_STATE))
     modules: Rows = field(default_factory=list)
@@ -171,7 +173,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 # Questions of which the answers are rows of a log.
 _LISTS: Final = (
     *("modules", "time_kinds", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing"),
-    *("own_bursts", "ways", "hints"),
+    *("own_bursts", "ways", "hints", "done_well"),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
@@ -233,10 +235,14 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
             finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
 
 
+def title_of(code: str) -> str:
+    """What a trigger finds, in a few words."""
+    return MANUALS[code].title if code in MANUALS else code
+
+
 def _words(code: str) -> Row:
-    if code in MANUALS:
-        return {"title": MANUALS[code].title, "needs": MANUALS[code].trigger.needs}
-    return {"title": code, "needs": "a trigger that is no more"}
+    needs = MANUALS[code].trigger.needs if code in MANUALS else "a trigger that is no more"
+    return {"title": title_of(code), "needs": needs}
 
 
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:

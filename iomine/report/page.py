@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -23,7 +23,8 @@ from iomine import __version__
 from iomine.report import explorer, forwarding
 from iomine.report.causes import causes_of, charged, core_time, first_sentence, likeliest, summary
 from iomine.report.fabric import where_picture
-from iomine.report.facts import Facts
+from iomine.report.facts import Facts, title_of
+from iomine.report.job import job_page_name
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
 from iomine.report.pictures import PARTS, bar, class_color, class_strip, lifelines_picture, parts_bar, run_picture, tenths
 from iomine.report.radial import Radial
@@ -31,8 +32,8 @@ from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
-from iomine.triggers import MANUALS, Trigger
-from iomine.triggers.finding import Slot, parts
+from iomine.triggers import MANUALS, TRIGGERS, Trigger
+from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
 from iomine.views.answers import Row
 
@@ -40,6 +41,10 @@ TRIGGERS_PAGE: Final = "triggers.html"
 _NONE: Final = "\N{EN DASH}"
 _CUT: Final = 110
 _CODE: Final = re.compile("`([^`]+)`")
+# The place of a path in a sentence, between private signs, which are escaped in all that is shown.
+_MARK: Final = re.compile("\ue000([0-9]+)\ue001")
+_CODE_TAGS: Final = {True: Markup("<code>"), False: Markup("</code>")}
+_LAST_PARTS: Final = re.compile(r"(/.+/)([^/]+/[^/]+/?)")
 # What is longer is whole in the JSON only.
 _WHOLE: Final = 1000
 _NOT_YOU: Final = {
@@ -214,6 +219,50 @@ def sentence(text: str | None) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))  # noqa: S704  what is escaped, and tags of ours
 
 
+def path(text: object) -> Markup:
+    """A path by its last two parts; what is before them is hidden, but there for who points at it or copies it."""
+    whole = plain(text or "", _WHOLE)
+    cut = _LAST_PARTS.fullmatch(whole)
+    if cut is None:
+        return name(text)
+    return Markup('<bdi class="whole" title="{}"><span>{}</span>{}</bdi>').format(whole, cut[1], cut[2])
+
+
+def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_first: bool = False) -> Markup:
+    """What a trigger says of a log, with paths by their last two parts; in a command they are whole.
+
+    Args:
+        text: the sentence, which may hold names from a log.
+        code: of the trigger.
+        part: what it is.
+        is_first: whether only the first sentence is wanted.
+    """
+    paths: list[str] = []
+
+    def held(metric: str, found: str) -> str:
+        paths.append(found if metric.endswith("_path") else "")
+        return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
+
+    templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()
+    marked = renamed(templates, text, held) if text and len(text) <= _WHOLE and "\ue000" not in text else None
+    if marked is None:
+        return sentence(first_sentence(text) if is_first else text)
+    if is_first:
+        marked = first_sentence(marked)
+    pieces, is_code = [], False
+    for number, piece in enumerate(_MARK.split(marked)):
+        if number % 2:
+            pieces.append(escape(visible(paths[int(piece)])) if is_code else path(paths[int(piece)]))
+            continue
+        for place, plain_text in enumerate(piece.split("`")):
+            if place:
+                is_code = not is_code
+                pieces.append(_CODE_TAGS[is_code])
+            pieces.append(escape(visible(plain_text)))
+    closed = _CODE_TAGS[False] if is_code else ""
+    return Markup("<bdi>{}{}</bdi>").format(Markup("").join(pieces), closed)
+
+
 def _bytes(count: float | None) -> str:
     return _NONE if count is None else human_bytes(count)
 
@@ -263,12 +312,13 @@ def _view(facts: Facts) -> dict[str, Any]:
     nodes = job["node_count"]
     modules = {row["module"]: row for row in facts.modules}
     uses = {"app": log["app"], "application": log["application"], "has_hdf5": bool({"H5F", "H5D"} & modules.keys())}
-    causes = causes_of([_finding(finding, uses) for finding in facts.findings], log["run_core_seconds"])
+    causes = causes_of([_finding(finding, uses, log["run_core_seconds"]) for finding in facts.findings], log["run_core_seconds"])
     unknown = facts.unknown_by_reason()
     total = charged(facts.findings)
     return {
         "log": log,
         "job": job,
+        "job_page": job_page_name(log["cluster"], log["job_id"]) if log["has_other_logs"] else None,
         "nodes": nodes or log["host_count"],
         "charged": total,
         "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
@@ -276,6 +326,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
+        "done_well": [verdict["code"] for verdict in facts.done_well],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
@@ -294,15 +345,15 @@ def _not_you(state: Row) -> str | None:
     return _NOT_YOU.get(state["weather_verdict"])
 
 
-def _finding(verdict: Row, uses: Row) -> Row:
+def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
     trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
     return verdict | {
-        "numbers": _numbers(trigger, verdict) if trigger else [],
+        "numbers": _numbers(trigger, verdict, run_core_seconds) if trigger else [],
         "snippet": likeliest(verdict["code"], uses),
     }
 
 
-def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, str]]:
+def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
     """Value, meaning and threshold of each metric."""
     percents = {
         part.metric
@@ -315,18 +366,22 @@ def _numbers(trigger: Trigger, verdict: Row) -> list[tuple[Markup | str, str, st
     for metric, value in verdict["metrics"].items():
         if metric == trigger.evidence or value is None:
             continue
-        threshold_text = f"fires {first.side} {_shown(metric, verdict['bar'], percents)}" if metric == first.metric else ""
-        found.append((_shown(metric, value, percents), field(metric).about, threshold_text))
+        threshold_text = (
+            f"fires {first.side} {_shown(metric, verdict['bar'], percents, run_core_seconds)}" if metric == first.metric else ""
+        )
+        found.append((_shown(metric, value, percents, run_core_seconds), field(metric).about, threshold_text))
     return found
 
 
-def _shown(metric: str, value: object, percents: set[str]) -> Markup | str:
+def _shown(metric: str, value: object, percents: set[str], run_core_seconds: float | None) -> Markup | str:
     kind = field(metric).kind
     match value:
         case str() | list():
             return name(value if isinstance(value, str) else ", ".join(map(str, value)))
         case int() | float() if metric in percents:
             return _percent(value)
+        case int() | float() if kind is Kind.CORE_SECONDS:
+            return core_time(value, run_core_seconds)
         case int() | float() if kind in _WORDED:
             return _WORDED[kind](value)
         case int():
@@ -344,7 +399,6 @@ _WORDED: Final[dict[Kind, Callable[[float], str]]] = {
     Kind.BYTES: _bytes,
     Kind.SECONDS: _seconds,
     Kind.OST: lambda value: ost_name(int(value)),
-    Kind.CORE_SECONDS: lambda value: f"{_digits(value)} core-seconds",
 }
 
 
@@ -352,6 +406,8 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "name": name,
     "label": label,
     "plain": plain,
+    "path": path,
+    "said": said,
     "sentence": sentence,
     "bytes": _bytes,
     "first_sentence": first_sentence,
@@ -385,6 +441,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "tenths": tenths,
     "layers": LAYERS,
     "lifelines_picture": lifelines_picture,
+    "title_of": title_of,
     "triggers_page": TRIGGERS_PAGE,
     "version": __version__,
     "dash": _NONE,

@@ -32,6 +32,9 @@ _LEAST_MARK: Final = 1.5
 # How high a file's lane is, and how many signs of its name are shown beside it.
 _LIFELINE: Final = 16
 _SHORT_NAME: Final = 12
+# Marks of launches in one picture, and lanes of them; more look all the same.
+MOST_MARKS: Final = 1000
+_MOST_LANES: Final = 48
 # Classes of a direction that have a colour of their own; the next have these again, in lanes of their own.
 _COLORS: Final = 3
 # Parts of a class's time, as its rows have them.
@@ -220,11 +223,9 @@ def lifelines_picture(lines: Sequence[Row], seconds: float) -> Markup:
 
 def _lifeline(row: Row, top: float, scale: float) -> list[str]:
     def span(name: str) -> tuple[float, float] | None:
-        start, end = row[f"{name}_start_seconds"], row[f"{name}_end_seconds"]
-        if start is None and end is None:
-            return None
-        first, last = (min(max((end if at is None else at), 0.0) * scale, _WIDTH - _LEFT - _RIGHT) for at in (start, end))
-        return min(first, last), max(first, last)
+        ends = [row[f"{name}_{end}_seconds"] for end in ("start", "end")]
+        places = [min(max(at, 0.0) * scale, _WIDTH - _LEFT - _RIGHT) for at in ends if at is not None]
+        return (min(places), max(places)) if places else None
 
     known = {name: found for name in ("read", "write") if (found := span(name))}
     opened, closed = row["open_start_seconds"], row["close_end_seconds"]
@@ -245,6 +246,32 @@ def _lifeline(row: Row, top: float, scale: float) -> list[str]:
         *bars,
         f'<text x="{_LEFT - 6}" y="{top + half + 4}" text-anchor="end">{escape(short)}</text></g>',
     ]
+
+
+def marks_by_time(marks: Sequence[tuple[float, float, int, float, str]], seconds: float, says: str) -> Markup:
+    """Marks in lanes by time, each filled as far as its share says.
+
+    Args:
+        marks: start and length in seconds, lane, share from 0 to 1, and what it says, which is escaped.
+        seconds: the time that the picture is wide.
+        says: the picture in words.
+    """
+    scale = (_WIDTH - _LEFT - _RIGHT) / seconds
+    lane_count = min(_MOST_LANES, 1 + max(lane for _, _, lane, _, _ in marks))
+    height = 18 if lane_count <= 12 else 8  # noqa: PLR2004  as many as fit on a screen
+    parts = []
+    for start, length, lane, ratio, words in marks[:MOST_MARKS]:
+        width = max(_LEAST_MARK, length * scale)
+        left, top = min(_LEFT + start * scale, _WIDTH - _RIGHT - width), 4 + lane % _MOST_LANES * height
+        parts.append(
+            f'<g><title>{words}</title><rect class="whole" x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height - 2}"/>'
+            f'<rect class="part" x="{left:.1f}" y="{top}" width="{width * ratio:.1f}" height="{height - 2}"/></g>'
+        )
+    bottom = 4 + lane_count * height
+    parts += _time_axis(seconds, bottom)
+    return Markup(  # noqa: S704  what is escaped, and numbers and words of ours
+        f'<svg class="run launches" viewBox="0 0 {_WIDTH} {bottom + 24}" role="img" aria-label="{says}">{"".join(parts)}</svg>'
+    )
 
 
 def class_color(classes: Sequence[Row]) -> dict[int, str]:

@@ -16,6 +16,7 @@ from iomine.report import queries
 from iomine.report.columns import Names, page_parquet, tick_seconds
 from iomine.report.facts import Place, which
 from iomine.schema.ops import OPS
+from iomine.units import visible
 from iomine.views.answers import Ask, Row
 from iomine.views.questions import find_question
 
@@ -29,6 +30,8 @@ _LAYERS: Final = ("mpiio", "posix")
 # As in derive/detail.py: the run's length is rounded in old logs, and clocks of nodes differ a little.
 _CLOCK_SLACK_SECONDS: Final = 2.0
 _SHORTEST_SECONDS: Final = 1e-3
+# Signs of a program's name, which stands above a saved picture.
+_MOST_NAME: Final = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +191,8 @@ def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks
         mounts.setdefault(file["mount"], len(mounts))
     numbered = [_numbered(highlight, files) for highlight in (*asked.highlights, *usual)]
     return {
+        "log_id": log["log_id"],
+        "app": visible(log["app"])[:_MOST_NAME] if log["app"] else None,
         "run_seconds": run_seconds,
         "rank_count": max(log["nprocs"] or 0, extent["highest_rank"] + 1),
         "tick_seconds": tick_seconds(run_seconds),

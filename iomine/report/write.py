@@ -13,7 +13,9 @@ from typing import Final
 
 from iomine.report.explorer import beside
 from iomine.report.facts import Facts, Place, gather
-from iomine.report.highlights import highlights_of
+from iomine.report.highlights import counted_by_findings, highlights_of
+from iomine.report.job import Job, JobPlace, job_page_name, jobs_of
+from iomine.report.job_page import job_page
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
 from iomine.report.pair import Pair
 from iomine.report.pair_page import pair_page
@@ -27,10 +29,10 @@ _AT_ONCE: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a log's report.
+    """What became of the report of a log or a job.
 
     Attributes:
-        log_id: whose.
+        log_id: whose, or the job's id.
         page: where it lies.
         is_new: whether it says anything else than before.
         fault: why it could not be written, empty where it was.
@@ -122,6 +124,29 @@ def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     _replace(file, page(facts, trace, circle, standalone=True).encode())
 
 
+def write_jobs(ask: Ask, places: Iterable[JobPlace], folder: Path) -> Iterator[Written]:
+    """Writes the pages of jobs of several logs into a folder, which exists; they link to the reports of logs.
+
+    What a hostile log calls its job must not keep others from their pages.
+    """
+    for job in jobs_of(ask, places):
+        if (name := job_page_name(job.place.cluster, job.place.job_id)) is None:
+            continue
+        target = folder / name
+        try:
+            content = job_page(job).encode()
+        except Exception as error:  # noqa: BLE001  whatever it is
+            fault = f"The report of job {job.place.job_id} cannot be written: {type(error).__name__}: {error}"
+            yield Written(job.place.job_id, target, is_new=False, fault=fault)
+        else:
+            yield Written(job.place.job_id, target, is_new=_replace(target, content))
+
+
+def write_standalone_job(job: Job, file: Path) -> None:
+    """Writes the page of a job as one file that needs no other."""
+    _replace(file, job_page(job, standalone=True).encode())
+
+
 def write_pair(pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
     """Writes the page of two runs; unless it stands alone, beside what `write_shared` writes, and reports, to which it links.
 
@@ -139,16 +164,19 @@ def _is_traced(facts: Facts) -> bool:
     return any(module["module"].startswith("DXT") for module in facts.modules)
 
 
-def _traces(ask: Ask, traced: Iterable[Facts]) -> Iterator[tuple[str, Trace]]:
-    return traces_of(ask, ((facts.log, highlights_of(facts)) for facts in traced))
+def _traces(ask: Ask, traced: Sequence[Facts]) -> Iterator[tuple[str, Trace]]:
+    counted = counted_by_findings(ask, traced)
+    return traces_of(ask, ((facts.log, highlights_of(facts, counted.get(facts.log["log_id"], {}))) for facts in traced))
 
 
-def _replace(target: Path, content: bytes) -> None:
+def _replace(target: Path, content: bytes) -> bool:
+    """Writes a file whole; returns whether it says anything else than before."""
     if target.exists() and target.read_bytes() == content:
-        return
+        return False
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
         beside.write_bytes(content)
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+    return True

@@ -22,7 +22,7 @@ from iomine.simulate.archetypes.model import PATTERNS
 from iomine.simulate.jobs import Done, Job, Outcome, Site, SlowLink, run_jobs
 from iomine.simulate.lustre import Servers
 from iomine.simulate.network import Network, network
-from iomine.simulate.people import population
+from iomine.simulate.people import Application, population
 from iomine.simulate.schedule import DAY_SECONDS, MOST_RANKS, Scheduler, leaf_count
 
 _JOBS_AT_ONCE: Final = 100
@@ -47,6 +47,7 @@ class Settings:
         workers: processes, one per core if not given.
         archetype: what all users run; None for all kinds that are common.
         parameters: of that archetype, in place of what it draws.
+        has_incidents: whether anything goes wrong, or well; the applications are the same without.
     """
 
     out: Path
@@ -60,6 +61,7 @@ class Settings:
     workers: int | None = None
     archetype: str | None = None
     parameters: Parameters = field(default_factory=dict)
+    has_incidents: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,7 @@ def simulate(settings: Settings, report: Report) -> Summary:
     start = int(dt.datetime.combine(settings.start, dt.time(), dt.UTC).timestamp())
     leaves = leaf_count(settings.log_count / settings.days, settings.parameters.get("nprocs", 0))
     people = population(_rng(settings.seed, 0, 0), settings.log_count, settings.archetype, settings.parameters)
-    plan = incidents.plan(_rng(settings.seed, 0, 1), people, start, settings.days, leaves)
-    if incidents.has_shared_uplink(settings.log_count, settings.days):
-        plan = incidents.with_shared_uplink(_rng(settings.seed, 0, 2), plan, start, settings.days, leaves)
+    plan = _plan(settings, people, start, leaves)
     bad = [*plan.of_kind("degraded_link"), *plan.of_kind("shared_uplink")]
     slow_links = [SlowLink(each.kind, each.target, each.start, each.end, each.factor) for each in bad]
     scheduler = Scheduler(plan, start, leaves)
@@ -135,6 +135,15 @@ def simulate(settings: Settings, report: Report) -> Summary:
         raise OutputError(f"{settings.out} cannot be written to ({error.strerror}): choose another folder.") from error
     kinds = tuple(f"{incident.kind} {incident.lineage}".strip() for incident in plan.incidents)
     return Summary(archetypes.total(), jobs_done, dict(archetypes.most_common()), kinds, time.monotonic() - begun)
+
+
+def _plan(settings: Settings, people: Sequence[Application], start: int, leaves: int) -> incidents.Plan:
+    if not settings.has_incidents:
+        return incidents.Plan(tuple(people), ())
+    planned = incidents.plan(_rng(settings.seed, 0, 1), people, start, settings.days, leaves)
+    if not incidents.has_shared_uplink(settings.log_count, settings.days):
+        return planned
+    return incidents.with_shared_uplink(_rng(settings.seed, 0, 2), planned, start, settings.days, leaves)
 
 
 def _check(settings: Settings) -> None:

@@ -3,8 +3,9 @@
 A template is text with places such as `{read_count}`, written as in Python:
 
     {metric}        whole numbers with thousands separators, others with about three digits, texts as they are; of an OST
-                    index and name, such as `19 (OST0013)`
-    {metric:,}      thousands separators, all digits
+                    index and name, such as `19 (OST0013)`; bytes and core-seconds with a unit, such as `16 GiB` and
+                    `1.7 core-hours`, or `90 core-seconds` in a log whose run took less than a core-hour, as its page has it
+    {metric:,}      thousands separators, all digits, no unit
     {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
     {metric:.0%}    a ratio in percent
 """
@@ -24,7 +25,9 @@ from iomine.sqltext import quoted
 _SPEC: Final = re.compile(r",?(\.\d[f%])?")
 # What stands in place of a text that is NULL.
 _UNKNOWN: Final = "unknown"
-_NUMBER: Final = r"(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)(?: \(OST[-0-9a-f]+\))?"
+_NUMBER: Final = (
+    r"(?:less than )?(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)(?: [KMGTPE]iB| bytes?| core-(?:hour|second)s?| \(OST[-0-9a-f]+\))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,10 @@ def parts(template: str) -> tuple[str | Slot, ...]:
 
 
 def filled_sql(template: str) -> str:
-    """A DuckDB expression of type VARCHAR that fills in the template; a number that is NULL shows as `?`, a text as `unknown`."""
+    """A DuckDB expression of type VARCHAR that fills in the template; a number that is NULL shows as `?`, a text as `unknown`.
+
+    Beside its metrics it needs `whole_core_seconds`, what the run took in all: it decides on the unit of times summed over ranks.
+    """
     return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
 
 
@@ -110,6 +116,19 @@ def _shown_sql(slot: Slot) -> str:
     return f"coalesce({_slot_sql(slot)}, '?')"
 
 
+# As `iomine.units` and `iomine.report.causes.core_time` write them.
+_IN_UNITS: Final = {
+    Kind.BYTES: "replace(format_bytes(try_cast({metric} AS BIGINT)), '.0 ', ' ')",
+    Kind.CORE_SECONDS: (
+        "CASE WHEN whole_core_seconds >= 3600 THEN CASE WHEN {metric} < 36 THEN 'less than 0.01 core-hours' "
+        "WHEN {metric} >= 360000 THEN format('{{:,.0f}} core-hours', {metric} / 3600) "
+        "ELSE format('{{:.3g}} core-hours', {metric} / 3600) END "
+        "WHEN {metric} >= 10 OR {metric} = 0 THEN format('{{:,.0f}} core-seconds', {metric}::DOUBLE) "
+        "ELSE format('{{:.2g}} core-seconds', {metric}::DOUBLE) END"
+    ),
+}
+
+
 def ost_name_sql(column: str) -> str:
     """A DuckDB expression that names an OST by its index, as `iomine.units.ost_name` does."""
     return f"format('{{}} (OST{{:04x}})', {column}, {column})"
@@ -118,6 +137,8 @@ def ost_name_sql(column: str) -> str:
 def _slot_sql(slot: Slot) -> str:
     if field(slot.metric).kind is Kind.OST:
         return ost_name_sql(slot.metric)
+    if field(slot.metric).kind in _IN_UNITS and not slot.spec:
+        return _IN_UNITS[field(slot.metric).kind].format(metric=slot.metric)
     is_whole = pa.types.is_integer(field(slot.metric).type)
     if slot.spec.endswith("%"):
         return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"

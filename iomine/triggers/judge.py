@@ -181,9 +181,10 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
 
 def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str:
     activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
-    columns = ", ".join(("cluster", "night", "log_id", "io_core_seconds AS most_seconds", *activity))
+    columns = ", ".join(("cluster", "night", "log_id", "io_core_seconds AS most_seconds", "whole_core_seconds", *activity))
+    whole = "run_seconds * nprocs AS whole_core_seconds"
     return (
-        f"judged_log AS (SELECT {columns} FROM (SELECT cluster, night, log_id, io_core_seconds FROM core.log{where}) "  # noqa: S608
+        f"judged_log AS (SELECT {columns} FROM (SELECT cluster, night, log_id, io_core_seconds, {whole} FROM core.log{where}) "  # noqa: S608
         f"LEFT JOIN (SELECT * FROM {source}{where}) USING (cluster, night, log_id))"
     )
 

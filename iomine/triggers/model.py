@@ -128,9 +128,9 @@ class Requests:
     Attributes:
         layer: of the requests; None for all.
         op: their direction; None for both.
-        path: the metric that names their file.
-        rank: the metric that names their rank, or the rank.
-        ost: the metric that names their OST.
+        path: the metric that names their file, or the worst of several, which `sql/questions/trace/evidence.sql` then has.
+        rank: the metric that names their rank, likewise, or the rank.
+        ost: the metric that names their OST, likewise.
         below: the setting below whose bytes they are.
     """
 

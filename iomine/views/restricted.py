@@ -24,6 +24,7 @@ Kind = Literal["own", "operator"]
 FEWEST_SUMMED: Final = 3
 # No login has a blank.
 OTHERS: Final = "other users"
+ANOTHER: Final = "another user"
 _SLOT: Final = "{table}"
 _OWN_TABLES: Final[Mapping[str, str]] = {
     "own_user": '"user" VARCHAR',
@@ -76,7 +77,7 @@ _ALL: Final = f"SELECT * FROM {_SLOT}"  # noqa: S608
 _NONE: Final = _where("false")
 _NEIGHBOUR: Final = (
     f"SELECT * REPLACE (CASE WHEN {_OWN_NEIGHBOUR} THEN neighbour "  # noqa: S608
-    "WHEN neighbour IS NOT NULL THEN 'another user' END AS neighbour, "
+    f"WHEN neighbour IS NOT NULL THEN {quoted(ANOTHER)} END AS neighbour, "
     f"CASE WHEN {_OWN_NEIGHBOUR} THEN neighbour_job_id END AS neighbour_job_id) FROM {_SLOT} WHERE {_OWN_LOG}"
 )
 _NO_PERSON: Final = (

@@ -6,7 +6,7 @@ ledger.
 
 import time
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -30,14 +30,16 @@ from iomine.post.tokens import signer_of
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
+from iomine.web.about import about_of
 from iomine.web.access import READER, Access, Doorkeeper
 from iomine.web.circle import circle_night_of
 from iomine.web.fabric import Fabric, fabric_night_of
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
-from iomine.web.report_cache import ReportCache
+from iomine.web.report_cache import ReportCache, log_of, neighbourhood
 from iomine.web.rings import moved_of
+from iomine.web.search import hits_of, text_of
 from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, seen_by, state_of
 from iomine.web.trace import requests_of
 from iomine.web.turns import RETRY_SECONDS, Turns
@@ -72,6 +74,8 @@ _SENTENCES: Final = {
 _BUSY: Final = f"Too many ask at this moment: try again in {RETRY_SECONDS} seconds."
 # A page on which a query took too long should not stay until the next sweep.
 _KEPT_SECONDS: Final = 300
+_KEPT_PATHS: Final = frozenset({"/", "/fabric", "/circle", "/search.json"})
+_KEPT_BELOW: Final = ("/views/", "/about/")
 _LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -100,6 +104,9 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
             Route("/fabric", _fabric),
             Route("/fabric/{part}.js", _fabric_part),
             Route("/circle", _circle),
+            Route("/about/{kind}", _about),
+            Route("/search", _search),
+            Route("/search.json", _search_json),
             Route("/views/", _views),
             Route("/views/{name}", _rows),
             Route("/traces/{log_id}.parquet", _trace),
@@ -126,7 +133,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
 def _kept_by(database: Path, scope: Scope) -> tuple[object, ...] | None:
     """By what a page is the same: the published catalog, what its reader sees of that, and the address, for some minutes."""
     path = scope["path"]
-    if path not in {"/", "/fabric"} and not path.startswith("/views/"):
+    if path not in _KEPT_PATHS and not path.startswith(_KEPT_BELOW):
         return None
     try:
         return state_of(database), seen_by(scope[READER]), time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
@@ -190,6 +197,31 @@ def _circle(request: Request) -> Response:
         return _page(pages.circle_page(session, of, ServedLinks("")))
 
 
+def _about(request: Request) -> Response:
+    with _session(request) as session:
+        about = about_of(session, request.path_params["kind"], request.query_params.multi_items())
+        return _page(pages.about_page(session, about, ServedLinks("../")))
+
+
+def _search(request: Request) -> Response:
+    """What is called so; where only one thing is, its page."""
+    text = text_of(request.query_params.multi_items())
+    with _session(request) as session:
+        hits = hits_of(session, text, ServedLinks(""), is_whole=True)
+    exact = [hit for hit in hits if hit.is_exact]
+    if len(exact) == 1:
+        return RedirectResponse(exact[0].address, 303)
+    return _page(pages.search_page(text, hits, ServedLinks("")))
+
+
+def _search_json(request: Request) -> Response:
+    """What completes a text, with addresses as they are seen from the dashboard."""
+    text = text_of(request.query_params.multi_items())
+    with _session(request) as session:
+        hits = hits_of(session, text, ServedLinks(""), is_whole=False)
+    return JSONResponse([{"kind": hit.kind, "name": hit.name, "about": hit.about, "address": hit.address} for hit in hits])
+
+
 def _rows(request: Request) -> Response:
     name, _, ending = request.path_params["name"].rpartition(".")
     view = name if ending in _FILES else request.path_params["name"]
@@ -232,6 +264,12 @@ def _report(request: Request) -> Response:
     if path is None or not request.scope[READER].sees_all_runs:
         with _session(request) as session:
             path = reports.made(session, name)
+    log_id = log_of(name) if path.suffix == ".html" and "range" not in request.headers else None
+    if log_id is not None and request.scope[READER].log_id is None:
+        with suppress(IomineError), _session(request) as session:
+            if places := neighbourhood(session, log_id):
+                return _page(pages.report_page(path.read_bytes(), places, ServedLinks("../")))
+    # Without the links where these cannot be had: the report is what was asked for.
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
 
 
@@ -264,7 +302,7 @@ def _session(request: Request) -> AbstractContextManager[Session]:
     return sessions.session(request.scope[READER])
 
 
-def _page(text: str, status: int = 200) -> Response:
+def _page(text: str | bytes, status: int = 200) -> Response:
     headers = {"retry-after": str(RETRY_SECONDS)} if status == _STATUS[LimitError] else None
     return Response(text, status, headers, _HTML)
 

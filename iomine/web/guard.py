@@ -25,9 +25,9 @@ _HEADERS: Final = {
 _COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 _POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"
 # Reports may carry the explorer, which is a file of ours, and fetches what lies beside it.
-_DRAWN_POLICY: Final = f"{_POLICY}; script-src 'self'"
+_SCRIPT_POLICY: Final = f"{_POLICY}; script-src 'self'; connect-src 'self'"
 _REPORTS_POLICY: Final = f"{_COMMON}; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'"
-_POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/fabric": _DRAWN_POLICY, "/circle": _DRAWN_POLICY}
+_POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/mail/": _POLICY}
 
 
 class Guard:
@@ -47,7 +47,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        policy = next((policy for start, policy in _POLICIES.items() if scope["path"].startswith(start)), _POLICY)
+        policy = next((policy for start, policy in _POLICIES.items() if scope["path"].startswith(start)), _SCRIPT_POLICY)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

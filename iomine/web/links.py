@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.web.pages import script_name, style_name
+from iomine.web.panel import Subject
 from iomine.web.question import Question
 
 
@@ -32,6 +33,14 @@ class ServedLinks:
     def views(self) -> str:
         """The page of all views."""
         return f"{self.root}views/"
+
+    def about(self, subject: Subject) -> str:
+        """The page of a user, application, host or target."""
+        return _address(f"{self.root}about/{subject.kind}", [("name", subject.name)])
+
+    def search(self, text: str = "") -> str:
+        """What is called so, or where to ask."""
+        return _address(f"{self.root}search", [("q", text)] if text else [])
 
     def report(self, log_id: str, anchor: str = "") -> str:
         """A log's report."""

@@ -1,33 +1,37 @@
-"""The pages: a dashboard, rows of a view, and what views there are; served and written from the same templates.
+"""The pages: a dashboard, what is about one thing, rows of a view, and what views there are.
 
-They hold no script and need none. Whatever a log says is text: Jinja escapes it, and names go through the report's filters.
+They are served and written from the same templates, and need no script; that of a served page completes a search. Whatever a log
+says is text: Jinja escapes it, and names go through the report's filters.
 """
 
+import datetime as dt
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final, Protocol
 
 from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.errors import LimitError
 from iomine.report import explorer
 from iomine.report import page as report
 from iomine.report.pictures import bar
-from iomine.units import human_bytes
+from iomine.units import core_hours, counted, human_bytes, target_name
 from iomine.views.answers import Row, rows_of
+from iomine.web.about import About, sentence_of, sentence_of_target
 from iomine.web.cells import cell, is_numeric, linked, shown
-from iomine.web.charts import bars
+from iomine.web.charts import bars, stacked, strip
 from iomine.web.circle import BY as CIRCLE_BY
 from iomine.web.circle import CircleNight, circle_of
 from iomine.web.fabric import FabricNight
-from iomine.web.panel import Column, Panel
+from iomine.web.panel import Column, Panel, Subject
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
+from iomine.web.search import Hit
 from iomine.web.sessions import Session
 from iomine.web.window import GROUPS, Window
 
@@ -36,6 +40,15 @@ _SHARED: Final = frozenset("user app application account job_id target night clu
 _CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_hours": "hot", "cost_ratio": "hot"}
 # As many as there are nodes.
 _MOST_LINKS: Final = 1 << 20
+_TITLES: Final = {
+    "job": "Jobs",
+    "log": "Logs",
+    "user": "Users",
+    "application": "Applications",
+    "host": "Hosts",
+    "target": "Storage targets",
+    "file": "Files",
+}
 _BY: Final = {"program": "User and program", "user": "User", "app": "Program", "account": "Account"}
 
 
@@ -55,6 +68,12 @@ class Links(Protocol):
     def views(self) -> str | None:
         """The page of all views."""
 
+    def about(self, subject: Subject) -> str | None:
+        """The page of a user, application, host or target."""
+
+    def search(self, text: str = "") -> str | None:
+        """What is called so, or where to ask."""
+
     def report(self, log_id: str, anchor: str = "") -> str | None:
         """A log's report."""
 
@@ -68,7 +87,7 @@ class Links(Protocol):
         """The night's circle of a machine, of the first one where none is named."""
 
     def script(self, name: str) -> str:
-        """A script that draws: `fabric` or `radial`."""
+        """A script: `fabric`, `radial` or `search`."""
 
     def style(self) -> str:
         """The style sheet."""
@@ -104,11 +123,11 @@ def style_name() -> str:
     return f"web-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
 
 
-SCRIPTS: Final = ("fabric", "radial")
+SCRIPTS: Final = ("fabric", "radial", "search")
 
 
 def script(name: str) -> str:
-    """The script that draws the fabric, or the night's circle."""
+    """The script that draws the fabric, or the night's circle, or that completes a search."""
     return explorer.asset(f"{name}.js")
 
 
@@ -164,10 +183,57 @@ def dashboard(session: Session, window: Window, links: Links) -> str:
         panels=list(answers.values()),
         groups={by: (_BY[by], links.dashboard(window.parameters(by=by))) for by in GROUPS},
         drill=partial(_drill, window, links),
-        chart=partial(_chart, window, answers["nights"]),
+        chart=partial(_chart, answers["nights"]),
         charts=_CHARTS,
-        spark=partial(_spark, window),
+        ends=_ends(_nights_of(answers["nights"].rows)),
+        special=_special(answers["nights"].rows, answers["strips"].rows),
     )
+
+
+def about_page(session: Session, about: About, links: Links) -> str:
+    """The page of a user, application, host or target: a picture and a sentence of the whole, and then tables."""
+    window, subject = about.window, about.subject
+    answers = [_answer(session, panel, window, subject) for panel in (about.first, *about.panels)]
+    first, *panels = answers
+    nights = list(reversed(first.rows))
+    is_target = first.panel.form == "strips"
+    causes = next((answer.rows for answer in panels if answer.panel.name == "causes"), ())
+    return _render(
+        "about.html.j2",
+        links,
+        about=about,
+        window=window,
+        first=first,
+        panels=panels,
+        sentence=sentence_of_target(first.rows) if is_target else sentence_of(nights, causes),
+        picture=None if is_target else _in_io(nights),
+        ends=_ends([row["night"] for row in nights]) if not is_target else None,
+        drill=partial(_drill, window, links),
+        special=_special(nights if not is_target else (), first.rows if is_target else ()),
+        shown_name=target_name(subject.name) if subject.kind == "target" else subject.name,
+    )
+
+
+def search_page(text: str, hits: Sequence[Hit], links: Links) -> str:
+    """What is called so."""
+    kinds = {kind: [hit for hit in hits if hit.kind == kind] for kind in dict.fromkeys(hit.kind for hit in hits)}
+    return _render("search.html.j2", links, text=text, kinds=kinds, titles=_TITLES)
+
+
+def report_page(written: bytes, places: Row, links: Links) -> bytes:
+    """A log's report with links to the pages of whose it is and where it ran.
+
+    Args:
+        written: the report, as a sweep wrote it.
+        places: of the log, a row of the question `web/log_places`.
+        links: of the report's page.
+    """
+    whose = [Subject(kind, places[kind]) for kind in ("user", "application") if places[kind]]
+    where = [Subject("host", host) for host in places["hosts"] or ()]
+    where += [Subject("target", target) for target in places["targets"] or ()]
+    more = places["host_count"] + places["ost_count"] - len(where)
+    nav = _render("log_places.html.j2", links, subjects=whose + where, more=more)
+    return written.replace(b"<header>", f"{nav}<header>".encode(), 1)
 
 
 def rows_page(session: Session, question: Question, links: Links, shown_count: int, most: int) -> str:
@@ -222,8 +288,8 @@ def fault_page(status: int, sentence: str, links: Links) -> str:
     return _render("fault.html.j2", links, status=status, sentence=sentence)
 
 
-def _answer(session: Session, panel: Panel, window: Window) -> PanelAnswer:
-    statement, columns = panel.statement(window), panel.shown(window)
+def _answer(session: Session, panel: Panel, window: Window, subject: Subject | None = None) -> PanelAnswer:
+    statement, columns = panel.statement(window, subject), panel.shown(window)
     try:
         return PanelAnswer(panel, columns, rows_of(session.answer(statement)), statement)
     except LimitError as error:
@@ -235,20 +301,54 @@ def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
     value = row[column.name]
     if column.name == "code":
         return linked("code", value, links.triggers(value))
-    if column.drill is None or value is None:
+    if column.name == "log_id" and value is not None:
+        return linked("log_id", value, links.report(value))
+    leads_to = column.drill(row, window) if column.drill is not None else None
+    if isinstance(leads_to, Subject):
+        return linked(column.name, leads_to.name if value in {None, ""} else value, links.about(leads_to))
+    if leads_to is None or value is None:
         return cell(column.name, value)
-    return linked(column.name, value, links.rows(column.drill(row, window)))
+    return linked(column.name, value, links.rows(leads_to))
 
 
-def _chart(window: Window, nights: PanelAnswer, name: str, title: str) -> Markup:
-    label = f"{title} by night, {window.since} to {window.until}; the table below has the numbers."
-    return bars(window.nights, {row["night"]: row[name] for row in nights.rows}, label, partial(shown, name), _CHARTS[name])
+def _nights_of(rows: Sequence[Row]) -> list[dt.date]:
+    """Nights with logs, the first first: an axis has no others."""
+    return sorted(row["night"] for row in rows if row["log_count"])
 
 
-def _spark(window: Window, row: Row) -> Markup:
+def _ends(nights: Sequence[dt.date]) -> tuple[dt.date, dt.date, int] | None:
+    """First and last of some nights, and how many between them are left out."""
+    return (nights[0], nights[-1], (nights[-1] - nights[0]).days + 1 - len(nights)) if nights else None
+
+
+def _chart(answer: PanelAnswer, name: str, title: str) -> Markup:
+    nights = _nights_of(answer.rows)
+    label = f"{title} by night; the table below has the numbers."
+    return bars(nights, {row["night"]: row[name] for row in answer.rows}, label, partial(shown, name), _CHARTS[name])
+
+
+def _in_io(nights: Sequence[Row]) -> Markup:
+    """Core-hours in I/O by night, and what of them was lost."""
+    amounts = [(row["io_core_hours"] or 0.0, row["cost_core_hours"] or 0.0) for row in nights]
+    label = "Core-hours in I/O by night, and what could be spared of them; the table below has the numbers."
+    return stacked([row["night"] for row in nights], amounts, label, lambda hours: core_hours(3600 * hours))
+
+
+def _special(nights: Sequence[Row], strips: Sequence[Row]) -> Mapping[str, Callable[[Row], Markup]]:
+    """What makes cells that are pictures, by column."""
+    hours = {hour: place for place, hour in enumerate(sorted({hour for row in strips for hour in row["hours"]}))}
+    return {"night_finding_counts": partial(_spark, _nights_of(nights)), "hour_slowdown_ratios": partial(_strip, hours)}
+
+
+def _spark(nights: Sequence[dt.date], row: Row) -> Markup:
     counts = dict(zip(row["nights"], row["night_finding_counts"], strict=True))
     label = f"Findings of {row['code']} by night, at most {max(counts.values())} in one"
-    return bars(window.nights, counts, label, partial(shown, "finding_count"), "warm spark")
+    return bars(nights, counts, label, partial(shown, "finding_count"), "warm spark")
+
+
+def _strip(hours: Mapping[dt.datetime, int], row: Row) -> Markup:
+    worst = row["server_slowdown_ratio"]
+    return strip(hours, row, f"Requests by hour, {worst:.1f} times as long as usual at worst" if worst else "Requests by hour")
 
 
 def _narrower(question: Question, links: Links) -> Callable[[str, Row], Markup]:
@@ -294,6 +394,12 @@ def _without(question: Question, unwanted: Filter) -> Question:
     return replace(question, filters=tuple(each for each in question.filters if each != unwanted))
 
 
+def _referenced(text: str) -> Markup:
+    """A text for a field that nobody sees, with references to the signs that cannot be seen, so that a form sends it as it is."""
+    signs = (str(escape(sign)) if sign.isprintable() else f"&#{ord(sign)};" for sign in text)
+    return Markup("".join(signs))  # noqa: S704  escaped, and numbers
+
+
 def _render(template: str, links: Links, **values: object) -> str:
     return _environment().get_template(template).render(links=links, **values)
 
@@ -307,6 +413,9 @@ def _environment() -> Environment:
         "plain": report.plain,
         "numeric": is_numeric,
         "bytes": human_bytes,
+        "referenced": _referenced,
+        "counted": counted,
+        "hour": "{:%Y-%m-%d %H:%M}".format,
     }
     environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
     return environment

@@ -7,10 +7,28 @@ from typing import Final
 
 from iomine.sqltext import name_of
 from iomine.views.answers import Row
-from iomine.web.question import Filter, Question, Statement, conditions, equals
+from iomine.views.questions import find_question
+from iomine.views.restricted import ANOTHER, OTHERS
+from iomine.web.question import Filter, Question, Statement, Value, conditions, equals
 from iomine.web.window import GROUPS, Window
 
-Drill = Callable[[Row, Window], Question]
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a page is about.
+
+    Attributes:
+        kind: `user`, `application`, `host` or `target`.
+        name: a login, or a uid where there is none; of a target with its file system or without.
+    """
+
+    kind: str
+    name: str
+
+
+# Rows, or the page of what a cell names; None where there is neither.
+Drill = Callable[[Row, Window], Question | Subject | None]
+Counted = Callable[[Row, Window], Question]
 
 # Logs have no account.
 _SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
@@ -41,10 +59,11 @@ class Panel:
         name: its anchor.
         title: its heading.
         about: what it shows, in a sentence or two.
-        sql: the query; its slot `{where}` is the window, and `{keys}` are the columns that identify an offender.
+        sql: the query; its slot `{where}` is the window, and `{keys}` are the columns that identify an offender. Or the name
+            of a question in a file.
         columns: what is shown of the answer.
         empty: what to say where the answer has no rows.
-        form: `tiles`, `nights` or `table`.
+        form: `tiles`, `nights`, `strips` or `table`.
     """
 
     name: str
@@ -55,8 +74,10 @@ class Panel:
     empty: str
     form: str = "table"
 
-    def statement(self, window: Window) -> Statement:
-        """The query for a window."""
+    def statement(self, window: Window, subject: Subject | None = None) -> Statement:
+        """The query for a window, of one subject or of all."""
+        if self.sql.startswith(_QUESTIONS):
+            return asked(self.sql, window, subject)
         is_of_nights = "{where}" in self.sql
         where, values = conditions(window.filters) if is_of_nights else ("", ())
         keys = ", ".join(map(name_of, GROUPS[window.by]))
@@ -64,14 +85,42 @@ class Panel:
 
     def shown(self, window: Window) -> list[Column]:
         """Its columns; those that identify an offender come first."""
-        keys = [Column(key, _KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
+        keys = [Column(key, *_KEYS[key]) for key in GROUPS[window.by] if key in _KEYS] if "{keys}" in self.sql else []
         return [*keys, *self.columns]
 
 
-_KEYS: Final = {"user": "User", "app": "Program", "account": "Account"}
+def asked(name: str, window: Window, subject: Subject | None = None) -> Statement:
+    """A question in a file, for a window, of one subject or of all."""
+    asking = find_question(name)
+    known: dict[str, Value | None] = {
+        "since": window.since,
+        "until": window.until,
+        "cluster": window.cluster,
+        **({"kind": subject.kind, "name": subject.name} if subject else dict.fromkeys(("kind", "name"))),
+    }
+    return Statement(asking.sql, {name: known[name] for name in asking.parameters})
 
 
-def rows_with(view: str, columns: tuple[str, ...], order: str, *keys: str, only: tuple[Filter, ...] = ()) -> Drill:
+def user_of(row: Row, _window: Window) -> Subject | None:
+    """The page of a row's user; all others together, and who is not known, have none."""
+    name = row["user"] or row.get("uid")
+    return None if name in {None, OTHERS} else Subject("user", str(name))
+
+
+def named(kind: str, column: str) -> Drill:
+    """The page of what a column names; who may not be named has none."""
+    return lambda row, _window: None if row[column] in {None, "", ANOTHER} else Subject(kind, row[column])
+
+
+_QUESTIONS: Final = "web/"
+_KEYS: Final[dict[str, tuple[str, Drill | None]]] = {
+    "user": ("User", user_of),
+    "app": ("Program", named("application", "app")),
+    "account": ("Account", None),
+}
+
+
+def rows_with(view: str, columns: tuple[str, ...], order: str, *keys: str, only: tuple[Filter, ...] = ()) -> Counted:
     """Rows of a view that have the same keys, within the window."""
 
     def drill(row: Row, window: Window) -> Question:
@@ -82,7 +131,7 @@ def rows_with(view: str, columns: tuple[str, ...], order: str, *keys: str, only:
     return drill
 
 
-def of_offender(view: str, columns: tuple[str, ...], order: str) -> Drill:
+def of_offender(view: str, columns: tuple[str, ...], order: str) -> Counted:
     """Rows of a view that are of the same offender, or the sums that an account's numbers are made of."""
 
     def drill(row: Row, window: Window) -> Question:

@@ -3,7 +3,7 @@
 
 from typing import Final
 
-from iomine.web.panel import Column, Panel, of_offender, rejects_with, rows_with, sweeps_of, this_sweep
+from iomine.web.panel import Column, Drill, Panel, named, of_offender, rejects_with, rows_with, sweeps_of, this_sweep, user_of
 from iomine.web.question import Filter
 
 _LOGS: Final = tuple(
@@ -14,6 +14,8 @@ _JOBS: Final = tuple(
     "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
 )
 _WORST: Final = 10
+_APPLICATION: Final[Drill] = named("application", "application")
+_TARGET: Final[Drill] = named("target", "target")
 
 
 def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
@@ -34,18 +36,105 @@ ORDER BY lost_service_seconds DESC NULLS LAST, cluster, target
 LIMIT {_WORST}
 """,
         (
-            Column("target", "Target", hours),
+            Column("target", "Target", _TARGET),
             Column("lost_service_seconds", "Service time lost", hours, is_barred=True),
             Column("hour_count", "Slow hours", hours),
             Column("server_slowdown_ratio", "Times slower, at worst", hours),
             Column("slowed_job_count", "Jobs slowed at once", hours),
-            Column("user", "Busiest user in the worst hour", rows_with("logs", _LOGS, "-io_core_seconds", "user")),
+            Column("user", "Busiest user in the worst hour", user_of),
             Column("begin_at", "Last slow hour (UTC)", hours),
         ),
         "No hour was slow, or the sweep was given no statistics of servers (--stats).",
     )
 
 
+STRIPS: Final = Panel(
+    "strips",
+    "Targets by hour",
+    "How much longer than usual requests took on each storage target, hour by hour; what lost most comes first.",
+    "web/target_strips",
+    (
+        Column("target", "Target", _TARGET),
+        Column("hour_slowdown_ratios", "By hour"),
+        Column("server_slowdown_ratio", "Times slower, at worst"),
+        Column("user", "Mostly by", user_of),
+        Column("hour_count", "Slow hours", rows_with("target_hours", (), "-lost_service_seconds", "cluster", "target")),
+        Column("lost_service_seconds", "Service time lost"),
+        Column("slowed_job_count", "Jobs slowed"),
+    ),
+    "The sweep was given no statistics of servers (--stats), so it is not known when they were slow.",
+    "strips",
+)
+REGRESSIONS: Final = Panel(
+    "regressions",
+    "Slower than usual",
+    "Applications whose I/O takes longer than it usually does for as many bytes: from some run on (a step), or in one run.",
+    "web/regressions",
+    (
+        Column("application", "Application", _APPLICATION),
+        Column("user", "User", user_of),
+        Column("io_slowdown_ratio", "Times slower"),
+        Column("lost_core_hours", "Core-hours lost", is_barred=True),
+        Column("regression_kind", "A step, or a run"),
+        Column("since_at", "Since (UTC)"),
+        Column("log_count", "Runs"),
+        Column("weather_verdict", "Whose fault"),
+        Column("log_id", "The first"),
+    ),
+    "Nothing takes longer than usual, or too few runs of it are known.",
+)
+BLAME: Final = Panel(
+    "blame",
+    "Whose fault",
+    "Why I/O was slow: the storage system, a neighbour, the fabric or the application itself; and the worst run's reason.",
+    "web/blame",
+    (
+        Column("weather_verdict", "Fault of", rows_with("job_weather", (), "-lost_service_seconds", "weather_verdict")),
+        Column("log_count", "Logs"),
+        Column("slow_run_count", "Of them slow"),
+        Column("lost_service_seconds", "Service time lost", is_barred=True),
+        Column("run_slowdown_ratio", "Times slower, at worst"),
+        Column("weather_rule", "Why, of the worst"),
+        Column("log_id", "The worst"),
+    ),
+    "No log of these nights was judged.",
+)
+NEIGHBOURS: Final = Panel(
+    "neighbours",
+    "Neighbours",
+    "Who suffered from whom, whose requests kept the same targets busy.",
+    "web/neighbours",
+    (
+        Column("user", "Who suffered", user_of),
+        Column("neighbour", "From whom", named("user", "neighbour")),
+        Column("lost_service_seconds", "Service time lost", is_barred=True),
+        Column("log_count", "Logs"),
+        Column("weather_slowdown_ratio", "Times slower, at worst"),
+        Column("neighbour_ratio", "Neighbour's share"),
+        Column("slowest_kind", "On"),
+        Column("last_night", "Last night"),
+    ),
+    "Nobody suffered from a neighbour, or the sweep was given no statistics of servers (--stats).",
+)
+OUTCOMES: Final = Panel(
+    "outcomes",
+    "What became of advice",
+    "Findings that a mail listed, and what later runs show: gone, reduced, still there or worse; not known until three have run.",
+    "web/outcomes",
+    (
+        Column("outcome", "Outcome"),
+        Column("application", "Application", _APPLICATION),
+        Column("user", "User", user_of),
+        Column("title", "What was found"),
+        Column("saved_core_hours", "Core-hours saved since", is_barred=True),
+        Column("told_night", "Mailed"),
+        Column("clear_night", "Gone since"),
+        Column("later_count", "Runs since"),
+        Column("later_fired_count", "Of them with it"),
+        Column("code", "Trigger"),
+    ),
+    "No mail has listed a finding yet, or too few have run since.",
+)
 PANELS: Final = (
     Panel(
         "totals",
@@ -97,6 +186,7 @@ ORDER BY night DESC
         "There are no logs of these nights.",
         "nights",
     ),
+    STRIPS,
     Panel(
         "offenders",
         "Worst offenders",
@@ -152,6 +242,10 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
         ),
         "Nothing was found in these nights.",
     ),
+    REGRESSIONS,
+    BLAME,
+    NEIGHBOURS,
+    OUTCOMES,
     _slow_hours(
         "ost_hotspots",
         "Storage targets that in some hours took at least twice as long as usual for a request, and who had most of them.",
@@ -175,7 +269,7 @@ ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, application
 LIMIT {_WORST}
 """,
         (
-            Column("application", "Application", rows_with("logs", _LOGS, "-start_at", "application")),
+            Column("application", "Application", _APPLICATION),
             Column(
                 "io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "application"), is_barred=True
             ),

@@ -19,7 +19,7 @@ from iomine.views.model import find_views
 
 Value = str | int | float | bool | dt.date | dt.datetime
 
-_PARAMETER: Final = re.compile(r"\$(\d+)")
+_PARAMETER: Final = re.compile(r"\$(\w+)")
 _SHORTEST_BIGINT, _LONGEST_BIGINT = -(2**63), 2**63 - 1
 _TEXT: Final = "VARCHAR"
 # Each takes the column and the parameter.
@@ -41,17 +41,18 @@ class Statement:
     """A query with its values apart.
 
     Attributes:
-        sql: with `$1` and so on in the values' places.
-        values: what stands there.
+        sql: with `$1` and so on, or `$name`, in the values' places.
+        values: what stands there, in this order or by name.
     """
 
     sql: str
-    values: tuple[Value, ...] = ()
+    values: tuple[Value, ...] | Mapping[str, Value | None] = ()
 
     @property
     def text(self) -> str:
         """The same query with the values in it, to be pasted."""
-        return _PARAMETER.sub(lambda match: literal(self.values[int(match[1]) - 1]), self.sql)
+        values = self.values if isinstance(self.values, Mapping) else {str(at): each for at, each in enumerate(self.values, 1)}
+        return _PARAMETER.sub(lambda match: literal(values[match[1]]), self.sql)
 
 
 @dataclass(frozen=True, slots=True)

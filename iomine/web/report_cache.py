@@ -14,7 +14,10 @@ from typing import Final
 
 from iomine.errors import OutputError
 from iomine.report.facts import Place
-from iomine.report.write import write_reports, write_shared
+from iomine.report.job import JobPlace, job_of_page
+from iomine.report.write import write_jobs, write_reports, write_shared
+from iomine.views.answers import Row, rows_of
+from iomine.views.questions import question
 from iomine.web.question import UnknownNameError
 from iomine.web.sessions import SeenBy, Session
 
@@ -23,6 +26,12 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*(/[A-Za-
 _OF_LOG: Final = re.compile(r"([0-9a-f]{16})[./-]")
 _NOTES: Final = frozenset({"due.json"})
 _PLACE: Final = "SELECT cluster, night, log_id FROM core.log WHERE log_id = $1"
+_JOB: Final = """
+    SELECT cluster, job_id, min(night) AS first_night, max(night) AS last_night
+    FROM core.log
+    WHERE cluster = $1 AND job_id = $2
+    GROUP BY ALL
+"""
 _MOST: Final = 200
 
 
@@ -68,12 +77,14 @@ class ReportCache:
             UnknownNameError: there is no such log, or no such file.
             OutputError: the report cannot be written.
         """
-        log_id = log_of(name)
+        log_id, job = log_of(name), job_of_page(name)
         with self._lock:
             self._tidy(session.state)
             folder = self._folder_of(session.scope)
             if log_id is not None and not (folder / f"{log_id}.html").exists():
                 _make(session, log_id, folder)
+            if job is not None and not (folder / name).exists():
+                _make_job(session, job, folder)
             found = _within(folder, name)
         if found is None:
             raise UnknownNameError(f"No report is called {name[:100]!r}: they are called LOG_ID.html.")
@@ -98,11 +109,27 @@ class ReportCache:
         return self._folders[scope]
 
 
+def neighbourhood(session: Session, log_id: str) -> Row | None:
+    """Whose log it is, of which application, on which hosts and OSTs; None where there is no such log."""
+    asked = question("web/log_places")
+    found = [row for place in session.ask(_PLACE, [log_id]).to_pylist() for row in rows_of(session.ask(asked, place))]
+    return found[0] if found else None
+
+
 def _make(session: Session, log_id: str, folder: Path) -> None:
     places = [Place(**row) for row in session.ask(_PLACE, [log_id]).to_pylist()]
     if not places:
         raise UnknownNameError(f"The warehouse has no log {log_id}: the view logs has the ids of all.")
     for written in write_reports(session.ask, places, folder):
+        if written.fault:
+            raise OutputError(written.fault)
+
+
+def _make_job(session: Session, job: tuple[str, str], folder: Path) -> None:
+    places = [JobPlace(**row) for row in session.ask(_JOB, job).to_pylist()]
+    if not places:
+        raise UnknownNameError(f"The warehouse has no log of job {job[1][:100]}: the view logs has those of all.")
+    for written in write_jobs(session.ask, places, folder):
         if written.fault:
             raise OutputError(written.fault)
 

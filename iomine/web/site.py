@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import OutputError, UsageError, WarehouseError
+from iomine.report.job import job_of_page
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
 from iomine.web.circle import CircleNight, circle_night_of
 from iomine.web.fabric import FIRST, Fabric, FabricNight, fabric_night_of
+from iomine.web.panel import Subject
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
 from iomine.web.sessions import Session
@@ -96,6 +98,12 @@ class FileLinks:
     def script(self, name: str) -> str:
         """A script that draws."""
         return f"{self.root}assets/{pages.script_name(name)}"
+
+    def about(self, _subject: Subject) -> None:
+        """Pages about one thing are the server's."""
+
+    def search(self, _text: str = "") -> None:
+        """Only a server finds something."""
 
     def views(self) -> None:
         """Views are the server's."""
@@ -224,7 +232,10 @@ def _copy_reports(source: Path, target: Path, wanted: frozenset[str] | None) -> 
     """Makes a folder hold the reports of a warehouse, as links where it lies on the same file system."""
     target.mkdir(exist_ok=True)
     names = {
-        name for name in _names(source) if is_public(name) and (wanted is None or log_of(name) is None or log_of(name) in wanted)
+        name
+        for name in _names(source)
+        # A job has logs of several nights, which may be left out.
+        if is_public(name) and (wanted is None or (not job_of_page(name) and (log_of(name) is None or log_of(name) in wanted)))
     }
     for name in sorted(names):
         _lay(source / name, target / name)

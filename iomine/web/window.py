@@ -61,8 +61,13 @@ class Window:
         return [(name, value) for name, value in (own | changes).items() if value]
 
 
-def window_of(session: Session, parameters: Sequence[tuple[str, str]]) -> Window:
+def window_of(session: Session, parameters: Sequence[tuple[str, str]], last: dt.date | None = None) -> Window:
     """The window that an address asks for: the last nights that have logs, where it does not say.
+
+    Args:
+        session: answers.
+        parameters: of the address.
+        last: the night to end with instead, where the address does not say.
 
     Raises:
         UsageError: a parameter makes no sense.
@@ -80,7 +85,7 @@ def window_of(session: Session, parameters: Sequence[tuple[str, str]]) -> Window
     if by not in GROUPS:
         raise UsageError(f"Offenders cannot be grouped by {by[:100]!r}: take one of {', '.join(GROUPS)}.")
     ends = [night for name, night in newest.items() if cluster in {None, name}]
-    since, until = _nights(asked, max(ends, default=dt.datetime.now(dt.UTC).date()))
+    since, until = _nights(asked, last or max(ends, default=dt.datetime.now(dt.UTC).date()))
     return Window(since, until, cluster, tuple(newest), by)
 
 

@@ -1,7 +1,7 @@
 -- ---
 -- about = "How long one log's I/O took, held against runs of its lineage in nights before, and how it differed from them."
 -- grain = ["log_id"]
--- reads = ["core.run_shape"]
+-- reads = ["core.owner_doubt", "core.run_shape"]
 -- ---
 -- Runs of the same night and of the same job may have met with the same trouble, so they do not show what is usual.
 WITH run AS (
@@ -13,6 +13,8 @@ WITH run AS (
 held AS (
     SELECT *
     FROM run
+    -- A log that another user may have made shows nothing of what is usual.
+    ANTI JOIN core.owner_doubt AS owner_doubt USING (cluster, night, log_id)
     QUALIFY row_number() OVER (PARTITION BY cluster, lineage_id, night ORDER BY log_id) <= 5
 ),
 pair AS (

@@ -28,16 +28,16 @@ run AS (
     WINDOW job AS (PARTITION BY cluster, job_id ORDER BY start_at NULLS LAST)
 ),
 found AS (
-    SELECT cluster, night, log_id, COUNT(*) AS finding_count, SUM(charged_core_seconds) AS cost_core_seconds
+    SELECT cluster, night, log_id, COUNT(*) AS finding_count, SUM(charged_core_seconds ORDER BY charged_core_seconds) AS cost_core_seconds
     FROM main.findings
     GROUP BY ALL
 ),
 per_run AS (
     SELECT
         run.cluster, run.job_id, number, COUNT(*) AS log_count, TRY_CAST(SUM(COALESCE(finding_count, 0)) AS BIGINT) AS finding_count,
-        SUM(cost_core_seconds) AS cost_core_seconds,
+        SUM(cost_core_seconds ORDER BY cost_core_seconds) AS cost_core_seconds,
         TRY_CAST(SUM(logs.read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(logs.write_bytes) AS BIGINT) AS write_bytes,
-        SUM(logs.io_core_seconds) AS io_core_seconds
+        SUM(logs.io_core_seconds ORDER BY logs.io_core_seconds) AS io_core_seconds
     FROM run
     JOIN main.logs AS logs
         -- Clocks of nodes and scheduler differ; between two runs of a job lies more than a minute. In seconds, since what is at
@@ -45,6 +45,8 @@ per_run AS (
         ON logs.cluster = run.cluster AND logs.job_id = run.job_id
         AND (number = 1 OR epoch(logs.start_at) >= epoch(run.start_at) - 60)
         AND (next_start_at IS NULL OR COALESCE(epoch(logs.start_at) < epoch(next_start_at) - 60, number = 1))
+        -- Who names another's job adds nothing to it.
+        AND logs.is_owner_confirmed IS DISTINCT FROM false
     LEFT JOIN found ON found.cluster = logs.cluster AND found.night = logs.night AND found.log_id = logs.log_id
     GROUP BY ALL
 )

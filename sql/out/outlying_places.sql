@@ -1,7 +1,7 @@
 -- ---
--- about = "Hosts and OSTs that were far slower than the others in jobs of the last seven nights, the least likely by chance first."
+-- about = "Hosts, OSTs and leaf switches at which jobs of the last seven nights were far slower, the least likely by chance first."
 -- grain = ["cluster", "place_level", "place_name"]
--- reads = ["core.link_pattern", "core.link_node", "core.log", "core.newest_night"]
+-- reads = ["core.link_pattern", "core.link_node", "core.log", "core.log_link", "core.newest_night", "core.ost_io"]
 -- ---
 -- Of three places none outlies. What a job of several logs met in any of them, it met.
 WITH pattern AS (
@@ -27,9 +27,54 @@ place AS (
     WHERE place_name IS NOT NULL
     GROUP BY ALL
 ),
+-- A job mostly hangs on one switch, so that nothing of it is faster: a job is compared with others of its program.
+pace AS (
+    SELECT cluster, night, log_id, op, log10(SUM(request_seconds ORDER BY request_seconds) / SUM(moved_bytes)) AS pace_log10
+    FROM core.ost_io
+    JOIN core.newest_night USING (cluster)
+    WHERE night > last_night - 7 AND layer = 'posix' AND moved_bytes > 0 AND request_seconds > 0
+    GROUP BY ALL
+),
+run AS (
+    SELECT *, pace_log10 - MEDIAN(pace_log10) OVER program > GREATEST(3.5 * 1.4826 * MAD(pace_log10) OVER program, log10(2)) AS is_far
+    FROM pace
+    JOIN (SELECT cluster, night, log_id, COALESCE(job_id, log_id) AS job, lineage_id FROM core.log WHERE lineage_id IS NOT NULL)
+        USING (cluster, night, log_id)
+    WINDOW program AS (PARTITION BY cluster, lineage_id, op)
+),
+-- A program of which more than few jobs outlie has changed.
+job AS (
+    SELECT
+        cluster, job, far_count <= CASE WHEN job_count < 8 THEN 1 ELSE GREATEST(2, job_count // 20) END AS has_few,
+        is_far AND has_few AS is_outlying, CASE WHEN has_few THEN far_count / job_count ELSE 0 END AS probability
+    FROM (
+        SELECT
+            cluster, job, bool_or(is_far) AS is_far, COUNT(*) OVER program AS job_count,
+            COUNT(*) FILTER (bool_or(is_far)) OVER program AS far_count
+        FROM run
+        GROUP BY cluster, lineage_id, job
+        WINDOW program AS (PARTITION BY cluster, lineage_id)
+    )
+    WHERE job_count >= 4
+),
+hung AS (
+    SELECT DISTINCT
+        cluster, COALESCE(job_id, log_id) AS job,
+        CASE WHEN node_kind = 'switch' THEN COALESCE(device, guid) ELSE COALESCE(peer_device, peer_guid) END AS place_name
+    FROM core.log_link
+    JOIN (SELECT cluster, night, log_id, job_id FROM core.log) USING (cluster, night, log_id)
+    JOIN core.newest_night USING (cluster)
+    WHERE night > last_night - 7 AND is_host_link AND 'switch' IN (node_kind, peer_node_kind)
+),
 drawn AS (
     SELECT *, AVG(is_outlying::INTEGER) OVER (PARTITION BY cluster, job, node_level) AS probability
     FROM place
+    UNION ALL
+    SELECT cluster, job, 'switch', place_name, bool_or(is_outlying), LEAST(1, SUM(probability))
+    FROM job
+    JOIN hung USING (cluster, job)
+    WHERE place_name IS NOT NULL
+    GROUP BY ALL
 ),
 counted AS (
     SELECT

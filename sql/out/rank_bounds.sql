@@ -24,15 +24,22 @@ WITH shared AS (
         read_bytes::DOUBLE + write_bytes AS moved_bytes, read_seconds + write_seconds + meta_seconds AS seconds
     FROM core.stdio_file
     WHERE is_shared
+),
+-- Variances are over all ranks that opened the file (darshan-core: reduction of shared records).
+spread AS (
+    SELECT
+        shared.*, nprocs,
+        sqrt(abs(rank_bytes_variance)) / NULLIF(moved_bytes / NULLIF(nprocs, 0), 0) AS bytes_ratio,
+        sqrt(abs(rank_seconds_variance)) / NULLIF(seconds / NULLIF(nprocs, 0), 0) AS seconds_ratio
+    FROM shared
+    JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
 )
 SELECT
     log_id, layer, file_id, nprocs,
     fastest_rank, fastest_rank_bytes, fastest_rank_seconds, slowest_rank, slowest_rank_bytes, slowest_rank_seconds,
     TRY_CAST(moved_bytes / NULLIF(nprocs, 0) AS BIGINT) AS mean_bytes, seconds / NULLIF(nprocs, 0) AS mean_seconds,
-    -- Variances are over all ranks that opened the file (darshan-core: reduction of shared records).
-    sqrt(abs(rank_bytes_variance)) / NULLIF(moved_bytes / NULLIF(nprocs, 0), 0) AS bytes_variation_ratio,
-    sqrt(abs(rank_seconds_variance)) / NULLIF(seconds / NULLIF(nprocs, 0), 0) AS seconds_variation_ratio,
+    CASE WHEN isfinite(bytes_ratio) THEN bytes_ratio END AS bytes_variation_ratio,
+    CASE WHEN isfinite(seconds_ratio) THEN seconds_ratio END AS seconds_variation_ratio,
     slowest_rank_seconds * nprocs / NULLIF(seconds, 0) AS slowest_over_mean_ratio,
-    shared.night, shared.cluster
-FROM shared
-JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
+    night, cluster
+FROM spread

@@ -23,11 +23,12 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, sys.argv[1])
-from sweeping import judge_by_one
+from sweeping import judge_by_one, write_no_reports
 
 from iomine.pipeline.sweep import Settings, run
 
 judge_by_one(pytest.MonkeyPatch())
+write_no_reports(pytest.MonkeyPatch())
 logs, warehouse, scheduler = sys.argv[2:]
 summary = run(Settings((Path(logs),), Path(warehouse), scheduler=scheduler))
 print(summary.found, summary.ingested, summary.known, summary.rejected)

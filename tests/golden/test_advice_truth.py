@@ -5,7 +5,7 @@ import re
 import pytest
 from advice_truth import PAGE
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 
 def test_the_page_adds_up() -> None:

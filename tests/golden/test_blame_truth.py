@@ -3,7 +3,7 @@
 import pytest
 from blame_truth import KINDS, LINK, PAGE, VERDICTS, counts_of_page
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 
 def test_no_victim_of_the_link_is_blamed_on_its_application():

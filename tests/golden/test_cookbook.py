@@ -3,7 +3,7 @@
 import pytest
 from cookbook import PAGE, facility, page, recipes
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 
 def test_the_cookbook_is_what_a_facility_answers(tmp_path, scheduler):

@@ -5,7 +5,7 @@ import re
 import pytest
 from fabric_truth import PAGE, Found, found_in
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 
 def rows_of_page() -> list[Found]:

@@ -11,7 +11,7 @@ from sweeping import judge_by_one, rows
 from iomine.pipeline.sweep import Settings, run
 
 _SEEDS = (1,)
-pytestmark = [pytest.mark.proof, pytest.mark.skipif(not darshan_rows(), reason=NOT_HERE)]
+pytestmark = [pytest.mark.site, pytest.mark.skipif(not darshan_rows(), reason=NOT_HERE)]
 
 
 def rows_of_page() -> list[Found]:

@@ -5,7 +5,7 @@ import re
 import pytest
 from system_state_truth import PAGE, Reported, reported
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 _SEED = 0
 

@@ -9,7 +9,7 @@ from shared import NOT_HERE
 from system_state_year import FULL, LOAD, LOADED, PAGE, REST, SLOW, VERDICTS, Counts, counts, lift, page, total, verdicts
 from tokio_year import YEAR, runs
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 # What a month's verdicts look back to: 30 nights, whose traffic is put together with what was mounted in the 7 before.
 _BEFORE = timedelta(days=38)

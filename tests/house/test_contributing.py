@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+# The tests of the copy take half a minute.
+pytestmark = pytest.mark.proof
+
 REPO = Path(__file__).parents[2]
 PAGE = (REPO / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # A file's path, for an addition the beginning of the line that it goes below, and its lines.

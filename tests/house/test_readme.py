@@ -34,6 +34,7 @@ def queries() -> list[str]:
     return re.findall(r"^\$ (iomine sql .*)$", README, re.MULTILINE)
 
 
+@pytest.mark.proof
 def test_sweep_gives_the_counts_that_the_readme_shows(warehouse):
     """The numbers of the example sweep are those of a real one."""
     _, summary = warehouse
@@ -45,6 +46,7 @@ def test_sweep_gives_the_counts_that_the_readme_shows(warehouse):
 
 
 @pytest.mark.parametrize("command", queries())
+@pytest.mark.proof
 def test_queries_give_the_answers_that_the_readme_shows(warehouse, command):
     """Each example query, run on that sweep's warehouse, answers as shown."""
     root, _ = warehouse

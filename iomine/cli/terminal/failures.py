@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from iomine.arrow import leave_pandas_out
 from iomine.cli.terminal.text import say
 from iomine.errors import IomineError, OutputError
 
@@ -25,6 +26,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: object, **options: object) -> None:
+        leave_pandas_out()
         try:
             command(*args, **options)
             # Buffered output could otherwise fail after the command has reported success.

@@ -7,7 +7,7 @@ import numpy as np
 
 from iomine.derive.model.calls import LAYERS, UNKNOWN, Called, sums
 from iomine.derive.model.shapes import CONSECUTIVE, IRREGULAR, RANDOM, SEGMENTED, SINGLE, STRIDED
-from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Once, Tables, grouped
 from iomine.schema.ops import OPS
 
 _SHARED: Final = -1
@@ -69,20 +69,19 @@ def counted(tables: Tables, files: Called, nprocs: int) -> Counted | None:
         return None
     found = []
     for layer, name in enumerate(LAYERS):
+        parts = tables.get(f"{name}_file")
+        part = _joined(parts) if parts else None
         for op in range(len(OPS)):
             wanted = files.file_ids[(files.layers == layer) & (files.ops == op) & ~files.is_traced]
-            if len(wanted):
-                found += [_of_part(part, wanted, layer, op, nprocs) for part in _joined(tables.get(f"{name}_file", ()))]
+            if part is not None and len(wanted):
+                found.append(_of_part(part, wanted, layer, op, nprocs))
     found = [rows for rows in found if len(rows.layers)]
     return Counted._make(map(np.concatenate, zip(*found, strict=True))) if found else None
 
 
-def _joined(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The parts of a table as one, columns of numbers only."""
-    if not parts:
-        return []
-    names = [name for name in parts[0] if name in {"file_id", "rank"} or name.endswith(("_count", "_bytes", "_seconds"))]
-    return [{name: np.concatenate([part[name].to_numpy(zero_copy_only=False) for part in parts]) for name in names}]
+def _joined(parts: Sequence[Mapping[str, Any]]) -> Once:
+    """The parts of a table as one, a column of numbers at a time."""
+    return Once(parts[0], lambda name: np.concatenate([part[name].to_numpy(zero_copy_only=False) for part in parts]))
 
 
 def _of_part(part: Mapping[str, Any], wanted: Integers, layer: int, op: int, nprocs: int) -> Counted:

@@ -5,11 +5,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from iomine.derive.columns import counts, labels
 from iomine.derive.radial.moves import Indices, Links, Moves
 from iomine.derive.trace import Floats, Integers
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 RINGS: Final = ("outer", "inner")
@@ -111,7 +111,7 @@ def values_of(moves: Moves, metric: int) -> npt.NDArray[Any]:
     return moves.seconds if metric == LATENCY else moves.lengths
 
 
-def detail_rows(links: Links) -> list[dict[str, pa.Array]]:
+def detail_rows(links: Links) -> list[dict[str, Column]]:
     """Columns of the table `link_detail`, in one or more parts."""
     rings = list(_rings(links))
     work = [(edges, metric) for edges in rings for metric in range(len(METRICS))]
@@ -137,7 +137,7 @@ def _rings(links: Links) -> Iterator[_Edges]:
         yield _Edges(ring, moves, of_from, of_to, slots * TIME_BINS + span.bins(moves.starts), keys)
 
 
-def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]]:
+def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, Column]]:
     """Columns of some rings and metrics, counted at once."""
     parts, labels_of, first = [], [], 0
     for edges, metric in work:
@@ -168,15 +168,15 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, pa.Array]
         "ring": labels(rings, RINGS),
         "metric": labels(metrics, METRICS),
         "op": labels(ops, OPS),
-        "from_node": pa.array(froms_of),
-        "to_node": pa.array(tos_of),
-        "time_bin": pa.array(bins // VALUE_BINS),
-        "value_bin": pa.array(bins % VALUE_BINS),
-        "request_count": pa.array(np.bincount(cell_of)),
+        "from_node": Column(froms_of),
+        "to_node": Column(tos_of),
+        "time_bin": Column(bins // VALUE_BINS),
+        "value_bin": Column(bins % VALUE_BINS),
+        "request_count": Column(np.bincount(cell_of)),
         "moved_bytes": counts(np.bincount(cell_of, cells.lengths)),
-        "latency_seconds": pa.array(_rounded(sums), mask=lacks_time),
-        "least_value": pa.array(np.where(metrics == LATENCY, _rounded(least), least)),
-        "most_value": pa.array(np.where(metrics == LATENCY, _rounded(most), most)),
+        "latency_seconds": Column(_rounded(sums), mask=lacks_time),
+        "least_value": Column(np.where(metrics == LATENCY, _rounded(least), least)),
+        "most_value": Column(np.where(metrics == LATENCY, _rounded(most), most)),
     }
 
 

@@ -136,9 +136,7 @@ def links_of(tables: Tables, ordered: Sequence[Ordered], lustre: Lustre, nprocs:
         return None
     traces = [each.trace for each in of_layer.values()]
     file_ids, ranks = (np.unique(np.concatenate([getattr(trace, name) for trace in traces])) for name in ("file_ids", "ranks"))
-    named = hosts_of(ranks, tables)
-    host_names = named.dictionary.to_pylist()
-    hosts = named.indices.fill_null(-1).to_numpy().astype(np.int64)
+    hosts, host_names = hosts_of(ranks, tables)
     mpiio, posix = (of_layer.get(layer) for layer in ("mpiio", "posix"))
     ahead = np.zeros(len(ranks))
     if mpiio and posix:

@@ -5,7 +5,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from iomine.derive.columns import counts, labels
 from iomine.derive.file_names import paths_of
@@ -13,6 +12,7 @@ from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, 
 from iomine.derive.radial.medians import Binned, Middles, middles
 from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
 from iomine.derive.trace import Floats, Integers, Tables
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 STRETCHES: Final = ("run", "first", "last")
@@ -96,7 +96,7 @@ class _Nodes(NamedTuple):
     nodes: Sequence[npt.NDArray[Any]]
 
 
-def node_rows(links: Links, tables: Tables) -> dict[str, pa.Array]:
+def node_rows(links: Links, tables: Tables) -> dict[str, Column]:
     """Columns of the table `link_node`; none where there are no rows."""
     nodes, moves = links.nodes, (links.outer, links.inner)
     of_places, places = _places(nodes, links.inner, tables)
@@ -199,7 +199,7 @@ def _with_twins(sums: _Sums, nodes: Nodes, has_twin: tuple[bool, bool], firsts: 
     return every if is_node.all() else _Sums._make(column[is_node] for column in every)
 
 
-def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stride: int) -> dict[str, pa.Array]:
+def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stride: int) -> dict[str, Column]:
     kinds, nodes = np.divmod(sums.groups, stride)
     kinds, ops = np.divmod(kinds, len(OPS))
     kinds, stretches = np.divmod(kinds, len(STRETCHES))
@@ -209,23 +209,24 @@ def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stri
         np.concatenate(columns)[nodes]
         for columns in zip(*((level.ids, level.arcs, level.positions, level.hosts) for level in levels), strict=True)
     )
-    names = pa.array([text for level in levels for text in level.names], pa.string()).take(pa.array(nodes))
+    names = [text for level in levels for text in level.names]
+    is_named = np.array([text is not None for text in names], bool)
     least = np.where(metrics == LATENCY, *(10 ** AXES[metric][0] for metric in (LATENCY, SIZE)))
     low, high = (np.log10(np.maximum(middle, least)) for middle in (sums.low, sums.high))
     return {
         "ring": labels(rings, RINGS),
         "node_level": labels(of_levels[nodes], LEVELS),
-        "node_id": pa.array(ids),
-        "node_label": names,
+        "node_id": Column(ids),
+        "node_label": labels(np.where(is_named[nodes], nodes, -1), [text or "" for text in names]),
         "host": labels(hosts, host_names),
-        "arc": pa.array(of_arcs, mask=of_arcs < 0),
-        "position": pa.array(positions, mask=np.isnan(positions)),
+        "arc": Column(of_arcs, mask=of_arcs < 0),
+        "position": Column(positions, mask=np.isnan(positions)),
         "op": labels(ops, OPS),
         "metric": labels(metrics, METRICS),
         "stretch": labels(stretches, STRETCHES),
-        "request_count": pa.array(sums.requests),
+        "request_count": Column(sums.requests),
         "moved_bytes": counts(sums.moved),
-        "median_log10": pa.array((low + high) / 2),
+        "median_log10": Column((low + high) / 2),
     }
 
 

@@ -17,6 +17,8 @@ _SMALLEST_BATCH_BYTES: Final = 1 * MIB
 _BATCHES_PER_WORKER: Final = 4
 # What a log costs beyond its bytes, so that a folder of tiny logs is cut too.
 _LOG_OVERHEAD_BYTES: Final = 4096
+# Workers of our own take some 3 s to start, in which one process reads so much.
+_LITTLE_BYTES: Final = 2 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,11 @@ def cut(items: Iterable[tuple[T, int]], workers: int, later_bytes: int = 0) -> l
             left -= total
             piece, total = [], 0
     return [*pieces, (piece, total)] if piece else pieces
+
+
+def is_little(sizes: Iterable[int]) -> bool:
+    """Whether items of these sizes in bytes are done sooner by one process than workers for them have started."""
+    return sum(size + _LOG_OVERHEAD_BYTES for size in sizes) <= _LITTLE_BYTES
 
 
 def bytes_per_batch(left_bytes: int, workers: int) -> int:

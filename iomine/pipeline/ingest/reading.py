@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from iomine.arrow import leave_pandas_out
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import as_warehouse_errors
 from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
@@ -82,6 +83,7 @@ def _requests() -> Iterator[dict[str, Any]]:
 def main() -> None:
     """Answers requests until there are no more."""
     memory_bytes = int(sys.argv[1])
+    leave_pandas_out()
     # The pipe to the parent is ours alone: what the C library prints, wherever it prints it, goes to stderr.
     with os.fdopen(os.dup(_STDOUT), "w", buffering=1) as answer:
         os.dup2(_STDERR, _STDOUT)

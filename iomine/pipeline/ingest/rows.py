@@ -56,7 +56,7 @@ from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers
 from iomine.derive.radial.moves import Links
-from iomine.derive.trace import Integers, Trace
+from iomine.derive.trace import Integers, Trace, once_each
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, error_line
@@ -164,9 +164,14 @@ class Given:
         return None if self.log.job.doubt else self.log.job.run_seconds
 
     @cached_property
+    def everything(self) -> Tables:
+        """Columns by table, special files among them."""
+        return once_each(self.log.tables)
+
+    @cached_property
     def special(self) -> Columns:
         """Columns of the table `special_file`."""
-        return special_files(self.log.tables)
+        return special_files(self.everything)
 
     @cached_property
     def special_ids(self) -> Integers:
@@ -176,7 +181,7 @@ class Given:
     @cached_property
     def split(self) -> tuple[Tables, Tables]:
         """Columns by table, without special files and of these alone."""
-        return split_by_files(self.log.tables, self.special_ids)
+        return split_by_files(self.everything, self.special_ids)
 
     @property
     def tables(self) -> Tables:
@@ -186,7 +191,7 @@ class Given:
     @cached_property
     def traced(self) -> list[Trace]:
         """The trace of each layer that has one."""
-        return traces(self.log.tables)
+        return traces(self.everything)
 
     @cached_property
     def traces(self) -> list[Trace]:
@@ -206,7 +211,7 @@ class Given:
     @cached_property
     def lustre_of_all(self) -> Lustre:
         """The same, of special files too."""
-        return Lustre(self.log.tables, self.traced) if len(self.special_ids) else self.lustre
+        return Lustre(self.everything, self.traced) if len(self.special_ids) else self.lustre
 
     @cached_property
     def streams(self) -> Streams:
@@ -324,8 +329,9 @@ def _doubt_rows(doubts: Sequence[Doubt]) -> Columns:
         "table_name": [doubt.table for doubt in doubts],
         "column_name": [doubt.column for doubt in doubts],
         "doubt_check": [doubt.check for doubt in doubts],
-        "doubted_value": [doubt.value for doubt in doubts],
-        "doubt_limit": [doubt.limit for doubt in doubts],
+        # A header's numbers are whole, and Arrow refuses those that a double rounds.
+        "doubted_value": [None if doubt.value is None else float(doubt.value) for doubt in doubts],
+        "doubt_limit": [None if doubt.limit is None else float(doubt.limit) for doubt in doubts],
         "doubted_record_count": [doubt.count for doubt in doubts],
     }
 
@@ -386,7 +392,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
     "file_access": lambda given: file_access(given.ordered),
     "request_size": lambda given: request_sizes(given.traces),
-    "rank_io": lambda given: rank_io(given.log.tables, given.traced, given.log.job.nprocs, given.special_ids),
+    "rank_io": lambda given: rank_io(given.everything, given.traced, given.log.job.nprocs, given.special_ids),
     "phase": lambda given: given.phases,
     "period": lambda given: periods(given.phases, given.tables, given.traces),
     "file_phase": lambda given: file_phases(given.layers, given.run_seconds),
@@ -403,9 +409,9 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "link_pattern": lambda given: link_patterns(given.link_nodes, given.link_details),
     "link_ring": lambda given: link_ring(given.links),
     # Pictures show all requests that were traced.
-    "rank_detail": lambda given: rank_detail(given.log.tables, given.traced, given.run_seconds),
-    "offset_detail": lambda given: offset_detail(given.log.tables, given.traced, given.run_seconds),
-    "ost_detail": lambda given: ost_detail(given.log.tables, given.traced, given.lustre_of_all, given.run_seconds),
+    "rank_detail": lambda given: rank_detail(given.everything, given.traced, given.run_seconds),
+    "offset_detail": lambda given: offset_detail(given.everything, given.traced, given.run_seconds),
+    "ost_detail": lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.run_seconds),
     # What the log row says beside its header.
     "log": _summed,
 }

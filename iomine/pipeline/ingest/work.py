@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,7 +12,7 @@ from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import LakeFile, as_warehouse_errors, merge_files
 from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Reader, Refused
 from iomine.pipeline.ingest.statistics import InputBatch, InputsResult
-from iomine.pipeline.workers.cluster import Smaller
+from iomine.pipeline.workers.model import Smaller
 from iomine.sources.darshan import Identity, identify
 
 _DEADLY: Final = "Every worker that read it died, one after the other."
@@ -42,6 +43,17 @@ def read_batch(batch: Batch, staging: Path, limits: Limits) -> BatchResult:
         _local.reader, _local.limits = Reader(limits), limits
     reader: Reader = _local.reader
     return reader.read(batch, staging)
+
+
+@contextmanager
+def reader_closed() -> Iterator[None]:
+    """Ends the process that reads for this thread, if there is one, with the context."""
+    try:
+        yield
+    finally:
+        if getattr(_local, "limits", None) is not None:
+            _local.reader.close()
+            _local.limits = None
 
 
 def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:

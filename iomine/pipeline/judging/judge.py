@@ -27,7 +27,7 @@ from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
-from iomine.pipeline.workers.cluster import Workers, map_unordered
+from iomine.pipeline.workers.model import Workers
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.judge import features, judge_sql, settings
@@ -216,7 +216,7 @@ def _judged(
         return list(chain.from_iterable(new for new, _ in results)), sum(count for _, count in results)
     judged: list[LakeFile] = []
     findings = done = 0
-    for (span, _), (new, count) in map_unordered(workers(), judge_span, work, staging, judges, 1):
+    for (span, _), (new, count) in workers().map(judge_span, work, staging, judges, 1):
         judged += new
         findings += count
         done += span.logs

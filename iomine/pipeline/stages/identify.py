@@ -20,7 +20,6 @@ from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
 from iomine.pipeline.stages.context import Reject, Sweep, rejected
 from iomine.pipeline.stages.find import Found
-from iomine.pipeline.workers.cluster import map_unordered
 from iomine.sources.darshan import Identity
 
 New = TypeVar("New")
@@ -144,7 +143,10 @@ def _looked_at(
     # Drawn as they are handed out: so many paths need not be in memory twice.
     paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))
     by_path = {candidate.path: candidate for candidate in readable}
-    for piece, answers in map_unordered(sweep.pool.workers(), look, paths, *given):
+    # An archive of statistics may hold anything, so that no sweep looks into one itself.
+    is_little = look is identify_all and plan.is_little(candidate.size_bytes for candidate in readable)
+    workers = sweep.pool.workers(is_little=is_little)
+    for piece, answers in workers.map(look, paths, *given):
         yield from ((by_path[path], answer) for path, answer in zip(piece, answers, strict=True))
         done += len(piece)
         progress.report(stage, done, len(readable))

@@ -11,7 +11,6 @@ from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.work import merge_all
 from iomine.pipeline.stages.context import Sweep
 from iomine.pipeline.stages.read import Staged
-from iomine.pipeline.workers.cluster import map_unordered
 from iomine.schema.registry import arrow_schema
 
 
@@ -47,7 +46,8 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
     pieces = [piece for piece, _ in plan.cut(merges, sweep.pool.capacity())]
     merged: list[LakeFile] = []
     done = 0
-    for piece, files in map_unordered(sweep.pool.workers(), merge_all, pieces, sweep.staging):
+    workers = sweep.pool.workers(is_little=plan.is_little(size for _, size in merges))
+    for piece, files in workers.map(merge_all, pieces, sweep.staging):
         merged += files
         done += len(piece)
         progress.report("merge", done, len(merges))

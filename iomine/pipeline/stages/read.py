@@ -12,11 +12,10 @@ from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.reader import Refused
 from iomine.pipeline.ingest.statistics import Holding, InputBatch, NewInput, is_known, known_keys, read_inputs
-from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, read_batch
+from iomine.pipeline.ingest.work import after_deaths, after_input_deaths, read_batch, reader_closed
 from iomine.pipeline.site.zones import site_most_processes
 from iomine.pipeline.stages.context import Counts, Reject, Sweep, rejected
 from iomine.pipeline.stages.identify import Identified
-from iomine.pipeline.workers.cluster import map_unordered
 from iomine.schema.registry import arrow_schema
 
 
@@ -91,14 +90,17 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
     most_processes = site_most_processes(sweep.warehouse, sweep.settings.cluster)
     given = (sweep.staging, replace(sweep.settings.limits, most_processes=most_processes))
     done = 0
-    for batch, result in map_unordered(sweep.pool.workers(), read_batch, work, *given, after_deaths=after_deaths):
-        so_far.files += result.files
-        so_far.count += result.log_count
-        for refused in result.refused:
-            log = identity_of[refused.path]
-            so_far.reject(refused.path, refused, log.sha256, log.size_bytes)
-        done += len(batch.logs)
-        progress.report("read", done, len(new))
+    workers = sweep.pool.workers(is_little=plan.is_little(log.identity.size_bytes for log in new))
+    # Where this process is the worker, what reads for it ends here.
+    with reader_closed():
+        for batch, result in workers.map(read_batch, work, *given, after_deaths=after_deaths):
+            so_far.files += result.files
+            so_far.count += result.log_count
+            for refused in result.refused:
+                log = identity_of[refused.path]
+                so_far.reject(refused.path, refused, log.sha256, log.size_bytes)
+            done += len(batch.logs)
+            progress.report("read", done, len(new))
 
 
 def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int:
@@ -129,8 +131,8 @@ def _read_each(sweep: Sweep, inputs: Sequence[NewInput], so_far: _Read, done: in
         return
     pieces = plan.cut(((each, each.size_bytes) for each in inputs), sweep.pool.capacity())
     work = [InputBatch(sweep.settings.cluster, sweep.zone, tuple(piece)) for piece, _ in pieces]
-    results = map_unordered(sweep.pool.workers(), read_inputs, work, sweep.staging, after_deaths=after_input_deaths)
-    for batch, result in results:
+    # They are read in the worker itself, so that what kills one must not be the sweep.
+    for batch, result in sweep.pool.workers().map(read_inputs, work, sweep.staging, after_deaths=after_input_deaths):
         so_far.files += result.files
         so_far.sources += result.rows
         for each, error in result.refused:

@@ -43,7 +43,6 @@ from iomine.pipeline.stages.merge import merge
 from iomine.pipeline.stages.read import read
 from iomine.pipeline.upgrade.carry import carried, closed_nights, to_carry
 from iomine.pipeline.upgrade.kept import LEFT, KeptLogs, rebuild
-from iomine.pipeline.workers.cluster import map_unordered
 from iomine.pipeline.workers.pool import WorkerPool
 from iomine.pipeline.workers.slurm import check_choice, site_of
 from iomine.schema import SCHEMA_VERSION, mismatch
@@ -375,7 +374,7 @@ def _rebuilt(work: _Upgrade, sweep: Sweep, unit: _Unit, gone: set[str]) -> list[
         return []
     files: list[LakeFile] = []
     done = 0
-    for piece, new in map_unordered(sweep.pool.workers(), rebuild, pieces, sweep.staging):
+    for piece, new in sweep.pool.workers().map(rebuild, pieces, sweep.staging):
         files += new
         done += len(piece.log_ids)
         progress.report("rebuild", done, len(gone))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import forkserver, resource_tracker
 from queue import Empty, SimpleQueue
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, Security
@@ -26,10 +26,8 @@ from distributed.core import rpc
 
 from iomine.errors import IomineError, NoWorkersError, UsageError, WorkersError
 from iomine.pipeline import progress
+from iomine.pipeline.workers.model import LOST, UNDONE, Item, Result, Smaller, local_workers, one_line
 from iomine.units import human_seconds
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 # Enough for a worker never to wait, few enough for a million logs not to become a million futures.
 _IN_FLIGHT_PER_THREAD: Final = 4
@@ -40,11 +38,9 @@ _PATIENCE_SECONDS: Final = 600.0
 # Pages of a scheduler or worker have no login. Without them the port stays, and has nothing to show.
 NO_PAGES: Final[dict[str, object]] = {f"distributed.{server}.http.routes": [] for server in ("scheduler", "worker")}
 
-LOST: Final = "The Dask scheduler was lost: see that it runs, and sweep again; what was published stays."
 _NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
 # What workers would import one by one is there when they are forked.
 _PRELOADED: Final = ["distributed", "iomine.pipeline.ingest.work", "iomine.pipeline.judging.judge", "iomine.pipeline.reports"]
-_UNDONE: Final = "Workers could not do a part of the work ({what})."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +71,15 @@ class Workers:
         """Threads to hand out work for: those that may come too, or none would be asked for."""
         return max(self.thread_count(), self.most_threads, 1)
 
-
-@dataclass(frozen=True, slots=True)
-class Smaller(Generic[Item]):
-    """What to do instead of an item that its workers died of."""
-
-    items: tuple[Item, ...]
-
-
-def local_workers() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0))
+    def map(
+        self,
+        function: Callable[..., Result],
+        items: Iterable[Item],
+        *arguments: object,
+        after_deaths: Callable[[Item], Smaller[Item] | Result] | None = None,
+    ) -> Iterator[tuple[Item, Result]]:
+        """As `map_unordered`."""
+        return map_unordered(self, function, items, *arguments, after_deaths=after_deaths)
 
 
 def check(scheduler: str) -> None:
@@ -253,7 +247,7 @@ def map_unordered(
         ((item, result),) = _mapped(workers, function, [suspects.pop()], arguments)
         if isinstance(result, KilledWorker):
             if after_deaths is None:
-                raise WorkersError(_UNDONE.format(what=_one_line(result))) from result
+                raise WorkersError(UNDONE.format(what=one_line(result))) from result
             result = after_deaths(item)
         if isinstance(result, Smaller):
             suspects += result.items
@@ -291,7 +285,7 @@ def _result(future: Future) -> object:
     except Exception as error:
         if future.status != "error":
             raise
-        raise WorkersError(_UNDONE.format(what=_one_line(error))) from error
+        raise WorkersError(UNDONE.format(what=one_line(error))) from error
 
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:
@@ -325,7 +319,3 @@ def _as_lost_scheduler(workers: Workers) -> Iterator[None]:
         if workers.are_lost or isinstance(error, OSError | FutureCancelledError):
             raise WorkersError(LOST) from error
         raise
-
-
-def _one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"

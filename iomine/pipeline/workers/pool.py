@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from iomine.errors import UsageError, WorkersError
-from iomine.pipeline.workers.cluster import LOST, Workers, local_workers, own_workers, standing_workers
+from iomine.pipeline.workers.model import LOST, Here, Workers, local_workers
 from iomine.pipeline.workers.slurm import SlurmSite, slurm_workers
 
 
@@ -31,13 +31,18 @@ class WorkerPool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stack.__exit__(kind, error, trace)
 
-    def workers(self) -> Workers:
+    def workers(self, *, is_little: bool = False) -> Workers:
         """The workers, started at the first call, and again if their scheduler was lost.
+
+        Args:
+            is_little: workers of our own take longer to start than the work takes: while there are none, this process does it.
 
         Raises:
             UsageError: there are none to be had.
             WorkersError: their scheduler was lost, and cannot be had again.
         """
+        if is_little and self._workers is None and self._scheduler is None and self._slurm is None:
+            return Here()
         if self._workers is None or self._workers.are_lost:
             try:
                 self._workers = self._stack.enter_context(self._started())
@@ -57,6 +62,9 @@ class WorkerPool:
     def _started(self) -> AbstractContextManager[Workers]:
         if self._slurm is not None:
             return slurm_workers(self._slurm, self._shared)
+        # Dask takes a second to load, and a small sweep needs none of it.
+        from iomine.pipeline.workers.cluster import own_workers, standing_workers  # noqa: PLC0415
+
         if self._scheduler is not None:
             return standing_workers(self._scheduler)
         return own_workers(self._count)

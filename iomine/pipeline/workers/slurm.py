@@ -17,15 +17,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-import dask
-from distributed import Client, Security
 from pydantic import model_validator
 
 from iomine.errors import UsageError
-from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush
 from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
+
+if TYPE_CHECKING:
+    from distributed import Security
+
+    from iomine.pipeline.workers.cluster import Workers
 
 _JOB_NAME: Final = "iomine"
 _SECRET: Final = 0o600
@@ -176,7 +178,7 @@ def _job(site: SlurmSite) -> Mapping[str, Any]:
 
 
 @contextmanager
-def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
+def slurm_workers(site: SlurmSite, shared: Path) -> "Iterator[Workers]":
     """Jobs as work comes, up to the site's maximum, gone when the context ends.
 
     Args:
@@ -187,7 +189,11 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
         UsageError: Slurm would not take the jobs.
     """
     check(site)
+    import dask  # noqa: PLC0415  takes a second, and most sweeps need none of it
     from dask_jobqueue import SLURMCluster  # noqa: PLC0415  an extra
+    from distributed import Client  # noqa: PLC0415
+
+    from iomine.pipeline.workers.cluster import NO_PAGES, Workers, hush  # noqa: PLC0415
 
     hush()
     interface = site.scheduler_interface or site.interface
@@ -204,8 +210,10 @@ def slurm_workers(site: SlurmSite, shared: Path) -> Iterator[Workers]:
 
 
 @contextmanager
-def _certificates(shared: Path) -> Iterator[Security]:
+def _certificates(shared: Path) -> "Iterator[Security]":
     """Certificates in files that their owner alone may read, for as long as the context lasts."""
+    from distributed import Security  # noqa: PLC0415
+
     made = Security.temporary()
     with tempfile.TemporaryDirectory(prefix="tls-", dir=shared) as folder:
         certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")

@@ -13,7 +13,7 @@ PATTERNS = {
         first_traffic_pattern="The same of the first tenth of the run's I/O, NULL where nothing was moved there.",
         last_traffic_pattern="The same of the last tenth of the run's I/O, NULL where nothing was moved there.",
         coincides_with="Of what the stripes are those: host, carrier, ost or mount; NULL where of none that is known.",
-        place_level="What a place is: host or ost.",
+        place_level="What a place is: host, ost or switch.",
     ),
     **defined(
         Kind.COUNT,
@@ -62,5 +62,5 @@ PATTERNS = {
             "stragglers."
         ),
     ),
-    **defined(Kind.TEXT, Privacy.NAME, place_name="What the place is called: a host, or the index of an OST."),
+    **defined(Kind.TEXT, Privacy.NAME, place_name="What the place is called: a host, the index of an OST, or a leaf switch."),
 }

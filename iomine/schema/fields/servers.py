@@ -148,7 +148,9 @@ WEATHER = {
     ),
     **defined(
         Kind.SECONDS,
-        lost_service_seconds="Time in which the servers dealt with requests beyond what these usually take.",
+        lost_service_seconds=(
+            "Time in which the servers dealt with requests beyond what these usually take; below zero where they were quicker."
+        ),
     ),
     **defined(
         Kind.COUNT,

@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.schema.column import Column
 from iomine.schema.registry import arrow_schema
 
 Words = npt.NDArray[np.int64]
 # A column is a list where it is short and many logs give one: Arrow's arrays cost too much to make for a handful of values.
-Columns = Mapping[str, pa.Array | list[Any]]
+Columns = Mapping[str, Column | pa.Array | list[Any]]
 
 WORD_BYTES = 8
 # Struct code of this machine's byte order, in which libdarshan-util gives records.
@@ -50,6 +51,12 @@ def are_floats(table: str, names: tuple[str, ...]) -> tuple[bool, ...]:
     return tuple(pa.types.is_floating(schema.field(name).type) for name in names)
 
 
+@cache
+def _places(table: str, names: tuple[str, ...]) -> dict[str, tuple[int, bool]]:
+    """Where each field lies, and whether it is a float."""
+    return dict(zip(names, enumerate(are_floats(table, names)), strict=True))
+
+
 class Records(Mapping[str, pa.Array]):
     """Columns of records of equal width, made when they are asked for: those of many logs cost hardly more than one's.
 
@@ -63,6 +70,7 @@ class Records(Mapping[str, pa.Array]):
         self.table = table
         self.names = names
         self.matrix = matrix
+        self._places = _places(table, names)
 
     @classmethod
     def stacked(cls, parts: Sequence[Self]) -> Self:
@@ -71,11 +79,12 @@ class Records(Mapping[str, pa.Array]):
         return cls(first.table, first.names, np.concatenate([part.matrix for part in parts]))
 
     def __getitem__(self, name: str) -> pa.Array:
-        if name not in self.names:
-            raise KeyError(name)
-        index = self.names.index(name)
+        index, is_float = self._places[name]
         words = np.ascontiguousarray(self.matrix[:, index])
-        return pa.array(words.view(np.float64) if are_floats(self.table, self.names)[index] else words)
+        return pa.array(words.view(np.float64) if is_float else words)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -149,14 +158,16 @@ def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
 
 
 def _column(
-    parts: Sequence[pa.Array | list[Any] | None], lengths: Sequence[int], type_: pa.DataType
+    parts: Sequence[Column | pa.Array | list[Any] | None], lengths: Sequence[int], type_: pa.DataType
 ) -> pa.ChunkedArray | pa.Array:
     if all(isinstance(part, list) for part in parts):
         return pa.array(list(chain.from_iterable(parts)), type_)  # type: ignore[arg-type]  # lists all
+    if all(isinstance(part, Column) for part in parts):
+        return Column.joined(parts).arrow(type_)  # type: ignore[arg-type]  # columns all
     if all(part is None for part in parts):
         return pa.nulls(sum(lengths), type_)
     chunks = [
-        pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list) else spread(part)
+        pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list | Column) else spread(part)
         for part, length in zip(parts, lengths, strict=True)
     ]
     return pa.chunked_array(chunks, type_)

@@ -180,6 +180,8 @@ def read_job(container: Container) -> Job:
         sentences.insert(0, "the job record has the layout of formats before 3.41, though the log claims 3.41")
     unknown = {doubt.column for doubt in found}
     metadata_end = record.end + _METADATA_BYTES
+    if len(data) < metadata_end:
+        sentences.append("the job record ends before its command line")
     exe, *mounts = _text(data[metadata_end:].split(b"\0")[0]).split("\n")
     return Job(
         uid=record.uid,

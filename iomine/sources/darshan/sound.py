@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.schema.column import as_arrow
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, Records, are_floats
 from iomine.sources.darshan.doubts import NEGATIVE, Doubted, Fault, Findings, Run
@@ -22,6 +23,8 @@ _UNKNOWN: Final = -1
 # An exbibyte, and as many calls: no run has moved or made so many.
 _TOO_MANY: Final = 2**60
 _MEASURES: Final = ("_count", "_bytes", "_seconds")
+# Darshan writes 0 or 1 there.
+_FLAGS: Final = "use_"
 # An offset says where in a file something lay, and a sparse file may be as long as 64 bits can say.
 _PLACES: Final = "_offset_bytes"
 # A time below zero by less than a clock's resolution is read as it is; views decide about it.
@@ -158,7 +161,7 @@ def _measures(table: str, names: tuple[str, ...], is_float: bool) -> list[int]:
     return [
         index
         for index, name in enumerate(names)
-        if kinds[index] == is_float and name.endswith(_MEASURES) and not name.endswith(_PLACES)
+        if kinds[index] == is_float and (name.endswith(_MEASURES) or name.startswith(_FLAGS)) and not name.endswith(_PLACES)
     ]
 
 
@@ -251,7 +254,7 @@ def _sized(table: str, names: tuple[str, ...]) -> list[_Sized]:
 def _hold_traces(layer: str, table: str, tables: Mapping[str, Sequence[Columns]], findings: Findings) -> None:
     """Notes files of which more requests were traced than counted. Fewer is no doubt: a trace has its limits."""
     records = [part for part in tables.get(table, ()) if isinstance(part, Mapping)]
-    traces = [part for part in tables["dxt_file"] if part["layer"][0].as_py() == layer]
+    traces = [part for part in tables["dxt_file"] if as_arrow(part["layer"])[0].as_py() == layer]
     if not records or not traces:
         return
     files, codes = np.unique(np.concatenate([np.asarray(part["file_id"]) for part in records]), return_inverse=True)

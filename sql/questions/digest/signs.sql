@@ -6,14 +6,14 @@
 -- ---
 SELECT
     recipient, cluster, "user", application, code, min(level) AS level,
-    count(DISTINCT log_id) AS run_count, count(DISTINCT night) AS night_count,
+    count(DISTINCT log_id) AS run_count, count(DISTINCT coalesce(job_id, log_id)) AS job_count, count(DISTINCT night) AS night_count,
     min(night) AS first_night, max(night) AS last_night,
     sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
     sum(idle_core_seconds ORDER BY log_id) AS idle_core_seconds,
     sum(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
     -- Of these, those whose cost is known.
     sum(run_core_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_core_seconds,
-    arg_max({log_id: log_id, night: night}, coalesce(cost_core_seconds, -1) ORDER BY log_id) AS costliest
+    arg_max({log_id: log_id, night: night, job_id: job_id}, coalesce(cost_core_seconds, -1) ORDER BY log_id) AS costliest
 FROM fired
 GROUP BY ALL
 ORDER BY ALL

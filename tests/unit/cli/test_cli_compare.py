@@ -60,6 +60,7 @@ def test_runs_are_named_by_job_or_by_lineage(iomine, runs: Path) -> None:
         ]
 
 
+@pytest.mark.proof
 def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: Path) -> None:
     """Where it lies goes to stdout; alone it needs no other file."""
     alone = tmp_path / "pair.html"

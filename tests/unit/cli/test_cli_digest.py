@@ -16,6 +16,7 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.proof
 def test_preview_shows_what_became_of_mails(iomine, facility: Path, tmp_path: Path):
     """It says how many were written and to whom, on stderr whose address nobody knows, and ends with 3 for these."""
     answer = iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--dry-run", "--since", FIRST.isoformat())

@@ -1,6 +1,7 @@
 """`iomine doctor`."""
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -209,3 +210,15 @@ def test_a_file_that_nothing_reads_is_reported(iomine, warehouse: Path) -> None:
     (warehouse / "digets.toml").write_text("")
     answer = iomine("doctor", "--warehouse", warehouse)
     assert "digets.toml is not a file that iomine reads: did you mean digest.toml?" in _lines(answer, "warn")
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_machines_get_the_same_in_json(iomine, tmp_path: Path) -> None:
+    """Each line is an object, and the status is the same."""
+    answers = [iomine("doctor", *json_, "--warehouse", tmp_path) for json_ in ([], ["--json"])]
+    lines = [
+        f"{each['state']:<5} {each['what']}{': ' * bool(each['remedy'])}{each['remedy']}"
+        for each in json.loads(answers[1].stdout)
+    ]
+    assert answers[0].stdout.splitlines() == lines
+    assert 1 == len({answer.exit_code for answer in answers})

@@ -1,5 +1,6 @@
 """`iomine explain`."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -37,6 +38,16 @@ def test_programs_are_shown_as_they_are(iomine) -> None:
         assert "".join(f"    {line}\n" if line else "\n" for line in snippet.code.splitlines()) in page
 
 
+def test_machines_get_the_same_in_json(iomine) -> None:
+    """Without a code all triggers; with one its thresholds and its page."""
+    assert set(TRIGGERS) == {each["code"] for each in json.loads(iomine("explain", "--json").stdout)}
+    found = json.loads(iomine("explain", "posix-101", "--json").stdout)
+    assert ("POSIX-101", iomine("explain", "POSIX-101").stdout) == (found["code"], found["manual"])
+    assert {(each.metric, each.value) for each in TRIGGERS["POSIX-101"].thresholds} == {
+        (each["metric"], each["value"]) for each in found["thresholds"]
+    }
+
+
 def _name(slot: re.Match[str]) -> str:
     return f"[{slot[1]} in %]" if slot[2] else f"[{slot[1]}]"
 
@@ -56,6 +67,7 @@ def test_page_asks_where_the_answer_is(iomine, code: str, source: str) -> None:
     assert source in iomine("explain", code).stdout
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("code", TRIGGERS)
 def test_question_on_the_page_can_be_asked(iomine, warehouse: Path, code: str) -> None:
     """The command line at the end of a page works as it stands."""

@@ -43,6 +43,7 @@ def small(warehouse_of: Callable[..., Path]) -> Path:
 
 
 @pytest.mark.skipif(not SAMPLES.exists(), reason=NOT_HERE)
+@pytest.mark.proof
 def test_ways_are_printed_as_ibtracert_does(iomine, warehouse_of):
     """Of pairs of a real fabric the command prints what the real tool printed, sign by sign."""
     tables = {}

@@ -210,6 +210,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.proof
 def test_the_papers_run_from_counters(iomine, paper) -> None:
     """672 forwarders leave 672 files, and 3.5 MiB/s is what each has to write, known within ten seconds."""
     begun = time.perf_counter()

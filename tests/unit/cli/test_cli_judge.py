@@ -200,6 +200,7 @@ def test_comparison_waits_for_no_sweep(iomine, again: Path) -> None:
     assert [] == changes(answer)
 
 
+@pytest.mark.proof
 @pytest.mark.sample
 def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
     """Three of all verdicts change, `iomine sql` shows their new state with the threshold in force, and no sweep is made up."""

@@ -55,6 +55,7 @@ def _said(answer: tuple[bool, str]) -> Any:
     return json.loads(text)
 
 
+@pytest.mark.proof
 def test_an_assistant_gets_the_worst_of_last_night(warehouse: Path) -> None:
     """A client starts the real command, reads what it can ask, and asks for last night's worst offender."""
     pytest.importorskip("mcp", reason=_MISSING)

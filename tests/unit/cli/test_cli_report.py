@@ -10,20 +10,22 @@ LOGS = [
 ]
 
 
-@pytest.mark.parametrize(("asked", "written"), [("aa", ["aa"]), ("2", ["bb", "cc"])])
+@pytest.mark.parametrize(("asked", "written"), [("aa", ["aa"]), ("2", ["job.blue.2", "bb", "cc"])])
 def test_pages_of_a_log_or_of_all_logs_of_a_job(asked: str, written: list[str], iomine, warehouse_of, tmp_path: Path) -> None:
-    """Each log gets a page and a JSON, beside what all share, and where the pages are goes to stdout."""
+    """Each log gets a page and a JSON, a job of several a page, beside what all share; where they are goes to stdout."""
     out = tmp_path / "out"
     answer = iomine("report", asked, "--warehouse", warehouse_of(log=LOGS), "--out", out)
-    assert [str(out / f"{log_id}.html") for log_id in written] == answer.stdout.split()
-    expected = {f"{log_id}.{ending}" for log_id in written for ending in ("html", "json")} | {"assets", "triggers.html"}
+    assert [str(out / f"{stem}.html") for stem in written] == answer.stdout.split()
+    expected = {f"{stem}.{ending}" for stem in written for ending in ("html", "json") if ending == "html" or "job" not in stem}
+    expected |= {"assets", "triggers.html"}
     assert expected == {path.name for path in out.iterdir()}
 
 
-def test_standalone_page_needs_no_other_file(iomine, warehouse_of, tmp_path: Path) -> None:
-    """It holds its style, and links to nothing."""
+@pytest.mark.parametrize("asked", ["1", "2"])
+def test_standalone_page_needs_no_other_file(asked: str, iomine, warehouse_of, tmp_path: Path) -> None:
+    """That of a log or of a job holds its style, and links to nothing."""
     file = tmp_path / "wave.html"
-    answer = iomine("report", "1", "--warehouse", warehouse_of(log=LOGS), "--standalone", file)
+    answer = iomine("report", asked, "--warehouse", warehouse_of(log=LOGS), "--standalone", file)
     assert answer.stdout.split() == [str(file)]
     html = file.read_text()
     assert "<style>" in html
@@ -35,7 +37,6 @@ def test_standalone_page_needs_no_other_file(iomine, warehouse_of, tmp_path: Pat
     ("arguments", "said"),
     [
         (("zz",), "There is no log or job zz"),
-        (("2", "--standalone", "x.html"), "Job 2 has 2 logs, and one file holds one: name one of bb, cc."),
         (("aa", "--standalone", "x.html", "--out", "y"), "leave one of them out"),
     ],
 )

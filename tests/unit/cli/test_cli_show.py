@@ -173,6 +173,7 @@ def test_machines_get_the_same_in_json(iomine, warehouse: Path) -> None:
 
 @pytest.mark.parametrize("name", ["beef000000000003", "BEEF000000000003", "beef", "/logs/beef000000000003.darshan",
                                   "beef000000000003.darshan"])  # fmt: skip
+@pytest.mark.proof
 def test_log_is_found_by_what_people_have(iomine, warehouse: Path, name: str) -> None:
     """An id, its beginning, and the path or name of the file that was swept all mean the log."""
     assert "beef000000000003" == _facts(iomine, warehouse, name)["log"]["log_id"]
@@ -238,6 +239,7 @@ def test_cluster_separates_logs_of_one_job_id(iomine, warehouse_of) -> None:
 
 
 @pytest.mark.parametrize("name", ["cafe", "99"])
+@pytest.mark.proof
 def test_nothing_in_a_log_steers_the_terminal(iomine, warehouse: Path, name: str) -> None:
     """Escapes, line breaks and marks of direction are shown as what they are, markup as text; JSON has them whole."""
     page = _page(iomine, warehouse, name)

@@ -17,6 +17,7 @@ SERVE = (sys.executable, "-c", "from iomine.cli import main; main()", "serve")
 
 
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM)])
+@pytest.mark.proof
 def test_server_says_where_it_is_and_ends_on_a_signal(warehouse: Path, sent: signal.Signals, status: int) -> None:
     """Its address is all there is on stdout; Ctrl-C is how it is meant to end, and leaves nothing behind."""
     with subprocess.Popen(

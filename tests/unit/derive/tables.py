@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from iomine.schema.column import as_arrow
 from iomine.schema.registry import arrow_schema
 
 Rows = Sequence[Mapping[str, Any]]
@@ -46,3 +47,14 @@ def _nothing(kind: pa.DataType) -> int | None:
 def rows_of(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:
     """Rows of columns, none where there are no columns."""
     return pa.table(dict(columns)).to_pylist() if columns else []
+
+
+def types_of(table: str, found: Mapping[str, Any]) -> dict[str, pa.DataType]:
+    """The type of each column, labels as texts where the table has these; lists have the table's."""
+    schema = arrow_schema(table)
+    types = {}
+    for name, column in found.items():
+        wanted = schema.field(name).type
+        given = (pa.array(column, wanted) if isinstance(column, list) else as_arrow(column)).type
+        types[name] = given.value_type if pa.types.is_dictionary(given) and not pa.types.is_dictionary(wanted) else given
+    return types

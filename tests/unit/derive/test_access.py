@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import file_access, in_order, request_sizes, traces
 from iomine.schema.registry import arrow_schema
@@ -105,9 +105,7 @@ def test_columns_are_those_of_the_tables() -> None:
     """Both give all columns of their tables, in the types of the schema."""
     found = traces(segments(posix=[{"op": "read", "length_bytes": 1}]))
     for table, got in (("file_access", file_access(in_order(found))), ("request_size", request_sizes(found))):
-        assert {field.name: field.type for field in arrow_schema(table) if field.name != "log_id"} == {
-            name: column.type for name, column in got.items()
-        }
+        assert {field.name: field.type for field in arrow_schema(table) if field.name != "log_id"} == types_of(table, got)
 
 
 def test_nothing_without_a_trace() -> None:
@@ -172,6 +170,7 @@ def test_odd_times_and_lengths() -> None:
 
 @settings(deadline=None)
 @given(st.sets(st.one_of(st.integers(0, 2**63 - 1), st.integers(0, 2**22)), max_size=50), st.integers(1, 2**40))
+@pytest.mark.proof
 def test_many_lengths_are_rounded_down(drawn: set[int], step: int) -> None:
     """Beyond 1,024 lengths at most 960 are left, each a little lower, none below a power of two that it was not below."""
     lengths = drawn | {step * factor for factor in range(1, 1100)}

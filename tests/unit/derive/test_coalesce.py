@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import NOT_HERE, SHARED_DATA
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import access_runs, coalescing, in_order, mpiio_posix, traces
 from iomine.derive.coalesce import (
@@ -224,7 +224,7 @@ def test_columns_are_those_of_the_table() -> None:
     found = in_order(traces(tables))
     given = coalescing(tables, found, 2, {}, access_runs(found))
     schema = arrow_schema("coalescing")
-    assert {name: column.type for name, column in given.items()} == {name: schema.field(name).type for name in given}
+    assert types_of("coalescing", given) == {name: schema.field(name).type for name in given}
 
 
 def test_forwarders_by_host_and_aggregator() -> None:

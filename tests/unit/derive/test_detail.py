@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of
-from tables import columns, rows_of
+from tables import columns, rows_of, types_of
 
 from iomine.derive import Lustre, detail, offset_detail, ost_detail, rank_detail, traces
 from iomine.schema.registry import arrow_schema
@@ -129,6 +129,7 @@ def _merged(con: duckdb.DuckDBPyConnection, requests: list[dict[str, Any]]) -> d
     return found
 
 
+@pytest.mark.proof
 @settings(deadline=None)
 @given(TRACES, BLOCKS)
 def test_ranks_equal_the_query(con: duckdb.DuckDBPyConnection, requests: list[Request], block: int) -> None:
@@ -164,6 +165,7 @@ def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row.get(key) for key in ("layer", "detail_level", "rank", "file_id", "op", "offset_bytes", "start_seconds"))
 
 
+@pytest.mark.proof
 @settings(deadline=None)
 @given(TRACES, BLOCKS)
 def test_offsets_equal_the_query(con: duckdb.DuckDBPyConnection, requests: list[Request], block: int) -> None:
@@ -194,6 +196,7 @@ def test_offsets_equal_the_query(con: duckdb.DuckDBPyConnection, requests: list[
 
 @settings(deadline=None)
 @given(TRACES, st.integers(2, 40))
+@pytest.mark.proof
 def test_nothing_is_lost_under_a_cap(requests: list[Request], most_rows: int) -> None:
     """Whatever the cap, a level adds up to the requests, its rows are further apart than its tolerance, and they are few."""
     with patch.object(detail, "_MOST_ROWS", most_rows):
@@ -328,6 +331,7 @@ def _osts(requests: list[Request]) -> dict[str, pa.Array]:
     return ost_detail(tables, traces(tables), Lustre(tables, traces(tables)), RUN_SECONDS)
 
 
+@pytest.mark.proof
 @settings(deadline=None)
 @given(TRACES, BLOCKS)
 def test_osts_are_those_of_first_bytes(requests: list[Request], block: int) -> None:
@@ -363,9 +367,7 @@ def test_columns_are_those_of_the_table(name: str) -> None:
     requests = _bursts(2, 8, 0.125)
     tables = _tables(requests)
     got = _osts(requests) if name == "ost_detail" else getattr(detail, name)(tables, traces(tables), RUN_SECONDS)
-    assert {field.name: field.type for field in arrow_schema(name)} == {"log_id": pa.string()} | {
-        column: values.type for column, values in got.items()
-    }
+    assert {field.name: field.type for field in arrow_schema(name)} == {"log_id": pa.string()} | types_of(name, got)
 
 
 @pytest.mark.parametrize("row", each(darshan_rows(), lambda row: row["file"].startswith("dxt-explorer")))

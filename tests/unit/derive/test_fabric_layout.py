@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from fabrics import Fabric, fat_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +39,7 @@ def fabrics(draw: st.DrawFn) -> Fabric:
 
 @settings(max_examples=150, deadline=None)
 @given(fabrics())
+@pytest.mark.proof
 def test_each_device_is_placed_once_and_none_on_another(fabric: Fabric) -> None:
     """Whatever is linked to whatever, each device has a place, and no two are closer than hosts may be."""
     layout = layout_of(*fabric.tables)

@@ -67,6 +67,7 @@ def _kinds(seed: int) -> np.ndarray:
     return values.round(int(rng.integers(1, 4)))
 
 
+@pytest.mark.proof
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 1 << 32))
 def test_names_equal_brute_force(seed: int) -> None:

@@ -131,6 +131,7 @@ def union_by_hand(posix: Sequence[Request]) -> float:
 
 @settings(max_examples=200, deadline=None)
 @given(_collective_runs())
+@pytest.mark.proof
 def test_time_of_collective_calls_is_parted_by_its_definition(run: tuple[list[Request], list[Request]]) -> None:
     """Waiting, exchange and storage, and what is counted twice, are those of the definition to the microsecond."""
     mpiio, posix = run
@@ -456,6 +457,7 @@ _COUNTERS = ("write_bytes", "write_count", "consecutive_write_count", "sequentia
     st.lists(_HOSTILE, max_size=12),
     st.lists(st.tuples(*[st.sampled_from([-1, 0, 1, 100_000, 2**60])] * len(_COUNTERS)), max_size=3),
 )
+@pytest.mark.proof
 def test_nothing_that_a_log_says_stops_its_model(requests: list[Request], counters: list[tuple[int, ...]]) -> None:
     """Whatever is in a trace or in records, there are rows that the table takes, and no byte is lost or invented."""
     records = [dict(zip(_COUNTERS, row, strict=True)) | {"file_id": number, "rank": -1} for number, row in enumerate(counters)]

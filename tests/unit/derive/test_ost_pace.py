@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from striping import Layouts, component, lustre, mirrors, place_by_hand, segment
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import Lustre, ost_pace, ost_streams, osts, rank_ost, traces
 from iomine.schema.registry import arrow_schema
@@ -191,4 +191,4 @@ def test_columns_are_those_of_the_tables() -> None:
     streams = ost_streams(tables, [], Lustre(tables, []), 2)
     for table, got in (("ost_pace", ost_pace(streams, 2)), ("rank_ost", rank_ost(streams))):
         expected = {field.name: field.type for field in arrow_schema(table) if field.name != "log_id"}
-        assert expected == {name: column.type for name, column in got.items()}
+        assert expected == types_of(table, got)

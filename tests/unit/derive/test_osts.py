@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of
 from striping import STALE, Component, Layouts, component, lustre, mirrors, place_by_hand, segment
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import Lustre, ost_io, osts, traces
 from iomine.derive.layouts import MIRRORED, NO_LAYOUT, NO_OFFSET, NO_OST, NO_SENSE, ON_MDT, Place
@@ -248,7 +248,7 @@ def test_columns_are_those_of_the_table() -> None:
     tables = {"segment": [columns("segment", [segment(0, 9)])]}
     got = ost_io(tables, traces(tables), Lustre(tables, traces(tables)))
     expected = {field.name: field.type for field in arrow_schema("ost_io") if field.name != "log_id"}
-    assert expected == {name: column.type for name, column in got.items()}
+    assert expected == types_of("ost_io", got)
 
 
 def _has_both(row: Row) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import file_access, file_overlap, in_order, traces
 from iomine.schema.registry import arrow_schema
@@ -140,9 +140,9 @@ def test_touched_bytes_are_those_of_the_order(rows: Rows) -> None:
 def test_columns_are_those_of_the_table() -> None:
     """All columns of the table come, in the types of the schema."""
     tables = {"segment": [columns("segment", [{"layer": "posix", "op": "read", "length_bytes": 1}])]}
-    assert {field.name: field.type for field in arrow_schema("file_overlap") if field.name != "log_id"} == {
-        name: column.type for name, column in file_overlap(tables, in_order(traces(tables))).items()
-    }
+    assert {field.name: field.type for field in arrow_schema("file_overlap") if field.name != "log_id"} == types_of(
+        "file_overlap", file_overlap(tables, in_order(traces(tables)))
+    )
 
 
 def test_nothing_without_a_trace() -> None:

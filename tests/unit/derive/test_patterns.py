@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
-from tables import Rows, columns, repeated, rows_of
+from tables import Rows, columns, repeated, rows_of, types_of
 
 from iomine.derive import access_runs, in_order, traces
 from iomine.schema.registry import arrow_schema
@@ -323,9 +323,9 @@ def test_columns_are_those_of_the_table() -> None:
     found = access_runs(
         in_order(traces({"segment": [columns("segment", [{"layer": "posix", "op": "read", "length_bytes": 1}])]}))
     )
-    assert {field.name: field.type for field in arrow_schema("access_run") if field.name != "log_id"} == {
-        name: column.type for name, column in found.items()
-    }
+    assert {field.name: field.type for field in arrow_schema("access_run") if field.name != "log_id"} == types_of(
+        "access_run", found
+    )
 
 
 def test_nothing_without_a_trace() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of, truth_of, workloads
-from tables import columns, rows_of
+from tables import columns, rows_of, types_of
 
 from iomine.derive import rank_io, special_files, special_ids, traces
 from iomine.errors import UnreadableError
@@ -216,6 +216,7 @@ _PROGRAMS = st.builds(
 
 @settings(deadline=None, max_examples=400)
 @given(_PROGRAMS)
+@pytest.mark.proof
 def test_ranks_equal_brute_force(program: Program) -> None:
     """From whatever Darshan kept, each rank gets exactly what it did, or NULL, or no row: never a wrong number."""
     expected, got = rows_by_hand(program), program.rows()
@@ -227,9 +228,7 @@ def test_columns_are_those_of_the_table() -> None:
     """All columns of the table are given, in the types of the schema."""
     tables = Program(2, (Request("posix", 1, 0, "read", 5, 1.0, 0.0),)).tables()
     got = rank_io(tables, traces(tables), 2)
-    assert {field.name: field.type for field in arrow_schema("rank_io") if field.name != "log_id"} == {
-        name: column.type for name, column in got.items()
-    }
+    assert {field.name: field.type for field in arrow_schema("rank_io") if field.name != "log_id"} == types_of("rank_io", got)
 
 
 def test_nothing_without_records() -> None:
@@ -364,6 +363,7 @@ def test_balance_of_known_workloads(row: Row) -> None:
 
 
 @pytest.mark.parametrize("rows", [darshan_rows(), workloads()], ids=["open", "known"])
+@pytest.mark.proof
 def test_ranks_add_up_to_records(rows: tuple[Row, ...]) -> None:
     """Over all ranks, bytes of each layer are those of its records."""
     wrong, seen = [], set()

@@ -26,11 +26,12 @@ def _by_hand(values: np.ndarray) -> tuple[float, float] | None:
     likeness = np.cos(2 * np.pi * np.outer(lags, frequencies) / length) @ power / power.sum() / (1 - lags / total)
     peaks = [at for at in find_peaks(likeness)[0].tolist() if lags[at] >= 2 and likeness[at] > 0]
     highest = max((likeness[at] for at in peaks), default=0)
-    return next(((lags[at], min(1.0, likeness[at])) for at in peaks if likeness[at] >= 0.6 * highest), None)
+    return next(((lags[at], min(1.0, likeness[at])) for at in peaks if likeness[at] >= 0.55 * highest), None)
 
 
 @settings(deadline=None)
 @given(_BYTES)
+@pytest.mark.proof
 def test_periods_equal_brute_force(moved: list[int]) -> None:
     """The period, and how sure it is, are those of an autocorrelation summed up from sines, whose peaks SciPy finds."""
     values = np.array(moved, float)

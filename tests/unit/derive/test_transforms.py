@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, each, log_of, workloads
-from tables import Rows, columns, rows_of
+from tables import Rows, columns, rows_of, types_of
 
 from iomine.derive import mpiio_posix, traces
 from iomine.schema.registry import arrow_schema
@@ -163,6 +163,7 @@ def _requests(draw: st.DrawFn) -> tuple[list[Request], list[Request]]:
 
 @settings(deadline=None, max_examples=400)
 @given(_requests())
+@pytest.mark.proof
 def test_rows_equal_brute_force(drawn: tuple[list[Request], list[Request]]) -> None:
     """Whatever the requests of both layers are, each file and direction has the row that they give one by one."""
     mpiio, posix = drawn
@@ -339,7 +340,7 @@ def test_columns_are_those_of_the_table() -> None:
     """All columns of the table are given, in the types of the schema."""
     tables = tables_of(EACH, EACH)
     expected = {field.name: field.type for field in arrow_schema("mpiio_posix") if field.name != "log_id"}
-    assert expected == {name: column.type for name, column in mpiio_posix(tables, traces(tables)).items()}
+    assert expected == types_of("mpiio_posix", mpiio_posix(tables, traces(tables)))
 
 
 _ANY = st.one_of(st.integers(-3, 3), st.sampled_from([-(2**63), 2**60, 2**62, 2**63 - 1]))

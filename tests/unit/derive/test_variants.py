@@ -14,6 +14,7 @@ from iomine.sources.darshan import read_log
 _SAMPLE = ("s011", "s016", "s040", "s048", "s051", "s065", "s067", "s103", "s153", "s170")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("workload", _SAMPLE)
 def test_no_variant_raises(workload: str, shared_data: Path) -> None:
     """A log without a module, a traced layer or a direction, or with a part of its trace, gives rows; the log is one of them.

@@ -126,6 +126,7 @@ def added(values: Iterable[float | None]) -> float | None:
 # Each example makes a database.
 @settings(max_examples=60)
 @given(_runs, _outcomes, _scopes)
+@pytest.mark.proof
 def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, str, str, str]], scope: Scope):
     """Runs, nights, costs, shares and causes of each recipient are what counting the rows gives."""
     gone = {(lineage, code) for _, lineage, code, outcome in outcomes if outcome == "gone"}

@@ -1,7 +1,7 @@
 """What operators are mailed, against rows added up one by one."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from functools import partial
 
@@ -16,7 +16,7 @@ from iomine.post.model import Mail
 from iomine.post.settings import Limit
 from iomine.units import core_hours
 from iomine.views.answers import Ask
-from iomine.views.query import ask as ask_views
+from iomine.views.query import answer, open_catalog
 from iomine.views.questions import question
 
 LAST = FIRST + timedelta(days=NIGHTS - 1)
@@ -29,8 +29,9 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Facility:
 
 
 @pytest.fixture(scope="module")
-def ask(facility: Facility) -> Ask:
-    return partial(ask_views, facility.root / "iomine.duckdb")
+def ask(facility: Facility) -> Iterator[Ask]:
+    with open_catalog(facility.root / "iomine.duckdb") as con:
+        yield partial(answer, con)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from iomine.triggers import TRIGGERS
 from iomine.triggers.model import FINDING_LEVELS
 from iomine.views.query import answer, ask, open_catalog
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 FIRST, LAST = date(2026, 1, 1), date(2026, 1, 31)
 LOGS, SEED = 700, 3

@@ -154,6 +154,7 @@ def plainly(sweep: int, given: int) -> int:
     ],
     ids=["gone before", "gone meanwhile", "a fault of ours", "a failure that was foreseen"],
 )
+@pytest.mark.proof
 def test_what_follows_the_commit_needs_no_prefect(monkeypatch, there, error, ends):
     """A stage is run by itself where Prefect is lost, and what is not Prefect's fault stays a fault."""
     from iomine.flows import sweep as room  # noqa: PLC0415  Prefect takes seconds

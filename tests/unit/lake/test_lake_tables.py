@@ -128,6 +128,7 @@ def test_replaced_files_outlive_the_grace_period(writer, lake, staging):
     assert {("blue", MONDAY): ["b"]} == held(writer, lake)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("night_count", [30, 60])
 def test_logs_of_tables_do_not_grow_with_nights(lake, opened, staging, night_count):
     """One sweep a night: there are as many files of commits after 60 nights as after 30, and every night is held."""

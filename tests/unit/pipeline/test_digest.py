@@ -61,6 +61,7 @@ def text_of(mail: EmailMessage) -> str:
     return str(part.get_content())
 
 
+@pytest.mark.proof
 def test_everybody_due_is_written_to(site: Path, facility: Facility, tmp_path: Path):
     """Users with findings, who answers for a project and operators get a mail each; whose name cannot be an address is listed."""
     done = digest(Order(site, since=FIRST, outbox=tmp_path))
@@ -103,6 +104,7 @@ def test_hostile_names_harm_no_mail(site: Path, tmp_path: Path):
         assert "{{" not in html.get_content() + text_of(mail)
 
 
+@pytest.mark.proof
 def test_nothing_is_mailed_twice(site: Path, tmp_path: Path):
     """A second run sends nothing, also without a cooldown, as long as no night has come that is new."""
     for cooldown in (14, 0):
@@ -148,6 +150,7 @@ def test_signed_links_open_reports_without_a_login(site: Path, tmp_path: Path, f
             file.unlink()
 
 
+@pytest.mark.proof
 def test_a_dry_run_notes_nothing(site: Path, tmp_path: Path):
     """A preview writes the mails and leaves no ledger, key or lock; the run after it sends all."""
     dry = digest(Order(site, since=FIRST, outbox=tmp_path / "dry", is_dry=True))
@@ -191,6 +194,7 @@ def test_the_first_digest_reports_fourteen_nights(site: Path, facility: Facility
     assert NIGHTS < 14
 
 
+@pytest.mark.proof
 def test_excluded_accounts_are_not_mailed(site: Path, tmp_path: Path):
     """Runs charged to an excluded account are in nobody's mail, and it gets none."""
     (site / "digest.toml").write_text(f'{SETTINGS}[exclude]\naccounts = ["p1"]\n')
@@ -257,6 +261,7 @@ def test_what_a_reader_asks_for_is_done(site: Path, tmp_path: Path):
     assert 1 == reported.quiet["acknowledged"]
 
 
+@pytest.mark.proof
 def test_what_is_given_up_is_mailed_anew(site: Path, tmp_path: Path):
     """Where no mail server was there for days, the run that gives mails up writes new ones, of the newest numbers."""
     with socket.socket() as taken:

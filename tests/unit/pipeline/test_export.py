@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from simulated import Facility
-from sweeping import column, rows, state
+from sweeping import column, rows, state, write_no_reports
 
 from iomine.derive.model.replay import Ior
 from iomine.errors import UsageError, WarehouseError
@@ -66,7 +66,10 @@ def warehouse(facility: Facility, scheduler: str, tmp_path_factory: pytest.TempP
     root = tmp_path_factory.mktemp("site") / "warehouse"
     wheel = Path(find_spec("darshan").submodule_search_locations[0])
     paths, stats = (facility.out / "darshan", wheel), (facility.out / "lustre", facility.out / "slurm" / "sacct.txt")
-    run(Settings(paths, root, "blue", scheduler, stats=stats))
+    # Exports hold none.
+    with pytest.MonkeyPatch.context() as patch:
+        write_no_reports(patch)
+        run(Settings(paths, root, "blue", scheduler, stats=stats))
     (root / "digest.toml").write_text('least_core_hours = 0.0\noperators = ["ops@site.test"]\n')
     done = digest(Order(root, since=date(2000, 1, 1), outbox=root.parent / "outbox"))
     assert done.is_shown

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from sweeping import column, rows, rows_of_logs
+from sweeping import column, rows, rows_of_logs, write_no_reports
 
 from iomine.errors import LostLogsError, UsageError, WarehouseError
 from iomine.pipeline.judging import judge as judge_room
@@ -54,7 +54,7 @@ def beside(scheduler: str, shared_data: Path, tmp_path_factory: pytest.TempPathF
     return warehouse
 
 
-@pytest.mark.sample
+@pytest.mark.proof
 def test_sound_logs_have_the_rows_that_they_have_alone(alone: Path, beside: Path) -> None:
     """Whatever hostile logs say, no row of another log differs, verdicts among them."""
     ids = column(alone, "SELECT log_id FROM logs")
@@ -125,6 +125,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
         return answer(work, *others)
 
     monkeypatch.setattr(judge_room, "judge_span", refuse)
+    write_no_reports(monkeypatch)
     summary = run(Settings(logs, tmp_path, scheduler=scheduler, workers=None))
 
     assert (len(logs), 0) == (summary.ingested, summary.rejected)

@@ -59,6 +59,7 @@ _MOVED = st.tuples(
 
 
 # Each example builds views anew.
+@pytest.mark.proof
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(_COUNTS, max_size=30, unique_by=lambda each: each[:2]),

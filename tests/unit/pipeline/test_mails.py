@@ -123,6 +123,7 @@ def test_a_sweep_at_work_is_not_waited_for(warehouse: Warehouse, ledger: Ledger)
     assert [{"code": "POSIX-101"}] == shown(warehouse, "code")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("killed_at", ["mail", "sweep", "publish"])
 def test_killed_anywhere_it_is_shown_by_the_next(warehouse: Warehouse, ledger: Ledger, killed_at: str):
     """Readers see what was there before, and the next digest shows both mails."""

@@ -140,6 +140,7 @@ def test_notices_are_posted_as_json_with_the_token(site: Path):
     assert ("2026-11-20", True) == (content["night"], "leaf<00> port 9" in " ".join(content["text"].split()))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("status", "end"), [(500, "deferred"), (429, "deferred"), (404, "refused"), (302, "refused")])
 def test_a_server_that_does_not_take_them(site: Path, status: int, end: str):
     """What may pass is tried again, what will not is reported; nobody is followed elsewhere."""

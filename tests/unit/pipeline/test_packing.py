@@ -229,6 +229,7 @@ def test_room_that_was_taken_and_not_filled_is_a_gap(tmp_path: Path, zeros: int)
     assert (1, 10, [GAP]) == (done.gaps, len(listed) - 1, [name for name in listed if "darshan" not in name])
 
 
+@pytest.mark.proof
 def test_packed_logs_are_swept_as_those_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal rows but for paths, and in a second sweep of either all are known."""
     logs = SHARED_DATA / "darshan/darshan-ruby"
@@ -269,6 +270,7 @@ def swept_with_settings(folder: Path) -> Summary:
     return run(Settings(paths, folder / "w", workers=1))
 
 
+@pytest.mark.proof
 def test_a_sweep_packs_logs_past_their_days(two_nights: Path) -> None:
     """The old one goes from the folder into the archive, where the next sweep knows it; the newest night stays."""
     old, new = "logs/deep/ior1.darshan", "logs/deep/ior_dxt.darshan"
@@ -280,6 +282,7 @@ def test_a_sweep_packs_logs_past_their_days(two_nights: Path) -> None:
     assert (2, 2, 0, 0, 0) == (again.found, again.known, again.rejected, again.packed, again.removed)
 
 
+@pytest.mark.proof
 def test_a_sweep_packs_only_what_it_has_read(two_nights: Path) -> None:
     """A log that is known leaves as well; a file that is no log stays, and one that changed since is left for the next."""
     (two_nights / "w/retention.toml").rename(two_nights / "later.toml")
@@ -294,6 +297,7 @@ def test_a_sweep_packs_only_what_it_has_read(two_nights: Path) -> None:
     assert (0, 0, True, True) == (done.packed, done.removed, "changed since it was read" in reason, changed.exists())
 
 
+@pytest.mark.proof
 def test_a_sweep_ends_well_where_packing_cannot(two_nights: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk is a warning: the logs are read and published, and stay where they are; the next sweep packs them."""
 
@@ -473,6 +477,7 @@ def test_owners_that_are_no_text(tmp_path: Path) -> None:
     assert ["\\xff"] == pq.read_table(tmp_path / "a" / INDEX)["owner"].to_pylist()[:1]
 
 
+@pytest.mark.proof
 def test_damage_by_chance(tmp_path: Path) -> None:
     """Logs or rejects, whatever was changed in tar files, names and index; `make fuzz` damages 20,000."""
     found = outcomes(120, 7, tmp_path)

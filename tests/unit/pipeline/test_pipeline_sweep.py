@@ -102,7 +102,7 @@ def test_the_same_bytes_are_the_same_log(sweep_up, warehouse, logs, real):
     assert [str(logs / "a.darshan")] == column(warehouse, "SELECT path FROM logs")
 
 
-@pytest.mark.sample
+@pytest.mark.proof
 def test_logs_that_come_late_join_their_night(sweep_up, warehouse, real):
     """A night that was swept already is rewritten with old rows and new, just as if all had come at once."""
     late = [real[0], real[3]]

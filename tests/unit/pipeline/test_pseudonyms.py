@@ -157,6 +157,7 @@ def test_record_ids_of_a_file_agree():
     assert [0, None] == of("file_id", 0, None)
 
 
+@pytest.mark.proof
 @given(st.one_of(st.from_regex(r"\A[0-9]{1,12}([.:_@][a-z0-9.:@\n]{0,9})?\Z"), TEXTS))
 def test_jobs_of_owners_are_found(owner: str):
     """What the view of intervals takes for the job of an owner is the pseudonym of what it took before."""

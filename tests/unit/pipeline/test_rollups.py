@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweeping import column, rows
+from sweeping import column, rows, write_no_reports
 
 from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
 from iomine.pipeline.judging.rejudge import rejudge
@@ -177,7 +177,7 @@ def test_nights_whose_sums_are_outdated(tmp_path: Path) -> None:
     assert set() == outdated([*logs, *sums], [])
 
 
-@pytest.mark.proof
+@pytest.mark.site
 def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
     """Only the last nights keep records, verdicts and logs; offenders, their findings and trends stay as they were."""
     before = _answers(warehouse)
@@ -193,7 +193,7 @@ def test_views_answer_the_same_when_logs_have_left(warehouse: Path) -> None:
     assert before == _answers(warehouse)
 
 
-@pytest.mark.proof
+@pytest.mark.site
 def test_judging_again_changes_sums_of_nights_that_have_logs(warehouse: Path) -> None:
     """Under a threshold that nothing reaches, findings are left of nights alone whose logs have left."""
     _keep(warehouse, log=2)
@@ -213,6 +213,7 @@ def test_late_logs_of_nights_that_have_left_are_added_once(
 ) -> None:
     """They are in the sums and known from then on, their rows stay out also where more days are set, and no log counts twice."""
     monkeypatch.setattr(context, "site_triggers", lambda _warehouse: FEW)
+    write_no_reports(monkeypatch)
     real = sorted(path for name in ("codes", "ecpam21") for path in (shared_data / "darshan" / name).rglob("*.darshan"))
     late = next(path for path in real if "codes" in str(path))
 

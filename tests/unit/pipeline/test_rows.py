@@ -13,7 +13,7 @@ from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
 from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, tables_of
 from iomine.schema import TABLES
-from iomine.sources.darshan import Log, assembled, read_log
+from iomine.sources.darshan import Doubt, Log, assembled, read_log
 
 # The name of what each derivation calls, which is that of its table except for these.
 _CALLED = {"request_size": "request_sizes", "phase": "phases", "period": "periods", "file_phase": "file_phases"}
@@ -114,6 +114,14 @@ def test_a_log_with_more_processes_than_its_cluster_is_doubted(log: Log) -> None
     assert (None, sentence) == (rows[1]["log"][0]["nprocs"], rows[1]["log"][0]["doubt"])
     expected = {"log_id": log.log_id, "module": None, "table_name": "log", "column_name": "nprocs", "doubt_check": "processes"}
     assert [expected | {"doubted_value": nprocs, "doubt_limit": nprocs - 1, "doubted_record_count": 1}] == rows[1]["data_quality"]
+
+
+@pytest.mark.parametrize("nprocs", [2**60, 2**63 - 1, -(2**63) + 1])
+def test_numbers_that_a_double_rounds_are_doubts_all_the_same(log: Log, nprocs: int) -> None:
+    """A header's number may have 64 bits; the table of doubts holds doubles."""
+    doubt = Doubt(None, "log", "nprocs", "processes", nprocs, 2**53 + 1)
+    (row,) = written(replace(log, job=replace(log.job, doubts=(doubt,))))["data_quality"]
+    assert (float(nprocs), float(2**53)) == (row["doubted_value"], row["doubt_limit"])
 
 
 def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,13 +53,14 @@ def test_other_tables_and_empty_lakes_make_no_spans():
     assert [] == spans([LakeFile("verdict", "blue", NIGHTS[0], Path("part.parquet"), 1, 5)], 10)
 
 
-@pytest.mark.proof
+@pytest.mark.site
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none.
 
     The threshold of one trigger changes its verdicts and no others.
     """
     logs = Path(find_spec("darshan").submodule_search_locations[0])
+    sweeping.write_no_reports(monkeypatch)
     whole = run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
     monkeypatch.setattr("iomine.pipeline.judging.judge.JUDGED_AT_ONCE", 5)
     monkeypatch.setattr("iomine.pipeline.judging.rejudge.JUDGED_AT_ONCE", 5)

@@ -8,7 +8,10 @@ from sweeping import judge_by_one
 
 pytestmark = pytest.mark.proof
 
-_COUNT = 100
+_COUNT = 60
+# Inputs that found a fault once: doubts that doubles round, a report of a file with a first read and no last, a flag that is
+# none, a job record without its end.
+_FOUND = (30079, 30087, 30124, 30039, 30185)
 
 
 def test_damaged_inputs_cost_themselves_alone(
@@ -16,6 +19,7 @@ def test_damaged_inputs_cost_themselves_alone(
 ) -> None:
     """None is lost, none changes a row of a sound log or ends anything, and what cannot be is marked."""
     judge_by_one(monkeypatch)
-    outcome = fuzzed(range(_COUNT), tmp_path, scheduler, _COUNT)
+    numbers = (*range(_COUNT), *_FOUND)
+    outcome = fuzzed(numbers, tmp_path, scheduler, len(numbers))
     assert [] == outcome.faults
-    assert _COUNT == sum(outcome.counts.values())
+    assert len(numbers) == sum(outcome.counts.values())

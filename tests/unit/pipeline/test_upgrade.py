@@ -117,7 +117,7 @@ def differing(expected: State, got: State) -> dict[str, tuple[Any, Any]]:
         ("286fef4", 2, "anew"),
     ],
 )
-@pytest.mark.proof
+@pytest.mark.site
 def test_an_older_warehouse_says_what_one_swept_anew_says(
     *, commit: str, version: int, swept: str, inputs: Path, scheduler: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -142,7 +142,7 @@ def test_an_older_warehouse_says_what_one_swept_anew_says(
     assert (5, 5) == (summary.found, summary.known)
 
 
-@pytest.mark.proof
+@pytest.mark.site
 def test_a_killed_upgrade_goes_on_where_it_was(
     inputs: Path, anew_without_statistics: State, scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +201,7 @@ def upgrade_killed(settings: Settings, owner: object, name: str, killed: Callabl
             upgrade(settings)
 
 
-@pytest.mark.proof
+@pytest.mark.site
 def test_logs_that_are_gone_follow_from_their_rows(
     anew_without_statistics: State, scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

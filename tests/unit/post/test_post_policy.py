@@ -71,6 +71,7 @@ def priced(each: Entry, hours: float | None) -> Entry:
 
 @settings(max_examples=100)
 @given(st.lists(DAY, max_size=12), st.integers(0, 14), st.integers(1, 3), st.integers(1, 3))
+@pytest.mark.proof
 def test_what_is_mailed_is_what_the_rules_say(days, cooldown, most_entries, most_mails):
     """Each run mails each reader what the whole history gives, with the reasons for the rest.
 

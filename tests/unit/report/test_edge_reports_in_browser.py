@@ -113,7 +113,7 @@ def _file(folder: Path, blueprint: Blueprint, edit: Callable[[Facts], Facts] = l
     log.write_bytes(write(blueprint))
     database, log_id = catalog_of(log, folder)
     facts = edit(reported(database, log_id)[0])
-    _, trace = reported(database, log_id, highlights_of(facts))
+    _, trace = reported(database, log_id, highlights_of(facts, {}))
     circle = talks_of(database, facts)
     assert len(page(facts, trace, circle)) < MOST_BYTES
     file = folder / "page.html"
@@ -135,6 +135,9 @@ class _Tab:
         if "data-trace" in page and options.get("java_script_enabled", True):
             self.tab.wait_for_selector(".explorer[data-ready]")
             if 'class="radial"' in page:
+                # It is drawn when it is opened.
+                assert not self.tab.locator(".radial[data-ready]").count()
+                self.tab.locator("#talks-title").click()
                 self.tab.wait_for_selector(".radial[data-ready]")
 
     def __enter__(self) -> Any:
@@ -222,6 +225,7 @@ def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED)), java_script_enabled=False) as tab:
         assert 13 == tab.locator("main > section").count()
         assert "which your browser does not run" in tab.locator("#trace").inner_text()
+        tab.locator("#talks-title").click()
         assert "which your browser does not run" in tab.locator("#talks").inner_text()
         assert tab.locator("#talks table").count()
         assert tab.locator("#trace a, #trace code").count()

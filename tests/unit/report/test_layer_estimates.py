@@ -20,6 +20,7 @@ LAYERS = {"POSIX": "posix", "MPI-IO": "mpiio", "STDIO": "stdio"}
 LARGEST_BYTES = 60_000
 
 
+@pytest.mark.proof
 def test_layers_agree_with_darshans_accumulators(tmp_path: Path) -> None:
     """Bytes, the slowest rank's time and the estimate of performance are those that darshan-util works out, log by log."""
     rows = [row for row in darshan_rows() if row["pydarshan_3_5_0"] == "ok" and "dask-polaris" not in row["file"]]

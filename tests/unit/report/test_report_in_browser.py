@@ -39,7 +39,7 @@ SYSTEM = dict.fromkeys(
 def facts() -> Facts:
     names = dict.fromkeys(("cluster", "job_id", "user", "exe", "app"), HOSTILE)
     grid = Grid("heatmap", 60.0, np.zeros((4, 20)), np.arange(80.0).reshape(4, 20))
-    log = LOG | names | {"log_id": "00ff", "nprocs": 4, "is_partial": False}
+    log = LOG | names | {"log_id": "00ff", "nprocs": 4, "is_partial": False, "has_other_logs": True}
     predictions = [SYSTEM | {"system": HOSTILE, "log_system_count": 1}]
     return Facts(log, phase_classes=[CLASS], class_phases=PHASES, predictions=predictions, grid=grid)
 

@@ -96,6 +96,7 @@ def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.proof
 def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callable[..., Facts]) -> None:
     """Whatever a log says in its names adds no tag, runs nothing, turns no line around and stays small."""
     whose = {"exe": text, "app": text, "user": text, "job_id": text, "path": text, "doubt": text, "darshan_version": text}
@@ -290,6 +291,7 @@ def test_log_without_posix_or_heat_map_says_what_is_missing(facts_of: Callable[.
         assert said in text
 
 
+@pytest.mark.proof
 def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[..., Facts]) -> None:
     """Neighbouring ranks share a row of the picture, which loses no byte, and the page stays small."""
     ranks, bins = 100_000, 20
@@ -309,6 +311,7 @@ def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[...
     assert len(html) < 100_000
 
 
+@pytest.mark.proof
 def test_hundred_thousand_files_are_a_short_table_with_the_rest_counted(facts_of: Callable[..., Facts]) -> None:
     """The files that took most time are shown, and the table says how many others there are and what they moved."""
     count = 100_000

@@ -93,7 +93,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             {},
             [0.5],
             [
-                "The run did no I/O that took time.",
+                "There was no I/O that took time.",
                 "Nothing that costs 1% of the run was found wrong; 2 questions could not be answered.",
             ],
         ),
@@ -141,6 +141,7 @@ def test_lifelines_lie_within_the_picture_whatever_their_times() -> None:
         line | written | {"path": "/s/<b>out"},
         line | {"path": None, "read_start_seconds": -5.0, "read_end_seconds": 1e300},
         line | {"path": "x", "close_end_seconds": 1e9},
+        line | {"path": "y", "read_start_seconds": 3.0},
     ]
     svg = str(lifelines_picture(lines, 10.0))
     assert "&lt;b&gt;out" in svg
@@ -149,7 +150,8 @@ def test_lifelines_lie_within_the_picture_whatever_their_times() -> None:
         (float(left), float(width))
         for left, width in re.findall(r'<rect class="\w+" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)
     ]
-    assert 2 == len(spans)
+    assert 3 == len(spans)
     scale = (960 - 84 - 12) / 10
     assert spans[0] == pytest.approx((84 + 2 * scale, 3 * scale), abs=0.06)
     assert spans[1] == pytest.approx((84, 10 * scale), abs=0.06)
+    assert spans[2][0] == pytest.approx(84 + 3 * scale, abs=0.06)

@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import pytest
 from simulated import Facility
 
 from iomine.sources.darshan import read_log
@@ -28,6 +29,7 @@ def moved_on_lustre(facility: Facility) -> dict[str, Counter[str]]:
     return found
 
 
+@pytest.mark.proof
 def test_job_stats_add_up_to_the_logs(facility: Facility) -> None:
     """What all OSTs say of a job is what its logs moved on the file system, to the byte."""
     reported: dict[str, Counter[str]] = {}
@@ -38,6 +40,7 @@ def test_job_stats_add_up_to_the_logs(facility: Facility) -> None:
     assert expected == {job: +counts for job, counts in reported.items()}
 
 
+@pytest.mark.proof
 def test_mdts_count_what_logs_opened(facility: Facility) -> None:
     """What all MDTs say of opens is what the logs' POSIX and stdio records hold, standard streams left out."""
     reported = sum(entry.counters["open"][0] for entry in facility.final_stats().values() if "MDT" in entry.target)

@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +147,7 @@ def test_counters_are_those_of_darshan(drawn: list[tuple[int, ...]]) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(RUN, min_size=1, max_size=12))
+@pytest.mark.proof
 def test_runs_say_the_same_one_request_at_a_time(drawn: list[tuple[int, ...]]) -> None:
     """Records do not depend on whether requests are given as runs or one by one."""
     runs = runs_of(drawn)

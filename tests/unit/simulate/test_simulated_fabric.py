@@ -216,6 +216,7 @@ def test_what_enters_a_switch_leaves_it(fabric: Fabric) -> None:
     assert total[BETWEEN] > total[READ] + total[WRITTEN] > 0
 
 
+@pytest.mark.proof
 def test_ports_count_what_moved(fabric: Fabric) -> None:
     """Words never fall, each end counts what the other does, and at each moment they are the bytes of all jobs until then."""
     moments, ports, counters = fabric.readings
@@ -266,6 +267,7 @@ def test_slow_ranks_are_those_behind_the_degraded_link(facility: Facility, fabri
     assert sorted(jobs) == bad["jobs"]
 
 
+@pytest.mark.proof
 def test_counters_name_the_degraded_link(fabric: Fabric) -> None:
     """Symbol errors grow at both of its ends and nowhere else, while it is bad, and data waits for it 200 times as long."""
     bad = fabric.incident("degraded_link")
@@ -321,6 +323,7 @@ def test_targets_and_addresses_name_adapters(fabric: Fabric) -> None:
         assert hosts[address] == (f"oss{int(index, 16) // 4:02d}" if kind == "OST" else "mds00")
 
 
+@pytest.mark.proof
 def test_the_shared_uplink_changes_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it all logs are the same, byte for byte, but those in whose place its jobs ran."""
     found = []

@@ -4,12 +4,14 @@ import gzip
 import re
 from datetime import UTC, datetime
 
+import pytest
 from simulated import Facility, entries
 
 from iomine.sources.lustre import SOURCES
 from iomine.sources.model import Input
 
 
+@pytest.mark.proof
 def test_snapshots_are_read_whole(facility: Facility) -> None:
     """Each counter that counted in a snapshot is a row, read when the path says, and so is each target that served no job."""
     now = datetime.now(UTC)

@@ -22,6 +22,7 @@ def samples(facility: Facility) -> Iterator[dict[str, Any]]:
         yield from {log["log"]: log for log in [*logs[:1], *[log for log in logs if log["has_trace"]][:1]]}.values()
 
 
+@pytest.mark.proof
 def test_all_archetypes_occur(facility: Facility) -> None:
     """A facility of some size has logs of every archetype but the one that is there for those who ask for it."""
     assert set(ARCHETYPES) - {"trace_flush"} == {log["archetype"] for log in facility.logs}

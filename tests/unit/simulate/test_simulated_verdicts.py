@@ -7,19 +7,27 @@ from pathlib import Path
 import pytest
 from simulated import Facility
 from sums import disagreements
-from sweeping import rows
+from sweeping import rows, write_no_reports
 
 from iomine.pipeline.sweep import Settings, run
+from iomine.simulate import Settings as Simulation
+from iomine.simulate import simulate
 from iomine.simulate.archetypes import ARCHETYPES
 from iomine.simulate.archetypes.model import PATTERNS
 from iomine.triggers import TRIGGERS
 
-pytestmark = pytest.mark.proof
+pytestmark = pytest.mark.site
 
 # Patterns that no archetype shows on every machine of this size; a larger facility has them all.
 _RARE = {"random_writes", "stragglers", "small_files", "file_per_process", "create_storm"}
 
 Verdicts = dict[str, dict[str, str]]
+
+
+def _swept(facility: Facility, warehouse: Path) -> None:
+    """Sweeps logs, and where their nodes hang on the fabric."""
+    maps = tuple(facility.out / "fabric" / name for name in ("ibnetdiscover", "dump_fts", "lctl_dl", "hosts"))
+    run(Settings((facility.out / "darshan",), warehouse, workers=1, stats=(facility.out / "slurm", *maps)))
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +39,9 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def verdicts(facility: Facility, warehouse: Path) -> Verdicts:
     """State of every trigger, by name of the log and code."""
-    run(Settings((facility.out / "darshan",), warehouse, workers=1))
+    with pytest.MonkeyPatch.context() as patch:
+        write_no_reports(patch)
+        _swept(facility, warehouse)
     assert not rows(warehouse, "FROM rejects")
     query = "SELECT path, map_from_entries(list((code, state))) AS states FROM verdicts JOIN logs USING (log_id) GROUP BY path"
     return {Path(row["path"]).name: dict(row["states"]) for row in rows(warehouse, query)}
@@ -43,16 +53,35 @@ def test_sums_of_costs_agree(verdicts: Verdicts, warehouse: Path) -> None:
 
 
 @pytest.mark.usefixtures("verdicts")
-def test_the_hot_ost_outlies(facility: Facility, warehouse: Path) -> None:
-    """The hot OST is the one place that outlies, in more jobs than by chance, and no log shows it that lost nothing to it."""
-    hot = facility.incidents["hot_ost"]["target"]
-    (place,) = rows(warehouse, "FROM outlying_places")
-    assert ("ost", f"OST {hot} (OST{hot:04x})") == (place["place_level"], place["place_name"])
-    assert place["chance_ratio"] < 0.01
+def test_bad_places_outlie(facility: Facility, warehouse: Path) -> None:
+    """The hot OST and the switch of the degraded link are all that outlies, in more jobs than by chance."""
+    hot, leaf = (facility.incidents[kind]["target"] for kind in ("hot_ost", "degraded_link"))
+    places = rows(warehouse, "FROM outlying_places")
+    assert {("ost", f"OST {hot} (OST{hot:04x})"), ("switch", f"leaf{leaf:02d}")} == {
+        (place["place_level"], place["place_name"]) for place in places
+    }
+    assert all(place["chance_ratio"] < 0.01 for place in places)
+
+
+@pytest.mark.usefixtures("verdicts")
+def test_logs_of_a_hot_ost_lost_to_it(facility: Facility, warehouse: Path) -> None:
+    """No log shows an OST that outlies that lost nothing to the hot one."""
     outlying = "node_level = 'ost' AND metric = 'latency' AND outlying_count > 0"
     query = f"SELECT path FROM link_patterns JOIN logs USING (log_id) WHERE {outlying}"
     seen = {Path(row["path"]).name for row in rows(warehouse, query)}
     assert seen <= {Path(log["log"]).name for log in facility.logs if log["lost_seconds"]["hot_ost"] > 0}
+
+
+def test_no_place_outlies_without_incidents(tmp_path: Path) -> None:
+    """Where nothing goes wrong, no OST, no host and no switch outlies, though all of them are compared."""
+    simulate(Simulation(tmp_path / "calm", 200, seed=3, days=2, dxt_ratio=0.5, workers=1, has_incidents=False), lambda *_: None)
+    calm = Facility(tmp_path / "calm")
+    assert not calm.incidents
+    _swept(calm, tmp_path / "warehouse")
+    assert not rows(tmp_path / "warehouse", "FROM outlying_places")
+    asked = "SELECT count(DISTINCT log_id) AS logs FROM link_patterns WHERE node_level = 'ost' AND link_node_count >= 4"
+    assert rows(tmp_path / "warehouse", asked)[0]["logs"] > 20
+    assert rows(tmp_path / "warehouse", "FROM job_placement WHERE leaf_switches IS NOT NULL")
 
 
 def test_each_pattern_has_its_trigger() -> None:

@@ -32,6 +32,7 @@ def digest(out: Path) -> str:
     return hash_.hexdigest()
 
 
+@pytest.mark.proof
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     """Every file is the same whatever the number of processes, and others under another seed."""
     digests = []

@@ -151,6 +151,7 @@ def test_bomb_is_refused_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("compress", [zlib.compress, bz2.compress])
+@pytest.mark.proof
 def test_bomb_takes_no_memory(compress, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bomb is refused before it takes much more memory than the limit, even where one chunk of it would suffice."""
     monkeypatch.setattr(container, "MAX_REGION_BYTES", 1 << 20)

@@ -5,6 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iomine.schema.column import Column
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import assembled, row_count
 from iomine.sources.darshan.counters import LAYOUTS
@@ -56,6 +57,31 @@ def test_columns_that_some_logs_lack(lengths: list[int], data: st.DataObject) ->
                 columns[name] = values if kind == "list" else pa.array(values, pa.int64())
         parts.append((f"log{at}", columns))
     _same("lustre_component", parts)
+
+
+_TEXTS = st.lists(st.sampled_from(["read", "write", "é", ""]), min_size=1, max_size=4, unique=True).map(tuple)
+
+
+@given(_LENGTHS, st.data())
+def test_columns_that_become_arrow_later(lengths: list[int], data: st.DataObject) -> None:
+    """Numbers with and without NULLs, and labels of whatever texts in whatever order, are those that each log has by itself."""
+    parts: list[tuple[str, Columns]] = []
+    for at, length in enumerate(lengths):
+        texts = data.draw(_TEXTS)
+        codes = data.draw(st.lists(st.integers(-1, len(texts) - 1), min_size=length, max_size=length))
+        numbers = data.draw(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=length, max_size=length))
+        mask = np.array([number is None for number in numbers]) if data.draw(st.booleans()) else None
+        values = np.array([number or 0 for number in numbers], np.int64)
+        labelled, later = Column(np.array(codes), None, texts), Column(values, mask)
+        parts.append((f"log{at}", {"file_id": Column(np.arange(length)), "op": labelled, "offset_bytes": later}))
+        assert [texts[code] if code >= 0 else None for code in codes] == labelled.to_pylist() == labelled.arrow().to_pylist()
+        assert later.to_pylist() == later.arrow().to_pylist() == numbers if mask is not None else values.tolist()
+        rows = data.draw(st.lists(st.integers(0, length - 1)))
+        assert [later.to_pylist()[row] for row in rows] == later.taken(np.array(rows, np.int64)).to_pylist()
+        np.testing.assert_array_equal(
+            later.arrow().to_numpy(zero_copy_only=False), later.to_numpy(zero_copy_only=False), strict=True
+        )
+    _same("access_run", parts)
 
 
 def test_no_logs() -> None:

@@ -104,6 +104,12 @@ def test_record_that_is_too_short(region: bytes, read) -> None:
         read(Blueprint(job=region))
 
 
+def test_a_record_that_ends_in_its_metadata_is_doubted(read) -> None:
+    """The numbers are whole, so the log is read; that its program is not known is said."""
+    log = read(Blueprint(job=job()[:500]))
+    assert ("", 4, "the job record ends before its command line") == (log.job.exe, log.job.nprocs, log.doubt)
+
+
 @pytest.mark.parametrize("compression", ["zlib", "none"])
 def test_a_job_record_of_megabytes(compression: str, tmp_path) -> None:
     """It is none, and identifying it, which no reader process guards, takes no memory: a file of 900 kB took 5 GiB once."""

@@ -84,6 +84,14 @@ def test_a_run_in_doubt_bounds_nothing_but_the_absurd():
     assert "counted as unknown: posix_file.meta_seconds (more than the 1,000,000,000,000 core-seconds of the run)" == str(doubted)
 
 
+def test_a_flag_is_held_to_a_counters_bounds():
+    """Bits of a time in place of a flag are no number that views may show."""
+    part = Records("h5f_file", ("file_id", "rank", "use_mpiio"), np.array([[1, 0, 1], [2, 0, 4602678819172646912]]))
+    tables, doubted = sound({"h5f_file": [part]}, _RUN)
+    assert [1, -1] == tables["h5f_file"][0]["use_mpiio"].to_pylist()
+    assert "counted as unknown: h5f_file.use_mpiio (more than 2^60)" == str(doubted)
+
+
 def test_other_parts_are_handed_on():
     """What is no record of counters is left to those who read it."""
     part = {"layer": pa.array(["posix"]), "start_seconds": pa.array([float("nan")])}

@@ -40,7 +40,7 @@ def judge() -> Judge:
             connection.execute("CREATE SCHEMA core")
             # No finding may cost more than the I/O of its log.
             timed = [{"io_core_seconds": 1e9} | log for log in logs]
-            _fill(connection, "core.log", ("log_id", "cluster", "night", "io_core_seconds"), timed)
+            _fill(connection, "core.log", ("log_id", "cluster", "night", "io_core_seconds", "run_seconds", "nprocs"), timed)
             _fill(
                 connection,
                 "core.cost_claim",

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iomine.report.causes import core_time
 from iomine.schema import FIELDS, Kind
 from iomine.sqltext import quoted
 from iomine.triggers import TRIGGERS
@@ -21,7 +22,7 @@ NUMBERS = st.one_of(st.none(), st.integers(-(10**12), 10**12), st.floats(allow_n
 
 
 def _filled(template: str, **metrics: str) -> str:
-    columns = ", ".join(f"{value} AS {name}" for name, value in (metrics or {"nothing": "0"}).items())
+    columns = ", ".join(f"{value} AS {name}" for name, value in ({"whole_core_seconds": "7200"} | metrics).items())
     with duckdb.connect() as connection:
         return connection.execute(f"SELECT {filled_sql(template)} FROM (SELECT {columns})").fetchone()[0]
 
@@ -59,7 +60,39 @@ def test_broken_numbers_read_well(template: str, value: str, expected: str) -> N
     assert expected == _filled(template, small_read_ratio=value)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "whole", "expected"),
+    [
+        ("6120", "7200", "1.7 core-hours"),
+        ("90", "7200", "0.025 core-hours"),
+        ("9", "7200", "less than 0.01 core-hours"),
+        ("1234567890", "1e12", "342,936 core-hours"),
+        ("90", "3599", "90 core-seconds"),
+        ("2.54", "NULL", "2.5 core-seconds"),
+        ("NULL", "7200", "?"),
+    ],
+)
+def test_times_of_all_ranks_come_in_the_unit_of_their_page(seconds: str, whole: str, expected: str) -> None:
+    """Core-hours in runs of at least one, core-seconds in others, as the page of the run has its tiles."""
+    filled = _filled("{meta_core_seconds}", meta_core_seconds=f"{seconds}::DOUBLE", whole_core_seconds=f"{whole}::DOUBLE")
+    assert expected == filled
+    if seconds != "NULL":
+        assert expected == core_time(float(seconds), None if whole == "NULL" else float(whole))
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [("17179869184", "16 GiB"), ("1536", "1.5 KiB"), ("100", "100 bytes"), ("1", "1 byte"), ("NULL", "?")],
+)
+def test_bytes_come_with_a_unit(count: str, expected: str) -> None:
+    """Bytes have a binary unit, and the plain number where a template asks for its digits."""
+    assert expected == _filled("{read_bytes}", read_bytes=f"{count}::BIGINT")
+    if count != "NULL":
+        assert f"{int(count):,}" == _filled("{read_bytes:,}", read_bytes=f"{count}::BIGINT")
+
+
 @given(st.integers(0, 2**20))
+@pytest.mark.proof
 def test_osts_have_the_name_that_people_know(index: int) -> None:
     """An OST has its index and Lustre's name of it, the same in SQL and in Python, and a server's name gives the same index."""
     assert ost_name(index) == _filled("{slow_ost_id}", slow_ost_id=str(index))
@@ -126,6 +159,7 @@ def _type(metric: str) -> str:
     return "DOUBLE" if FIELDS[metric].unit in {"s", "core s"} or FIELDS[metric].kind in {Kind.RATIO, Kind.NUMBER} else "BIGINT"
 
 
+@pytest.mark.proof
 @given(st.sampled_from(TEMPLATES), NAMES, NAMES, NUMBERS)
 def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: str, other: str, number: float | None) -> None:
     """A sentence with other names in it is the one that would have been written of those names, whatever is in a name."""

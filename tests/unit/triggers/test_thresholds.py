@@ -65,6 +65,7 @@ def _state(trigger: Trigger, row: Mapping[str, object]) -> State:
 # Each example makes a database, and the fixture holds nothing between them.
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trigger=triggers(), rows=st.lists(_rows(), min_size=1, max_size=12))
+@pytest.mark.proof
 def test_states_are_those_of_a_reference(judge, trigger: Trigger, rows: list[dict[str, object]]) -> None:
     """Above and below, alone and together, in `all_of` and in `unless`, on whatever is known of a log."""
     states = {verdict["log_id"]: verdict["state"] for verdict in judge([trigger], rows)}
@@ -97,5 +98,5 @@ def test_manual_pages_and_reports_say_on_which_side() -> None:
     page = page_text(Manual(replace(TRIGGER, level=Level.INFO), "Few reads", "Few."))
     assert "`read_count` below 10: " in page
     assert "ORDER BY value ASC" in page
-    ((value, _, side),) = _numbers(TRIGGER, {"bar": 10.0, "metrics": {"read_count": 3}})
+    ((value, _, side),) = _numbers(TRIGGER, {"bar": 10.0, "metrics": {"read_count": 3}}, None)
     assert ("3", "fires below 10") == (value, side)

@@ -72,6 +72,7 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
         assert [{"log_id": "b"}] == rows(database, f"SELECT log_id FROM logs WHERE {condition}")
 
 
+@pytest.mark.proof
 def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
     """As with logs, so with every view of nights, except for those that compare them, or look for a job's logs of other nights.
 
@@ -137,6 +138,7 @@ def test_lists_are_read(tmp_path: Path, write_rows):
     assert [{"ost_ids": [3, 1], "is_shared": True}] == rows(database, "SELECT ost_ids, is_shared FROM core.lustre_component")
 
 
+@pytest.mark.proof
 def test_an_empty_lake_has_every_view(rows_of_empty):
     """Before the first sweep each view is there, without rows and with its columns."""
     for view in find_views():
@@ -160,6 +162,7 @@ def test_lake_views_have_the_schemas_types(rows_of_empty):
         assert declared == [(row["column_name"], row["column_type"]) for row in described]
 
 
+@pytest.mark.proof
 def test_types_with_files_are_those_without(tmp_path: Path, write_rows, rows_of_empty):
     """The first file of a table changes nothing but the rows."""
     database = tmp_path / "iomine.duckdb"

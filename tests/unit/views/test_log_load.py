@@ -52,6 +52,7 @@ _loads = st.lists(st.tuples(st.sampled_from([300.0, 600.0]), *[_amounts] * len(_
 
 
 # Each example makes a database.
+@pytest.mark.proof
 @settings(max_examples=20, deadline=None)
 @given(_loads, _runs)
 def test_others_stand_where_they_are_counted(loads: list[tuple[float, ...]], runs: list[_Run]):

@@ -4,6 +4,7 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import cache
 from itertools import combinations
 from typing import Any, Final
@@ -48,14 +49,18 @@ CLASSES: Final = st.lists(
 )
 
 
+# Databases that all examples share.
+_open = ExitStack()
+
+
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
-    return stage(VIEW, {})
+    return _open.enter_context(stage(VIEW, {}))
 
 
 @cache
 def _asked() -> duckdb.DuckDBPyConnection:
-    return stage(QUESTION, {"main.phase_class": [{"log_id": "a"}]})
+    return _open.enter_context(stage(QUESTION, {"main.phase_class": [{"log_id": "a"}]}))
 
 
 def _merged(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -100,6 +105,7 @@ def _expected(rows: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], tuple[int
     return found
 
 
+@pytest.mark.proof
 @settings(max_examples=50)
 @given(CLASSES)
 def test_alike_classes_are_merged_as_phases_are(rows: list[dict[str, Any]]) -> None:

@@ -124,6 +124,7 @@ def test_a_page_is_made_once_for_all_who_look_at_it(facility: Facility, monkeypa
         assert 3 == len(made)
 
 
+@pytest.mark.proof
 def test_an_answer_has_to_be_taken(facility: Facility, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who asks for much and reads nothing of it is cut off, and holds no memory."""
     monkeypatch.setattr(connections, "TAKING_SECONDS", 1.0)

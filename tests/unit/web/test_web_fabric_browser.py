@@ -242,6 +242,8 @@ def test_large_fabric_is_drawn_in_time(browser: Any, tmp_path: Path) -> None:
                 assert "22,819 of 22,819 links drawn" in page.inner_text(".status")
                 again.append(page.evaluate(_DRAWN, _CHOOSE.format("Metric", "storage")))
                 glyphs.append(page.evaluate(_DRAWN, _CHOOSE.format("Glyphs", "all")))
+            if min(first) <= _FIRST_MS and min(again) <= _REDRAW_MS and min(glyphs) <= _GLYPHS_MS:
+                break
     assert page_bytes < _MOST_BYTES
     assert min(first) <= _FIRST_MS
     assert min(again) <= _REDRAW_MS

@@ -9,11 +9,12 @@ import pytest
 from facility import FIRST, NIGHTS, Facility
 
 from iomine.errors import LimitError
+from iomine.web.about import about_of
 from iomine.web.links import ServedLinks
 from iomine.web.pages import dashboard
 from iomine.web.panel import Panel
 from iomine.web.panels import PANELS
-from iomine.web.question import Statement
+from iomine.web.question import Question, Statement
 from iomine.web.sessions import Session
 from iomine.web.window import GROUPS, Window, window_of
 
@@ -215,6 +216,7 @@ COUNTED = {
 }
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("name", "by"), [*((name, "program") for name in COUNTED), ("offenders", "user"), ("offenders", "app")])
 def test_every_count_leads_to_as_many_rows(session: Session, name: str, by: str) -> None:
     """The rows behind a count are as many as it says, whatever signs a name is made of."""
@@ -258,15 +260,22 @@ def test_shown_sql_is_what_was_asked(session: Session, panel: Panel) -> None:
         assert one == {name: pytest.approx(value) if isinstance(value, float) else value for name, value in other.items()}
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.name)
 def test_every_number_leads_somewhere(session: Session, panel: Panel) -> None:
-    """Each number of each row leads to rows of a view that is there, by columns that it has."""
+    """Each number of each row leads to rows of a view that is there, by columns that it has, or to the page of what it names."""
     window = window_of(session, [])
+    alone = {"code", "title", "night_finding_counts", "cluster", "reason", "stage"}
     for row in reported(session, panel, window)[:3]:
         for column in panel.columns:
-            if column.name not in {"code", "title", "night_finding_counts", "cluster", "reason", "stage"}:
-                assert column.drill is not None
-                session.answer(column.drill(row, window).rows(1))
+            if column.name in alone or (panel.sql.startswith("web/") and column.drill is None):
+                continue
+            assert column.drill is not None
+            leads_to = column.drill(row, window)
+            if isinstance(leads_to, Question):
+                session.answer(leads_to.rows(1))
+            elif leads_to is not None:
+                about_of(session, leads_to.kind, [("name", leads_to.name)])
 
 
 def test_a_panel_that_takes_too_much_leaves_the_others(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ PARAMETERS = st.lists(
 
 
 @given(QUESTIONS)
+@pytest.mark.proof
 def test_address_of_a_question_asks_it_again(question: Question) -> None:
     """What stands in an address is read as the question that it was made of, to the last digit and sign."""
     assert question == parse("logs", question.parameters, TYPES)

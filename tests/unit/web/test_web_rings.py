@@ -130,6 +130,7 @@ def test_cells_of_an_answer_are_bounded(traced: tuple[Path, str], session: Sessi
         rings.moved_of(session, traced[1], [("by", "rank,file")])
 
 
+@pytest.mark.proof
 def test_reader_chooses_circles_and_opens_an_arc(traced: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """In a served page without requests the server counts them, and the address keeps the choice."""
     root, log_id = traced
@@ -141,6 +142,7 @@ def test_reader_chooses_circles_and_opens_an_arc(traced: tuple[Path, str], monke
         for kind in ("console", "pageerror", "dialog"):
             page.on(kind, lambda event: said.append(str(getattr(event, "text", event))))
         page.goto(f"{address}reports/{log_id}.html")
+        page.locator("#talks-title").click()
         page.wait_for_selector(".radial[data-ready]")
         status, hint = page.locator(".radial .status"), page.locator(".radial .hint")
         # Servers of two OSTs are known, and that of the third is not.

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote, urldefrag, urlencode, urljoin
 
@@ -28,25 +29,35 @@ from iomine.web.window import GROUPS
 VIEWS = ("logs", "findings", "rejects", "core.app_night", "jobs", "worst_offenders", "sweeps", "trends", "segments")
 
 
+# What completes a search; a page has no other script.
+COMPLETES = re.compile(r'<script defer src="(?:\.\./)*assets/search-[0-9a-f]{12}\.js"></script>')
+
+
+def outline_of(reply: Reply) -> Outline:
+    """What a browser makes of a page beside the one script that is ours."""
+    return Outline(COMPLETES.sub("", reply.text, count=1))
+
+
 def title(reply: Reply) -> str:
     found = re.search("<h1>(.*?)</h1>", reply.text)
     assert found
     return found[1]
 
 
-@pytest.mark.parametrize("path", ["/", "/?by=account", "/?cluster=blue&since=2024-04-02&until=2024-04-05", "/views/"])
+@pytest.mark.parametrize("path", ["/", "/?by=account", "/?cluster=blue&since=2024-04-02&until=2024-04-05", "/views/", "/search"])
+@pytest.mark.proof
 def test_pages_are_there(get: Get, path: str) -> None:
-    """Dashboard and list of views are pages whose tags nest, without scripts."""
+    """Pages' tags nest, and they hold no script but the one that completes a search."""
     reply = get(path)
     assert (200, "text/html; charset=utf-8") == (reply.status, reply.headers["content-type"])
-    assert "script" not in Outline(reply.text).tags
+    assert "script" not in outline_of(reply).tags
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_hostile_names_are_text_on_every_page(get: Get, view: str) -> None:
     """Whatever a name is made of, it adds no tag, turns no line around, and stands on the page as it is or is cut."""
     reply = get(f"/views/{view}?limit=1000")
-    outline = Outline(reply.text)
+    outline = outline_of(reply)
     assert {"script", "b"}.isdisjoint(outline.tags)
     assert not re.search("[\0\x08\u202a-\u202e\u2066-\u2069]", reply.text)
     assert len(outline.ids) == len(set(outline.ids))
@@ -59,7 +70,7 @@ def test_hostile_names_are_text_on_every_page(get: Get, view: str) -> None:
 def test_hostile_names_are_text_on_the_dashboard(get: Get, by: str) -> None:
     """The same of the dashboard, in its panels and in the SQL behind their links."""
     reply = get(f"/?by={by}")
-    outline = Outline(reply.text)
+    outline = outline_of(reply)
     assert {"script", "b"}.isdisjoint(outline.tags)
     assert not re.search("[\0\x08\u202a-\u202e\u2066-\u2069]", reply.text)
 
@@ -71,20 +82,77 @@ def test_hostile_name_as_a_condition(get: Get, facility: Facility, text: str) ->
     assert 200 == reply.status
     count = sum(log["user"] == text for log in facility.logs)
     assert f"All {count} rows" in Outline(reply.text).text
-    assert "script" not in Outline(reply.text).tags
+    assert "script" not in outline_of(reply).tags
     found = json.loads(get("/views/logs.json?" + urlencode({"user.eq": text})).body)
     assert [text] * count == [row["user"] for row in found]
 
 
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("kind", ["user", "application"])
 @pytest.mark.proof
-@pytest.mark.parametrize("page", ["/", "/views/findings?limit=20&user.contains=script", "/views/", "/views/logs?columns=user"])
-def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
+def test_hostile_name_has_a_page(get: Get, facility: Facility, kind: str, text: str) -> None:
+    """A page is about a name of any signs: all of its runs, and nothing in it is a tag."""
+    reply = get(f"/about/{kind}?" + urlencode({"name": text}))
+    assert 200 == reply.status
+    assert f"{sum(log[kind] == text for log in facility.logs)} runs in " in outline_of(reply).text
+    assert {"script", "b"}.isdisjoint(outline_of(reply).tags)
+    assert not re.search("[\0\x08\u202a-\u202e\u2066-\u2069]", reply.text)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_name_is_found(address: str, get: Get, text: str) -> None:
+    """A search for a part of a name finds it, as text on the page and as JSON, and both lead to its page."""
+    part = text.strip()[:20].strip()
+    reply = get("/search?" + urlencode({"q": part}))
+    assert {"script", "b"}.isdisjoint(outline_of(reply).tags)
+    hits = json.loads(get("/search.json?" + urlencode({"q": part})).body)
+    (hit,) = [each for each in hits if (each["kind"], each["name"]) == ("user", text)]
+    assert f'href="{html.escape(hit["address"], quote=False)}"' in reply.text
+    assert 200 == get(f"/{hit['address']}").status
+
+
+def test_a_name_that_only_one_has_leads_to_its_page(get: Get, facility: Facility) -> None:
+    """Whoever has the id of a log, or a name that only one thing has, comes to its page by one press of a key."""
+    log_id = facility.logs[5]["log_id"]
+    assert (303, f"reports/{log_id}.html") == ((reply := get(f"/search?q={log_id}")).status, reply.headers["location"])
+    assert (303, "about/target?name=scratch-OST0001") == (
+        (reply := get("/search?q=scratch-OST0001")).status,
+        reply.headers["location"],
+    )
+
+
+def test_who_is_not_known_is_not_found(get: Get) -> None:
+    """What nothing has in its name is found nowhere, and a field with nothing in it asks for something."""
+    assert "Nothing has that in its name" in get("/search?q=nobodyhasthis").text
+    assert [] == json.loads(get("/search.json?q=nobodyhasthis").body)
+    assert [] == json.loads(get("/search.json?q=").body)
+
+
+@pytest.fixture(scope="module")
+def status_of(address: str) -> Callable[[str], int]:
+    """What the server answers a path with; what several pages link to is asked for once."""
+    return cache(lambda path: ask_server(address, path).status)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/",
+        "/about/user?name=ada",
+        "/about/target?name=scratch-OST0001",
+        "/views/findings?limit=20&user.contains=script",
+        "/views/",
+        "/views/logs?columns=user",
+    ],
+)
+def test_every_link_leads_somewhere(address: str, get: Get, status_of: Callable[[str], int], page: str) -> None:
     """No number and no name leads nowhere, whatever signs it is made of."""
     hrefs = {html.unescape(href) for href in re.findall(r'href="([^"]*)"', get(page).text)}
     places = {urldefrag(urljoin(address + page[1:], href)).url for href in hrefs if not href.startswith("data:")}
     assert len(places) > 10
     paths = sorted(place.removeprefix(address) for place in places)
-    assert {} == {path: reply.status for path in paths if (reply := get(f"/{path}")).status != 200}
+    assert {} == {path: status for path in paths if (status := status_of(f"/{path}")) != 200}
 
 
 @pytest.mark.parametrize(
@@ -101,6 +169,11 @@ def test_every_link_leads_somewhere(address: str, get: Get, page: str) -> None:
         ("/?since=0001-01-01", 400, "more than a dashboard shows"),
         ("/?by=age", 400, "Offenders cannot be grouped by &#39;age&#39;"),
         ("/?sql=SELECT", 400, "There is no parameter &#39;sql&#39;"),
+        ("/about/user?name=nobody", 404, "No user of that name is known"),
+        ("/about/user", 400, "It is not said which user"),
+        ("/about/pet?name=ada", 404, "There are no pages about &#39;pet&#39;"),
+        ("/about/user?name=ada&until=soon", 400, "is not a date"),
+        ("/search?text=ada", 400, "There is no parameter &#39;text&#39;"),
         ("/views/logs?user=ada", 400, "There is no parameter &#39;user&#39;"),
         ("/reports/ffffffffffffffff.html", 404, "The warehouse has no log ffffffffffffffff"),
         ("/reports/due.json", 404, "No report is called"),
@@ -129,7 +202,10 @@ def test_head_has_the_headers_and_no_body(get: Get) -> None:
     assert head.headers["content-length"] == get("/views/").headers["content-length"]
 
 
-@pytest.mark.parametrize("path", ["/", "/views/logs", "/views/logs.csv?limit=1", "/nowhere", f"/reports/{TRACED}.html"])
+@pytest.mark.parametrize(
+    "path", ["/", "/views/logs", "/views/logs.csv?limit=1", "/nowhere", f"/reports/{TRACED}.html", "/mail/x"]
+)
+@pytest.mark.proof
 def test_headers_keep_browsers_within_bounds(get: Get, path: str) -> None:
     """Every answer forbids what is not needed: foreign content, being framed, guessed types, referrers."""
     headers = get(path).headers
@@ -137,7 +213,7 @@ def test_headers_keep_browsers_within_bounds(get: Get, path: str) -> None:
     assert ("'none'", "'none'", "'none'", "'self'") == tuple(
         policy[name] for name in ("default-src", "base-uri", "frame-ancestors", "style-src")
     )
-    assert ("script-src" in policy) == path.startswith("/reports/")
+    assert policy.get("script-src") == (None if path.startswith("/mail/") else "'self'")
     assert "unsafe" not in headers["content-security-policy"]
     assert ("nosniff", "no-referrer", "DENY") == (
         headers["x-content-type-options"], headers["referrer-policy"], headers["x-frame-options"],
@@ -193,6 +269,15 @@ def test_report_without_a_file_is_made_and_the_warehouse_left_alone(facility: Fa
         assert 200 == get(f"/reports/{href}").status
     assert 200 == get("/reports/triggers.html").status
     assert before == sorted(str(path) for path in facility.root.rglob("*"))
+
+
+def test_report_leads_to_its_user_and_application(facility: Facility, get: Get) -> None:
+    """Whoever reads a report is one click away from whose it is, whatever signs their names are made of."""
+    log = next(each for each in facility.logs if each["user"] and each["application"])
+    hrefs = {html.unescape(href) for href in re.findall(r'href="[.][.]/([^"]+)"', get(f"/reports/{log['log_id']}.html").text)}
+    wanted = {f"about/{kind}?" + urlencode({"name": log[kind]}) for kind in ("user", "application")}
+    assert wanted <= hrefs
+    assert {200} == {get(f"/{href}").status for href in wanted}
 
 
 def test_written_report_is_served_in_ranges(facility: Facility, get: Get) -> None:
@@ -295,6 +380,7 @@ PATHS = st.sampled_from(
 )
 
 
+@pytest.mark.proof
 @given(
     PATHS | st.text(max_size=20).map(lambda text: f"/views/{quote(text)}"),
     st.lists(st.tuples(NAMES | st.text(max_size=8), TEXTS), max_size=4),

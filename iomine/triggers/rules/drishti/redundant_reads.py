@@ -16,7 +16,7 @@ TRIGGER = Trigger(
     view="drishti_posix",
     level=Level.WARN,
     all_of=(Above("read_offset_lead_bytes", 0, why="Drishti compares the two as they are."),),
-    finding=("The highest offset read is {read_offset_lead_bytes} bytes above the {read_bytes} bytes that were read in all."),
+    finding=("The highest offset read is {read_offset_lead_bytes} above the {read_bytes} that were read in all."),
     advice=(
         "Take it as a hint at sparse reading: if few parts of a large file are needed, keep them together in the "
         "file or in one of their own."

@@ -16,9 +16,7 @@ TRIGGER = Trigger(
     view="drishti_posix",
     level=Level.WARN,
     all_of=(Above("write_offset_lead_bytes", 0, why="Drishti compares the two as they are."),),
-    finding=(
-        "The highest offset written is {write_offset_lead_bytes} bytes above the {write_bytes} bytes that were written in all."
-    ),
+    finding=("The highest offset written is {write_offset_lead_bytes} above the {write_bytes} that were written in all."),
     advice=(
         "Take it as a hint at sparse writing: pack what is written, and look whether seeking far ahead leaves holes on purpose."
     ),

@@ -16,7 +16,7 @@ TRIGGER = Trigger(
     view="drishti_stdio",
     level=Level.HIGH,
     all_of=(Above("stdio_ratio", 0.1, why="Drishti 0.8's default."),),
-    finding="{stdio_bytes} bytes, {stdio_ratio:.1%} of all, went through stdio.",
+    finding="{stdio_bytes}, {stdio_ratio:.1%} of all, went through stdio.",
     advice=(
         "Move bulk data away from fopen, fwrite and fprintf, or from Fortran and C++ streams that end there: "
         "write it with MPI-IO or a library above it such as HDF5 or PnetCDF. Where stdio must stay, give the "

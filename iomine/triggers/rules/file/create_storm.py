@@ -37,7 +37,7 @@ TRIGGER = Trigger(
         "{peak_create_count} files were created within a second on {peak_mount}, {peak_start_seconds:.0f} s into the run; over "
         "ten seconds, {burst_creates_per_second:,.0f} a second. Directories there: {directory_count}, with up to "
         "{fullest_directory_create_count} of the log's files in one. Metadata calls on the files of the busiest ten seconds took "
-        "{create_core_seconds} core-seconds."
+        "{create_core_seconds}."
     ),
     advice=(
         "Create fewer of the {peak_create_count} files at once. Least effort: let ranks create their files in turns, some "

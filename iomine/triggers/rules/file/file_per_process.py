@@ -16,7 +16,7 @@ from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRA
 
 _FINDING = (
     "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio:.1f} for each rank; they took "
-    "{own_file_core_seconds} core-seconds."
+    "{own_file_core_seconds}."
 )
 _ADVICE = (
     "Let many ranks share a file. Least effort: switch the library that writes to its shared or aggregated mode (ADIOS, "

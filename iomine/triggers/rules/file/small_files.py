@@ -24,8 +24,8 @@ TRIGGER = Trigger(
         Above("small_file_ratio", 0.5, why="Our own choice: small files are most of the files."),
     ),
     finding=(
-        "{small_file_count} of {file_count} files ({small_file_ratio:.0%}) had less than {small_file_bytes:,} bytes touched; "
-        "they took {small_file_core_seconds} core-seconds."
+        "{small_file_count} of {file_count} files ({small_file_ratio:.0%}) had less than {small_file_bytes} touched; "
+        "they took {small_file_core_seconds}."
     ),
     advice=(
         "Pack small files into few. Least effort: keep the {small_file_count} files in one archive, and unpack it to "

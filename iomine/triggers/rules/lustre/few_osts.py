@@ -29,8 +29,8 @@ TRIGGER = Trigger(
     ),
     finding=(
         "Large shared files with one OST for {ranks_per_ost_ratio:.0f} ranks or more: {striped_shared_file_count}. The largest "
-        "is {striped_shared_path} ({striped_shared_bytes} bytes, stripe count {striped_shared_stripe_count}); reads and writes "
-        "took {striped_shared_core_seconds} core-seconds in all."
+        "is {striped_shared_path} ({striped_shared_bytes}, stripe count {striped_shared_stripe_count}); reads and writes "
+        "took {striped_shared_core_seconds} in all."
     ),
     advice=(
         "Raise the stripe count of {striped_shared_path} above {striped_shared_stripe_count}. Least effort: `lfs setstripe -c 16 "

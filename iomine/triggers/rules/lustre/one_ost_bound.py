@@ -40,7 +40,7 @@ TRIGGER = Trigger(
     ),
     unless=(Above("single_ost_bytes", GIB, why="The threshold of LUSTRE-101, which names the file."),),
     finding=(
-        "{busiest_ost_ratio:.0%} of the bytes that {nprocs} ranks moved on Lustre, {busiest_ost_bytes} bytes, went to OST "
+        "{busiest_ost_ratio:.0%} of the bytes that {nprocs} ranks moved on Lustre, {busiest_ost_bytes}, went to OST "
         "{busiest_ost_id}, of at least {known_ost_count} that the file system has; they took "
         "{busiest_ost_seconds_ratio:.0%} of the run on average."
     ),

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{overstriped_file_count} files ({overstriped_file_ratio:.0%} of those on Lustre) are striped over more OSTs than they "
-        "have stripes to fill; they took {overstriped_core_seconds} core-seconds."
+        "have stripes to fill; they took {overstriped_core_seconds}."
     ),
     advice=(
         "Give small files one stripe. Least effort: `lfs setstripe -c 1` on the directory of the {overstriped_file_count} "

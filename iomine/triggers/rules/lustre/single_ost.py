@@ -28,7 +28,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "Large files that ranks share and that lie on a single OST each: {single_ost_file_count}. The largest is "
-        "{single_ost_path} ({single_ost_bytes} bytes); reads and writes took {single_ost_core_seconds} core-seconds in all."
+        "{single_ost_path} ({single_ost_bytes}); reads and writes took {single_ost_core_seconds} in all."
     ),
     advice=(
         "Spread {single_ost_path} over more OSTs. Least effort: `lfs setstripe -c 16 -S 4M` on its directory, for files to "

@@ -44,8 +44,8 @@ TRIGGER = Trigger(
     ),
     finding=(
         "OST {slow_ost_id} was slow: it took {slow_ost_slowness_ratio:.1f} times as long as the median of "
-        "{compared_ost_count} OSTs for the same bytes and requests, {slow_ost_bytes} bytes. Slow OSTs in all: "
-        "{slow_ost_count}; they took {slow_ost_core_seconds} core-seconds beyond the median OST's time, "
+        "{compared_ost_count} OSTs for the same bytes and requests, {slow_ost_bytes}. Slow OSTs in all: "
+        "{slow_ost_count}; they took {slow_ost_core_seconds} beyond the median OST's time, "
         "{slow_ost_wait_ratio:.0%} of the run for the ranks that used the slowest."
     ),
     advice=(

@@ -34,7 +34,7 @@ TRIGGER = Trigger(
         Above("nprocs", 16, why="The threshold of LUSTRE-202."),
     ),
     finding=(
-        "OST {busiest_ost_id} got {busiest_ost_bytes} bytes, {ost_max_over_mean_ratio:.1f} times as many as the "
+        "OST {busiest_ost_id} got {busiest_ost_bytes}, {ost_max_over_mean_ratio:.1f} times as much as the "
         "{ost_count} OSTs in use on average."
     ),
     advice=(

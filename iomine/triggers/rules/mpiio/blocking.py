@@ -21,14 +21,14 @@ TRIGGER = Trigger(
         Above("io_ratio", 0.10, why="Our own choice: with a tenth of the run in I/O or less there is little to hide."),
     ),
     finding=(
-        "{blocking_ratio:.0%} of the MPI-IO requests blocked, for {blocking_core_seconds} core-seconds, and I/O took "
+        "{blocking_ratio:.0%} of the MPI-IO requests blocked, for {blocking_core_seconds}, and I/O took "
         "{io_ratio:.0%} of the run."
     ),
     advice=(
         "Compute while data are on their way. Least effort: with HDF5, the asynchronous VOL connector does so behind the "
         "same calls; burst buffers or node-local storage with a copy in the background need no change either. In your own "
         "code, begin a write with MPI_File_iwrite_at or MPI_File_iwrite_at_all, go on computing into a second buffer, and "
-        "finish with MPI_Wait before the first buffer is used again. Up to {blocking_core_seconds} core-seconds can be hidden."
+        "finish with MPI_Wait before the first buffer is used again. Up to {blocking_core_seconds} can be hidden."
     ),
     cases=(
         Case(

@@ -39,7 +39,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Ranks spent {late_core_seconds} core-seconds, {late_seconds_ratio:.0%} of their time in MPI-IO, waiting for each other "
+        "Ranks spent {late_core_seconds}, {late_seconds_ratio:.0%} of their time in MPI-IO, waiting for each other "
         "or exchanging data, most for {late_path}; no POSIX call beneath took that time. Waited for: {waited_for}."
     ),
     advice=(

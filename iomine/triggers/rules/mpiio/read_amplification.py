@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "Beneath MPI-IO, {read_amplification_ratio:.1f} bytes were read for each byte asked for; what nobody asked for took "
-        "{read_amplification_core_seconds} core-seconds."
+        "{read_amplification_core_seconds}."
     ),
     advice=(
         "Ask for larger pieces, or let MPI-IO read only the pieces. Least effort: set the hint romio_ds_read=disable for "

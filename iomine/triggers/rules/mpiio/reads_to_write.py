@@ -25,7 +25,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "To write {write_bytes} bytes, MPI-IO read {sieve_read_bytes} bytes ({sieve_read_ratio:.0%}) and put them back, most of "
+        "To write {write_bytes}, MPI-IO read {sieve_read_bytes} ({sieve_read_ratio:.0%}) and put them back, most of "
         "them of {sieve_read_path}."
     ),
     advice=(

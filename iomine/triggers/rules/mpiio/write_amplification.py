@@ -28,7 +28,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "Beneath MPI-IO, {write_amplification_ratio:.1f} bytes were written for each byte asked for; what nobody asked for "
-        "took {write_amplification_core_seconds} core-seconds."
+        "took {write_amplification_core_seconds}."
     ),
     advice=(
         "Leave no gaps, or let MPI-IO write only the pieces. Least effort: set the hint romio_ds_write=disable, and compare. "

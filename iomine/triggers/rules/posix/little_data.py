@@ -32,7 +32,7 @@ TRIGGER = Trigger(
     advice=(
         "Do not tune for bandwidth; save calls and ranks. Least effort: run with fewer ranks, or put several short runs into "
         "one job step that reads its input once. Leave small files on one stripe. Next: let one rank do the little I/O there "
-        "is and send the data to the others, which brings down the {io_core_seconds} core-seconds that all ranks together "
+        "is and send the data to the others, which brings down the {io_core_seconds} that all ranks together "
         "spent on it. Gather results of many steps in memory before writing them."
     ),
     cases=(

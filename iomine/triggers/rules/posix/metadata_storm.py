@@ -23,9 +23,7 @@ TRIGGER = Trigger(
         Above("meta_calls_per_second", 1000, why="What centres usually grant one job in creates per second; set your own."),
         Above("meta_call_count", 10000, why="Our own choice: ten seconds at that rate, since a short burst harms nobody."),
     ),
-    finding=(
-        "{meta_call_count} opens, stats and renames, {meta_calls_per_second:.0f} a second, took {meta_core_seconds} core-seconds."
-    ),
+    finding=("{meta_call_count} opens, stats and renames, {meta_calls_per_second:,.0f} a second, took {meta_core_seconds}."),
     advice=(
         "Spread or save the {meta_call_count} calls. Least effort: let ranks start their I/O some seconds apart, and give "
         "each node a directory of its own; programs with many libraries or Python modules start from a container image or "

@@ -33,7 +33,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{meta_ratio:.0%} of the time in POSIX and stdio went into metadata calls: {meta_seconds_per_rank:,.1f} s for each rank, "
-        "{meta_core_seconds} core-seconds in all, most for {longest_meta_path}."
+        "{meta_core_seconds} in all, most for {longest_meta_path}."
     ),
     advice=(
         "Open less, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python modules start "

@@ -26,7 +26,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{overwritten_bytes} bytes ({overwritten_ratio:.0%} of those written) were written by more than one rank, most of them "
+        "{overwritten_bytes} ({overwritten_ratio:.0%} of what was written) were written by more than one rank, most of them "
         "by {overwriting_rank_count} ranks in {overwritten_path}: which of them the file holds depends on who came last."
     ),
     advice=(

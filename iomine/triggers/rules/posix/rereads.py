@@ -29,7 +29,7 @@ TRIGGER = Trigger(
         ),
         Above("reread_bytes", 0, why="Our own choice: the share decides, and the cost says what it is worth."),
     ),
-    finding="{reread_bytes} bytes ({reread_ratio:.0%} of those read) had been read before, most of them of {reread_path}.",
+    finding="{reread_bytes} ({reread_ratio:.0%} of what was read) had been read before, most of them of {reread_path}.",
     advice=(
         "Read {reread_path} once. Least effort: copy it to node-local storage or /dev/shm when the job starts, if it is read "
         "in several passes. With HDF5, a chunk that falls out of the cache is read again: make the cache hold the chunks in "

@@ -28,7 +28,7 @@ TRIGGER = Trigger(
         Above("rewritten_bytes", 0, why="Our own choice: the share decides, and the cost says what it is worth."),
     ),
     finding=(
-        "{rewritten_bytes} bytes ({rewritten_ratio:.0%} of those written) overwrote what the run had written before, most of "
+        "{rewritten_bytes} ({rewritten_ratio:.0%} of what was written) overwrote what the run had written before, most of "
         "them in {rewritten_path}."
     ),
     advice=(

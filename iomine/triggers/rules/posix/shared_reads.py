@@ -28,7 +28,7 @@ TRIGGER = Trigger(
         Above("ranks_reread_bytes", MIB, why="Our own choice: less is a settings file, which all ranks may well read."),
     ),
     finding=(
-        "{ranks_reread_ratio:.0%} of what ranks read, another rank had read as well: {ranks_reread_bytes} bytes, of which "
+        "{ranks_reread_ratio:.0%} of what ranks read, another rank had read as well: {ranks_reread_bytes}, of which "
         "{hosts_reread_bytes} were read by several nodes; most of them of {ranks_reread_path}."
     ),
     advice=(

@@ -26,9 +26,9 @@ TRIGGER = Trigger(
             why="Our own choice: in a run of four or more ranks, an even share is a quarter or less.",
         ),
     ),
-    finding="Rank 0 moved {rank0_bytes} bytes, {rank0_ratio:.0%} of those of all ranks, in {rank0_core_seconds} s.",
+    finding="Rank 0 moved {rank0_bytes}, {rank0_ratio:.0%} of what all ranks moved, in {rank0_core_seconds:,.1f} s.",
     advice=(
-        "Share the {rank0_bytes} bytes of rank 0 out. Least effort: use the parallel mode of the library that does the I/O "
+        "Share the {rank0_bytes} of rank 0 out. Least effort: use the parallel mode of the library that does the I/O "
         "(parallel HDF5, PnetCDF, ADIOS) instead of gathering at rank 0. In your own format, let each rank read and write its "
         "part at its own offset in one collective call (MPI_File_read_at_all, MPI_File_write_at_all). If rank 0 must do it, "
         "let the others compute meanwhile: hand the data over in memory and write them from a thread or an I/O rank."

@@ -26,9 +26,9 @@ TRIGGER = Trigger(
             why="Our own choice: smaller inputs are best read by one rank, which sends them to the others.",
         ),
     ),
-    finding="Rank 0 read {rank0_read_bytes} bytes, {rank0_read_ratio:.0%} of all that was read, in {rank0_read_core_seconds} s.",
+    finding="Rank 0 read {rank0_read_bytes}, {rank0_read_ratio:.0%} of all that was read, in {rank0_read_core_seconds:,.1f} s.",
     advice=(
-        "Let every rank read its own part of the {rank0_read_bytes} bytes. Least effort: replace reading and scattering "
+        "Let every rank read its own part of the {rank0_read_bytes}. Least effort: replace reading and scattering "
         "(MPI_Scatter, MPI_Send) by one collective read in which each rank gives its offset (MPI_File_read_at_all, or "
         "H5Pset_dxpl_mpio in HDF5). If all ranks need all of it, read it collectively in parts and put it together with "
         "MPI_Allgather. If it is text, convert it to HDF5 or plain binary once, so that ranks can find their parts."

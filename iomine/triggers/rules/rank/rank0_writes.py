@@ -28,11 +28,10 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Rank 0 wrote {rank0_write_bytes} bytes, {rank0_write_ratio:.0%} of all that was written, in "
-        "{rank0_write_core_seconds} s."
+        "Rank 0 wrote {rank0_write_bytes}, {rank0_write_ratio:.0%} of all that was written, in {rank0_write_core_seconds:,.1f} s."
     ),
     advice=(
-        "Let every rank write its own part of the {rank0_write_bytes} bytes. Least effort: replace gathering (MPI_Gather, "
+        "Let every rank write its own part of the {rank0_write_bytes}. Least effort: replace gathering (MPI_Gather, "
         "MPI_Recv in a loop) and writing by one collective write in which each rank gives its offset "
         "(MPI_File_write_at_all, or H5Pset_dxpl_mpio in HDF5); MPI_Exscan finds the offsets where parts differ in size. If "
         "the output must stay in one order on file, a file view keeps it (MPI_File_set_view)."

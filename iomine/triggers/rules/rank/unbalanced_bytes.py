@@ -28,12 +28,12 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Rank {heaviest_rank} moved {heaviest_rank_bytes} bytes, {bytes_max_over_mean_ratio:.1f} times the mean of "
+        "Rank {heaviest_rank} moved {heaviest_rank_bytes}, {bytes_max_over_mean_ratio:.1f} times the mean of "
         "{mean_rank_bytes}; ranks that moved none: {idle_rank_count} (coefficient of variation {bytes_variation_ratio:.2f}, Gini "
         "coefficient {bytes_gini_ratio:.2f})."
     ),
     advice=(
-        "Bring rank {heaviest_rank} closer to {mean_rank_bytes} bytes. Least effort: choose a number of ranks that divides the "
+        "Bring rank {heaviest_rank} closer to {mean_rank_bytes}. Least effort: choose a number of ranks that divides the "
         "data evenly, and let the remainder go to many ranks instead of the last one. If rank {heaviest_rank} reads or writes "
         "for others, let each do its own part in one collective call. If ranks ({idle_rank_count}) are idle by design, one "
         "writer for each node is a good choice. Most effort: where the work itself is uneven, such as in refined meshes, "

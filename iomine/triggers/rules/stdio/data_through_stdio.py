@@ -18,10 +18,7 @@ TRIGGER = Trigger(
     view="log_file_profile",
     level=Level.HIGH,
     all_of=(Above("data_stdio_ratio", 0.10, why="The threshold Drishti uses for S01, so results compare."),),
-    finding=(
-        "{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds} "
-        "core-seconds."
-    ),
+    finding=("{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds}."),
     advice=(
         "Move the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB right after it "
         "is opened (setvbuf), and do not flush after each line. Next: write binary data in blocks of several MiB with "

@@ -101,6 +101,7 @@ def ranges(draw):
 @given(
     st.lists(st.builds(str.__add__, PREFIXES, ranges()) | st.builds("{}{}x{}".format, PREFIXES, ranges(), ranges()), max_size=4)
 )
+@pytest.mark.proof
 def test_names_are_those_of_cluster_shell(items):
     """Of lists that mean the same to both, ClusterShell's sets are ours."""
     folded = ",".join(items)
@@ -110,6 +111,7 @@ def test_names_are_those_of_cluster_shell(items):
 
 
 @pytest.mark.parametrize("folded", ["n[1-999999999]", "n[1-999999999]x[1-999999999]y[1-999999999]", "n[0-9]," * 100_001])
+@pytest.mark.proof
 def test_no_more_is_unfolded_than_is_expected(folded):
     """A list of a billion nodes costs no memory: it is counted before it is unfolded."""
     tracemalloc.start()
@@ -129,6 +131,7 @@ def test_nodes_are_bound_by_how_many_a_job_has():
     }
 
 
+@pytest.mark.proof
 def test_a_file_may_name_only_so_many_nodes():
     """Lists that are all too long together are not unfolded from there on, and that is reported."""
     found, doubts = unfolded(*[("n[1-1000]x[1-1000]", 1_000_000)] * 25, ("n1", 1))

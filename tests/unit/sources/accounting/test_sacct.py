@@ -331,6 +331,7 @@ SEVERAL = {
     st.integers(0, len(SEVERAL)),
     st.tuples(st.sampled_from(["|", "\t", ";", "^", "@@", "||"]), st.booleans()),
 )
+@pytest.mark.proof
 def test_whatever_is_written_reads_back(jobs, written, order, left_out, parsable):
     """Jobs written by any delimiter, in any order of any columns, with whatever names, read back as they were."""
     delimiter, ends_with_delimiter = parsable
@@ -366,6 +367,7 @@ def test_whatever_is_written_reads_back(jobs, written, order, left_out, parsable
     assert expected == [{name: row[name] for name in expected[0]} for row in rows]
 
 
+@pytest.mark.proof
 def test_a_simulated_facility_reads_back(tmp_path, jobs, steps, read):
     """All jobs and steps of a simulated day are there, and each log lies within its job, on its nodes."""
     simulate(Settings(tmp_path / "out", 200, seed=1, days=1, workers=1), lambda *_: None)

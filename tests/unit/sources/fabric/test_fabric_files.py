@@ -234,6 +234,7 @@ def test_snapshots_are_kinds_of_the_fabric():
     assert {source.kind for source in SOURCES} >= SNAPSHOTS
 
 
+@pytest.mark.proof
 def test_damage():
     """Whatever happens to a real input, it is read or refused; `make fuzz` tries it more often."""
     assert {"refused", "read, in doubt", "read"} >= set(outcomes(real(), 150, seed=2))

@@ -173,6 +173,7 @@ def _expected(dialect: Dialect, target: str, entry: Entry, counter: Counter) -> 
 
 
 @given(st.sampled_from(DIALECTS), st.lists(_ENTRIES, min_size=1, max_size=3), st.booleans())
+@pytest.mark.proof
 def test_what_is_written_is_read(dialect: Dialect, targets: list[list[Entry]], is_named: bool) -> None:
     """Whatever jobs do, each generation's text of it gives exactly that back, one row for each counter that counted."""
     if dialect.times == "boot":

@@ -42,6 +42,7 @@ def _damaged(draw: st.DrawFn) -> bytes:
 
 
 @given(_damaged(), _PATHS)
+@pytest.mark.proof
 def test_damage(data: bytes, path: str) -> None:
     """Whichever reader is asked, it reads or says why it cannot."""
     source = an_input(data, path)
@@ -63,6 +64,7 @@ def test_garbage(data: bytes, path: str) -> None:
             each.read(source)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("cut", range(1, len(_JOBS)))
 def test_job_stats_that_are_cut(cut: int) -> None:
     """A text that ends early gives what was whole, or nothing; right after its head it looks like one without jobs."""
@@ -95,6 +97,7 @@ def test_joined_texts_without_names() -> None:
     )
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "data",
     [

@@ -165,6 +165,7 @@ def test_reset_of_lmt_is_kept() -> None:
     assert datetime(2018, 4, 18, 14, 39, 5, tzinfo=UTC) == written[7]["sampled_at"]
 
 
+@pytest.mark.proof
 def test_rates_of_collectd_are_those_of_tokio() -> None:
     """Each sample of collectd stands in TOKIO's file, in the bin of ten seconds in which it was taken."""
     samples, bins = _of("sample_collectdes-part.json.gz")["lustre_rate"], _of("sample_tokiots.hdf5")["lustre_rate"]

@@ -248,6 +248,7 @@ def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "lustre" / "series"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["ost", "mdt"])
 def test_totals_of_a_simulated_night(facility: Path, kind: str) -> None:
     """Every minute of every target is read, and counters add up to what the CSV's columns add up to."""

@@ -1,0 +1,267 @@
+"""Pages about one user, application, host or target: which, in which nights, and the panels that each kind has."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from iomine.errors import UsageError
+from iomine.units import core_hours, counted, human_seconds, percent
+from iomine.views.answers import Row
+from iomine.web.panel import Column, Drill, Panel, Subject, asked, named, user_of
+from iomine.web.panels import BLAME, NEIGHBOURS, OUTCOMES, REGRESSIONS, STRIPS
+from iomine.web.question import Question, UnknownNameError, equals
+from iomine.web.sessions import Session
+from iomine.web.window import Window, window_of
+
+KINDS: Final = {"user": "user", "application": "application", "host": "host", "target": "storage target"}
+_EVER: Final = Window(dt.date(1, 1, 1), dt.date(9999, 12, 31), None, ())
+_SECONDS: Final = 3600.0
+
+
+def _job_of(row: Row, _window: Window) -> Question:
+    return Question("logs", (equals("cluster", row["cluster"]), equals("job_id", row["job_id"])), order="-start_at")
+
+
+_APPLICATION: Final[Drill] = named("application", "application")
+_COSTS: Final = (
+    Column("cost_core_hours", "Core-hours lost", is_barred=True),
+    Column("io_core_hours", "Core-hours in I/O"),
+    Column("log_count", "Logs"),
+    Column("finding_count", "Findings"),
+    Column("last_night", "Last night"),
+)
+_NIGHTS: Final = Panel(
+    "nights",
+    "Nights",
+    "",
+    "web/subject_nights",
+    (
+        Column("night", "Night"),
+        Column("log_count", "Logs"),
+        Column("io_core_hours", "Core-hours in I/O"),
+        Column("cost_core_hours", "Core-hours lost"),
+        Column("io_ratio", "Share of the run in I/O"),
+        Column("finding_count", "Findings"),
+        Column("read_bytes", "Read"),
+        Column("write_bytes", "Written"),
+    ),
+    "No log of these nights is known.",
+)
+_CAUSES: Final = Panel(
+    "causes",
+    "What to change",
+    "What triggers find in these runs, the costliest first; time that several are about is counted once.",
+    "web/subject_causes",
+    (
+        Column("title", "What it is"),
+        Column("cost_core_hours", "Core-hours lost", is_barred=True),
+        Column("log_count", "Logs"),
+        Column("last_night", "Last night"),
+        Column("log_id", "The costliest"),
+        Column("code", "Trigger"),
+    ),
+    "Nothing was found in these runs.",
+)
+_USERS: Final = Panel(
+    "users",
+    "Users",
+    "Whose runs they are.",
+    "web/subject_users",
+    (Column("user", "User", user_of), *_COSTS),
+    "No log of these nights is known.",
+)
+_APPLICATIONS: Final = Panel(
+    "applications",
+    "Applications",
+    "",
+    "web/subject_applications",
+    (Column("application", "Application", _APPLICATION), *_COSTS[:2], Column("io_ratio", "Share in I/O"), *_COSTS[2:]),
+    "No log of these nights is known.",
+)
+_TARGETS: Final = Panel(
+    "targets",
+    "OSTs",
+    "On which OSTs these runs moved most, as far as their layouts are known.",
+    "web/subject_targets",
+    (
+        Column("target", "OST", named("target", "target")),
+        Column("moved_bytes", "Moved", is_barred=True),
+        Column("log_count", "Logs"),
+        Column("last_night", "Last night"),
+    ),
+    "No layout of their files is known.",
+)
+# What tables of runs begin with, and how large each was.
+_RUN: Final = (
+    Column("log_id", "Report"),
+    Column("start_at", "Started (UTC)"),
+    Column("user", "User", user_of),
+    Column("application", "Application", _APPLICATION),
+)
+_EXTENT: Final = (
+    Column("job_id", "Job", _job_of),
+    Column("nprocs", "Ranks"),
+    Column("run_seconds", "Ran for"),
+)
+_RUNS: Final = Panel(
+    "runs",
+    "Runs that lose most",
+    "The first 20; the log's id leads to its report.",
+    "web/subject_runs",
+    (
+        *_RUN,
+        Column("cost_core_hours", "Core-hours lost", is_barred=True),
+        Column("io_core_hours", "Core-hours in I/O"),
+        Column("io_ratio", "Share in I/O"),
+        *_EXTENT,
+        Column("read_bytes", "Read"),
+        Column("write_bytes", "Written"),
+    ),
+    "No log of these nights is known.",
+)
+_MOVERS: Final = Panel(
+    "movers",
+    "Who uses it",
+    "Who moved most on an OST of this number, as far as the layouts of their files are known.",
+    "web/target_users",
+    (
+        Column("user", "User", user_of),
+        Column("application", "Application", _APPLICATION),
+        Column("moved_bytes", "Moved on it", is_barred=True),
+        Column("log_count", "Logs"),
+        Column("last_night", "Last night"),
+    ),
+    "No log is known to have used it.",
+)
+_MOVES: Final = Panel(
+    "runs",
+    "Runs that moved most on it",
+    "The first 20; the log's id leads to its report.",
+    "web/target_runs",
+    (
+        *_RUN,
+        Column("moved_bytes", "Moved on it", is_barred=True),
+        Column("cost_core_hours", "Core-hours lost, anywhere"),
+        Column("io_core_hours", "Core-hours in I/O, anywhere"),
+        *_EXTENT,
+    ),
+    "No log is known to have used it.",
+)
+_SLOW_HOURS: Final = Panel(
+    "hours",
+    "Slow hours",
+    "Hours in which requests took at least twice as long as usual, and who had most of them.",
+    "web/slow_hours",
+    (
+        Column("begin_at", "Hour (UTC)"),
+        Column("target", "Target"),
+        Column("server_slowdown_ratio", "Times slower"),
+        Column("user", "Mostly by", user_of),
+        Column("user_ratio", "Their share"),
+        Column("lost_service_seconds", "Service time lost", is_barred=True),
+        Column("slowed_job_count", "Jobs slowed"),
+        Column("moved_bytes", "Moved"),
+        Column("rpc_count", "Requests"),
+    ),
+    "No hour was slow, or the sweep was given no statistics of servers (--stats).",
+)
+# Servers' statistics, which take longer to look through, may name users of whom there is no log.
+_LAST_NIGHT: Final = ("web/subject_last_night", "web/server_user_last_night")
+_PANELS: Final[Mapping[str, tuple[Panel, ...]]] = {
+    "user": (_CAUSES, _APPLICATIONS, _RUNS, REGRESSIONS, OUTCOMES, BLAME, NEIGHBOURS, _TARGETS),
+    "application": (_CAUSES, _USERS, _RUNS, REGRESSIONS, OUTCOMES, BLAME, _TARGETS),
+    "host": (_RUNS, _USERS, _APPLICATIONS, _CAUSES),
+    "target": (_SLOW_HOURS, _MOVERS, _MOVES),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """A page about one subject.
+
+    Attributes:
+        subject: what it is about.
+        window: which nights.
+    """
+
+    subject: Subject
+    window: Window
+
+    @property
+    def title(self) -> str:
+        """Which kind of thing it is."""
+        return KINDS[self.subject.kind]
+
+    @property
+    def first(self) -> Panel:
+        """What its picture is drawn of."""
+        return STRIPS if self.subject.kind == "target" else _NIGHTS
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """What stands below the picture."""
+        return _PANELS[self.subject.kind]
+
+
+def about_of(session: Session, kind: str, parameters: Sequence[tuple[str, str]]) -> About:
+    """The page that an address asks for: of the last nights of which something is known, where it does not say.
+
+    Raises:
+        UsageError: a parameter makes no sense.
+        UnknownNameError: nothing of that name is known.
+    """
+    if kind not in KINDS:
+        raise UnknownNameError(f"There are no pages about {kind[:100]!r}: there are those of {', '.join(KINDS)}.")
+    name = next((value for key, value in parameters if key == "name"), "")
+    if not name:
+        raise UsageError(f"It is not said which {KINDS[kind]}: write name=NAME.")
+    subject = Subject(kind, name)
+    rest = [(key, value) for key, value in parameters if key != "name"]
+    nights = (session.answer(asked(question, _EVER, subject))["last_night"][0].as_py() for question in _LAST_NIGHT)
+    last = next((night for night in nights if night is not None), None)
+    if last is None:
+        raise UnknownNameError(f"No {KINDS[kind]} of that name is known: search for a part of it.")
+    return About(subject, window_of(session, rest, last))
+
+
+def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
+    """The whole in a sentence, without names.
+
+    Args:
+        nights: what runs took by night.
+        causes: what is found in them, the costliest first.
+    """
+    if not nights:
+        return "No log of these nights is known."
+    log_count = sum(row["log_count"] for row in nights)
+    in_io, lost = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours"))
+    said = f"{counted(log_count, 'run')} in {counted(len(nights), 'night')} spent {core_hours(in_io)} in I/O"
+    if not lost:
+        return f"{said}; nothing was found that costs any of it."
+    share = f" ({percent(min(lost / in_io, 1))})" if in_io else ""
+    # What other findings charge may not be known.
+    first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
+    most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
+    return f"{said}; up to {core_hours(lost)}{share} could be spared{most}."
+
+
+def sentence_of_target(strips: Sequence[Row]) -> str:
+    """What was wrong with a target, in a sentence, without names."""
+    if not strips:
+        return (
+            "The sweep was given no statistics of servers (--stats), so it is not known when it was slow; logs say who used it."
+        )
+    worst = max(strips, key=lambda row: row["lost_service_seconds"] or 0.0)
+    if not worst["hour_count"]:
+        return "In no hour of these nights did requests take twice as long as usual."
+    lost = human_seconds(worst["lost_service_seconds"])
+    return (
+        f"Requests took at least twice as long as usual in {counted(worst['hour_count'], 'hour')}, "
+        f"{worst['server_slowdown_ratio']:.1f} times at worst, and {lost} of service time were lost."
+    )
+
+
+def _sum(rows: Sequence[Row], column: str) -> float:
+    """A sum of core-hours as core-seconds."""
+    return _SECONDS * sum(row[column] or 0.0 for row in rows)

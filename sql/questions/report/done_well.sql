@@ -1,0 +1,22 @@
+-- ---
+-- about = "What triggers find most often on the site and did not find in a log that could show it, at most three for each log."
+-- parts = []
+-- reads = ["core.finding_sum", "core.verdict"]
+-- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
+-- ---
+WITH often AS (
+    SELECT code, sum(finding_count) AS site_finding_count
+    FROM core.finding_sum
+    WHERE grouped_by = 'code'
+    GROUP BY ALL
+)
+SELECT log_id, code
+FROM (
+    SELECT log_id, code
+    FROM core.verdict
+    WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
+        AND list_contains($log_ids, log_id) AND ruleset = 'iomine' AND state = 'clear' AND level IN ('high', 'warn')
+)
+JOIN often USING (code)
+QUALIFY row_number() OVER (PARTITION BY log_id ORDER BY site_finding_count DESC, code) <= 3
+ORDER BY site_finding_count DESC, code

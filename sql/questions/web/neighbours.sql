@@ -1,0 +1,16 @@
+-- ---
+-- about = "Who suffered from whom, whose requests kept the same targets busy: pairs of users, the worst first."
+-- parts = []
+-- reads = ["main.neighbours"]
+-- parameters = ["kind", "name", "since", "until", "cluster"]
+-- ---
+SELECT
+    "user", neighbour, slowest_kind, sum(log_count)::BIGINT AS log_count, sum(lost_service_seconds) AS lost_service_seconds,
+    max(weather_slowdown_ratio) AS weather_slowdown_ratio, max(neighbour_ratio) AS neighbour_ratio, max(night) AS last_night
+FROM main.neighbours
+WHERE
+    night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
+    AND ($kind IS NULL OR ($kind = 'user' AND $name IN ("user", neighbour)))
+GROUP BY "user", neighbour, slowest_kind
+ORDER BY lost_service_seconds DESC NULLS LAST, "user", neighbour, slowest_kind
+LIMIT 10
