@@ -1,5 +1,6 @@
 """The fabric's picture as a browser draws it, and how fast it draws a large one."""
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +19,10 @@ from iomine.web.site import write_site
 from iomine.web.window import window_of
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-_FIRST_MS = 206
-_REDRAW_MS = 300
-_GLYPHS_MS = 1000
+# As parts of the time that the same browser takes for as many single curves, each of a colour of its own.
+_MOST_FIRST = 1.0
+_MOST_REDRAW = 1.0
+_MOST_GLYPHS = 2.0
 _MOST_BYTES = 2_000_000
 # Until what was drawn can be read back, as drawing on a canvas may be put off.
 _DRAWN = """async (act) => {
@@ -30,6 +32,22 @@ _DRAWN = """async (act) => {
     eval(act);
     while (document.querySelector(".fabric").dataset.took === before) await new Promise((done) => setTimeout(done, 1));
     canvas.getContext("2d").getImageData(0, 0, 1, 1);
+    return performance.now() - start;
+}"""
+_CURVES = """(count) => {
+    const canvas = document.createElement("canvas");
+    canvas.width = 1200;
+    canvas.height = 800;
+    const pen = canvas.getContext("2d");
+    const start = performance.now();
+    for (let each = 0; each < count; each++) {
+        pen.strokeStyle = `rgb(${each % 256} 80 120)`;
+        pen.beginPath();
+        pen.moveTo(each % 1200, 0);
+        pen.quadraticCurveTo(600, 400, (each * 7) % 1200, 800);
+        pen.stroke();
+    }
+    pen.getImageData(0, 0, 1, 1);
     return performance.now() - start;
 }"""
 _CHOOSE = """(() => {{
@@ -225,26 +243,32 @@ def test_site_opens_from_files(browser: Any, tmp_path: Path) -> None:
 @pytest.mark.proof
 @pytest.mark.timeout(900)
 def test_large_fabric_is_drawn_in_time(browser: Any, tmp_path: Path) -> None:
-    """8,811 hosts, 494 switches, 22,819 links: below 2 MB, whole within 206 ms, again within 300 ms, glyphs of all within 1 s."""
+    """8,811 hosts, 494 switches, 22,819 links: below 2 MB, and drawn no later than single curves would be.
+
+    On two quiet cores: the curves in 148 ms, the whole in 72 ms (206 asked), again in 56 ms (300), glyphs of all in 82 ms (1,000).
+    """
     made = large()
     assert (8811 + 494, 22819) == (len(made.nodes), len(made.links))
     publish(tmp_path, made, jobs=300, nodes=64)
+    acts = {
+        "location.hash = 'class=all&hosts=all&links=each&glyphs=none'": _MOST_FIRST,
+        _CHOOSE.format("Metric", "storage"): _MOST_REDRAW,
+        _CHOOSE.format("Glyphs", "all"): _MOST_GLYPHS,
+    }
+    least = dict.fromkeys(acts, math.inf)
     with served(tmp_path) as address:
         page_bytes = sum(len(ask_server(address, f"/{path}").body) for path in ("fabric", "fabric/fabric.js"))
         script = ask_server(address, "/fabric").text.split('src="assets/')[1].split('"')[0]
         style = ask_server(address, "/fabric").text.split('href="assets/')[1].split('"')[0]
         page_bytes += sum(len(ask_server(address, f"/assets/{name}").body) for name in (script, style))
-        first, again, glyphs = [], [], []
-        # Others may be at work on the machine.
+        # Others may be at work on the machine, and come between a drawing and its curves.
         for _ in range(10):
             with shown(browser, f"{address}fabric") as page:
-                first.append(page.evaluate(_DRAWN, "location.hash = 'class=all&hosts=all&links=each&glyphs=none'"))
+                for act in acts:
+                    curves_ms = page.evaluate(_CURVES, len(made.links))
+                    least[act] = min(least[act], page.evaluate(_DRAWN, act) / curves_ms)
                 assert "22,819 of 22,819 links drawn" in page.inner_text(".status")
-                again.append(page.evaluate(_DRAWN, _CHOOSE.format("Metric", "storage")))
-                glyphs.append(page.evaluate(_DRAWN, _CHOOSE.format("Glyphs", "all")))
-            if min(first) <= _FIRST_MS and min(again) <= _REDRAW_MS and min(glyphs) <= _GLYPHS_MS:
+            if all(least[act] <= most for act, most in acts.items()):
                 break
     assert page_bytes < _MOST_BYTES
-    assert min(first) <= _FIRST_MS
-    assert min(again) <= _REDRAW_MS
-    assert min(glyphs) <= _GLYPHS_MS
+    assert {} == {act: ratio for act, ratio in least.items() if ratio > acts[act]}
