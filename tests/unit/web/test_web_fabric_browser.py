@@ -245,7 +245,7 @@ def test_site_opens_from_files(browser: Any, tmp_path: Path) -> None:
 def test_large_fabric_is_drawn_in_time(browser: Any, tmp_path: Path) -> None:
     """8,811 hosts, 494 switches, 22,819 links: below 2 MB, and drawn no later than single curves would be.
 
-    On two quiet cores: the curves in 148 ms, the whole in 72 ms (206 asked), again in 56 ms (300), glyphs of all in 82 ms (1,000).
+    On two quiet cores: curves 148 ms, the whole 72 ms (206 asked), again 56 ms (300 asked), glyphs of all 82 ms (1,000 asked).
     """
     made = large()
     assert (8811 + 494, 22819) == (len(made.nodes), len(made.links))
