@@ -28,6 +28,8 @@ _OF_COUNTERS: Final = frozenset(
 )
 _RECORD: Final = ("log_id", "file_id", "rank")
 _WORD: Final = re.compile(r"\w+")
+# Queries within a query are indented.
+_ORDERS: Final = re.compile("^ORDER BY ", re.MULTILINE)
 _SAYS_COMPLETE: Final = re.compile(r"\bAS is_complete\b")
 # Folder under sql/ and the schema that its views go to.
 SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
@@ -67,6 +69,11 @@ class View:
     def qualified(self) -> str:
         """The name with its schema."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its rows have an order of their own, which ends in the columns that identify a row."""
+        return _ORDERS.search(self.sql) is not None
 
 
 def find_views(root: Traversable | None = None) -> tuple[View, ...]:

@@ -203,6 +203,7 @@ def about_page(session: Session, about: About, links: Links) -> str:
         links,
         about=about,
         window=window,
+        most=most,
         first=first,
         panels=panels,
         sentence=sentence_of_target(first.rows) if is_target else sentence_of(nights, causes),
@@ -251,25 +252,32 @@ def rows_page(session: Session, question: Question, links: Links, shown_count: i
     """
     statement = question.rows(shown_count)
     answer = session.answer(statement)
-    # The view has none but these, unless it may have more.
-    is_whole = answer.num_rows < min(shown_count, question.limit or shown_count)
+    first, size = replace(question, offset=0), min(shown_count, question.limit or shown_count)
+    # The view has none behind these, unless it may have more.
+    is_last = answer.num_rows < size and (answer.num_rows > 0 or not question.offset)
+    row_count = question.offset + answer.num_rows if is_last else session.count(question)
+    before = min(max(0, question.offset - size), max(0, row_count - size)) if question.offset else None
+    after = question.offset + size if question.offset + size < row_count else None
     dictionary = {row["column_name"]: row for row in session.dictionary(question.view)}
     return _render(
         "rows.html.j2",
         links,
         question=question,
         about=session.views[question.view],
-        row_count=answer.num_rows if is_whole else session.count(question),
+        row_count=row_count,
         names=answer.column_names,
         rows=rows_of(answer),
         dictionary=dictionary,
         statement=statement,
         most=most,
-        filters=[(each, links.rows(_without(question, each))) for each in question.filters],
-        narrow=_narrower(question, links),
-        ordered=partial(_ordered, question, links),
+        first=first,
+        before=links.rows(replace(question, offset=before)) if before is not None and question.is_ordered else None,
+        after=links.rows(replace(question, offset=after)) if after is not None and question.is_ordered else None,
+        filters=[(each, links.rows(_without(first, each))) for each in question.filters],
+        narrow=_narrower(first, links),
+        ordered=partial(_ordered, first, links),
         all_columns=links.rows(replace(question, columns=())) if question.columns else None,
-        more=links.rows(replace(question, limit=most)),
+        more=links.rows(replace(first, limit=most)) if size < min(most, row_count) else None,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from iomine.errors import UsageError, did_you_mean
 from iomine.sqltext import literal, name_of
-from iomine.views.model import find_views
+from iomine.views.model import View, find_views
 
 Value = str | int | float | bool | dt.date | dt.datetime
 
@@ -96,6 +96,7 @@ class Question:
         columns: those to show, none for all.
         order: the column to order by, with a minus in front for the highest first; empty for the view's own order.
         limit: how many rows at most, None for as many as a page or a file holds.
+        offset: how many rows are left out before them.
     """
 
     view: str
@@ -103,6 +104,7 @@ class Question:
     columns: tuple[str, ...] = ()
     order: str = ""
     limit: int | None = None
+    offset: int = 0
 
     @property
     def parameters(self) -> list[tuple[str, str]]:
@@ -114,6 +116,8 @@ class Question:
             found.append(("order", self.order))
         if self.limit is not None:
             found.append(("limit", str(self.limit)))
+        if self.offset:
+            found.append(("offset", str(self.offset)))
         return found
 
     def rows(self, most: int) -> Statement:
@@ -122,7 +126,7 @@ class Question:
         columns = ", ".join(map(name_of, self.columns)) or "*"
         limit = most if self.limit is None else min(self.limit, most)
         parts = [f"SELECT {columns}", f"FROM {self._source}", *([f"WHERE {where}"] if where else []), *self._order()]
-        return Statement("\n".join([*parts, f"LIMIT {limit:d}"]), values)
+        return Statement("\n".join([*parts, f"LIMIT {limit:d}" + (f" OFFSET {self.offset:d}" if self.offset else "")]), values)
 
     def count(self) -> Statement:
         """The query for how many rows there are in all."""
@@ -134,20 +138,30 @@ class Question:
         return replace(self, filters=tuple(dict.fromkeys(self.filters + filters)))
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether the same rows come in the same order each time, so that they can be shown in pages."""
+        view = _view(self.view)
+        return bool(self.order) or (view is not None and (view.is_ordered or bool(view.grain)))
+
+    @property
     def _source(self) -> str:
         return name_of(*self.view.split("."))
 
     def _order(self) -> Iterator[str]:
+        view = _view(self.view)
+        grain = view.grain if view else ()
+        # So that the same question is answered with the same rows, and pages neither share a row nor lose one.
         if self.order:
             column, direction = self.order.removeprefix("-"), "DESC" if self.order.startswith("-") else "ASC"
-            # So that the same question is answered with the same rows.
-            rest = [name_of(each) for each in _grain(self.view) if each != column]
+            rest = [name_of(each) for each in grain if each != column] if grain else ["COLUMNS(*)"]
             yield f"ORDER BY {', '.join([f'{name_of(column)} {direction} NULLS LAST', *rest])}"
+        elif grain and view and not view.is_ordered:
+            yield f"ORDER BY {', '.join(map(name_of, grain))}"
 
 
-def _grain(view: str) -> tuple[str, ...]:
-    qualified = view if "." in view else f"main.{view}"
-    return next((each.grain for each in find_views() if each.qualified == qualified), ())
+def _view(name: str) -> View | None:
+    qualified = name if "." in name else f"main.{name}"
+    return next((each for each in find_views() if each.qualified == qualified), None)
 
 
 def conditions(filters: Iterable[Filter]) -> tuple[str, tuple[Value, ...]]:
@@ -164,28 +178,28 @@ def parse(view: str, parameters: Sequence[tuple[str, str]], columns: Mapping[str
 
     Args:
         view: a view that is there.
-        parameters: `COLUMN.OPERATOR=VALUE`, `columns=A,B`, `order=-A`, `limit=N`; and a condition from a form, as
-            `column`, `operator` and `value`.
+        parameters: `COLUMN.OPERATOR=VALUE`, `columns=A,B`, `order=-A`, `limit=N`, `offset=N`; and a condition from a
+            form, as `column`, `operator` and `value`.
         columns: DuckDB's types of the view's columns.
 
     Raises:
         UsageError: a parameter makes no sense.
     """
-    question = Question(view)
+    question, filters = Question(view), []
     form = dict.fromkeys(("column", "operator", "value"), "")
     for name, text in parameters:
         if name in form:
             form[name] = text
         elif "." in name:
             column, _, operator = name.rpartition(".")
-            question = question.narrowed(_filter(column, operator, text, columns))
+            filters.append(_filter(column, operator, text, columns))
         elif name in _SETTERS:
             question = _SETTERS[name](question, text, columns)
         else:
-            raise UsageError(f"There is no parameter {name!r}: write COLUMN.OPERATOR=VALUE, columns, order or limit.")
+            raise UsageError(f"There is no parameter {name!r}: write COLUMN.OPERATOR=VALUE, columns, order, limit or offset.")
     if form["column"]:
-        question = question.narrowed(_filter(form["column"], form["operator"] or "eq", form["value"], columns))
-    return question
+        filters.append(_filter(form["column"], form["operator"] or "eq", form["value"], columns))
+    return question.narrowed(*filters)
 
 
 def _with_columns(question: Question, text: str, columns: Mapping[str, str]) -> Question:
@@ -205,10 +219,18 @@ def _with_limit(question: Question, text: str, _columns: Mapping[str, str]) -> Q
     return replace(question, limit=limit)
 
 
+def _with_offset(question: Question, text: str, _columns: Mapping[str, str]) -> Question:
+    offset = _whole(text)
+    if offset < 0:
+        raise UsageError(f"No rows come before the first: {offset} is no offset, give 0 or more.")
+    return replace(question, offset=offset)
+
+
 _SETTERS: Final[dict[str, Callable[[Question, str, Mapping[str, str]], Question]]] = {
     "columns": _with_columns,
     "order": _with_order,
     "limit": _with_limit,
+    "offset": _with_offset,
 }
 
 

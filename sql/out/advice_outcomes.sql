@@ -104,4 +104,4 @@ SELECT
     cluster
 FROM judged
 JOIN (SELECT cluster, lineage_id, code, "user", uid, application FROM mailed) USING (cluster, lineage_id, code)
-ORDER BY saved_core_seconds DESC NULLS LAST, lineage_id, code
+ORDER BY saved_core_seconds DESC NULLS LAST, lineage_id, code, cluster

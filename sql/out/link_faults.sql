@@ -43,4 +43,4 @@ FROM fault
 ASOF LEFT JOIN core.link_span AS span
     ON span.cluster = fault.cluster AND span.link_id = fault.link_id AND span.guid = fault.guid AND span.port = fault.port
     AND span.held_from_at < fault.end_at
-ORDER BY faulty_slot_count DESC, slots DESC, wait_times_ratio DESC NULLS LAST, fault.begin_at, fault.guid, fault.port
+ORDER BY faulty_slot_count DESC, slots DESC, wait_times_ratio DESC NULLS LAST, fault.begin_at, fault.guid, fault.port, fault.cluster

@@ -10,4 +10,4 @@ SELECT
     other_bytes / NULLIF(GREATEST(counted_bytes, storage_bytes), 0) AS other_ratio, trouble, link_id, guid, night, cluster
 FROM core.link_hour
 WHERE congested_slot_count > 0
-ORDER BY congested_slot_count DESC, peak_utilisation_ratio DESC NULLS LAST, wait_times_ratio DESC NULLS LAST, begin_at, guid, port
+ORDER BY congested_slot_count DESC, peak_utilisation_ratio DESC NULLS LAST, wait_times_ratio DESC NULLS LAST, begin_at, guid, port, link_id, night, cluster

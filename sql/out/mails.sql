@@ -7,4 +7,4 @@ SELECT
     told_night, recipient, mail_kind, mail_part, "user", application, code, mail_state, answer, answer_night, sent_at, composed_at,
     last_night, mail_reply, message_id, cluster
 FROM core.mail
-ORDER BY composed_at DESC, message_id, mail_part, "user", application, code
+ORDER BY composed_at DESC, message_id, mail_part, "user", application, code, cluster

@@ -9,4 +9,4 @@ SELECT
 FROM main.job_weather
 WHERE weather_verdict = 'neighbour'
 GROUP BY "user", neighbour, slowest_kind, night, cluster
-ORDER BY lost_service_seconds DESC, "user", neighbour
+ORDER BY lost_service_seconds DESC, "user", neighbour, slowest_kind, night, cluster

@@ -8,4 +8,4 @@ SELECT
     rpc_count, moved_bytes, job_count, slowed_job_count, night, cluster
 FROM main.target_hours
 WHERE target_kind = 'ost' AND server_slowdown_ratio >= 2
-ORDER BY lost_service_seconds DESC, target, begin_at
+ORDER BY lost_service_seconds DESC, target, begin_at, night, cluster

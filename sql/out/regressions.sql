@@ -133,4 +133,4 @@ SELECT
     usual_io_core_seconds, lost_core_seconds, all_lost_core_seconds, named.night, named.cluster
 FROM named
 JOIN main.logs AS log USING (cluster, night, log_id, lineage_id)
-ORDER BY is_regression DESC NULLS LAST, all_lost_core_seconds DESC, named.log_id
+ORDER BY is_regression DESC NULLS LAST, all_lost_core_seconds DESC, named.log_id, lineage_id, cluster

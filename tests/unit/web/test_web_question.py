@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from outline import HOSTILE
 
 from iomine.errors import UsageError
 from iomine.sqltext import literal
+from iomine.views.model import find_views
 from iomine.views.passing import Connection
 from iomine.views.query import answer, open_catalog
 from iomine.web.question import OPERATORS, Filter, Question, Statement, equals, parse
@@ -30,7 +32,7 @@ NAME = f'"(?:{"|".join(TYPES)})"'
 CONDITION = rf"(?:{NAME} (?:=|>=|<=) \$\d+|contains\(lower\({NAME}\), lower\(\$\d+\)\)|\({NAME} IS NULL\) = \$\d+)"
 SQL = re.compile(
     rf'SELECT (?:\*|{NAME}(?:, {NAME})*)\nFROM "logs"(?:\nWHERE {CONDITION}(?: AND {CONDITION})*)?'
-    rf'(?:\nORDER BY {NAME} (?:ASC|DESC) NULLS LAST(?:, "log_id")?)?\nLIMIT \d+'
+    rf'\nORDER BY (?:{NAME} (?:ASC|DESC) NULLS LAST, )?"log_id"\nLIMIT \d+(?: OFFSET \d+)?'
 )
 FILTERS = st.one_of(
     *(st.builds(Filter, st.just(column), st.sampled_from(["eq", "ge", "le"]), values) for column, values in VALUES.items()),
@@ -44,10 +46,11 @@ QUESTIONS = st.builds(
     st.lists(st.sampled_from(list(TYPES)), unique=True, max_size=3).map(tuple),
     st.sampled_from(["", *TYPES, *(f"-{name}" for name in TYPES)]),
     st.none() | st.integers(1, 2**62),
+    st.integers(0, 2**63 - 1),
 )
 # Half of what is tried is nearly right, so that it is looked at closely.
 ALMOST = st.sampled_from(
-    [*TYPES, *OPERATORS, "columns", "order", "limit", "column", "operator", "value", "'; DROP TABLE x --", '"']
+    [*TYPES, *OPERATORS, "columns", "order", "limit", "offset", "column", "operator", "value", "'; DROP TABLE x --", '"']
 )
 ANYTHING = ALMOST | st.text(max_size=30)
 PARAMETERS = st.lists(
@@ -117,6 +120,7 @@ def test_shown_value_is_the_value(empty: Connection, value) -> None:
         ([("is_partial.eq", "yes")], "'yes' is neither true nor false"),
         ([("ranks.eq", "1")], "ranks is a list"),
         ([("limit", "0")], "A limit of 0 shows nothing"),
+        ([("offset", "-1")], "-1 is no offset, give 0 or more"),
         ([("order", "-nope")], "The view has no column 'nope'"),
         ([("sql", "SELECT 1")], "There is no parameter 'sql'"),
         ([("column", "user"), ("operator", "is"), ("value", "x")], "There is no operator 'is'"),
@@ -161,3 +165,25 @@ def test_conditions_against_rows_picked_by_hand(facility: Facility, session: Ses
     filters = (Filter("night", "ge", night), Filter("nprocs", "le", 4), Filter("uid", "null", value=False))
     expected = {log["log_id"] for log in facility.logs if log["night"] >= night and log["nprocs"] <= 4 and log["uid"] is not None}
     assert expected == set(session.answer(Question("logs", filters).rows(1000))["log_id"].to_pylist())
+
+
+@pytest.mark.parametrize("order", ["", "nprocs", "-night"])
+@pytest.mark.parametrize("view", ["logs", "verdicts", "worst_offenders"])
+def test_pages_together_are_the_whole(session: Session, view: str, order: str) -> None:
+    """Pages share no row, lose none, and stand in the order of the whole; behind the last there is nothing."""
+    columns = session.types(view)
+    question = Question(view, order=order if order.removeprefix("-") in columns else "")
+    whole = session.answer(question.rows(100_000)).to_pylist()
+    pages = [session.answer(replace(question, offset=at).rows(7)).to_pylist() for at in range(0, len(whole) + 7, 7)]
+    assert whole == [row for page in pages for row in page]
+    assert len(whole) == session.count(question) > 7
+    assert 0 == session.answer(replace(question, offset=2**63 - 1).rows(7)).num_rows
+
+
+def test_own_order_of_a_view_ends_in_what_identifies_a_row() -> None:
+    """So that its pages share no row, whatever order equal rows are found in."""
+    ordered = {view.name: view for view in find_views() if view.schema == "main" and view.is_ordered}
+    assert ordered
+    orders = {name: re.search("^ORDER BY (.*)$", view.sql, re.MULTILINE) for name, view in ordered.items()}
+    names = {name: set(re.findall(r"\w+", order[1])) for name, order in orders.items() if order}
+    assert {} == {name: rest for name, view in ordered.items() if (rest := set(view.grain) - names[name])}

@@ -317,6 +317,22 @@ def test_files_hold_all_rows(facility: Facility, get: Get, ending: str) -> None:
     assert f'attachment; filename="logs.{ending}"' == reply.headers["content-disposition"]
 
 
+def test_rows_beyond_a_page_are_reached_by_links(facility: Facility, get: Get) -> None:
+    """Each page says which rows it has of how many, and leads to the next; back leads to the one before."""
+    path, seen, said = "/views/logs?columns=log_id&order=-log_id&limit=7", [], []
+    while path:
+        page = get(path).text
+        seen += re.findall(r"<td>.*?>(\w{16})<", page)
+        said += re.findall(r"Rows ([\d,]+ to [\d,]+ of [\d,]+) rows", page)
+        onward = re.search(r'href="\.\./([^"]*)" rel="next"', page)
+        path = f"/{html.unescape(onward[1])}" if onward else ""
+    assert seen == sorted((log["log_id"] for log in facility.logs), reverse=True)
+    assert f"8 to 14 of {len(seen):,}" == said[0]
+    behind = get(f"/views/logs?offset={2**63 - 1}").text
+    assert f"None of {len(seen):,} rows" in behind
+    assert 'rel="prev"' in behind
+
+
 @pytest.mark.parametrize(
     ("parameters", "sql"),
     [
@@ -370,7 +386,7 @@ def test_server_shows_what_a_sweep_has_published(facility: Facility, tmp_path: P
 
 
 NAMES = st.sampled_from(
-    ["user.eq", "night.ge", "uid.le", "limit", "order", "columns", "x.y", "column", "operator", "value", "since", "by"]
+    ["user.eq", "night.ge", "uid.le", "limit", "offset", "order", "columns", "x.y", "column", "operator", "value", "since", "by"]
 )
 TEXTS = st.sampled_from(
     ["ada", "2024-04-05", "-uid", "0", "true", "' OR 1=1 --", "\"); COPY x TO '/tmp/x'", "NaN", "%", "\0", "9" * 40]
