@@ -203,7 +203,6 @@ def about_page(session: Session, about: About, links: Links) -> str:
         links,
         about=about,
         window=window,
-        most=most,
         first=first,
         panels=panels,
         sentence=sentence_of_target(first.rows) if is_target else sentence_of(nights, causes),
