@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.meant import meant
-from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.narrowing import Narrowing
+from iomine.cli.options import (
+    DEFAULT_WAREHOUSE,
+    Account,
+    AnswerFormat,
+    App,
+    AsJson,
+    Format,
+    OnlyCluster,
+    Since,
+    Until,
+    User,
+    Warehouse,
+    database_of,
+)
 from iomine.cli.terminal.failures import as_output_errors
 from iomine.errors import UsageError
 
@@ -68,7 +82,13 @@ def command(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Of nights the largest changes only.", show_default="all")
     ] = None,
+    since: Since = None,
+    until: Until = None,
+    user: User = None,
+    app: App = None,
+    account: Account = None,
     form: AnswerFormat = Format.TABLE,
+    as_json: AsJson = False,
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
@@ -77,16 +97,18 @@ def command(
     Of two runs it says how much longer the second took, what explains that, and which findings are gone, new or the same; with
     --standalone or --out it draws both on one page. Of two nights it shows which findings are new, gone, more or less: those of
     users and programs that did not run (not run) are listed apart from those that are gone, and so are those that could not be
-    assessed any more (unknown). Ranges are compared by their means for a night.
+    assessed any more (unknown). Ranges are compared by their means for a night. --user, --app, --account, --since and --until say
+    which logs of the nights, or runs of the lineage, are compared.
     """
     if lineage is None and (before is None or after is None):
         raise UsageError("Name two runs, or two nights, or one lineage with --lineage ID.")
     if lineage is not None and before is not None:
         raise UsageError("--lineage chooses both runs: name no others, or leave it out.")
+    narrowing, form = Narrowing(since, until, user, app, account, cluster), Format.JSON if as_json else form
     if before is not None and after is not None and (_is_night(before) or _is_night(after)):
         if standalone or out:
             raise UsageError("Nights have no page: --standalone and --out are for two runs.")
-        _compare_nights(before, after, warehouse, by=by or Grouping.FINDING, limit=limit, form=form, cluster=cluster)
+        _compare_nights(before, after, warehouse, by=by or Grouping.FINDING, limit=limit, form=form, narrowing=narrowing)
         return
     if by or limit:
         raise UsageError("--by and --limit are for two nights: leave them out.")
@@ -94,8 +116,12 @@ def command(
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
     database, run_count = database_of(warehouse), 0
     if lineage is not None:
-        first, second, run_count = _usual_and_newest(database, lineage, cluster)
+        first, second, run_count = _usual_and_newest(database, lineage, narrowing)
     else:
+        if narrowing != Narrowing(cluster=cluster):
+            raise UsageError(
+                "Two runs are what they are: leave --user, --app, --account, --since and --until to nights, or to a lineage."
+            )
         first, second = (_run(database, str(what), cluster) for what in (before, after))
     _compare_runs(warehouse, first, second, form=form, standalone=standalone, out=out, run_count=run_count)
 
@@ -114,19 +140,21 @@ def _run(database: Path, what: str, cluster: str | None) -> "Place":
     return places[0]
 
 
-def _usual_and_newest(database: Path, lineage: str, cluster: str | None) -> "tuple[Place, Place, int]":
+def _usual_and_newest(database: Path, lineage: str, narrowing: Narrowing) -> "tuple[Place, Place, int]":
     from iomine.cli.terminal.questions import ask
     from iomine.report.facts import Place
     from iomine.views.questions import question
 
-    found = ask(database, question("compare/usual"), {"lineage_id": lineage, "cluster": cluster}).to_pylist()
+    narrowing.check(database)
+    among = " among the logs that options leave" if narrowing != Narrowing() else ""
+    found = ask(database, question("compare/usual"), narrowing.parameters() | {"lineage_id": lineage}).to_pylist()
     if not found:
-        raise UsageError(f"There is no lineage {lineage}: `iomine sql 'FROM lineages'` lists them.")
+        raise UsageError(f"There is no lineage {lineage}{among}: `iomine sql 'FROM lineages'` lists them.")
     if len(found) > 1:
         raise UsageError(f"Lineage {lineage} has runs on {len(found)} machines: name one with --cluster.")
     (row,) = found
     if row["usual_log_id"] is None:
-        raise UsageError(f"Lineage {lineage} has a single run, {row['log_id']}: there is nothing to compare it with.")
+        raise UsageError(f"Lineage {lineage} has a single run{among}, {row['log_id']}: there is nothing to compare it with.")
     usual = Place(row["cluster"], row["usual_night"], row["usual_log_id"])
     return usual, Place(row["cluster"], row["night"], row["log_id"]), row["run_count"]
 
@@ -164,7 +192,7 @@ def _compare_runs(
 
 
 def _compare_nights(
-    before: str, after: str, warehouse: Path, *, by: Grouping, limit: int | None, form: Format, cluster: str | None
+    before: str, after: str, warehouse: Path, *, by: Grouping, limit: int | None, form: Format, narrowing: Narrowing
 ) -> None:
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
@@ -175,17 +203,18 @@ def _compare_nights(
     same_ratio = site_views(Folder(warehouse)).compare_same_ratio
     nights = [_nights(before), _nights(after)]
     _check_apart(*nights)
+    narrowing.check(database_of(warehouse))
+    _check_within(nights, narrowing)
     (first_before, last_before), (first_after, last_after) = nights
-    parameters: dict[str, object] = {
+    parameters = narrowing.parameters() | {
         "first_before": first_before,
         "last_before": last_before,
         "first_after": first_after,
         "last_after": last_after,
-        "cluster": cluster,
     }
     totals = ask(database_of(warehouse), question("compare/totals"), parameters)
     for first, last in nights:
-        _check_there(database_of(warehouse), totals["first_night"].to_pylist(), first, last, cluster)
+        _check_there(database_of(warehouse), totals["first_night"].to_pylist(), first, last, narrowing)
     keys = {f"by_{key}": key in _KEYS[by] for key in ("user", "app", "code")}
     changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": same_ratio})
     changes = changes.drop_columns([key for key in _KEYS[Grouping.FINDING] if key not in _KEYS[by]])
@@ -212,13 +241,23 @@ def _check_apart(before: Nights, after: Nights) -> None:
         raise UsageError("The nights to compare overlap: give nights, or ranges, that lie apart.")
 
 
-def _check_there(database: Path, there: list[dt.date], first: dt.date, last: dt.date, cluster: str | None) -> None:
+def _check_within(nights: list[Nights], narrowing: Narrowing) -> None:
+    since, until = narrowing.first_night, narrowing.last_night
+    for first, last in nights:
+        if since and last < since:
+            raise UsageError(f"{last} is before --since {since}: change one of them.")
+        if until and first > until:
+            raise UsageError(f"{first} is after --until {until}: change one of them.")
+
+
+def _check_there(database: Path, there: list[dt.date], first: dt.date, last: dt.date, narrowing: Narrowing) -> None:
     from iomine.cli.terminal.questions import ask
     from iomine.views.questions import question
 
     if any(first <= night <= last for night in there):
         return
-    near = ask(database, question("compare/nearest_night"), {"night": first, "cluster": cluster})["night"].to_pylist()
-    hint = f"the nearest that has some is {near[0]}." if near else "the warehouse has none at all."
+    near = ask(database, question("compare/nearest_night"), narrowing.parameters() | {"night": first})["night"].to_pylist()
+    hint = f"the nearest that has some is {near[0]}." if near else "no other night has some either."
     asked = f"{first}" if first == last else f"{first} to {last}"
-    raise UsageError(f"There are no logs of {asked}: {hint}")
+    of_whom = f" of {narrowing.of_whom()}" if narrowing.names() else ""
+    raise UsageError(f"There are no logs{of_whom} of {asked}: {hint}")

@@ -29,6 +29,10 @@ class Narrowing:
         named = {"user": self.user, "app": self.app, "account": self.account, "cluster": self.cluster}
         return {kind: name for kind, name in named.items() if name is not None}
 
+    def of_whom(self) -> str:
+        """What is named, in words: `user ann and program solver`; empty where nothing is."""
+        return " and ".join(f"{_WORDS[kind]} {name}" for kind, name in self.names().items())
+
     def check(self, database: Path) -> None:
         """Makes sure that the warehouse knows what is named, and that the nights are in order.
 
@@ -56,7 +60,7 @@ class Narrowing:
 
         always = replace(self, first_night=None, last_night=None)
         (there,) = ask(database, question("cli/narrowed_nights"), always.parameters()).to_pylist()
-        of_whom = " and ".join(f"{_WORDS[kind]} {name}" for kind, name in self.names().items())
+        of_whom = self.of_whom()
         if there["first_night"] is None:
             return f"No log is of {of_whom} at once." if of_whom else "The warehouse has no logs: `iomine sweep PATH` reads some."
         since = f" from {self.first_night} on" if self.first_night else ""

@@ -21,7 +21,8 @@ class Question:
         about: one sentence.
         reads: what the query and its parts read, each with its schema.
         parameters: names that the query and its parts ask for as `$name`.
-        parts: other questions of the room to which the query refers by name, each after those that it refers to.
+        parts: other questions to which the query refers by name, each after those that it refers to; of another room where a
+            header names it, as `cli/narrowed_log`.
         query: the query without its parts.
     """
 
@@ -66,7 +67,8 @@ def find_question(name: str) -> Question:
     """The question of that name; raises as `question` does."""
     path = f"{_FOLDER}/{name}.sql"
     header, query = parsed_file(sql_folder() / path, path, ("about", "parts", "reads", "parameters"))
-    named = [find_question(f"{name.partition('/')[0]}/{part}") for part in header["parts"]]
+    room = name.partition("/")[0]
+    named = [find_question(part if "/" in part else f"{room}/{part}") for part in header["parts"]]
     return Question(
         name=name,
         about=header["about"],

@@ -1,13 +1,11 @@
 -- ---
--- about = "The night with logs that is nearest to one."
--- parts = []
--- reads = ["main.logs"]
--- # NULL for all clusters.
--- parameters = ["night", "cluster"]
+-- about = "The night with logs that is nearest to one, among the logs that options leave."
+-- parts = ["cli/narrowed_log"]
+-- reads = []
+-- parameters = ["night"]
 -- ---
 SELECT night
-FROM main.logs
-WHERE $cluster::VARCHAR IS NULL OR cluster = $cluster::VARCHAR
+FROM narrowed_log
 GROUP BY night
 ORDER BY abs(night - $night::DATE), night
 LIMIT 1

@@ -1,17 +1,15 @@
 -- ---
 -- about = "The newest run of a lineage, and of those before it the one whose I/O time is nearest to the median: the usual one."
--- parts = []
--- reads = ["main.logs"]
--- # NULL for all clusters.
--- parameters = ["lineage_id", "cluster"]
+-- parts = ["cli/narrowed_log"]
+-- reads = []
+-- parameters = ["lineage_id"]
 -- ---
 WITH run AS (
     SELECT
         cluster, night, log_id, io_core_seconds,
         row_number() OVER (PARTITION BY cluster ORDER BY start_at DESC NULLS LAST, log_id DESC) AS place
-    FROM main.logs
-    WHERE lineage_id = $lineage_id::VARCHAR AND ($cluster::VARCHAR IS NULL OR cluster = $cluster::VARCHAR)
-        AND is_owner_confirmed IS DISTINCT FROM false
+    FROM narrowed_log
+    WHERE lineage_id = $lineage_id::VARCHAR AND is_owner_confirmed IS DISTINCT FROM false
 ),
 earlier AS (
     SELECT

@@ -51,7 +51,7 @@ def test_two_runs_are_explained_in_a_table_that_fits(iomine, runs: Path) -> None
 
 def test_runs_are_named_by_job_or_by_lineage(iomine, runs: Path) -> None:
     """A job with one log is that log; of a lineage the newest run is held against the usual one."""
-    for arguments in (("2", "3"), ("--lineage", "ll")):
+    for arguments in (("2", "3"), ("--lineage", "ll"), ("--lineage", "ll", "--user", "ada", "--app", HOSTILE)):
         rows = json.loads(iomine("compare", *arguments, "--format", "json", "--warehouse", runs).stdout)
         numbers = {row["name"]: (row["first"], row["second"]) for row in rows if row["kind"] == "number"}
         assert ((111.0, 141.0), (11.0, 41.0)) == (numbers["run_seconds"], numbers["write_part_core_seconds"])
@@ -83,6 +83,9 @@ def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: P
         (("aaaa", "zzzz"), "There is no log or job zzzz"),
         (("--lineage", "zz"), "There is no lineage zz: `iomine sql 'FROM lineages'` lists them."),
         (("--lineage", "mm"), "Lineage mm has a single run, ffff: there is nothing to compare it with."),
+        (("--lineage", "ll", "--user", "adda"), "There is no user adda: did you mean ada?"),
+        (("--lineage", "ll", "--since", "2100-01-01"), "There is no lineage ll among the logs that options leave: `iomine sql"),
+        (("aaaa", "bbbb", "--user", "ada"), "Two runs are what they are: leave --user, --app, --account, --since and --until to"),
         (("aaaa", "bbbb", "--by", "app"), "--by and --limit are for two nights: leave them out."),
         (("2024-05-01", "2024-05-02", "--standalone", "x"), "Nights have no page: --standalone and --out are for two runs."),
         (("aaaa", "bbbb", "--standalone", "x", "--out", "y"), "leave one of them out"),

@@ -1,7 +1,8 @@
-"""Options that narrow `worst`, `trend` and `show` to people, programs, accounts, machines and nights."""
+"""Options that narrow `worst`, `trend`, `compare` and `show` to people, programs, accounts, machines and nights."""
 
 import datetime as dt
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -85,7 +86,21 @@ def test_options_choose_the_same_everywhere(iomine, site: Path, options: list[st
         assert len(chosen) == sum(row["log_count"] for row in rows(*trend))
 
 
-@pytest.mark.parametrize("command", ["worst", "trend", "show"])
+@pytest.mark.parametrize(("options", "runs"), CHOICES)
+def test_options_choose_what_is_compared(iomine, site: Path, options: list[str], runs: set[int]) -> None:
+    """Nights are compared by the runs that are left of both; where one has none left, that is said, and exit is 2."""
+    chosen = [run for number, run in enumerate(RUNS, 1) if number in runs]
+    answer = iomine("compare", FIRST, LAST, *options, "--json", "--warehouse", site)
+    if {run["night"] for run in chosen} != {FIRST, LAST}:
+        assert (2, "") == (answer.exit_code, answer.stdout)
+        assert re.match(r"There are no logs of|2024-0\d-\d\d is (before --since|after --until)", answer.stderr)
+        return
+    # No program of these ran in both nights.
+    expected = {("new" if run["night"] == LAST else "not run", run["user"], run["app"]) for run in chosen}
+    assert expected == {(row["change"], row["user"], row["app"]) for row in json.loads(answer.stdout)}
+
+
+@pytest.mark.parametrize("command", ["worst", "trend", "show", f"compare {FIRST} {LAST}"])
 @pytest.mark.parametrize(
     ("options", "reported"),
     [
@@ -107,7 +122,7 @@ def test_options_choose_the_same_everywhere(iomine, site: Path, options: list[st
 )
 def test_what_is_not_known_is_misuse(iomine, site: Path, command: str, options: list[str], reported: str) -> None:
     """A name that the warehouse does not know ends with 2 and the nearest that it does, and nothing on stdout."""
-    answer = iomine(command, *options, "--warehouse", site)
+    answer = iomine(*command.split(), *options, "--warehouse", site)
     assert (2, "") == (answer.exit_code, answer.stdout)
     assert reported in " ".join(answer.stderr.replace("│", "").split())
 
@@ -179,3 +194,20 @@ def test_a_log_is_not_narrowed(iomine, site: Path) -> None:
     answer = iomine("show", "aa00000000000001", "--user", "bob", "--warehouse", site)
     assert 2 == answer.exit_code
     assert "leave --user, --app" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "reported"),
+    [
+        (("--user", "bob"), f"There are no logs of user bob of {FIRST}: the nearest that has some is {LAST}.\n"),
+        (
+            ("--user", "ann", "--cluster", "red"),
+            f"There are no logs of user ann and cluster red of {FIRST}: no other night has some either.\n",
+        ),
+        (("--since", "2024-04-19"), f"{FIRST} is before --since 2024-04-19: change one of them.\n"),
+        (("--until", "2024-04-18"), f"{LAST} is after --until 2024-04-18: change one of them.\n"),
+    ],
+)
+def test_nights_without_what_is_named_are_not_compared(iomine, site: Path, options: tuple[str, ...], reported: str) -> None:
+    """The sentence names whose logs are missing, and where some are."""
+    assert reported == iomine("compare", FIRST, LAST, *options, "--warehouse", site).stderr
