@@ -8,7 +8,7 @@ from typing import Final
 
 from iomine.digest.causes import Cause
 from iomine.digest.known import Better, Known, Scope, gather
-from iomine.digest.parts import SIGNATURE, html_part, text_part
+from iomine.digest.parts import MOST_TEXT_LINES, html_part, line_count, text_part
 from iomine.digest.pictures import NIGHTS_PICTURE, nights_picture
 from iomine.digest.sentences import (
     ABOUT_COSTS,
@@ -35,8 +35,6 @@ from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
-# Of the plain part, up to its signature.
-_MOST_LINES: Final = 25
 _MOST_SUBJECT: Final = 100
 _TEMPLATES: Final = "mail"
 
@@ -148,7 +146,7 @@ def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, detai
     """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports."""
     count = len(chosen.causes)
     mail = _written(chosen, scope, policy, links, details)
-    while count > 1 and mail.text.split(SIGNATURE)[0].count("\n") >= _MOST_LINES:
+    while count > 1 and line_count(mail.text) > MOST_TEXT_LINES:
         count -= 1
         more_count = chosen.more_count + len(chosen.causes) - count
         mail = _written(replace(chosen, causes=chosen.causes[:count], more_count=more_count), scope, policy, links, details)

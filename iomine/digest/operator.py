@@ -1,22 +1,22 @@
-"""The mail to operators: how sweeps went, and what needs attention."""
+"""The mail to operators: what needs attention, the most urgent first, and how sweeps went."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from iomine.digest.notices import METRICS, Notice, notices
-from iomine.digest.parts import html_part, text_part
+from iomine.digest.parts import MOST_TEXT_LINES, html_part, line_count, text_part
 from iomine.digest.words import day, listed, name, one_line, span
 from iomine.post.model import Entry, Mail, Subject
 from iomine.post.settings import Limit
-from iomine.units import core_hours, counted, percent, target_name
+from iomine.units import core_hours, counted, human_seconds, percent, target_name
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import find_question, question
 
 RECIPIENT: Final = "operator"
+# Of a section, and no more than fit into a mail's lines.
 _MOST_LINES: Final = 10
-_MOST_NAMES: Final = 20
 _MOST_REASON: Final = 200
 _MOST_LINK: Final = 120
 _TEMPLATE: Final = "operator"
@@ -28,13 +28,23 @@ class Section:
 
     Attributes:
         title: of the part.
-        lines: its sentences.
+        lines: its sentences, the first of many.
+        count: how many there are in all.
+        news: what one of them is about, for the mail's subject to count them; empty where it does not.
         is_alarm: whether it is highlighted.
     """
 
     title: str
     lines: tuple[str, ...]
+    count: int
+    news: str = ""
     is_alarm: bool = False
+
+    def cut(self, most: int) -> "Section":
+        """The same with so many of its sentences; where these are not all, its title says so."""
+        shown = self.lines[:most]
+        part = f" ({len(shown):,} of {self.count:,})" if len(shown) < self.count else ""
+        return replace(self, title=f"{self.title}{part}", lines=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +72,29 @@ def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, Li
     """
     found = notices(ask, thresholds, last)
     sweeps = rows_of(ask(question("operator/sweeps"), {"first_day": first}))
+    # What is to be acted on comes first, what is good to know last.
     sections = [
         _noticed(found),
+        *(_listed(ask, each, first, last) for each in _INCIDENTS),
         _of_sweeps(sweeps),
-        *(_listed(ask, each, first, last) for each in _LISTS),
+        _listed(ask, _REJECTS, first, last),
         *map(_troubled, troubles),
+        *(_listed(ask, each, first, last) for each in _REST),
     ]
     filled = [section for section in sections if section.lines]
     if not filled:
         return None
     rejected = sum(row["rejected_count"] + row["readings_rejected"] for row in sweeps)
-    news = [counted(len(found), "notice")] if found else []
+    news = [counted(section.count, section.news) for section in filled if section.news]
     news += [counted(sum(row["sweep_count"] for row in sweeps), "sweep"), counted(rejected, "reject")]
     subject = one_line(f"I/O of {span(first, last)}: {listed(news)}", _MOST_REASON)
-    view = {
-        "subject": subject,
-        "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
-        "sections": filled,
-    }
+    view = _fitting(
+        {
+            "subject": subject,
+            "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
+        },
+        filled,
+    )
     return Mail(
         kind="operator",
         recipient=RECIPIENT,
@@ -101,11 +116,8 @@ def notice_mail(found: Sequence[Notice], night: date) -> Mail:
         night: the night.
     """
     subject = one_line(f"I/O of {day(night)}: {listed([each.name for each in found])}", _MOST_REASON)
-    view = {
-        "subject": subject,
-        "opening": f"This is what was noticed in the night of {day(night)}.",
-        "sections": [_noticed(found)],
-    }
+    opening = f"This is what was noticed in the night of {day(night)}."
+    view = {"subject": subject, "opening": opening, "sections": [_noticed(found)], "rest": []}
     return Mail(
         kind="notice",
         recipient=RECIPIENT,
@@ -123,8 +135,22 @@ def notice_mail(found: Sequence[Notice], night: date) -> Mail:
     )
 
 
+def _fitting(view: Mapping[str, Any], sections: Sequence[Section]) -> Mapping[str, Any]:
+    """The view with as many lines of each section as fit above the signature line of the plain part.
+
+    Where one of each is still too much, the last sections stand below that line; the first always stands above.
+    """
+    count, longest = len(sections), [section.cut(_MOST_LINES) for section in sections]
+    choices = [*((most, count) for most in range(_MOST_LINES, 1, -1)), *((1, above) for above in range(count, 0, -1))]
+    views = [
+        {**view, "sections": [section.cut(most) for section in sections[:above]], "rest": longest[above:]}
+        for most, above in choices
+    ]
+    return next((each for each in views if line_count(text_part(_TEMPLATE, each)) <= MOST_TEXT_LINES), views[-1])
+
+
 def _noticed(found: Sequence[Notice]) -> Section:
-    return Section("Notices", tuple(map(_notice_line, found)), is_alarm=True)
+    return Section("Notices", tuple(map(_notice_line, found)), len(found), "notice", is_alarm=True)
 
 
 def _notice_line(each: Notice) -> str:
@@ -145,7 +171,7 @@ def _number(value: float) -> str:
 
 
 def _of_sweeps(sweeps: Sequence[Row]) -> Section:
-    return Section("Sweeps", tuple(map(_sweeps_line, sweeps)))
+    return Section("Sweeps", tuple(map(_sweeps_line, sweeps)), len(sweeps))
 
 
 def _sweeps_line(row: Row) -> str:
@@ -169,13 +195,15 @@ class _List:
         title: of the section.
         question: under `sql/questions/operator`.
         line: a row in words.
-        what: what is counted where there are more rows.
+        news: what a row is about, for the mail's subject to count them; empty where it does not.
+        is_alarm: whether it is highlighted.
     """
 
     title: str
     question: str
     line: Callable[[Row], str]
-    what: str
+    news: str = ""
+    is_alarm: bool = False
 
 
 def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
@@ -183,9 +211,8 @@ def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
     # Sweeps and rejects count by the day on which they were, and up to now.
     known = {"first_night": first, "last_night": last, "first_day": first}
     rows = rows_of(ask(asked.sql, asked.values(known)))
-    lines = [each.line(row) for row in rows[:_MOST_LINES]]
-    more = len(rows) - len(lines)
-    return Section(each.title, tuple(lines + ([f"And {counted(more, f'more {each.what}')}."] if more else [])))
+    lines = tuple(map(each.line, rows[:_MOST_LINES]))
+    return Section(each.title, lines, len(rows), each.news, is_alarm=each.is_alarm)
 
 
 def _coverage_line(row: Row) -> str:
@@ -210,10 +237,15 @@ def _worst_line(row: Row) -> str:
     return f"{_who(row)}, {name(row['app'])}: {cost}, {findings} in {counted(row['log_count'], 'run')}."
 
 
-def _ost_line(row: Row) -> str:
+def _target_line(row: Row) -> str:
     hours, slow = counted(row["hour_count"], "hour"), f"{row['slowdown_ratio'] or 0:.1f}"
     target, cluster = name(target_name(row["target"])), name(row["cluster"])
     return f"{target} of {cluster}: {hours}, up to {slow} times as slow, mostly by {name(row['user'])}."
+
+
+def _link_line(row: Row) -> str:
+    link, cluster = name(row["link_name"], _MOST_LINK), name(row["cluster"])
+    return f"{link} of {cluster}: {row['trouble']}, faulty for {human_seconds(row['faulty_seconds'])}."
 
 
 def _regression_line(row: Row) -> str:
@@ -229,17 +261,20 @@ def _nameless_line(row: Row) -> str:
     return f"{_uid(row)}: {counted(row['log_count'], 'log')}."
 
 
-_LISTS: Final = (
-    _List("Coverage", "coverage", _coverage_line, "machine"),
-    _List("Rejects", "rejects", _reject_line, "reason"),
-    _List("Worst offenders", "worst_programs", _worst_line, "program"),
-    _List("Hot OSTs", "hot_osts", _ost_line, "OST"),
+_INCIDENTS: Final = (
+    _List("Hot OSTs", "hot_osts", _target_line, "hot OST", is_alarm=True),
+    _List("Metadata storms", "mdt_storms", _target_line, "slow metadata target", is_alarm=True),
+    _List("Faulty links", "faulty_links", _link_line, "faulty link", is_alarm=True),
     _List("Regressions", "regressions", _regression_line, "regression"),
-    _List("Logs without a user's name", "nameless", _nameless_line, "uid"),
+    _List("Worst offenders", "worst_programs", _worst_line),
+)
+_REJECTS: Final = _List("Rejects", "rejects", _reject_line)
+_REST: Final = (
+    _List("Coverage", "coverage", _coverage_line),
+    _List("Logs without a user's name", "nameless", _nameless_line),
 )
 
 
 def _troubled(trouble: Trouble) -> Section:
-    shown = [f"{name(who)}{f': {name(why, _MOST_REASON)}' if why else ''}" for who, why in trouble.names[:_MOST_NAMES]]
-    more = len(trouble.names) - len(shown)
-    return Section(trouble.title, tuple(shown + ([f"And {more:,} more."] if more else [])))
+    shown = tuple(f"{name(who)}{f': {name(why, _MOST_REASON)}' if why else ''}" for who, why in trouble.names[:_MOST_LINES])
+    return Section(trouble.title, shown, len(trouble.names))

@@ -14,6 +14,8 @@ from iomine.report.page import templates_of
 _ROOM: Final = "iomine.digest"
 # Mail programs take what follows for a signature (RFC 3676, 4.3).
 SIGNATURE: Final = "\n-- \n"
+# Of the plain part, up to its signature.
+MOST_TEXT_LINES: Final = 25
 
 
 def text_part(template: str, view: Mapping[str, Any]) -> str:
@@ -21,6 +23,11 @@ def text_part(template: str, view: Mapping[str, Any]) -> str:
     text = _plain().get_template(f"{template}.txt.j2").render(view)
     lines = "\n".join(line.replace(HARD_SPACE, " ").rstrip() for line in text.splitlines())
     return re.sub("\n{3,}", "\n\n", lines).replace("\n--\n", SIGNATURE).strip() + "\n"
+
+
+def line_count(text: str) -> int:
+    """Lines of a plain part before its signature."""
+    return len(text.partition(SIGNATURE)[0].splitlines())
 
 
 def html_part(template: str, view: Mapping[str, Any]) -> str:

@@ -1,16 +1,20 @@
 """What operators are mailed, against rows added up one by one."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from functools import partial
 
+import pyarrow as pa
 import pytest
 from facility import FIRST, NIGHTS, Facility
 from mail_rows import plain_lines, read_html
 
+from iomine.digest import operator as operator_room
 from iomine.digest.notices import METRICS, notices
-from iomine.digest.operator import operator_mail
+from iomine.digest.operator import Trouble, operator_mail
+from iomine.digest.parts import SIGNATURE
 from iomine.digest.words import COLUMNS, name, unmarked
 from iomine.post.model import Mail
 from iomine.post.settings import Limit
@@ -36,14 +40,17 @@ def ask(facility: Facility) -> Iterator[Ask]:
 
 @pytest.fixture(scope="module")
 def mail(ask: Ask) -> Mail:
-    found = operator_mail(ask, FIRST, LAST, {}, [])
+    """One with room for all that it may list."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operator_room, "MOST_TEXT_LINES", 1000)
+        found = operator_mail(ask, FIRST, LAST, {}, [])
     assert found is not None
     return found
 
 
 def section(mail: Mail, title: str) -> list[str]:
     """Lines of a section, each in one."""
-    text = mail.text.split(f"\n{title}\n\n", 1)[1].split("\n\n", 1)[0]
+    text = re.split(rf"\n{re.escape(title)}(?: \([\d,]+ of [\d,]+\))?\n", mail.text, maxsplit=1)[1].split("\n\n", 1)[0]
     return [" ".join(line.split()) for line in text.removeprefix("- ").split("\n- ")]
 
 
@@ -123,7 +130,7 @@ def test_sweeps_are_added_up(facility: Facility, mail: Mail):
 
 
 def test_offenders_come_by_cost(facility: Facility, mail: Mail):
-    """Ten programs with what they cost, the costliest first, and how many more there are."""
+    """Ten programs with what they cost, the costliest first, and of how many."""
     cost = costs(facility)
     sums: dict[tuple[object, object, object], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for log in facility.logs:
@@ -132,8 +139,9 @@ def test_offenders_come_by_cost(facility: Facility, mail: Mail):
         of_one[1] += 1
     worst = sorted((each for each in sums.items() if each[1][0] > 0), key=lambda item: -item[1][0])
     lines = section(mail, "Worst offenders")
-    assert f"And {len(worst) - 10} more programs." == lines[-1]
-    for line, ((user, uid, app), (core_seconds, runs)) in zip(lines[:-1], worst, strict=False):
+    assert 10 == len(lines)
+    assert f"\nWorst offenders (10 of {len(worst)})\n" in mail.text
+    for line, ((user, uid, app), (core_seconds, runs)) in zip(lines, worst, strict=False):
         who = unmarked(name(user)) if user else f"uid {uid}"
         assert line.startswith(
             " ".join(f"{who}, {unmarked(name(app))}: {core_hours(core_seconds)}, ".replace("None", "unknown").split())
@@ -144,8 +152,74 @@ def test_offenders_come_by_cost(facility: Facility, mail: Mail):
 def test_rejects_are_counted_by_reason(facility: Facility, mail: Mail):
     """Reasons with how many files, the commonest first."""
     counts = Counter((each["reason"], each["stage"]) for each in facility.rejects if each["at"].date() >= FIRST)
-    reported = [int(line.split()[0]) for line in section(mail, "Rejects") if not line.startswith("And ")]
+    reported = [int(line.split()[0]) for line in section(mail, "Rejects")]
     assert sorted(counts.values(), reverse=True)[: len(reported)] == reported
+
+
+@pytest.mark.parametrize(("title", "kind"), [("Hot OSTs", "ost"), ("Metadata storms", "mdt")])
+def test_slow_targets_are_counted_in_hours(facility: Facility, mail: Mail, title: str, kind: str):
+    """Each target with the hours in which it was slow."""
+    sums: dict[tuple[str, object], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for slot in (slot for slot in facility.slots if slot["target_kind"] == kind):
+        both = sums[slot["target"], slot["begin_at"].replace(minute=0)]
+        both[0] += slot["service_seconds"]
+        both[1] += slot["usual_service_seconds"]
+    hours = Counter(target for (target, _), (took, usual) in sums.items() if took >= 2 * usual)
+    found = {}
+    for line in section(mail, title):
+        match = re.search(r"(scratch-\w+)\)? of blue: (\d+) hours?, up to 6\.0 times as slow, mostly by ", line)
+        assert match is not None
+        found[match[1]] = int(match[2])
+    assert hours == found
+
+
+ORDER = [
+    "Notices", "Hot OSTs", "Metadata storms", "Regressions", "Worst offenders", "Sweeps", "Rejects", "Users without an address",
+    "Coverage", "Logs without a user's name",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [0, 1, 30])
+@pytest.mark.parametrize("nights", [1, NIGHTS])
+def test_what_is_urgent_comes_first_within_25_lines(facility: Facility, ask: Ask, nights: int, count: int):
+    """Incidents, regressions, offenders, sweeps and rejects, in this order; the subject counts what is urgent.
+
+    What does not fit above the signature line stands below, and nothing that is cut goes uncounted.
+    """
+    limits = {"hot_ost_hours": Limit("above", 0.0), "mdt_storm_hours": Limit("above", 0.0)}
+    troubles = [Trouble("Users without an address", [(f"user{number}", "") for number in range(count)])]
+    for last in DAYS[nights - 1 :]:
+        found = operator_mail(ask, last - timedelta(days=nights - 1), last, limits, troubles)
+        assert found is not None
+        assert len(found.text.partition(SIGNATURE)[0].splitlines()) <= 25
+        titles = [re.sub(r" \(.* of .*\)", "", title) for title in read_html(found.html).headings]
+        assert [title for title in ORDER if title in titles] == titles
+        for title in read_html(found.html).headings:
+            of_all = re.search(r"\((\d+) of (\d+)\)$", title)
+            lines = section(found, title.partition(" (")[0])
+            assert of_all is None or len(lines) == int(of_all[1]) < int(of_all[2])
+        kinds = {"hot OST": "Hot OSTs", "slow metadata target": "Metadata storms", "regression": "Regressions"}
+        assert [title in titles for title in kinds.values()] == [what in found.subject for what in kinds]
+
+
+def test_faulty_links_are_named(ask: Ask):
+    """A faulty link is named with what was wrong and for how long, among what comes first; others' words do no harm."""
+    row = {
+        "cluster": "blue",
+        "link_name": "leaf<b>\u202e port 1 - spine port 9",
+        "trouble": "down once",
+        "faulty_seconds": 5400.0,
+    }
+
+    def with_link(sql: str, parameters: object = None) -> pa.Table:
+        return pa.Table.from_pylist([row]) if sql == question("operator/faulty_links") else ask(sql, parameters)
+
+    mail = operator_mail(with_link, LAST, LAST, {}, [])
+    assert mail is not None
+    (line,) = section(mail, "Faulty links")
+    assert r"leaf<b>\u202e port 1 - spine port 9 of blue: down once, faulty for 1 h 30 min." == line
+    assert "<b>" not in mail.html
+    assert "1 faulty link" in mail.subject
 
 
 def test_logs_without_a_name_are_counted(facility: Facility, mail: Mail):
@@ -160,7 +234,7 @@ def test_logs_without_a_name_are_counted(facility: Facility, mail: Mail):
 def test_both_parts_say_the_same(mail: Mail):
     """The HTML has the sections and lines of the plain part, which fits into its columns."""
     rich = read_html(mail.html)
-    for line in (line for title in rich.headings for line in section(mail, title)):
+    for line in (line for title in rich.headings for line in section(mail, title.partition(" (")[0])):
         assert "".join(line.split()) in "".join(rich.text.split())
     assert [] == [line for line in plain_lines(mail.text) if len(line) > COLUMNS]
 

@@ -72,7 +72,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
         names = {row["path"]: (row["user"], row["application"]) for row in asked("FROM logs").to_pylist()}
         # Here all causes are listed, not as many as fit into the lines of a mail.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(mails_room, "_MOST_LINES", 1000)
+            patch.setattr(mails_room, "MOST_TEXT_LINES", 1000)
             mails = all_mails(asked, since(FIRST, LAST))
         outcomes = asked("FROM advice_outcomes").to_pylist()
     logs = defaultdict(list)
