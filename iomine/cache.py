@@ -4,7 +4,6 @@ The folder is `iomine` below `$XDG_CACHE_HOME`, or below `~/.cache`. It may be d
 """
 
 import os
-import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,7 +14,6 @@ from typing import Final
 
 _KEPT_SECONDS: Final = 30 * 86_400.0
 _HASH_BYTES: Final = 32
-_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
@@ -27,32 +25,19 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
         key: a file name that no two contents share.
         make: gives the bytes.
     """
-    content = held(key)
-    if content is None:
-        content = make()
-        keep(key, content)
-    return content
-
-
-def held(key: str) -> bytes | None:
-    """Bytes from the cache; none where they are not in it, are damaged, or another user could have written them."""
     try:
-        with (_folder() / key).open("rb") as file:
-            status = os.fstat(file.fileno())
-            if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_WRITE:
-                return None
-            content = file.read()
+        file = _folder() / key
+        held = file.read_bytes()
+        checksum, content = held[:_HASH_BYTES], held[_HASH_BYTES:]
+        if sha256(content).digest() == checksum:
+            return content
     # Without a home there is no folder, which Python calls a RuntimeError.
     except (OSError, RuntimeError):
-        return None
-    checksum, content = content[:_HASH_BYTES], content[_HASH_BYTES:]
-    return content if sha256(content).digest() == checksum else None
-
-
-def keep(key: str, content: bytes) -> None:
-    """Keeps bytes in the cache, where it can be written."""
+        pass
+    content = make()
     with suppress(OSError, RuntimeError):
         _keep(_folder() / key, content)
+    return content
 
 
 def _folder() -> Path:

@@ -6,10 +6,10 @@ from functools import cache
 from typing import Any, Final
 
 from css_inline import CSSInliner
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from iomine.digest.words import HARD_SPACE, marked, name, unmarked, wrapped
-from iomine.report.compiled import templates_of
+from iomine.report.page import templates_of
 
 _ROOM: Final = "iomine.digest"
 # Mail programs take what follows for a signature (RFC 3676, 4.3).
@@ -39,7 +39,14 @@ def html_part(template: str, view: Mapping[str, Any]) -> str:
 
 @cache
 def _plain() -> Environment:
-    environment = templates_of(_ROOM, is_markup=False)
+    environment = Environment(
+        loader=PackageLoader(_ROOM),
+        autoescape=False,  # noqa: S701  plain text has nothing to escape
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
     environment.filters |= {"wrapped": wrapped, "unmarked": unmarked, "name": name}
     return environment
 

@@ -16,13 +16,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from iomine import __version__
 from iomine.report import explorer, forwarding
 from iomine.report.causes import causes_of, charged, core_time, first_sentence, likeliest, summary
-from iomine.report.compiled import templates_of
 from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts, title_of
 from iomine.report.job import job_page_name
@@ -167,6 +166,18 @@ def _head(*scripts: str, standalone: bool = False) -> dict[str, Any]:
 @cache
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def templates_of(room: str) -> Environment:
+    """Templates of a room, in which texts are escaped and nothing that is missing goes unseen."""
+    return Environment(
+        loader=PackageLoader(room),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
 
 
 @cache

@@ -19,7 +19,6 @@ from iomine import __version__
 from iomine.errors import LimitError
 from iomine.report import explorer
 from iomine.report import page as report
-from iomine.report.compiled import templates_of
 from iomine.report.pictures import bar
 from iomine.units import core_hours, counted, human_bytes, target_name
 from iomine.views.answers import Row, rows_of
@@ -414,7 +413,7 @@ def _render(template: str, links: Links, **values: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = templates_of("iomine.web")
+    environment = report.templates_of("iomine.web")
     environment.filters |= {
         "name": report.name,
         "label": report.label,

@@ -51,22 +51,3 @@ def test_what_is_a_month_old_is_deleted(folder):
     cached("new", lambda: b"content")
 
     assert ["new"] == [file.name for file in folder.iterdir()]
-
-
-@pytest.mark.parametrize("mode", [0o620, 0o602])
-def test_what_others_could_have_written_is_made_anew(folder, mode):
-    """Compiled templates are code: who writes them runs it as their reader."""
-    cached("key", lambda: b"content")
-    (folder / "key").chmod(mode)
-
-    assert b"other" == cached("key", lambda: b"other")
-    assert b"other" == cached("key", never)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="Only root gives files to another user.")
-def test_what_another_user_owns_is_made_anew(folder):
-    """Though nobody else may write it now."""
-    cached("key", lambda: b"content")
-    os.chown(folder / "key", 65_534, -1)
-
-    assert b"other" == cached("key", lambda: b"other")
