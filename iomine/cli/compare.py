@@ -97,8 +97,8 @@ def command(
     Of two runs it says how much longer the second took, what explains that, and which findings are gone, new or the same; with
     --standalone or --out it draws both on one page. Of two nights it shows which findings are new, gone, more or less: those of
     users and programs that did not run (not run) are listed apart from those that are gone, and so are those that could not be
-    assessed any more (unknown). Ranges are compared by their means for a night. --user, --app, --account, --since and --until say
-    which logs of the nights, or runs of the lineage, are compared.
+    assessed any more (unknown). Ranges are compared by their means for a night that has such logs. --user, --app, --account,
+    --since and --until select the logs of the nights, or the runs of the lineage, that are compared.
     """
     if lineage is None and (before is None or after is None):
         raise UsageError("Name two runs, or two nights, or one lineage with --lineage ID.")
@@ -119,9 +119,7 @@ def command(
         first, second, run_count = _usual_and_newest(database, lineage, narrowing)
     else:
         if narrowing != Narrowing(cluster=cluster):
-            raise UsageError(
-                "Two runs are what they are: leave --user, --app, --account, --since and --until to nights, or to a lineage."
-            )
+            raise UsageError("--user, --app, --account, --since and --until are for two nights or a lineage: leave them out.")
         first, second = (_run(database, str(what), cluster) for what in (before, after))
     _compare_runs(warehouse, first, second, form=form, standalone=standalone, out=out, run_count=run_count)
 
@@ -146,7 +144,7 @@ def _usual_and_newest(database: Path, lineage: str, narrowing: Narrowing) -> "tu
     from iomine.views.questions import question
 
     narrowing.check(database)
-    among = " among the logs that options leave" if narrowing != Narrowing() else ""
+    among = " among the logs that the options select" if narrowing != Narrowing() else ""
     found = ask(database, question("compare/usual"), narrowing.parameters() | {"lineage_id": lineage}).to_pylist()
     if not found:
         raise UsageError(f"There is no lineage {lineage}{among}: `iomine sql 'FROM lineages'` lists them.")
@@ -257,7 +255,7 @@ def _check_there(database: Path, there: list[dt.date], first: dt.date, last: dt.
     if any(first <= night <= last for night in there):
         return
     near = ask(database, question("compare/nearest_night"), narrowing.parameters() | {"night": first})["night"].to_pylist()
-    hint = f"the nearest that has some is {near[0]}." if near else "no other night has some either."
+    hint = f"the nearest that has some is {near[0]}." if near else "no other night has any."
     asked = f"{first}" if first == last else f"{first} to {last}"
     of_whom = f" of {narrowing.of_whom()}" if narrowing.names() else ""
     raise UsageError(f"There are no logs{of_whom} of {asked}: {hint}")

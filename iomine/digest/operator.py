@@ -196,6 +196,7 @@ class _List:
         question: under `sql/questions/operator`.
         line: a row in words.
         news: what a row is about, for the mail's subject to count them; empty where it does not.
+        target_kind: `ost` or `mdt`, where its rows are about one of these.
         is_alarm: whether it is highlighted.
     """
 
@@ -203,13 +204,14 @@ class _List:
     question: str
     line: Callable[[Row], str]
     news: str = ""
+    target_kind: str = ""
     is_alarm: bool = False
 
 
 def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
     asked = find_question(f"operator/{each.question}")
     # Sweeps and rejects count by the day on which they were, and up to now.
-    known = {"first_night": first, "last_night": last, "first_day": first}
+    known = {"first_night": first, "last_night": last, "first_day": first, "target_kind": each.target_kind}
     rows = rows_of(ask(asked.sql, asked.values(known)))
     lines = tuple(map(each.line, rows[:_MOST_LINES]))
     return Section(each.title, lines, len(rows), each.news, is_alarm=each.is_alarm)
@@ -262,8 +264,8 @@ def _nameless_line(row: Row) -> str:
 
 
 _INCIDENTS: Final = (
-    _List("Hot OSTs", "hot_osts", _target_line, "hot OST", is_alarm=True),
-    _List("Metadata storms", "mdt_storms", _target_line, "slow metadata target", is_alarm=True),
+    _List("Hot OSTs", "slow_targets", _target_line, "hot OST", target_kind="ost", is_alarm=True),
+    _List("Metadata storms", "slow_targets", _target_line, "slow metadata target", target_kind="mdt", is_alarm=True),
     _List("Faulty links", "faulty_links", _link_line, "faulty link", is_alarm=True),
     _List("Regressions", "regressions", _regression_line, "regression"),
     _List("Worst offenders", "worst_programs", _worst_line),

@@ -96,7 +96,7 @@ class Question:
         columns: those to show, none for all.
         order: the column to order by, with a minus in front for the highest first; empty for the view's own order.
         limit: how many rows at most, None for as many as a page or a file holds.
-        offset: how many rows are left out before them.
+        offset: how many rows come before them.
     """
 
     view: str
@@ -222,7 +222,7 @@ def _with_limit(question: Question, text: str, _columns: Mapping[str, str]) -> Q
 def _with_offset(question: Question, text: str, _columns: Mapping[str, str]) -> Question:
     offset = _whole(text)
     if offset < 0:
-        raise UsageError(f"No rows come before the first: {offset} is no offset, give 0 or more.")
+        raise UsageError(f"The offset {offset} is negative: give 0 or more.")
     return replace(question, offset=offset)
 
 

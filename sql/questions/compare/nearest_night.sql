@@ -1,5 +1,5 @@
 -- ---
--- about = "The night with logs that is nearest to one, among the logs that options leave."
+-- about = "The night with logs that is nearest to one, among the logs that the options select."
 -- parts = ["cli/narrowed_log"]
 -- reads = []
 -- parameters = ["night"]

@@ -1,5 +1,5 @@
 -- ---
--- about = "A run of the nights before, or of those after, among those that options leave."
+-- about = "A run of the nights before, or of those after, among those that the options select."
 -- parts = ["cli/narrowed_log"]
 -- reads = []
 -- parameters = ["first_before", "last_before", "first_after", "last_after"]

@@ -84,8 +84,14 @@ def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: P
         (("--lineage", "zz"), "There is no lineage zz: `iomine sql 'FROM lineages'` lists them."),
         (("--lineage", "mm"), "Lineage mm has a single run, ffff: there is nothing to compare it with."),
         (("--lineage", "ll", "--user", "adda"), "There is no user adda: did you mean ada?"),
-        (("--lineage", "ll", "--since", "2100-01-01"), "There is no lineage ll among the logs that options leave: `iomine sql"),
-        (("aaaa", "bbbb", "--user", "ada"), "Two runs are what they are: leave --user, --app, --account, --since and --until to"),
+        (
+            ("--lineage", "ll", "--since", "2100-01-01"),
+            "There is no lineage ll among the logs that the options select: `iomine sql",
+        ),
+        (
+            ("aaaa", "bbbb", "--user", "ada"),
+            "--user, --app, --account, --since and --until are for two nights or a lineage: leave",
+        ),
         (("aaaa", "bbbb", "--by", "app"), "--by and --limit are for two nights: leave them out."),
         (("2024-05-01", "2024-05-02", "--standalone", "x"), "Nights have no page: --standalone and --out are for two runs."),
         (("aaaa", "bbbb", "--standalone", "x", "--out", "y"), "leave one of them out"),

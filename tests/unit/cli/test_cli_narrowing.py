@@ -202,7 +202,7 @@ def test_a_log_is_not_narrowed(iomine, site: Path) -> None:
         (("--user", "bob"), f"There are no logs of user bob of {FIRST}: the nearest that has some is {LAST}.\n"),
         (
             ("--user", "ann", "--cluster", "red"),
-            f"There are no logs of user ann and cluster red of {FIRST}: no other night has some either.\n",
+            f"There are no logs of user ann and cluster red of {FIRST}: no other night has any.\n",
         ),
         (("--since", "2024-04-19"), f"{FIRST} is before --since 2024-04-19: change one of them.\n"),
         (("--until", "2024-04-18"), f"{LAST} is after --until 2024-04-18: change one of them.\n"),

@@ -120,7 +120,7 @@ def test_shown_value_is_the_value(empty: Connection, value) -> None:
         ([("is_partial.eq", "yes")], "'yes' is neither true nor false"),
         ([("ranks.eq", "1")], "ranks is a list"),
         ([("limit", "0")], "A limit of 0 shows nothing"),
-        ([("offset", "-1")], "-1 is no offset, give 0 or more"),
+        ([("offset", "-1")], "The offset -1 is negative"),
         ([("order", "-nope")], "The view has no column 'nope'"),
         ([("sql", "SELECT 1")], "There is no parameter 'sql'"),
         ([("column", "user"), ("operator", "is"), ("value", "x")], "There is no operator 'is'"),
