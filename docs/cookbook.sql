@@ -7,20 +7,20 @@ SELECT "user", app, account, log_count, finding_count, round(cost_core_seconds /
     round(cost_change_ratio, 2) AS cost_change_ratio
 FROM worst_offenders
 WHERE cost_core_seconds > 0
-ORDER BY cost_core_seconds DESC
+ORDER BY cost_core_seconds DESC, "user", app, account
 LIMIT 5;
 
 -- ## Which projects lose most?
 SELECT account, log_count, finding_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours, round(io_ratio, 3) AS io_ratio
 FROM offenders
 WHERE grouped_by = 'account'
-ORDER BY cost_core_seconds DESC NULLS LAST
+ORDER BY cost_core_seconds DESC NULLS LAST, account
 LIMIT 5;
 
 -- ## Which applications spend most time in I/O, whoever runs them?
 SELECT application, user_count, log_count, round(io_core_seconds / 3600, 2) AS io_core_hours, round(io_ratio, 3) AS io_ratio
 FROM applications
-ORDER BY io_core_seconds DESC
+ORDER BY io_core_seconds DESC, application
 LIMIT 5;
 
 -- ## Who has had the same finding on most nights?
@@ -32,27 +32,27 @@ LIMIT 5;
 -- ## What is wrong with one user's jobs?
 SELECT code, finding_count, app_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours, last_night
 FROM findings_by_user
-WHERE "user" = (SELECT "user" FROM worst_offenders ORDER BY cost_core_seconds DESC NULLS LAST LIMIT 1)
-ORDER BY cost_core_seconds DESC NULLS LAST;
+WHERE "user" = (SELECT "user" FROM worst_offenders ORDER BY cost_core_seconds DESC NULLS LAST, "user" LIMIT 1)
+ORDER BY cost_core_seconds DESC NULLS LAST, code;
 
 -- ## Who has become worse since the week before?
 SELECT "user", app, round(preceding_cost_core_seconds / 3600, 2) AS before_core_hours, round(recent_cost_core_seconds / 3600, 2) AS core_hours,
     round(cost_change_ratio, 1) AS cost_change_ratio
 FROM worst_offenders
 WHERE cost_change_ratio > 1.5
-ORDER BY recent_cost_core_seconds - preceding_cost_core_seconds DESC
+ORDER BY recent_cost_core_seconds - preceding_cost_core_seconds DESC, "user", app
 LIMIT 5;
 
 -- ## Who writes small files, and where?
 SELECT "user", app, mount, written_file_count, small_written_file_count, round(small_written_file_ratio, 2) AS small_ratio
 FROM small_file_producers
-ORDER BY small_written_file_count DESC
+ORDER BY small_written_file_count DESC, "user", app, mount
 LIMIT 5;
 
 -- ## Who writes data that nobody reads?
 SELECT "user", mount, unread_file_count, round(unread_bytes / 1e9, 1) AS unread_gb, round(unread_ratio, 2) AS unread_ratio
 FROM unread_data
-ORDER BY unread_bytes DESC
+ORDER BY unread_bytes DESC, "user", mount
 LIMIT 5;
 
 -- ## Who is beating up the metadata servers?
@@ -69,7 +69,7 @@ LIMIT 5;
 SELECT "user", neighbour, slowest_kind, sum(log_count)::BIGINT AS log_count, round(sum(lost_service_seconds), 1) AS lost_service_seconds
 FROM neighbours
 GROUP BY ALL
-ORDER BY lost_service_seconds DESC
+ORDER BY lost_service_seconds DESC, "user", neighbour, slowest_kind
 LIMIT 5;
 
 -- # What
@@ -77,13 +77,13 @@ LIMIT 5;
 -- ## What is wrong most often, and what costs most?
 SELECT code, title, finding_count, user_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours
 FROM findings_by_trigger
-ORDER BY cost_core_seconds DESC NULLS LAST
+ORDER BY cost_core_seconds DESC NULLS LAST, code
 LIMIT 6;
 
 -- ## What is the costliest finding, and what should be changed?
 SELECT "user", code, left(finding, 60) AS finding, left(advice, 60) AS advice
 FROM findings
-ORDER BY cost_core_seconds DESC
+ORDER BY cost_core_seconds DESC NULLS LAST, code, log_id
 LIMIT 1;
 
 -- ## What could be found if the thresholds were lower: which logs missed one by little?
@@ -108,7 +108,7 @@ SELECT mount, fs_type, sum(log_count)::BIGINT AS log_count, sum(file_count)::BIG
     round(sum(meta_core_seconds) / sum(io_core_seconds), 2) AS meta_ratio
 FROM mount_usage
 GROUP BY ALL
-ORDER BY log_count DESC;
+ORDER BY log_count DESC, mount, fs_type;
 
 -- ## Which files are read by most jobs?
 SELECT files.path, count(DISTINCT job_id) AS job_count, count(DISTINCT "user") AS user_count, round(sum(files.read_bytes::DOUBLE) / 1e9, 2) AS read_gb
@@ -168,7 +168,7 @@ LIMIT 7;
 -- ## When was the file system slow?
 SELECT night, filesystem, ost_count, round(write_bytes / 1e9) AS write_gb, mdt_rpc_count, round(ost_max_over_mean_ratio, 2) AS busiest_over_mean
 FROM filesystem_days
-ORDER BY mdt_rpc_count DESC
+ORDER BY mdt_rpc_count DESC, night, filesystem
 LIMIT 5;
 
 -- ## Since when is an application slower, and by how much?
@@ -176,14 +176,14 @@ SELECT "user", application, date_trunc('minute', since_at) AS since_at, round(io
     round(all_lost_core_seconds / 3600, 2) AS lost_core_hours
 FROM regressions
 WHERE regression_kind = 'step' AND is_regression
-ORDER BY all_lost_core_seconds DESC
+ORDER BY all_lost_core_seconds DESC, "user", application
 LIMIT 5;
 
 -- ## At which hour of the day is most written?
 SELECT hour(end_at AT TIME ZONE 'UTC') AS hour_utc, count(*) AS log_count, round(sum(write_bytes::DOUBLE) / 1e9) AS write_gb
 FROM logs
 GROUP BY ALL
-ORDER BY write_gb DESC
+ORDER BY write_gb DESC, hour_utc
 LIMIT 3;
 
 -- # How much
@@ -211,7 +211,7 @@ FROM (
     SELECT *, (SELECT sum(cost_core_seconds) FROM trends) AS total
     FROM offenders
     WHERE grouped_by = 'user'
-    ORDER BY cost_core_seconds DESC NULLS LAST
+    ORDER BY cost_core_seconds DESC NULLS LAST, "user"
     LIMIT 10
 );
 
@@ -243,26 +243,26 @@ LIMIT 5;
 SELECT outcome, count(*) AS finding_count, round(sum(saved_core_seconds) / 3600, 2) AS saved_core_hours
 FROM advice_outcomes
 GROUP BY ALL
-ORDER BY finding_count DESC;
+ORDER BY finding_count DESC, outcome;
 
 -- ## Whose fault was it that runs were slow?
 SELECT weather_verdict, count(*) AS log_count, round(median(weather_slowdown_ratio), 2) AS median_slowdown
 FROM job_weather
 GROUP BY ALL
-ORDER BY log_count DESC;
+ORDER BY log_count DESC, weather_verdict;
 
 -- ## Which runs may their users complain about?
 SELECT "user", app, log_id, weather_verdict, neighbour, round(weather_slowdown_ratio, 1) AS slowdown
 FROM job_weather
 WHERE weather_verdict IN ('system', 'neighbour')
-ORDER BY lost_service_seconds DESC
+ORDER BY lost_service_seconds DESC, log_id
 LIMIT 5;
 
 -- ## Which single runs took far longer than their lineage usually does?
 SELECT "user", application, log_id, round(io_slowdown_ratio, 1) AS io_slowdown_ratio, weather_verdict
 FROM regressions
 WHERE regression_kind = 'run'
-ORDER BY lost_core_seconds DESC
+ORDER BY lost_core_seconds DESC, log_id
 LIMIT 5;
 
 -- ## How do this week's findings compare with those of the week before?
@@ -278,5 +278,5 @@ FROM lineages
 WHERE log_count >= 5 AND usual_moved_bytes > 1e6
 GROUP BY application
 HAVING count(*) > 1
-ORDER BY fastest_mb_per_core_second / slowest_mb_per_core_second DESC
+ORDER BY fastest_mb_per_core_second / slowest_mb_per_core_second DESC, application
 LIMIT 5;
