@@ -98,7 +98,7 @@ def main() -> None:
         file = Path(folder) / "page.html"
         for pattern in PATTERNS:
             file.write_text(page_of(made(pattern, 256, 16, 8)), encoding="utf-8")
-            rows.append((f"a {pattern} run of 256 ranks, made up", _taken(browser, file, pattern)))
+            rows.append((f"{pattern} run of 256 ranks, made up", _taken(browser, file, pattern)))
         file.write_text(report_page(*catalog_of(LOG, Path(folder))), encoding="utf-8")
         for name, said, window in (
             ("openpmd", "the whole of it", None),

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from iomine.digest.notices import METRICS, Notice, notices
 from iomine.digest.parts import MOST_TEXT_LINES, html_part, line_count, text_part
-from iomine.digest.words import day, listed, name, one_line, span
+from iomine.digest.words import day, listed, name, nights, one_line, span
 from iomine.post.model import Entry, Mail, Subject
 from iomine.post.settings import Limit
 from iomine.units import core_hours, counted, human_seconds, percent, target_name
@@ -91,7 +91,7 @@ def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, Li
     view = _fitting(
         {
             "subject": subject,
-            "opening": f"This is about the nights of {span(first, last)}, and about sweeps since {day(first)}.",
+            "opening": f"This is about {nights(first, last)}, and about sweeps since {day(first)}.",
         },
         filled,
     )
@@ -242,7 +242,7 @@ def _worst_line(row: Row) -> str:
 def _target_line(row: Row) -> str:
     hours, slow = counted(row["hour_count"], "hour"), f"{row['slowdown_ratio'] or 0:.1f}"
     target, cluster = name(target_name(row["target"])), name(row["cluster"])
-    return f"{target} of {cluster}: {hours}, up to {slow} times as slow, mostly by {name(row['user'])}."
+    return f"{target} of {cluster}: {hours}, up to {slow} times as slow, most load from {name(row['user'])}."
 
 
 def _link_line(row: Row) -> str:

@@ -15,6 +15,7 @@ from iomine.digest.words import (
     finding_of,
     listed,
     name,
+    nights,
     span,
 )
 from iomine.post.model import Kind
@@ -202,7 +203,7 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
     """The first sentence: which nights, what was lost in all, and when most of it."""
     whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
     costs = costs_by_night(known.nights)
-    when = f"the nights of {span(first, last)}" if first != last else f"the night of {span(first, last)}"
+    when = nights(first, last)
     if not sum(costs.values()):
         return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))

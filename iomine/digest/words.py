@@ -97,6 +97,11 @@ def span(first: date, last: date) -> str:
     return f"{begin} to {full_day(last)}"
 
 
+def nights(first: date, last: date) -> str:
+    """`the nights of 5 to 12 January 2026`, or `the night of 5 January 2026`."""
+    return f"the {'night' if first == last else 'nights'} of {span(first, last)}"
+
+
 def listed(parts: Iterable[str]) -> str:
     """`one, two and three`."""
     *rest, last = parts

@@ -278,7 +278,7 @@ class _Run:
     def _to_operators(self) -> Mail | None:
         last = self._until
         mailed = self._office.ledger.last_nights("operator").get(RECIPIENT)
-        first = self._order.since or (last if mailed is None else mailed + timedelta(days=1))
+        first = self._order.since or (last - timedelta(days=FIRST_NIGHTS - 1) if mailed is None else mailed + timedelta(days=1))
         return operator_mail(self._ask, min(first, last), last, self._settings.notices, _troubles(self.post))
 
 

@@ -118,5 +118,7 @@ class _Cell:
 def _cells(hours: Mapping[dt.datetime, int], row: Row) -> Iterator[_Cell]:
     for hour, ratio, user in zip(row["hours"], row["hour_slowdown_ratios"], row["hour_users"], strict=True):
         if ratio is not None and math.isfinite(ratio):
-            words = f"{hour:%Y-%m-%d %H:%M} UTC: {ratio:.1f} times as long as usual, mostly by {plain(user or 'nobody known')}"
+            words = (
+                f"{hour:%Y-%m-%d %H:%M} UTC: {ratio:.1f} times as long as usual, most load from {plain(user or 'nobody known')}"
+            )
             yield _Cell(bisect_right(_LEVELS, ratio), hours[hour], ratio, words)

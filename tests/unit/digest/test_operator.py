@@ -167,7 +167,7 @@ def test_slow_targets_are_counted_in_hours(facility: Facility, mail: Mail, title
     hours = Counter(target for (target, _), (took, usual) in sums.items() if took >= 2 * usual)
     found = {}
     for line in section(mail, title):
-        match = re.search(r"(scratch-\w+)\)? of blue: (\d+) hours?, up to 6\.0 times as slow, mostly by ", line)
+        match = re.search(r"(scratch-\w+)\)? of blue: (\d+) hours?, up to 6\.0 times as slow, most load from ", line)
         assert match is not None
         found[match[1]] = int(match[2])
     assert hours == found

@@ -183,14 +183,14 @@ def test_one_can_be_written_to_alone(site: Path, tmp_path: Path, order: dict[str
 
 
 def test_the_first_digest_reports_fourteen_nights(site: Path, facility: Facility, tmp_path: Path):
-    """Without a mail before and without a date, the last 14 nights count; there are twelve."""
-    done = digest(Order(site, outbox=tmp_path, user="ada"))
+    """Without a mail before and without a date, the last 14 nights count, for users and for operators; there are twelve."""
+    done = digest(Order(site, outbox=tmp_path))
     newest = max(log["night"] for log in facility.logs)
     assert newest == done.last_night
     first = newest - timedelta(days=13)
-    assert f"In the nights of {first.day} March to {newest.day} April 2024" in " ".join(
-        text_of(mails(tmp_path)["user ada@site.test"]).split()
-    )
+    for recipient in ("user ada@site.test", "operator ops@site.test"):
+        text = " ".join(text_of(mails(tmp_path)[recipient]).split())
+        assert f"the nights of {first.day} March to {newest.day} April 2024" in text
     assert NIGHTS < 14
 
 
