@@ -2,6 +2,7 @@
 
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.coalesce import coalescing
+from iomine.derive.counted import CALL_KINDS, Calls, counters
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.layouts import Lustre
 from iomine.derive.lineage import io_signature, lineage_id
@@ -24,6 +25,8 @@ from iomine.derive.trace import Tables, traces
 from iomine.derive.transforms import mpiio_posix
 
 __all__ = [
+    "CALL_KINDS",
+    "Calls",
     "Lustre",
     "Tables",
     "Times",
@@ -31,6 +34,7 @@ __all__ = [
     "access_runs",
     "as_traced",
     "coalescing",
+    "counters",
     "file_access",
     "file_overlap",
     "file_phases",
