@@ -99,6 +99,11 @@ class Extent(NamedTuple):
     end: int
     command: str
 
+    @property
+    def end_at(self) -> datetime:
+        """When the last event ended, in UTC."""
+        return _EPOCH + timedelta(microseconds=self.end)
+
 
 class OtherCalls(NamedTuple):
     """The calls of a layer that move no bytes: file, rank, index of the kind's name, start and end in seconds of the run."""
@@ -125,7 +130,8 @@ class Traced:
         segments: a part of the table `segment` for each layer.
         calls: for each layer its other calls.
         paths: of all files, by id.
-        doubt: what of the files could not be read, empty where all was.
+        lost: what of the files could not be read, empty where all was.
+        doubt: the same, and what else is not sure.
     """
 
     start_at: datetime
@@ -136,6 +142,7 @@ class Traced:
     segments: Sequence[Mapping[str, pa.Array]]
     calls: Sequence[OtherCalls]
     paths: Mapping[int, str]
+    lost: str
     doubt: str
 
 
@@ -178,7 +185,7 @@ class _File:
     """
 
     def __init__(self, data: bytes) -> None:
-        self.damage = ""
+        self.damaged = 0
         self.event_count = 0
         self.unreadable = 0
         self.undeclared = 0
@@ -223,7 +230,7 @@ class _File:
                     self.unreadable += 1
                     rest = b""
         except _BROKEN:
-            self.damage = "its end is missing or damaged"
+            self.damaged = 1
         yield rest
 
     def _add(self, line: bytes) -> None:
@@ -399,6 +406,7 @@ def _read_trace(files: Sequence[bytes]) -> Traced:
         ranks = {process: rank_of[key] for process, key in key_of.items()}
         for event in sorted(file.events, key=itemgetter(0)):
             followed.add(event, ranks[event.process])
+    lost, doubt = _faults(read)
     return Traced(
         _EPOCH + timedelta(microseconds=start),
         _EPOCH + timedelta(microseconds=end),
@@ -408,22 +416,25 @@ def _read_trace(files: Sequence[bytes]) -> Traced:
         followed.segments(),
         followed.calls(),
         followed.paths,
-        _doubt(read),
+        lost,
+        "; ".join(filter(None, (lost, doubt))),
     )
 
 
-def _doubt(files: Sequence[_File]) -> str:
-    unreadable, undeclared, ambiguous = (
-        sum(getattr(file, name) for file in files) for name in ("unreadable", "undeclared", "ambiguous")
-    )
-    damaged = sum(bool(file.damage) for file in files)
-    said = (
-        (unreadable, "lines are not whole events and were left out"),
-        (undeclared, "calls name no file that was declared and were left out"),
-        (ambiguous, "calls name their file by a hash that two names have; the one declared last is taken"),
-        (damaged, "files end before their gzip member does"),
-    )
-    return "; ".join(f"{count:,} {what}" for count, what in said if count)
+def _faults(files: Sequence[_File]) -> tuple[str, str]:
+    """What of files was lost, and what else is not sure, in sentences."""
+
+    def total(name: str) -> int:
+        return sum(getattr(file, name) for file in files)
+
+    def said(*faults: tuple[str, str]) -> str:
+        return "; ".join(f"{total(name):,} {what}" for name, what in faults if total(name))
+
+    return said(
+        ("unreadable", "lines are not whole events and were left out"),
+        ("undeclared", "calls name no file that was declared and were left out"),
+        ("damaged", "files end before their gzip member does"),
+    ), said(("ambiguous", "calls name their file by a hash that two names have; the one declared last is taken"))
 
 
 class _Followed:

@@ -1,7 +1,7 @@
 -- ---
 -- about = "How many of a log's requests in a layer its trace holds, and whether these are all."
 -- grain = ["log_id", "layer"]
--- reads = ["core.file_access", "core.posix_file", "core.mpiio_file", "core.unsound_module"]
+-- reads = ["core.file_access", "core.posix_file", "core.stdio_file", "core.mpiio_file", "core.unsound_module"]
 -- ---
 WITH traced AS (
     SELECT cluster, night, log_id, layer, SUM(request_count) AS traced_count
@@ -11,6 +11,10 @@ WITH traced AS (
 counted AS (
     SELECT cluster, night, log_id, 'posix' AS layer, SUM(read_count::HUGEINT + write_count) AS request_count
     FROM core.posix_file
+    GROUP BY ALL
+    UNION ALL
+    SELECT cluster, night, log_id, 'stdio' AS layer, SUM(read_count::HUGEINT + write_count) AS request_count
+    FROM core.stdio_file
     GROUP BY ALL
     UNION ALL
     SELECT
@@ -23,9 +27,11 @@ counted AS (
     GROUP BY ALL
 ),
 unsound AS (
-    SELECT DISTINCT cluster, night, log_id, CASE WHEN module IN ('POSIX', 'DXT_POSIX') THEN 'posix' ELSE 'mpiio' END AS layer
+    SELECT DISTINCT
+        cluster, night, log_id,
+        CASE WHEN module IN ('POSIX', 'DXT_POSIX') THEN 'posix' WHEN module = 'STDIO' THEN 'stdio' ELSE 'mpiio' END AS layer
     FROM core.unsound_module
-    WHERE module IN ('POSIX', 'DXT_POSIX', 'MPI-IO', 'DXT_MPIIO')
+    WHERE module IN ('POSIX', 'DXT_POSIX', 'STDIO', 'MPI-IO', 'DXT_MPIIO')
 )
 SELECT
     log_id, layer, TRY_CAST(traced_count AS BIGINT) AS traced_count, TRY_CAST(request_count AS BIGINT) AS request_count,

@@ -30,8 +30,8 @@ class Candidate:
 
 
 def is_candidate(name: str) -> bool:
-    """True for names with `.darshan` in them, and for gzip files, which logs of format 1.x and 2.x are."""
-    return ".darshan" in name or name.endswith(".gz")
+    """True for names with `.darshan` in them, for DFTracer's, and for gzip files, which logs of format 1.x and 2.x are."""
+    return ".darshan" in name or name.endswith((".gz", ".pfw"))
 
 
 def is_visible(name: str) -> bool:

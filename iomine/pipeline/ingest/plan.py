@@ -23,11 +23,19 @@ _LITTLE_BYTES: Final = 2 * MIB
 
 @dataclass(frozen=True, slots=True)
 class NewLog:
-    """A log that is to be read."""
+    """A log that is to be read.
+
+    Attributes:
+        path: where it is; of a run of several files, the first of them.
+        identity: what it is.
+        night: under which it is kept.
+        members: files of a run that was traced into files of their own, none of a log.
+    """
 
     path: str
     identity: Identity
     night: dt.date
+    members: tuple[str, ...] = ()
 
 
 def cut(items: Iterable[tuple[T, int]], workers: int, later_bytes: int = 0) -> list[tuple[list[T], int]]:
@@ -72,9 +80,12 @@ def batches(cluster: str, logs: Sequence[NewLog], workers: int) -> list[Batch]:
     Within a night a batch is a range of log ids, so that files laid end to end are sorted by them.
     """
     later = sum(log.identity.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
+    members_of = {log.path: log.members for log in logs if log.members}
     found = []
     for night, group in groupby(sorted(logs, key=lambda log: (log.night, log.identity.log_id)), key=lambda log: log.night):
         sized = [((log.path, log.identity.log_id), log.identity.size_bytes) for log in group]
         later -= sum(size + _LOG_OVERHEAD_BYTES for _, size in sized)
-        found += [Batch(cluster, night, tuple(of_batch), size) for of_batch, size in cut(sized, workers, later)]
+        for of_batch, size in cut(sized, workers, later):
+            members = tuple((path, members_of[path]) for path, _ in of_batch if path in members_of)
+            found.append(Batch(cluster, night, tuple(of_batch), size, members))
     return sorted(found, key=lambda batch: -batch.size_bytes)

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -81,12 +82,14 @@ class Batch:
         night: the UTC date on which they ended.
         logs: path and log id of each.
         size_bytes: their size together.
+        members: files of each run that was traced into files of their own, by its path.
     """
 
     cluster: str
     night: date
     logs: tuple[tuple[str, str], ...]
     size_bytes: int
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +165,7 @@ class Reader:
                 "cluster": batch.cluster,
                 "night": batch.night.isoformat(),
                 "logs": logs,
+                "members": dict(batch.members),
                 "staging": str(staging),
                 "most_processes": self._limits.most_processes,
             }
@@ -284,16 +288,28 @@ def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> Bat
         LakeFile(table, batch.cluster, batch.night, Path(path), size_bytes, row_count)
         for table, path, size_bytes, row_count in answer["files"]
     )
-    log_id_of = dict(batch.logs)
-    refused = (_as_found(each, log_id_of[each.path]) for each in (*killers, *(Refused(*each) for each in answer["refused"])))
+    log_id_of, members_of = dict(batch.logs), dict(batch.members)
+    refused = (
+        _as_found(each, log_id_of[each.path], members_of.get(each.path, ()))
+        for each in (*killers, *(Refused(*each) for each in answer["refused"]))
+    )
     return BatchResult(files, answer["log_count"], tuple(refused))
 
 
-def _as_found(refused: Refused, log_id: str) -> Refused:
+def digest_of(digests: Iterable[str]) -> str:
+    """The digest by which a run of several files is known: the SHA-256, in hex, of those of its files, sorted."""
+    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
+
+
+def _sha256_of(path: str) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _as_found(refused: Refused, log_id: str, members: Sequence[str]) -> Refused:
     """The refusal, unless the bytes that were refused are not those that were identified."""
     try:
-        with Path(refused.path).open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        sha256 = digest_of(map(_sha256_of, members)) if members else _sha256_of(refused.path)
     except OSError as error:
         return Refused(refused.path, f"The file cannot be read: {error.strerror}.", is_final=False)
     return refused if sha256.startswith(log_id) else Refused(refused.path, CHANGED, is_final=False)

@@ -16,6 +16,7 @@ from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import as_warehouse_errors
 from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.runs import read_run
 from iomine.sources.darshan import Columns, Log, read_log
 from iomine.units import MIB, human_bytes
 
@@ -34,7 +35,10 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> d
             for path, log_id in request["logs"]:
                 answer.write(json.dumps({"reading": path}) + "\n")
                 try:
-                    tables = _rows(path, log_id, human_bytes(memory_bytes), request["most_processes"])
+                    if members := request["members"].get(path):
+                        tables = tables_of(read_run(members, log_id), path, request["most_processes"])
+                    else:
+                        tables = _rows(path, log_id, human_bytes(memory_bytes), request["most_processes"])
                 except UnreadableError as error:
                     refused.append((path, error.reason, error.is_final))
                 except MemoryError:

@@ -381,8 +381,10 @@ def _summed(given: Given) -> Columns:
     row = {
         **given.doubted.withheld(sums),
         "io_signature": signature,
-        # Without an application name there is no lineage.
-        "lineage_id": lineage_id(job.uid, job.application, job.nprocs, signature) if job.application else None,
+        # Without an application name, or a user, there is no lineage.
+        "lineage_id": None
+        if job.uid is None or not job.application
+        else lineage_id(job.uid, job.application, job.nprocs, signature),
     }
     return {name: [value] for name, value in row.items()}
 

@@ -1,6 +1,6 @@
 """Separates new inputs from known ones, and from files that are no inputs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -15,6 +15,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
 from iomine.pipeline.ingest.reader import Refused
+from iomine.pipeline.ingest.runs import runs_of
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
@@ -24,6 +25,10 @@ from iomine.sources.darshan import Identity
 
 New = TypeVar("New")
 Answer = TypeVar("Answer")
+
+
+# A candidate, what it is, and the files of a run whose first it is.
+_LookedAt = tuple[Candidate, Identity | UnreadableError, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,13 @@ class Identified:
         found: the candidates.
         logs: logs among them.
         statistics: readings and accounting among them, members of archives included.
+        log_count: logs that were found; the files of one run are one.
     """
 
     found: Found
     logs: Inputs[plan.NewLog]
     statistics: Inputs[NewInput]
+    log_count: int
 
 
 def identify(sweep: Sweep, found: Found) -> Identified:
@@ -70,17 +77,20 @@ def identify(sweep: Sweep, found: Found) -> Identified:
         for row in found.snapshot.rows("reject").to_pylist()
         if row["stage"] == "read" and row["is_final"] and row["reader_version"] == __version__
     }
-    return Identified(found, _logs(sweep, found, remembered), _statistics(sweep, found, remembered))
+    logs, log_count = _logs(sweep, found, remembered)
+    return Identified(found, logs, _statistics(sweep, found, remembered), log_count)
 
 
-def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Inputs[plan.NewLog]:
+def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> tuple[Inputs[plan.NewLog], int]:
+    """Logs among the candidates, and how many they are."""
     new: list[plan.NewLog] = []
     rejects = _unreadable(found.logs)
-    looked_at = sorted(_looked_at(sweep, "identify", found.logs, identify_all), key=lambda pair: pair[0].path)
-    known_ids = _known_ids(found.snapshot, {identity.log_id for _, identity in looked_at if isinstance(identity, Identity)})
+    looked_at = _as_runs(_looked_at(sweep, "identify", found.logs, identify_all))
+    log_count = len(rejects) + len(looked_at)
+    known_ids = _known_ids(found.snapshot, {identity.log_id for _, identity, _ in looked_at if isinstance(identity, Identity)})
     at_hand: list[plan.NewLog] = []
     known = 0
-    for candidate, identity in looked_at:
+    for candidate, identity, members in looked_at:
         path = candidate.path
         if isinstance(identity, UnreadableError):
             size, is_final = candidate.size_bytes, identity.is_final
@@ -91,13 +101,28 @@ def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Input
         elif identity.log_id in known_ids:
             known += 1
             if sweep.packing.after_days:
-                at_hand.append(plan.NewLog(path, identity, identity.night))
+                at_hand.append(plan.NewLog(path, identity, identity.night, members))
         elif identity.sha256 in remembered:
             rejects.append(remembered[identity.sha256] | {"path": shown(path)})
         else:
             known_ids.add(identity.log_id)
-            new.append(plan.NewLog(path, identity, identity.night))
-    return Inputs(tuple(new), known, tuple(rejects), tuple(at_hand))
+            new.append(plan.NewLog(path, identity, identity.night, members))
+    return Inputs(tuple(new), known, tuple(rejects), tuple(at_hand)), log_count
+
+
+def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]]) -> list[_LookedAt]:
+    """Logs in the order of their paths, with one in place of all files of a run."""
+    logs: list[_LookedAt] = []
+    parts: list[tuple[Candidate, Identity]] = []
+    for candidate, identity in looked_at:
+        if isinstance(identity, Identity) and identity.extent is not None:
+            parts.append((candidate, identity))
+        else:
+            logs.append((candidate, identity, ()))
+    candidates = {candidate.path: candidate for candidate, _ in parts}
+    for run, members in runs_of((candidate.path, identity) for candidate, identity in parts):
+        logs.append((candidates[members[0]], run, members))
+    return sorted(logs, key=lambda log: log[0].path)
 
 
 def _statistics(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Inputs[NewInput]:

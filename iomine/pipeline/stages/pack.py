@@ -58,7 +58,8 @@ def _old(sweep: Sweep, published: Published) -> list[ToPack]:
     return [
         ToPack(log.path, name_below(_above(tops, log.path), log.path), log.identity.sha256)
         for log in sorted(logs, key=lambda log: log.path)
-        if log.night < first and not is_packed(log.path)
+        # A run of several files would not be found again as one.
+        if log.night < first and not log.members and not is_packed(log.path)
     ]
 
 

@@ -59,7 +59,7 @@ def read(sweep: Sweep, identified: Identified) -> Staged:
         identified,
         files=(*logs.files, *statistics.files),
         sources=tuple(statistics.sources),
-        logs=Counts(len(identified.found.logs), logs.count, identified.logs.known, len(logs.rejects)),
+        logs=Counts(identified.log_count, logs.count, identified.logs.known, len(logs.rejects)),
         # How many an archive holds is not known before it is looked into.
         statistics=Counts(ingested + known + rejects, ingested, known, rejects),
         log_rejects=tuple(logs.rejects),

@@ -43,7 +43,7 @@ _READ: Final = ("log", _QUALITY, *RAW_TABLES)
 # A reader gives these as lists, and arrays of the others.
 _LISTS: Final = frozenset((*_ABOUT, "lustre_component"))
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
-_NUMBERS: Final = ("nprocs", "run_seconds", "uid")
+_NUMBERS: Final = ("nprocs", "run_seconds")
 # What a column is worked out to be from records that were kept as unknown is less than what it was.
 _SUMS: Final = ("read_bytes", "write_bytes", "read_count", "write_count", "io_core_seconds", "storage_core_seconds")
 
@@ -156,7 +156,7 @@ def _job(header: Mapping[str, Any], doubts: Sequence[Mapping[str, Any]], kept: M
     numbers = {name: 0 if header[name] is None else header[name] for name in _NUMBERS}
     known = {doubt.column for doubt in found}
     return Job(
-        uid=numbers["uid"],
+        uid=header["uid"],
         job_id=header["job_id"],
         nprocs=numbers["nprocs"],
         start_at=None if "start_at" in known else start_at,

@@ -324,7 +324,7 @@ def _identified(
     inputs = _inputs(looked_at.statistics.new, sources)
     # Each log of the warehouse is found, read or known, wherever it lies by now.
     found = Found(tuple(Candidate(path, 0) for path in wanted.values()), (), snapshot)
-    identified = Identified(found, Inputs(tuple(new.values()), len(wanted) - len(new), ()), Inputs(inputs, 0, ()))
+    identified = Identified(found, Inputs(tuple(new.values()), len(wanted) - len(new), ()), Inputs(inputs, 0, ()), len(wanted))
     return identified, [] if inputs else [row | {"doubt": row["doubt"] or None} for row in sources]
 
 

@@ -1,11 +1,13 @@
 """Reads Darshan logs of format 3.x, every module of them, in bulk."""
 
+from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
-from iomine.sources.darshan.identity import GONE, Identity, identify
-from iomine.sources.darshan.job import Job, uid_of
+from iomine.sources.darshan.identity import GONE, Identity, identify, read_owned
+from iomine.sources.darshan.job import Job, implausible, uid_of
 from iomine.sources.darshan.log import Log, ModuleState, read_log
+from iomine.sources.darshan.names import MountTable
 from iomine.sources.darshan.sound import sound
 
 __all__ = [
@@ -18,10 +20,14 @@ __all__ = [
     "Job",
     "Log",
     "ModuleState",
+    "MountTable",
+    "Region",
     "Run",
     "assembled",
     "identify",
+    "implausible",
     "read_log",
+    "read_owned",
     "row_count",
     "size_bytes",
     "sound",

@@ -12,8 +12,9 @@ from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
-from iomine.sources.darshan.job import read_night
+from iomine.sources.darshan.job import night_at, read_night
 from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
+from iomine.sources.dftracer import Extent, extent_of, is_trace
 
 # Why a file that is not there is refused, or one that is there on another host.
 GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
@@ -30,12 +31,14 @@ class Identity:
         night: UTC date on which the log ended, or where its clock was wrong, on which the file was written; None where the
             log cannot be read.
         reason: why it cannot be read, empty where it can.
+        extent: of one of DFTracer's files, which is a part of a run; None of a log.
     """
 
     sha256: str
     size_bytes: int
     night: date | None
     reason: str = ""
+    extent: Extent | None = None
 
     @property
     def log_id(self) -> str:
@@ -68,6 +71,9 @@ def identify(path: Path) -> Identity:
     data = read_owned(path).data
     sha256 = hashlib.sha256(data).hexdigest()
     try:
+        if is_trace(data):
+            extent = extent_of(data)
+            return Identity(sha256, len(data), night_at(extent.end_at) or _written_on(path), extent=extent)
         return Identity(sha256, len(data), read_night(open_container(data, is_for_job=True)) or _written_on(path))
     except UnreadableError as error:
         return Identity(sha256, len(data), None, error.reason)

@@ -44,6 +44,8 @@ class Job:
     """What a log says of its run.
 
     Attributes:
+        uid: whose it was, None where the source does not say it.
+        job_id: the scheduler's, None likewise.
         start_at: start in UTC, None where the clock was that of another time.
         end_at: end in UTC, None likewise.
         run_seconds: length of the run; before format 3.41 whole seconds, both ends counted, as libdarshan-util does.
@@ -53,8 +55,8 @@ class Job:
         doubts: the numbers among it, by the columns of the table `log` that are not known for them.
     """
 
-    uid: int
-    job_id: str
+    uid: int | None
+    job_id: str | None
     nprocs: int
     start_at: datetime | None
     end_at: datetime | None
@@ -163,7 +165,11 @@ def read_night(container: Container) -> date | None:
     Raises:
         UnreadableError: the record is damaged, or lacks the time of the run.
     """
-    end_at = _read_record(container).end_at
+    return night_at(_read_record(container).end_at)
+
+
+def night_at(end_at: datetime) -> date | None:
+    """The UTC date of a run's end, None where no run can have ended then."""
     return end_at.date() if _OLDEST <= end_at <= datetime.now(UTC) + _AHEAD else None
 
 

@@ -1,0 +1,189 @@
+"""Runs that were traced into a file for each process: which files are one run's, and what a run holds as a log."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from iomine.derive import Calls, Tables, counters, traces
+from iomine.derive.trace import Trace, grouped
+from iomine.errors import UnreadableError
+from iomine.pipeline.ingest.reader import CHANGED, digest_of
+from iomine.schema.ops import OPS
+from iomine.sources.darshan import (
+    Columns,
+    Identity,
+    Job,
+    Log,
+    ModuleState,
+    MountTable,
+    Region,
+    implausible,
+    read_owned,
+    row_count,
+)
+from iomine.sources.dftracer import Traced, read_trace
+
+FORMAT: Final = "dftracer"
+WORKED_OUT: Final = "worked out from the trace"
+_RANKS: Final = "ranks are processes, in the order of their ids, and no MPI ranks"
+# What Darshan would have a module for, and DFTracer does not watch; without it nothing is known, and not nothing done.
+_NOT_WATCHED: Final = ("MPI-IO", "LUSTRE")
+
+
+def runs_of(files: Iterable[tuple[str, Identity]]) -> Iterator[tuple[Identity, tuple[str, ...]]]:
+    """Runs, and the paths of their files: those of one folder that were started alike and overlap in time.
+
+    Args:
+        files: paths of files and what they are, all of them parts of runs.
+    """
+    alike: dict[tuple[str, str], list[tuple[str, Identity]]] = defaultdict(list)
+    for path, identity in files:
+        if identity.extent is not None:
+            alike[path.rpartition("/")[0], identity.extent.command].append((path, identity))
+    for group in alike.values():
+        yield from map(_run, _overlapping(group))
+
+
+def _overlapping(files: Sequence[tuple[str, Identity]]) -> Iterator[list[tuple[str, Identity]]]:
+    run: list[tuple[str, Identity]] = []
+    end = -1
+    for path, identity in sorted(files, key=lambda file: (file[1].extent, file[0])):
+        extent = identity.extent
+        if extent is None:
+            continue
+        if run and extent.start > end:
+            yield run
+            run, end = [], -1
+        run.append((path, identity))
+        end = max(end, extent.end)
+    if run:
+        yield run
+
+
+def _run(files: Sequence[tuple[str, Identity]]) -> tuple[Identity, tuple[str, ...]]:
+    # A file that lies there twice is the same.
+    by_digest = {identity.sha256: (path, identity) for path, identity in sorted(files, reverse=True, key=lambda file: file[0])}
+    paths = tuple(sorted(path for path, _ in by_digest.values()))
+    last = max(
+        (identity for _, identity in by_digest.values()), key=lambda identity: identity.extent.end if identity.extent else -1
+    )
+    size = sum(identity.size_bytes for _, identity in by_digest.values())
+    return replace(last, sha256=digest_of(by_digest), size_bytes=size), paths
+
+
+def read_run(paths: Sequence[str], log_id: str) -> Log:
+    """A run as a log, with the records that Darshan would have written worked out from its requests.
+
+    Args:
+        paths: of all of its files.
+        log_id: as it was identified.
+
+    Raises:
+        UnreadableError: a file cannot be read, or has changed.
+    """
+    owned = [read_owned(Path(path)) for path in paths]
+    if not digest_of(hashlib.sha256(each.data).hexdigest() for each in owned).startswith(log_id):
+        raise UnreadableError(CHANGED, False)
+    run = read_trace([each.data for each in owned])
+    sentences, doubts = implausible(run.start_at, run.end_at, run.nprocs)
+    unknown = {doubt.column for doubt in doubts}
+    job = Job(
+        uid=None,
+        job_id=None,
+        nprocs=run.nprocs,
+        start_at=None if "start_at" in unknown else run.start_at,
+        end_at=None if "end_at" in unknown else run.end_at,
+        run_seconds=(run.end_at - run.start_at).total_seconds(),
+        exe=run.command or "",
+        doubt="; ".join(sentences),
+        doubts=doubts,
+    )
+    tables = _tables(run)
+    states = _modules(run, tables)
+    tables["module"] = [_module_rows(states)]
+    owners = {each.owner_uid for each in owned}
+    return Log(
+        log_id,
+        job,
+        FORMAT,
+        None,
+        sum(len(each.data) for each in owned),
+        "; ".join(filter(None, (job.doubt, run.doubt))),
+        states,
+        tables,
+        owners.pop() if len(owners) == 1 else None,
+    )
+
+
+def _tables(run: Traced) -> dict[str, list[Columns]]:
+    tables: dict[str, list[Columns]] = {"segment": [*run.segments]} if run.segments else {}
+    calls = [Calls(*each) for each in run.calls]
+    traced = traces(tables)
+    tables |= {table: [columns] for table, columns in counters(traced, calls, run.nprocs).items()}
+    mounts = MountTable(())
+    of_path = {file_id: mounts.of(path) for file_id, path in run.paths.items()}
+    if run.paths:
+        tables["file_name"] = [
+            {
+                "file_id": list(run.paths),
+                "path": list(run.paths.values()),
+                "mount": [mount for mount, _ in of_path.values()],
+                "fs_type": [fs_type for _, fs_type in of_path.values()],
+            }
+        ]
+    if traced:
+        tables["dxt_file"] = [_traced_files(trace, part) for trace, part in zip(traced, run.segments, strict=True)]
+    return tables
+
+
+def _traced_files(trace: Trace, segments: Columns) -> Columns:
+    """Columns of the table `dxt_file`: how many requests of each rank on each file of a layer were traced."""
+    firsts, group_of = grouped(trace.file_ids, trace.ranks)
+    counts = [np.bincount(group_of, trace.counts * (trace.ops == code), len(firsts)).astype(np.int64) for code in range(len(OPS))]
+    rows = pa.array(firsts)
+    return {
+        "file_id": pa.array(trace.file_ids[firsts]),
+        "rank": pa.array(trace.ranks[firsts]),
+        **{name: segments[name].values.take(rows) for name in ("layer", "host")},  # type: ignore[union-attr]  # Arrow's, in runs
+        **{f"{op}_count": pa.array(counts[code]) for code, op in enumerate(OPS)},
+    }
+
+
+def _modules(run: Traced, tables: Tables) -> tuple[ModuleState, ...]:
+    """The modules as Darshan would have them: those that were watched, and those of which nothing is known."""
+    state = "unsound" if run.lost else "read"
+    found = [
+        _state(
+            module,
+            sum(row_count(part) for part in tables.get(table, ())),
+            state,
+            "; ".join(filter(None, (why, _RANKS, run.doubt))),
+        )
+        for module, table, why in (
+            ("POSIX", "posix_file", WORKED_OUT),
+            ("STDIO", "stdio_file", WORKED_OUT),
+            ("DXT_POSIX", "dxt_file", ""),
+        )
+        if table in tables or module == "POSIX"
+    ]
+    return (*found, *(_state(module, 0, "unread", "DFTracer does not watch it") for module in _NOT_WATCHED))
+
+
+def _state(module: str, count: int, state: str, reason: str) -> ModuleState:
+    return ModuleState(Region(module, 0, 0, 0, 0, is_partial=False), count, state, reason)
+
+
+def _module_rows(states: Sequence[ModuleState]) -> dict[str, list[Any]]:
+    return {
+        "module": [state.region.module for state in states],
+        "record_count": [state.record_count for state in states],
+        "is_partial": [state.region.is_partial for state in states],
+        "state": [state.state for state in states],
+        "reason": [state.reason for state in states],
+    }
