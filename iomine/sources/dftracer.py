@@ -9,11 +9,9 @@ process, and where that is in doubt it is not known.
 """
 
 import gc
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, cast
@@ -25,6 +23,7 @@ import pyarrow as pa
 from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
+from iomine.sources.traced import CALLS, KINDS, OPS, Integers, OtherCalls, Requests, Traced, file_id_of, segments_of
 from iomine.units import KIB, MIB, human_bytes
 
 _GZIP: Final = b"\x1f\x8b"
@@ -55,41 +54,10 @@ _SET, _CURRENT = 0, 1
 _UNKNOWN: Final = -1
 _MICROSECONDS: Final = 1e6
 
-_READS: Final = ("read", "pread", "pread64", "readv", "preadv", "preadv64")
-_WRITES: Final = ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64")
-_STATS: Final = (
-    *("stat", "fstat", "lstat", "stat64", "fstat64", "lstat64", "fstatat", "fstatat64"),
-    *("__xstat", "__fxstat", "__lxstat", "__xstat64", "__fxstat64", "__lxstat64", "__fxstatat", "__fxstatat64"),
-)
-_CALLS: Final[Mapping[str, Mapping[str, str]]] = {
-    "POSIX": {
-        **dict.fromkeys(_READS, "read"),
-        **dict.fromkeys(_WRITES, "write"),
-        **dict.fromkeys(("open", "open64", "openat", "openat64", "creat", "creat64"), "open"),
-        **dict.fromkeys(("lseek", "lseek64"), "seek"),
-        **dict.fromkeys(_STATS, "stat"),
-        **dict.fromkeys(("mmap", "mmap64"), "mmap"),
-        **{name: name for name in ("close", "fsync", "fdatasync")},
-    },
-    "STDIO": {
-        "fread": "read",
-        "fwrite": "write",
-        **dict.fromkeys(("fopen", "fopen64"), "open"),
-        **dict.fromkeys(("fseek", "fseeko", "fseeko64"), "seek"),
-        "fclose": "close",
-        "fflush": "flush",
-    },
-}
-_OPS: Final = ("read", "write")
-_KINDS: Final = {
-    layer.lower(): [call for call in dict.fromkeys(calls.values()) if call not in _OPS] for layer, calls in _CALLS.items()
-}
-_ID_BYTES: Final = 8
+_CALLS: Final = {layer.upper(): calls for layer, calls in CALLS.items()}
 # The declaration of the command stands within the first lines.
 _COMMAND_WITHIN_BYTES: Final = 64 * KIB
 _LONGEST_TIMES_BYTES: Final = 128
-
-Integers = npt.NDArray[np.int64]
 
 
 class Extent(NamedTuple):
@@ -103,47 +71,6 @@ class Extent(NamedTuple):
     def end_at(self) -> datetime:
         """When the last event ended, in UTC."""
         return _EPOCH + timedelta(microseconds=self.end)
-
-
-class OtherCalls(NamedTuple):
-    """The calls of a layer that move no bytes: file, rank, index of the kind's name, start and end in seconds of the run."""
-
-    layer: str
-    file_ids: Integers
-    ranks: Integers
-    kinds: Integers
-    names: Sequence[str]
-    starts: npt.NDArray[np.float64]
-    ends: npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Traced:
-    """A run, read from all of its files.
-
-    Attributes:
-        start_at: when its first event began, in UTC.
-        end_at: when its last event ended, in UTC.
-        nprocs: processes that were traced; each is a rank, in the order of process ids.
-        command: what was started, None where the files do not say it.
-        event_count: events that were read, declarations among them.
-        segments: a part of the table `segment` for each layer.
-        calls: for each layer its other calls.
-        paths: of all files, by id.
-        lost: what of the files could not be read, empty where all was.
-        doubt: the same, and what else is not sure.
-    """
-
-    start_at: datetime
-    end_at: datetime
-    nprocs: int
-    command: str | None
-    event_count: int
-    segments: Sequence[Mapping[str, pa.Array]]
-    calls: Sequence[OtherCalls]
-    paths: Mapping[int, str]
-    lost: str
-    doubt: str
 
 
 class _Event(NamedTuple):
@@ -286,7 +213,7 @@ class _File:
         if layer == "posix":
             descriptor = result if call == "open" else _number(args["fd"]) if "fd" in args else None
         given = _given(call, args)
-        if call in _OPS and (result is None or result * given[0] > _MOST_MOVED_BYTES):
+        if call in OPS and (result is None or result * given[0] > _MOST_MOVED_BYTES):
             raise ValueError
         if path is None:
             self.undeclared += 1
@@ -310,7 +237,7 @@ def _given(call: str, args: Mapping[str, Any]) -> Any:  # noqa: ANN401  by the k
         return "a" in str(args.get("mode", "a")) if flags is None else bool(_number(flags) & _APPEND)
     if call == "seek":
         return _number(args.get("whence", _UNKNOWN)), _number(args.get("offset", 0))
-    if call in _OPS:
+    if call in OPS:
         size, offset = _number(args.get("size", 1)), args.get("offset")
         if size < 0:
             raise ValueError
@@ -408,16 +335,19 @@ def _read_trace(files: Sequence[bytes]) -> Traced:
             followed.add(event, ranks[event.process])
     lost, doubt = _faults(read)
     return Traced(
-        _EPOCH + timedelta(microseconds=start),
-        _EPOCH + timedelta(microseconds=end),
-        len(rank_of),
-        next((file.command for file in read if file.command), None),
-        sum(file.event_count for file in read),
-        followed.segments(),
-        followed.calls(),
-        followed.paths,
-        lost,
-        "; ".join(filter(None, (lost, doubt))),
+        tool="dftracer",
+        start_at=_EPOCH + timedelta(microseconds=start),
+        run_seconds=(end - start) / _MICROSECONDS,
+        nprocs=len(rank_of),
+        command=next((file.command for file in read if file.command), None),
+        event_count=sum(file.event_count for file in read),
+        segments=followed.segments(),
+        calls=followed.calls(),
+        paths=followed.paths,
+        notes="ranks are processes, in the order of their ids, and no MPI ranks",
+        not_watched="DFTracer does not watch it",
+        lost=lost,
+        doubt="; ".join(filter(None, (lost, doubt))),
     )
 
 
@@ -459,13 +389,13 @@ class _Followed:
         """Follows a call; a process's come in the order in which they ended."""
         self._hosts.setdefault(rank, event.host)
         key = None if event.descriptor is None else (rank, event.descriptor)
-        if event.call in _OPS:
+        if event.call in OPS:
             self._move(event, rank, key)
             return
         if key is not None:
             self._place(event, key)
         if event.path is not None:
-            kind = _KINDS[event.layer].index(event.call)
+            kind = KINDS[event.layer].index(event.call)
             self._calls[event.layer].append((self._file_id(event.path), rank, kind, event.start, event.end))
 
     def _place(self, event: _Event, key: tuple[int, int | str]) -> None:
@@ -492,13 +422,12 @@ class _Followed:
         offset = at if explicit is None else explicit
         if event.path is not None:
             found = offset if 0 <= offset <= _MOST_BYTES else _UNKNOWN
-            of_lane = (self._file_id(event.path), rank, _OPS.index(event.call))
+            of_lane = (self._file_id(event.path), rank, OPS.index(event.call))
             self._segments[event.layer].append((*of_lane, found, length, event.start, event.end))
 
     def _file_id(self, path: str) -> int:
         if path not in self._ids:
-            digest = hashlib.blake2b(path.encode(), digest_size=_ID_BYTES).digest()
-            self._ids[path] = int.from_bytes(digest, "little", signed=True)
+            self._ids[path] = file_id_of(path)
             self.paths[self._ids[path]] = path
         return self._ids[path]
 
@@ -510,27 +439,9 @@ class _Followed:
         return [self._segments_of(layer, rows) for layer, rows in self._segments.items() if rows]
 
     def _segments_of(self, layer: str, rows: Sequence[tuple[int, ...]]) -> dict[str, pa.Array]:
-        matrix = np.array(rows, np.int64)
-        files, ranks, ops, offsets, lengths, starts, ends = matrix[np.lexsort(matrix[:, [6, 2, 1, 0]].T)].T
-        is_last = np.append((files[1:] != files[:-1]) | (ranks[1:] != ranks[:-1]) | (ops[1:] != ops[:-1]), True)
-        lasts = np.flatnonzero(is_last)
-        run_ends = pa.array(lasts + 1)
-        hosts = pa.array([self._hosts[rank] or None for rank in ranks[lasts].tolist()], pa.string())
-
-        def of_runs(values: pa.Array) -> pa.Array:
-            return pa.RunEndEncodedArray.from_arrays(run_ends, values)
-
-        return {
-            "layer": of_runs(pa.array([layer] * len(lasts)).dictionary_encode()),
-            "file_id": of_runs(pa.array(files[lasts])),
-            "rank": of_runs(pa.array(ranks[lasts])),
-            "host": of_runs(hosts.dictionary_encode()),
-            "op": of_runs(pa.DictionaryArray.from_arrays(pa.array(ops[lasts].astype(np.int32)), pa.array(_OPS))),
-            "offset_bytes": pa.array(np.ascontiguousarray(offsets)),
-            "length_bytes": pa.array(np.ascontiguousarray(lengths)),
-            "start_seconds": pa.array(self._seconds(starts)),
-            "end_seconds": pa.array(self._seconds(ends)),
-        }
+        files, ranks, ops, offsets, lengths, starts, ends = np.ascontiguousarray(np.array(rows, np.int64).T)
+        requests = Requests(files, ranks, ops, offsets, lengths, self._seconds(starts), self._seconds(ends))
+        return segments_of(layer, requests, self._hosts)
 
     def calls(self) -> list[OtherCalls]:
         """Calls that move no bytes, of both layers."""
@@ -538,7 +449,7 @@ class _Followed:
 
     def _calls_of(self, layer: str, rows: Sequence[tuple[int, int, int, int, int]]) -> OtherCalls:
         files, ranks, kinds, starts, ends = np.array(rows, np.int64).reshape(-1, 5).T
-        return OtherCalls(layer, files, ranks, kinds, _KINDS[layer], self._seconds(starts), self._seconds(ends))
+        return OtherCalls(layer, files, ranks, kinds, KINDS[layer], self._seconds(starts), self._seconds(ends))
 
 
 def _sought(event: _Event, at: int) -> int:

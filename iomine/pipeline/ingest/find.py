@@ -12,6 +12,8 @@ from iomine.sources.darshan.packed import file_name, is_archive, members, path_o
 from iomine.units import human_bytes
 
 _NO_LIMIT: Final = 1 << 63
+# One file of a folder stands for all: what recorder2parquet writes, and Recorder itself.
+_TRACES: Final = ("_metadata", "recorder.mt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Candidate:
 
 
 def is_candidate(name: str) -> bool:
-    """True for names with `.darshan` in them, for DFTracer's, and for gzip files, which logs of format 1.x and 2.x are."""
-    return ".darshan" in name or name.endswith((".gz", ".pfw"))
+    """True for names with `.darshan` in them, of other traces, and for gzip files, which logs of format 1.x and 2.x are."""
+    return ".darshan" in name or name.endswith((".gz", ".pfw", ".otf2")) or name in _TRACES
 
 
 def is_visible(name: str) -> bool:

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -26,6 +26,7 @@ from typing import IO, Any, Final, Self, cast
 
 from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
+from iomine.sources.traced import digest_of
 from iomine.units import GIB, human_bytes, human_seconds
 
 CHANGED: Final = "The file changed while it was being read: the next sweep will see it whole."
@@ -294,11 +295,6 @@ def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> Bat
         for each in (*killers, *(Refused(*each) for each in answer["refused"]))
     )
     return BatchResult(files, answer["log_count"], tuple(refused))
-
-
-def digest_of(digests: Iterable[str]) -> str:
-    """The digest by which a run of several files is known: the SHA-256, in hex, of those of its files, sorted."""
-    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()
 
 
 def _sha256_of(path: str) -> str:

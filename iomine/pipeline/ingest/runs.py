@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ import pyarrow as pa
 from iomine.derive import Calls, Tables, counters, traces
 from iomine.derive.trace import Trace, grouped
 from iomine.errors import UnreadableError
-from iomine.pipeline.ingest.reader import CHANGED, digest_of
+from iomine.pipeline.ingest.reader import CHANGED
 from iomine.schema.ops import OPS
 from iomine.sources.darshan import (
     Columns,
@@ -27,12 +28,12 @@ from iomine.sources.darshan import (
     read_owned,
     row_count,
 )
-from iomine.sources.dftracer import Traced, read_trace
+from iomine.sources.dftracer import read_trace
+from iomine.sources.recorder import MAGIC, PARTS, read_recorder
+from iomine.sources.traced import Traced, digest_of
 
-FORMAT: Final = "dftracer"
 WORKED_OUT: Final = "worked out from the trace"
-_RANKS: Final = "ranks are processes, in the order of their ids, and no MPI ranks"
-# What Darshan would have a module for, and DFTracer does not watch; without it nothing is known, and not nothing done.
+# What Darshan would have a module for: that there is none does not say that nothing of it was called.
 _NOT_WATCHED: Final = ("MPI-IO", "LUSTRE")
 
 
@@ -90,8 +91,10 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
     owned = [read_owned(Path(path)) for path in paths]
     if not digest_of(hashlib.sha256(each.data).hexdigest() for each in owned).startswith(log_id):
         raise UnreadableError(CHANGED, False)
-    run = read_trace([each.data for each in owned])
-    sentences, doubts = implausible(run.start_at, run.end_at, run.nprocs)
+    contents = [each.data for each in owned]
+    # The first of a folder of recorder2parquet's is its metadata.
+    run = read_recorder(_parts_of(paths, contents)) if contents[0].startswith(MAGIC) else read_trace(contents)
+    sentences, doubts = implausible(run.start_at, run.end_at, run.nprocs) if run.start_at and run.end_at else ([], [])
     unknown = {doubt.column for doubt in doubts}
     job = Job(
         uid=None,
@@ -99,7 +102,7 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
         nprocs=run.nprocs,
         start_at=None if "start_at" in unknown else run.start_at,
         end_at=None if "end_at" in unknown else run.end_at,
-        run_seconds=(run.end_at - run.start_at).total_seconds(),
+        run_seconds=run.run_seconds,
         exe=run.command or "",
         doubt="; ".join(sentences),
         doubts=doubts,
@@ -111,7 +114,7 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
     return Log(
         log_id,
         job,
-        FORMAT,
+        run.tool,
         None,
         sum(len(each.data) for each in owned),
         "; ".join(filter(None, (job.doubt, run.doubt))),
@@ -119,6 +122,10 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
         tables,
         owners.pop() if len(owners) == 1 else None,
     )
+
+
+def _parts_of(paths: Sequence[str], contents: Sequence[bytes]) -> list[bytes]:
+    return [data for path, data in zip(paths, contents, strict=True) if fnmatch(path.rpartition("/")[2], PARTS)]
 
 
 def _tables(run: Traced) -> dict[str, list[Columns]]:
@@ -163,16 +170,16 @@ def _modules(run: Traced, tables: Tables) -> tuple[ModuleState, ...]:
             module,
             sum(row_count(part) for part in tables.get(table, ())),
             state,
-            "; ".join(filter(None, (why, _RANKS, run.doubt))),
+            "; ".join(filter(None, (why, run.notes, run.doubt))),
         )
         for module, table, why in (
             ("POSIX", "posix_file", WORKED_OUT),
             ("STDIO", "stdio_file", WORKED_OUT),
             ("DXT_POSIX", "dxt_file", ""),
         )
-        if table in tables or module == "POSIX"
+        if table in tables or not module.startswith("DXT")
     ]
-    return (*found, *(_state(module, 0, "unread", "DFTracer does not watch it") for module in _NOT_WATCHED))
+    return (*found, *(_state(module, 0, "unread", run.not_watched) for module in _NOT_WATCHED))
 
 
 def _state(module: str, count: int, state: str, reason: str) -> ModuleState:

@@ -118,7 +118,7 @@ def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]]) 
         if isinstance(identity, Identity) and identity.extent is not None:
             parts.append((candidate, identity))
         else:
-            logs.append((candidate, identity, ()))
+            logs.append((candidate, identity, identity.members if isinstance(identity, Identity) else ()))
     candidates = {candidate.path: candidate for candidate, _ in parts}
     for run, members in runs_of((candidate.path, identity) for candidate, identity in parts):
         logs.append((candidates[members[0]], run, members))

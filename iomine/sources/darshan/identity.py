@@ -15,10 +15,19 @@ from iomine.sources.darshan.container import open_container
 from iomine.sources.darshan.job import night_at, read_night
 from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
 from iomine.sources.dftracer import Extent, extent_of, is_trace
+from iomine.sources.recorder import GLOBAL, MAGIC, PARTS
+from iomine.sources.traced import digest_of
 
 # Why a file that is not there is refused, or one that is there on another host.
 GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
 _LOG_ID_DIGITS: Final = 16
+_OTF2: Final = b"\x03BOTF2\0"
+_IS_OTF2: Final = (
+    "This is an OTF2 archive, which is not read: otf2-print shows what it holds; trace I/O with Darshan, DFTracer or Recorder."
+)
+# Recorder's own files begin with nothing that they could be known by.
+_RAW: Final = "recorder.mt"
+_IS_RAW: Final = "This is a trace in Recorder's own format: convert its folder with recorder2parquet."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,7 @@ class Identity:
             log cannot be read.
         reason: why it cannot be read, empty where it can.
         extent: of one of DFTracer's files, which is a part of a run; None of a log.
+        members: of a trace that is a folder, its files.
     """
 
     sha256: str
@@ -39,6 +49,7 @@ class Identity:
     night: date | None
     reason: str = ""
     extent: Extent | None = None
+    members: tuple[str, ...] = ()
 
     @property
     def log_id(self) -> str:
@@ -71,12 +82,33 @@ def identify(path: Path) -> Identity:
     data = read_owned(path).data
     sha256 = hashlib.sha256(data).hexdigest()
     try:
+        if data.startswith(MAGIC):
+            return _recorder(path, sha256)
+        if why := _IS_OTF2 if data.startswith(_OTF2) else _IS_RAW if path.name == _RAW else "":
+            return Identity(sha256, len(data), None, why)
         if is_trace(data):
             extent = extent_of(data)
             return Identity(sha256, len(data), night_at(extent.end_at) or _written_on(path), extent=extent)
         return Identity(sha256, len(data), read_night(open_container(data, is_for_job=True)) or _written_on(path))
     except UnreadableError as error:
         return Identity(sha256, len(data), None, error.reason)
+
+
+def _recorder(path: Path, sha256: str) -> Identity:
+    """A folder that recorder2parquet wrote, by its metadata.
+
+    Raises:
+        UnreadableError: it is none, or its files cannot be read.
+    """
+    if is_packed(path):
+        raise UnreadableError("A folder of recorder2parquet in an archive is not read: unpack it.")
+    parts = [*sorted(path.parent.glob(PARTS)), path.parent / GLOBAL]
+    if len(parts) == 1 or not parts[-1].is_file():
+        raise UnreadableError("This is the metadata of a Parquet data set that recorder2parquet did not write.")
+    owned = [(str(part), read_owned(part).data) for part in parts]
+    digest = digest_of([sha256, *(hashlib.sha256(data).hexdigest() for _, data in owned)])
+    size = path.stat().st_size + sum(len(data) for _, data in owned)
+    return Identity(digest, size, _written_on(path), members=(str(path), *(part for part, _ in owned)))
 
 
 def night_of(data: bytes) -> date | None:

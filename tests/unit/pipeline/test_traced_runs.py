@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 from sweeping import judge_by, rows, state, write_no_reports
 
 from iomine.errors import UnreadableError
-from iomine.pipeline.ingest.reader import digest_of
 from iomine.pipeline.ingest.runs import read_run, runs_of
 from iomine.pipeline.sweep import Settings, Summary, run
 from iomine.sources.darshan import Identity, identify
 from iomine.sources.dftracer import Extent
+from iomine.sources.traced import digest_of
 
 
 @pytest.fixture(autouse=True)
@@ -139,3 +140,25 @@ def test_changed_file_is_refused(traces: Path) -> None:
     Path(members[3]).write_bytes(b"[\n")
     with pytest.raises(UnreadableError, match="changed while it was being read"):
         read_run(members, identity.log_id)
+
+
+def test_recorder_folder_is_one_log(shared_data: Path, warehouse: Path, tmp_path: Path) -> None:
+    """A folder of recorder2parquet is one log; what is in other formats is rejected with what to do."""
+    for name in ("recorder/recorder-parquet", "otf2/ping-pong-otf2"):
+        with tarfile.open(shared_data / "traces" / f"{name}.tar.gz") as archive:
+            archive.extractall(tmp_path / "traces" / name, filter="data")
+    (tmp_path / "traces" / "recorder.mt").write_bytes(b"x")
+    (tmp_path / "traces" / "_metadata").write_bytes(b"PAR1")
+    for known, ingested in ((0, 1), (1, 0)):
+        assert _counts(run(Settings((tmp_path / "traces",), warehouse))) == (4, ingested, known, 3)
+    (log,) = rows(warehouse, "SELECT nprocs, start_at, end_at, format_version, read_bytes, write_bytes FROM logs")
+    assert log == {
+        "nprocs": 1280, "start_at": None, "end_at": None, "format_version": "recorder",
+        "read_bytes": 21_508_390_912, "write_bytes": 1_230_852_944,
+    }
+    assert [row["reason"].split(":")[0] for row in rows(warehouse, "SELECT reason FROM rejects ORDER BY reason")] == [
+        "This is a trace in Recorder's own format",
+        "This is an OTF2 archive, which is not read",
+        "This is the metadata of a Parquet data set that recorder2parquet did not write.",
+    ]
+    assert rows(warehouse, "SELECT * FROM core.failed_derivation") == []

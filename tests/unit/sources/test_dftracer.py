@@ -12,7 +12,8 @@ import pytest
 from dftracer_mutations import outcomes, real
 
 from iomine.errors import UnreadableError
-from iomine.sources.dftracer import Traced, extent_of, is_trace, read_trace
+from iomine.sources.dftracer import extent_of, is_trace, read_trace
+from iomine.sources.traced import Traced
 
 _START = 1_700_000_000_000_000
 _PATH = "/scratch/data"
