@@ -153,8 +153,12 @@ def test_recorder_folder_is_one_log(shared_data: Path, warehouse: Path, tmp_path
         assert _counts(run(Settings((tmp_path / "traces",), warehouse))) == (4, ingested, known, 3)
     (log,) = rows(warehouse, "SELECT nprocs, start_at, end_at, format_version, read_bytes, write_bytes FROM logs")
     assert log == {
-        "nprocs": 1280, "start_at": None, "end_at": None, "format_version": "recorder",
-        "read_bytes": 21_508_390_912, "write_bytes": 1_230_852_944,
+        "nprocs": 1280,
+        "start_at": None,
+        "end_at": None,
+        "format_version": "recorder",
+        "read_bytes": 21_508_390_912,
+        "write_bytes": 1_230_852_944,
     }
     assert [row["reason"].split(":")[0] for row in rows(warehouse, "SELECT reason FROM rejects ORDER BY reason")] == [
         "This is a trace in Recorder's own format",

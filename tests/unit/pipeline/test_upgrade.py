@@ -17,6 +17,7 @@ from tiers import REPO
 from iomine.errors import WarehouseError
 from iomine.lake import Lake, LakeFile, LakeWriter, Snapshot, Warehouse
 from iomine.pipeline.ingest.rows import DERIVATIONS, tables_of
+from iomine.pipeline.ingest.runs import read_run, runs_of
 from iomine.pipeline.judging.rollups import ROLL_UPS
 from iomine.pipeline.sweep import Settings as SweepSettings
 from iomine.pipeline.sweep import run
@@ -26,7 +27,7 @@ from iomine.pipeline.upgrade.kept import LEFT, RAW_TABLES, rows_of
 from iomine.pipeline.upgrade.upgrade import Outcome, Settings, upgrade
 from iomine.schema import SCHEMA_VERSION, TABLES
 from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import Log, assembled, read_log
+from iomine.sources.darshan import Log, assembled, identify, read_log
 
 PACKED = REPO / "tests" / "data" / "warehouses"
 # What differs from one sweep to the next though it says the same.
@@ -229,8 +230,18 @@ def arrow(rows: dict[str, Any], log_id: str) -> dict[str, pa.Table]:
     return {table: held for table, held in tables.items() if held.num_rows}
 
 
-def test_all_rows_of_a_log_follow_from_what_is_kept_of_it(log: Log) -> None:
+@pytest.fixture(scope="module")
+def traced(shared_data: Path) -> Log:
+    """A real run that DFTracer traced."""
+    paths = sorted((shared_data / "traces" / "dftracer" / "cm1_1_48_20240926").iterdir())
+    ((identity, members),) = runs_of((str(path), identify(path)) for path in paths)
+    return read_run(members, identity.log_id)
+
+
+@pytest.mark.parametrize("name", ["log", "traced"])
+def test_all_rows_of_a_log_follow_from_what_is_kept_of_it(name: str, request: pytest.FixtureRequest) -> None:
     """A log that is put together from its rows gives the same rows."""
+    log = request.getfixturevalue(name)
     rows = arrow(tables_of(log, "/logs/ior.darshan"), log.log_id)
     kept = {table: rows[table] for table in ("log", *RAW_TABLES) if table in rows}
     again = arrow(rows_of(log.log_id, kept), log.log_id)
