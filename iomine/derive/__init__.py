@@ -2,7 +2,7 @@
 
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.coalesce import coalescing
-from iomine.derive.counted import CALL_KINDS, Calls, counters
+from iomine.derive.counted import CALL_KINDS, counters
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
 from iomine.derive.layouts import Lustre
 from iomine.derive.lineage import io_signature, lineage_id
@@ -26,7 +26,6 @@ from iomine.derive.transforms import mpiio_posix
 
 __all__ = [
     "CALL_KINDS",
-    "Calls",
     "Lustre",
     "Tables",
     "Times",

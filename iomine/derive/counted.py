@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from iomine.derive.trace import Flags, Floats, Integers, Trace, group_sizes, group_starts, grouped
+from iomine.schema.ops import OPS, OtherCalls
 
 # Darshan's word for a counter that it does not know.
 _UNKNOWN: Final = -1
 _SHARED: Final = -1
 _READ, _WRITE, _META = range(3)
-_OPS: Final = ("read", "write")
 # The largest length of each bin but the last (DARSHAN_BUCKET_INC).
 _BINS: Final[Mapping[str, int]] = {
     "0_100": 100,
@@ -72,29 +72,7 @@ _NOT_SEEN: Final[Mapping[str, tuple[str, ...]]] = {
 CALL_KINDS: Final[Mapping[str, frozenset[str]]] = {layer: frozenset(kinds) for layer, kinds in _KINDS.items()}
 
 
-class Calls(NamedTuple):
-    """The calls of one layer that are neither reads nor writes.
-
-    Attributes:
-        layer: `posix` or `stdio`.
-        file_ids: file of each call.
-        ranks: rank of each call.
-        kinds: index of each call's kind.
-        names: kinds, of `CALL_KINDS`.
-        starts: when each call started, in seconds since the start of the run.
-        ends: when each call ended.
-    """
-
-    layer: str
-    file_ids: Integers
-    ranks: Integers
-    kinds: Integers
-    names: Sequence[str]
-    starts: Floats
-    ends: Floats
-
-
-def counters(traces: Sequence[Trace], calls: Sequence[Calls], nprocs: int) -> dict[str, dict[str, pa.Array]]:
+def counters(traces: Sequence[Trace], calls: Sequence[OtherCalls], nprocs: int) -> dict[str, dict[str, pa.Array]]:
     """Columns of the tables `posix_file` and `stdio_file`, as far as there are rows.
 
     A file that all of several ranks used has one record, of rank -1, as Darshan's reduction makes it; another has one of each
@@ -124,7 +102,7 @@ class _Counted:
         calls: its other calls, None where these are not known.
     """
 
-    def __init__(self, layer: str, trace: Trace | None, calls: Calls | None) -> None:
+    def __init__(self, layer: str, trace: Trace | None, calls: OtherCalls | None) -> None:
         self._layer = layer
         self._calls = calls
         nothing = np.empty(0, np.int64)
@@ -190,7 +168,7 @@ class _Counted:
         """Sums over requests by direction."""
         sums = np.zeros(2 * self._groups, np.int64)
         np.add.at(sums, self._lanes, values)
-        return {name.format(op): sums[code::2] for code, op in enumerate(_OPS)}
+        return {name.format(op): sums[code::2] for code, op in enumerate(OPS)}
 
     def _sums(self) -> dict[str, Integers]:
         """Counters that add up over ranks; -1 where one is not known."""
@@ -249,7 +227,7 @@ class _Counted:
         """Highest offsets, 0 where nothing was moved, -1 where it is not known."""
         highest = np.zeros(2 * self._groups, np.int64)
         np.maximum.at(highest, self._lanes, self._offsets + self._lengths - 1)
-        return self._withheld({f"max_{op}_offset_bytes": highest[code::2] for code, op in enumerate(_OPS)})
+        return self._withheld({f"max_{op}_offset_bytes": highest[code::2] for code, op in enumerate(OPS)})
 
     def _timed(self) -> tuple[Integers, Integers, Floats, Floats]:
         """Group, timer, start and end of all that took time; what makes no sense is left out."""
@@ -282,7 +260,7 @@ class _Counted:
     def _moments(self) -> tuple[dict[str, Floats], dict[str, Floats]]:
         """When the first call of each sort began, and the last ended; 0 where there was none."""
         sorts: dict[str, list[tuple[Integers, Floats, Floats]]] = {name: [] for name in ("open", "read", "write", "close")}
-        for code, op in enumerate(_OPS):
+        for code, op in enumerate(OPS):
             is_own = self._lanes % 2 == code
             sorts[op].append((self._lanes[is_own] // 2, self._starts[is_own], self._ends[is_own]))
         if self._calls is not None:
@@ -313,7 +291,7 @@ class _Counted:
         longest, lengths = np.zeros(2 * total), np.zeros(2 * total, np.int64)
         longest[lanes[firsts]] = np.maximum(seconds[firsts], 0)
         lengths[lanes[firsts]] = np.where(seconds[firsts] > 0, self._lengths[firsts], 0)
-        for code, op in enumerate(_OPS):
+        for code, op in enumerate(OPS):
             columns[f"max_{op}_seconds"] = longest[code::2]
             columns[f"max_{op}_seconds_bytes"] = lengths[code::2]
         return columns

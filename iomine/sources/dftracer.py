@@ -23,7 +23,8 @@ import pyarrow as pa
 from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
-from iomine.sources.traced import CALLS, KINDS, OPS, Integers, OtherCalls, Requests, Traced, file_id_of, segments_of
+from iomine.schema.ops import OPS, OtherCalls
+from iomine.sources.traced import CALLS, KINDS, Integers, Requests, Traced, file_id_of, segments_of
 from iomine.units import KIB, MIB, human_bytes
 
 _GZIP: Final = b"\x1f\x8b"

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import UnreadableError
-from iomine.sources.traced import CALLS, KINDS, OPS, Floats, Integers, OtherCalls, Requests, Traced, file_id_of, segments_of
+from iomine.schema.ops import OPS, OtherCalls
+from iomine.sources.traced import CALLS, KINDS, Floats, Integers, Requests, Traced, file_id_of, segments_of
 
 MAGIC: Final = b"PAR1"
 # Parts within the folder.

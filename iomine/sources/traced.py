@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.schema.ops import OPS, OtherCalls
+
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-OPS: Final = ("read", "write")
 _READS: Final = ("read", "pread", "pread64", "readv", "preadv", "preadv64")
 _WRITES: Final = ("write", "pwrite", "pwrite64", "writev", "pwritev", "pwritev64")
 _STATS: Final = (
@@ -43,18 +44,6 @@ CALLS: Final[Mapping[str, Mapping[str, str]]] = {
 # Those that move no bytes.
 KINDS: Final = {layer: [call for call in dict.fromkeys(calls.values()) if call not in OPS] for layer, calls in CALLS.items()}
 _ID_BYTES: Final = 8
-
-
-class OtherCalls(NamedTuple):
-    """The calls of a layer that move no bytes: file, rank, index of the kind's name, start and end in seconds of the run."""
-
-    layer: str
-    file_ids: Integers
-    ranks: Integers
-    kinds: Integers
-    names: Sequence[str]
-    starts: Floats
-    ends: Floats
 
 
 class Requests(NamedTuple):

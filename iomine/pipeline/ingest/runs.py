@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive import Calls, Tables, counters, traces
+from iomine.derive import Tables, counters, traces
 from iomine.derive.trace import Trace, grouped
 from iomine.errors import UnreadableError
 from iomine.pipeline.ingest.reader import CHANGED
@@ -130,9 +130,8 @@ def _parts_of(paths: Sequence[str], contents: Sequence[bytes]) -> list[bytes]:
 
 def _tables(run: Traced) -> dict[str, list[Columns]]:
     tables: dict[str, list[Columns]] = {"segment": [*run.segments]} if run.segments else {}
-    calls = [Calls(*each) for each in run.calls]
     traced = traces(tables)
-    tables |= {table: [columns] for table, columns in counters(traced, calls, run.nprocs).items()}
+    tables |= {table: [columns] for table, columns in counters(traced, run.calls, run.nprocs).items()}
     mounts = MountTable(())
     of_path = {file_id: mounts.of(path) for file_id, path in run.paths.items()}
     if run.paths:

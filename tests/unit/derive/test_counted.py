@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import Rows, columns, rows_of
 
-from iomine.derive import CALL_KINDS, Calls, counters, traces
+from iomine.derive import CALL_KINDS, counters, traces
+from iomine.schema.ops import OtherCalls
 from iomine.schema.registry import arrow_schema
 
 _BINS = {"0_100": 100, "100_1k": 1024, "1k_10k": 10240, "10k_100k": 102400, "100k_1m": 2**20, "1m_4m": 2**22}
@@ -52,13 +53,13 @@ def _worked_out(events: Rows, nprocs: int, *, with_calls: bool = True) -> dict[s
     return {table: rows_of(found) for table, found in counters(traces({"segment": parts}), calls, nprocs).items()}
 
 
-def _calls(layer: str, events: Rows) -> Calls:
+def _calls(layer: str, events: Rows) -> OtherCalls:
     names = sorted(CALL_KINDS[layer])
     own = [event for event in events if event["call"] in names]
     integers = [np.array([event[name] for event in own], np.int64) for name in ("file_id", "rank")]
     kinds = np.array([names.index(event["call"]) for event in own], np.int64)
     times = [np.array([event[name] for event in own], np.float64) for name in ("start_seconds", "end_seconds")]
-    return Calls(layer, *integers, kinds, names, *times)
+    return OtherCalls(layer, *integers, kinds, names, *times)
 
 
 class _Record:
