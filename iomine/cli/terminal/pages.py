@@ -89,8 +89,12 @@ def job_page(jobs: Sequence[Row], logs: Sequence[Row]) -> Iterator[RenderableTyp
     yield _indented(f"iomine show {logs[0]['log_id']} shows the first of them." if logs else "No log of it was swept.")
 
 
+def _who(row: Row) -> str:
+    return row["user"] or ("unknown" if row["uid"] is None else f"uid {row['uid']}")
+
+
 def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
-    yield "who", _joined(log["user"] or f"uid {log['uid']}", _named("account", job["account"]))
+    yield "who", _joined(_who(log), _named("account", job["account"]))
     yield "what", _short(log["exe"]) or "unknown"
     yield "job", _joined(log["job_id"] or "none", job["job_name"], job["job_state"], _named("partition", job["partition"]))
     yield "when", _joined(_span(log), _seconds(log["run_seconds"]))
@@ -99,12 +103,15 @@ def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
     overlap = "calls of threads overlap, so it is cut to the run" if log["is_overlapping"] else ""
     yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]), overlap)
     yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"
-    yield "Darshan", _joined(log["darshan_version"], "records are missing" if log["is_partial"] else "", log["doubt"])
+    # Versions of Darshan's format are numbers; other tracers have their name there.
+    is_other = (log["format_version"] or "")[:1].isalpha()
+    tool, version = ("traced by", log["format_version"]) if is_other else ("Darshan", log["darshan_version"])
+    yield tool, _joined(version, "records are missing" if log["is_partial"] else "", log["doubt"])
     yield "log", _short(log["path"])
 
 
 def _job_head(job: Row) -> Iterator[tuple[str, str]]:
-    yield "who", _joined(job["user"] or f"uid {job['uid']}", _named("account", job["account"]))
+    yield "who", _joined(_who(job), _named("account", job["account"]))
     yield "state", _joined(job["job_state"], _named("exit", job["exit_code"]), _named("partition", job["partition"]))
     yield "when", _joined(_span(job), _seconds(job["run_seconds"]))
     yield "where", _joined(job["cluster"], _counted(job["node_count"], "node"), _counted(job["core_count"], "core"))

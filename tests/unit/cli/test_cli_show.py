@@ -160,6 +160,16 @@ def test_log_without_anything_has_a_page(iomine, warehouse_of) -> None:
     assert "No findings" in page
 
 
+def test_run_of_another_tracer_is_not_darshans(iomine, warehouse_of) -> None:
+    """What another tracer does not say is unknown, and its name stands in place of Darshan's version."""
+    log = _log("a" * 16, format_version="dftracer", user=None, uid=None, darshan_version=None, job_id=None)
+    page = " ".join(_page(iomine, warehouse_of(log=[log]), "a" * 16).split())
+    assert "who unknown what" in page
+    assert "traced by dftracer" in page
+    assert "Darshan" not in page
+    assert "None" not in page
+
+
 def test_machines_get_the_same_in_json(iomine, warehouse: Path) -> None:
     """The parts of the page are the keys of one object, the same that reports have beside them."""
     facts = _facts(iomine, warehouse, "abcd000000000001")
