@@ -1,6 +1,7 @@
 """`iomine site`: dashboard, tables and reports as files for any web server."""
 # ruff: noqa: PLC0415
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -24,6 +25,17 @@ def command(
 
     The dashboard is about the last 30 nights, or those from --since on. With --since or --cluster, other logs' reports are
     left out. Readers see the old site until the new one is whole.
+    """
+    write_pages(warehouse, out, since=since, cluster=cluster, rows=rows)
+
+
+def write_pages(
+    warehouse: Path, out: Path, *, since: dt.date | None = None, cluster: str | None = None, rows: int = _ROWS
+) -> None:
+    """Writes the site, as the command does.
+
+    Raises:
+        IomineError: it cannot be written, or there is nothing to ask.
     """
     from iomine.views.query import NO_LIMITS
     from iomine.web.sessions import Session

@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+from iomine.config import Toml
 from iomine.digest.known import Scope, Whose
 from iomine.digest.mails import MailPolicy, mails
 from iomine.digest.notices import check_thresholds
@@ -108,8 +109,8 @@ def site_settings(root: Path) -> Settings:
     return read_site_file(root / "digest.toml", "settings", _parse)
 
 
-def _parse(text: str) -> Settings:
-    settings = Settings.parse(text)
+def _parse(toml: Toml) -> Settings:
+    settings = Settings.parse(toml)
     check_thresholds(settings.notices)
     return settings
 
@@ -137,6 +138,15 @@ def digest(order: Order) -> Done:
         run.send()
         is_shown = not order.is_dry and show_mails(warehouse, office.ledger, triggers.values())
         return Done(until, run.post, run.quiet, is_shown)
+
+
+def check_order(order: Order) -> None:
+    """Makes sure that the mails have a way to go.
+
+    Raises:
+        UsageError: a setting is wrong, or no transport is given.
+    """
+    _check_way(order, site_settings(order.warehouse))
 
 
 def take_mail(root: Path, mail: bytes) -> str:

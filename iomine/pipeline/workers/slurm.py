@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from pydantic import model_validator
 
 from iomine.errors import UsageError
-from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
+from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, has_site_file, read_site_file, setting
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -93,7 +93,7 @@ def site_of(root: Path) -> SlurmSite:
         UsageError: there is no such file, it cannot be read, or a setting in it is none or not fit.
     """
     file = root / "slurm.toml"
-    if not file.exists():
+    if not has_site_file(file):
         raise UsageError(f"There is no {file}: copy deploy/slurm/slurm.toml there and set what your site needs.")
     return read_site_file(file, "Slurm settings", SlurmSite.parse)
 
