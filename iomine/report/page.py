@@ -26,7 +26,20 @@ from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts, title_of
 from iomine.report.job import job_page_name
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
-from iomine.report.pictures import PARTS, bar, class_color, class_strip, lifelines_picture, parts_bar, run_picture, tenths
+from iomine.report.multiples import LAYERS, pictures_of, size_line, stacked
+from iomine.report.pictures import (
+    PARTS,
+    bar,
+    class_color,
+    class_strip,
+    least_shown,
+    lifelines_picture,
+    parts_bar,
+    run_picture,
+    strips_of,
+    strips_picture,
+    tenths,
+)
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
@@ -68,7 +81,6 @@ _SIZES: Final = {
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
 _HUNDRED: Final = 100
-LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
 
 
 @cache
@@ -334,7 +346,9 @@ def _view(facts: Facts) -> dict[str, Any]:
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "facts": facts,
-        "has_trace": any(module.startswith("DXT") for module in modules),
+        "pictures": pictures_of(facts),
+        "strips": strips_of(facts.meta_calls, facts.server_slots, log["run_seconds"]),
+        "has_trace": facts.is_traced(),
     }
 
 
@@ -437,6 +451,10 @@ _GLOBALS: Final[dict[str, object]] = {
     "parts_bar": parts_bar,
     "replay_line": replay_line,
     "run_picture": run_picture,
+    "least_shown": least_shown,
+    "size_line": size_line,
+    "stacked": stacked,
+    "strips_picture": strips_picture,
     "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,
