@@ -78,7 +78,7 @@ class Facts:
         modules: its modules.
         time_kinds: what its I/O time went into, most first.
         layers: totals by layer.
-        sizes: numbers of requests by size, by layer.
+        sizes: numbers of requests by size, by layer; in POSIX also how many followed the one before.
         size_sums: what traced requests of each size class moved, and how long they took, by layer and direction.
         calls: how often what was called in each layer, most first.
         access_sizes: the commonest lengths of requests in each layer.
@@ -197,7 +197,7 @@ _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 
 def _sized(row: Row) -> Row:
-    counts = [value for name, value in row.items() if name.endswith("_count") and value]
+    counts = [value for name, value in row.items() if "_size_" in name and value]
     return row | {"log_request_count": sum(counts), "most_count": max(counts, default=0)}
 
 

@@ -26,6 +26,8 @@ _MOST: Final = 6
 _LEAST_RATIO: Final = 0.1
 # Shares that are told apart.
 _LEAST_SHOWN: Final = 0.001
+# The most of the median at which a curve would be flat.
+_EVEN: Final = 1.1
 _HOUR: Final = 3600
 
 
@@ -81,6 +83,7 @@ def pictures_of(facts: Facts) -> list[Picture]:
         _layer_time(facts.layers, facts.log),
         _calls(facts.calls),
         _access_sizes(facts.access_sizes, facts.layers),
+        _order(facts.sizes, facts.layers),
         _file_kinds([row for row in facts.file_sums if not row["is_of_mount"]]),
         _mounts([row for row in facts.file_sums if row["is_of_mount"]]),
         _ranks(facts.spreads, facts.log),
@@ -157,6 +160,24 @@ def _access_sizes(sizes: Rows, layers: Rows) -> Picture:
     return Picture(*about, "Reads and writes together, of all requests of the layer.", lines=lines)
 
 
+def _order(sizes: Rows, layers: Rows) -> Picture:
+    about = "order", "Order of POSIX requests"
+    of_layer = [next((row for row in rows if row["layer"] == "posix"), {}) for rows in (sizes, layers)]
+    lines = []
+    for op, done in (("read", "Reads"), ("write", "Writes")):
+        consecutive, sequential = (of_layer[0].get(f"{how}_{op}_count") for how in ("consecutive", "sequential"))
+        count = of_layer[1].get(f"{op}_count")
+        if not count or consecutive is None or sequential is None:
+            continue
+        # A rank's first request follows none; a hostile log may say anything.
+        ratios = [min(1.0, amount / count) for amount in (consecutive, max(0.0, sequential - consecutive))]
+        says = f"{_part(ratios[0])} consecutive, {_part(ratios[1])} further on, of {count:,}"
+        lines.append(Line(done, says, [(op, ratios[0]), ("meta", min(ratios[1], 1 - ratios[0]))]))
+    if not lines:
+        return Picture(*about, lacks="there is no request of POSIX whose order is known")
+    return Picture(*about, "Each held against its rank's one before. The rest goes back, or is the first.", lines=lines)
+
+
 def _file_kinds(sums: Rows) -> Picture:
     about = "file-kinds", "Files"
     if not sums:
@@ -218,8 +239,11 @@ def _osts(spreads: Rows) -> Picture:
 
 
 def _spread(about: tuple[str, str], spread: Row, what: str, called: Callable[[int], str]) -> Picture:
+    if spread["most_amount"] <= _EVEN * spread["median_amount"]:
+        return Picture(*about, lacks=f"all {counted(spread['spread_count'], what)} have much the same: none 10% above the median")
     shown = fine_seconds if spread["is_timed"] else human_bytes
-    unit = "seconds in I/O" if spread["is_timed"] else "bytes, as times are not known"
+    layer = LAYERS.get(spread["layer"], "I/O")
+    unit = f"seconds in {layer}" if spread["is_timed"] else "bytes, as times are not known"
     most, median = spread["most_amount"], spread["median_amount"]
     says = f"By {unit}: of {counted(spread['spread_count'], what)} the busiest has {shown(most)}, the median {shown(median)}."
     if count := spread["outlier_count"]:

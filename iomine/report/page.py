@@ -338,7 +338,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "done_well": [verdict["code"] for verdict in facts.done_well],
+        "done_well": [(verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
@@ -367,14 +367,29 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
     }
 
 
-def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
-    """Value, meaning and threshold of each metric."""
-    percents = {
+def _clear(verdict: Row, run_core_seconds: float | None) -> str:
+    """What a verdict was reached by, beside where its trigger fires; empty where it has no value."""
+    trigger = TRIGGERS.get(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return ""
+    first = trigger.all_of[0]
+    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger), run_core_seconds) for name in ("value", "bar"))
+    return f"{value}; fires {first.side} {bar_}"
+
+
+def _percents(trigger: Trigger) -> set[str]:
+    """Metrics that a trigger's texts have in percent."""
+    return {
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
     }
+
+
+def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
+    """Value, meaning and threshold of each metric."""
+    percents = _percents(trigger)
     first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():

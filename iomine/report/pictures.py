@@ -85,6 +85,8 @@ PALETTE: Final = _palette()
 # What is hardly anything is still to be seen.
 _MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.uint8)[:, None], 3, axis=1)
 _SLOT_SECONDS: Final = 600
+# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
+_SLOW: Final = 1.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,10 @@ def strips_of(meta_calls: Rows, server_slots: Rows, run_seconds: float | None) -
     for row in server_slots:
         most = max(row["slowdown_ratios"])
         name = {"ost": "OSTs", "mdt": "MDTs"}[row["target_kind"]]
-        says = f"at most {most:.1f} times as long as usual for its requests; the line is as usual"
+        says = f"up to {most:.1f} times as slow as usual"
         end = row["starts"][-1] + _SLOT_SECONDS
-        strips.append(Strip("slow", name, says, row["starts"], row["slowdown_ratios"], max(2.0, most), end, 1.0))
+        kind = "slow" if most >= _SLOW else "meta"
+        strips.append(Strip(kind, name, says, row["starts"], row["slowdown_ratios"], max(2.0, most), end, 1.0))
     return strips
 
 
