@@ -26,7 +26,20 @@ from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts, title_of
 from iomine.report.job import job_page_name
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
-from iomine.report.pictures import PARTS, bar, class_color, class_strip, lifelines_picture, parts_bar, run_picture, tenths
+from iomine.report.multiples import LAYERS, pictures_of, size_line, stacked
+from iomine.report.pictures import (
+    PARTS,
+    bar,
+    class_color,
+    class_strip,
+    least_shown,
+    lifelines_picture,
+    parts_bar,
+    run_picture,
+    strips_of,
+    strips_picture,
+    tenths,
+)
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
@@ -68,7 +81,6 @@ _SIZES: Final = {
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
 _HUNDRED: Final = 100
-LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
 
 
 @cache
@@ -326,7 +338,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "done_well": [verdict["code"] for verdict in facts.done_well],
+        "done_well": [(verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
@@ -334,7 +346,9 @@ def _view(facts: Facts) -> dict[str, Any]:
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "facts": facts,
-        "has_trace": any(module.startswith("DXT") for module in modules),
+        "pictures": pictures_of(facts),
+        "strips": strips_of(facts.meta_calls, facts.server_slots, log["run_seconds"]),
+        "has_trace": facts.is_traced(),
     }
 
 
@@ -353,14 +367,29 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
     }
 
 
-def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
-    """Value, meaning and threshold of each metric."""
-    percents = {
+def _clear(verdict: Row, run_core_seconds: float | None) -> str:
+    """What a verdict was reached by, beside where its trigger fires; empty where it has no value."""
+    trigger = TRIGGERS.get(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return ""
+    first = trigger.all_of[0]
+    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger), run_core_seconds) for name in ("value", "bar"))
+    return f"{value}; fires {first.side} {bar_}"
+
+
+def _percents(trigger: Trigger) -> set[str]:
+    """Metrics that a trigger's texts have in percent."""
+    return {
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
     }
+
+
+def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
+    """Value, meaning and threshold of each metric."""
+    percents = _percents(trigger)
     first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():
@@ -437,6 +466,10 @@ _GLOBALS: Final[dict[str, object]] = {
     "parts_bar": parts_bar,
     "replay_line": replay_line,
     "run_picture": run_picture,
+    "least_shown": least_shown,
+    "size_line": size_line,
+    "stacked": stacked,
+    "strips_picture": strips_picture,
     "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,

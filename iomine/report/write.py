@@ -93,7 +93,7 @@ def _write_batch(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Wri
             yield Written(log_id, folder / f"{log_id}.html", is_new=False)
         else:
             changed[log_id] = facts, content
-    traced = [facts for facts, _ in changed.values() if _is_traced(facts)]
+    traced = [facts for facts, _ in changed.values() if facts.is_traced()]
     circles = dict(radials_of(ask, (facts.log for facts in traced)))
     for log_id, trace in _traces(ask, traced):
         yield _write_report(*changed.pop(log_id), trace, circles.get(log_id), folder)
@@ -119,7 +119,7 @@ def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Rad
 
 def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
-    traced, log_id = [facts] if _is_traced(facts) else [], facts.log["log_id"]
+    traced, log_id = [facts] if facts.is_traced() else [], facts.log["log_id"]
     trace, circle = dict(_traces(ask, traced)).get(log_id), dict(radials_of(ask, (each.log for each in traced))).get(log_id)
     _replace(file, page(facts, trace, circle, standalone=True).encode())
 
@@ -157,11 +157,6 @@ def write_pair(pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) 
         run_count: of how many runs of a lineage the first is the usual one, 0 where it was chosen otherwise.
     """
     _replace(file, pair_page(pair, standalone=standalone, run_count=run_count).encode())
-
-
-def _is_traced(facts: Facts) -> bool:
-    """Few logs are, and the others are not asked for what traces show."""
-    return any(module["module"].startswith("DXT") for module in facts.modules)
 
 
 def _traces(ask: Ask, traced: Sequence[Facts]) -> Iterator[tuple[str, Trace]]:

@@ -77,7 +77,7 @@ LOGS = {
     **defined(
         Kind.LABEL,
         Privacy.OPEN,
-        layer="Layer of the I/O stack: posix, mpiio, stdio.",
+        layer="Layer of the I/O stack: posix, mpiio, stdio; dfs and daos, hdf5 and pnetcdf where Darshan watches these.",
         op="Direction of a request: read or write.",
         special_kind="What a special file is: stream (standard input, output), device, kernel (/proc, /sys), pipe or socket.",
         io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
