@@ -9,9 +9,9 @@ import { type About, type Columns, Rows, type TableSource } from "./rows";
 
 /** Data about a trace, with the tables that this page can load. */
 export async function aboutOf(name: string): Promise<About> {
-  const about = JSON.parse(new TextDecoder().decode(await unpacked(block(`${name}-about`)))) as About;
+  const about = JSON.parse(new TextDecoder().decode(await unpacked(block(`${name}-about`)))) as About & { shown_seconds?: number };
   const isReached = ({ block }: TableSource): boolean => block !== undefined || location.protocol !== "file:";
-  return { ...about, tables: about.tables.filter(isReached) };
+  return { ...about, shown_seconds: about.shown_seconds ?? about.run_seconds, tables: about.tables.filter(isReached) };
 }
 
 /** The rows of a table. */
