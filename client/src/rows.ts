@@ -24,7 +24,7 @@ export interface About {
   highlights: Highlight[];
 }
 
-/** A Parquet table of rows: a block of the page, or a file beside it. */
+/** A table of rows: a block of the page, or a file beside it. */
 export interface TableSource {
   /** What separates its rows, besides time. */
   by: "rank" | "offset" | "ost";
@@ -78,7 +78,7 @@ export interface Highlight {
 /** Stands for a number that is not known. */
 export const UNKNOWN = -1;
 
-/** Columns of the Parquet files. If a file does not have a column, it is not known for any row. */
+/** Columns of a table. If a table does not have a column, it is not known for any row. */
 export interface Columns {
   layer: ArrayLike<number>;
   op: ArrayLike<number>;

@@ -52,9 +52,9 @@ def beside(traces: Mapping[str, Trace], circle: radial.Radial | None, stem: str)
     blocks, found = _circle(circle), dict[str, bytes]()
     for name, trace in traces.items():
         light, heavy = _split(trace.tables)
-        long = {f"{stem}.{name}-{number}.parquet.gz": table for number, table in enumerate(heavy)}
+        long = {f"{stem}.{name}-{number}.block.gz": table for number, table in enumerate(heavy)}
         blocks |= _blocks(name, trace, light, long)
-        found |= {file: table.parquet for file, table in long.items()}
+        found |= {file: table.block for file, table in long.items()}
     if blocks:
         found[data_name(stem)] = f"globalThis.iomineBlocks={json.dumps(blocks, separators=(',', ':'))};".encode()
     return found
@@ -76,7 +76,7 @@ def _blocks(name: str, trace: Trace, light: Sequence[Table], long: Mapping[str, 
     about = json.dumps({**trace.about, "tables": listed}, allow_nan=False, separators=(",", ":")).encode()
     return {
         f"{name}-about": _text(packed(about)),
-        **{f"{name}-{number}": _text(table.parquet) for number, table in enumerate(light)},
+        **{f"{name}-{number}": _text(table.block) for number, table in enumerate(light)},
     }
 
 
@@ -90,7 +90,7 @@ def _split(tables: Sequence[Table]) -> tuple[list[Table], list[Table]]:
     long: list[Table] = []
     for table in sorted(tables, key=lambda table: -table.tolerance):
         is_first = all(each.by != table.by for each in light)
-        held_bytes = sum(len(each.parquet) for each in (*light, table))
+        held_bytes = sum(len(each.block) for each in (*light, table))
         (light if is_first or held_bytes <= _MOST_EMBEDDED_BYTES else long).append(table)
     return light, long
 

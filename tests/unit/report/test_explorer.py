@@ -450,7 +450,7 @@ def test_levels_too_long_for_the_page_come_over_http_only(browser, made, tmp_pat
     log.write_bytes(write(Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", requests, id_=5)])}, job=job(nprocs=1))))
     database, log_id = catalog_of(log, tmp_path)
     file = _folder_report(database, tmp_path)
-    assert list(tmp_path.glob(f"{log_id}.trace-*.parquet.gz"))
+    assert list(tmp_path.glob(f"{log_id}.trace-*.block.gz"))
     with _served(tmp_path) as address, Page(browser, f"{address}/{file.name}" if is_served else file.as_uri()) as page:
         first = re.search(r"less than (\S+ \S+) apart", page.status)[1]
         page.press(*["+"] * 4)
