@@ -118,7 +118,7 @@ def page(facts: Facts, trace: Trace | None = None, circle: Radial | None = None,
     """
     shows = (trace, circle)
     head = _head(*(name for name, shown in zip(_SCRIPTS, shows, strict=True) if shown), standalone=standalone)
-    blocks = explorer.embedded(trace, circle) if standalone else ""
+    blocks = explorer.embedded({explorer.NAME: trace} if trace else {}, circle) if standalone else ""
     shown = {each["code"] for each in trace.about["highlights"]} if trace else set()
     template = _environment().get_template("report.html.j2")
     return template.render(
@@ -132,15 +132,16 @@ def triggers_page() -> str:
     return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head())
 
 
-def rendered(template: str, *, standalone: bool = False, **values: object) -> str:
-    """A page without scripts.
+def rendered(template: str, *scripts: str, standalone: bool = False, **values: object) -> str:
+    """A page other than a log's.
 
     Args:
         template: its file among this room's templates.
+        scripts: names of those that it has.
         standalone: whether the page is to need no other file.
         values: what the template shows.
     """
-    return _environment().get_template(template).render(**values, **_head(standalone=standalone))
+    return _environment().get_template(template).render(**values, **_head(*scripts, standalone=standalone))
 
 
 def as_json(facts: Facts) -> bytes:

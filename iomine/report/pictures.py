@@ -375,16 +375,26 @@ def lifelines_picture(lines: Sequence[Row], seconds: float) -> Markup:
     )
 
 
-def _lifeline(row: Row, top: float, scale: float) -> list[str]:
-    def span(name: str) -> tuple[float, float] | None:
-        ends = [row[f"{name}_{end}_seconds"] for end in ("start", "end")]
-        places = [min(max(at, 0.0) * scale, _WIDTH - _LEFT - _RIGHT) for at in ends if at is not None]
-        return (min(places), max(places)) if places else None
+def lifeline_spans(row: Row) -> dict[str, tuple[float, float]]:
+    """From when to when a file was `open`, in `read`s and in `write`s, in seconds; what is not known is left out.
 
-    known = {name: found for name in ("read", "write") if (found := span(name))}
-    opened, closed = row["open_start_seconds"], row["close_end_seconds"]
-    ends = [at * scale for at in (opened, closed) if at is not None] + [at for found in known.values() for at in found]
-    first, last = (min(max(at, 0.0), _WIDTH - _LEFT - _RIGHT) for at in (min(ends), max(ends)))
+    Args:
+        row: of `report/lifelines`.
+    """
+    ends = {
+        "open": ("open_start_seconds", "close_end_seconds"),
+        **{name: (f"{name}_start_seconds", f"{name}_end_seconds") for name in ("read", "write")},
+    }
+    times = {name: [max(row[end], 0.0) for end in both if row[end] is not None] for name, both in ends.items()}
+    # A file is open whenever it is read or written.
+    times["open"] = [at for found in times.values() for at in found]
+    return {name: (min(found), max(found)) for name, found in times.items() if found}
+
+
+def _lifeline(row: Row, top: float, scale: float) -> list[str]:
+    spans = lifeline_spans(row)
+    placed = {name: [min(at * scale, _WIDTH - _LEFT - _RIGHT) for at in ends] for name, ends in spans.items()}
+    first, last = placed.pop("open")
     path = visible(row["path"] or "a file without a name")
     short = path.rsplit("/", 1)[-1]
     short = short if len(short) <= _SHORT_NAME else f"…{short[1 - _SHORT_NAME :]}"
@@ -392,7 +402,7 @@ def _lifeline(row: Row, top: float, scale: float) -> list[str]:
     bars = [
         f'<rect class="{name}" x="{_LEFT + start:.1f}" y="{top + place * half:.1f}" width="{max(_LEAST_MARK, end - start):.1f}" '
         f'height="{half:.1f}"/>'
-        for place, (name, (start, end)) in enumerate(known.items())
+        for place, (name, (start, end)) in enumerate(placed.items())
     ]
     return [
         f"<g><title>{escape(path)}</title>",

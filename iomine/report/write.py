@@ -11,14 +11,14 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
 
-from iomine.report.explorer import beside
+from iomine.report.explorer import NAME, beside
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import counted_by_findings, highlights_of
 from iomine.report.job import Job, JobPlace, job_page_name, jobs_of
 from iomine.report.job_page import job_page
 from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
 from iomine.report.pair import Pair
-from iomine.report.pair_page import pair_page
+from iomine.report.pair_page import on_one_scale, pair_page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
 from iomine.views.answers import Ask
@@ -110,7 +110,7 @@ def _says(folder: Path, log_id: str, content: bytes) -> bool:
 def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Radial | None, folder: Path) -> Written:
     log_id = facts.log["log_id"]
     target = folder / f"{log_id}.html"
-    for name, data in beside(trace, circle, log_id).items():
+    for name, data in beside({NAME: trace} if trace else {}, circle, log_id).items():
         _replace(folder / name, data)
     _replace(target, page(facts, trace, circle).encode())
     _replace(target.with_suffix(".json"), content)
@@ -147,16 +147,22 @@ def write_standalone_job(job: Job, file: Path) -> None:
     _replace(file, job_page(job, standalone=True).encode())
 
 
-def write_pair(pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
+def write_pair(ask: Ask, pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
     """Writes the page of two runs; unless it stands alone, beside what `write_shared` writes, and reports, to which it links.
 
     Args:
+        ask: answers queries over the published views.
         pair: the runs.
         file: the page.
         standalone: whether it is to need no other file.
         run_count: of how many runs of a lineage the first is the usual one, 0 where it was chosen otherwise.
     """
-    _replace(file, pair_page(pair, standalone=standalone, run_count=run_count).encode())
+    found = [dict(_traces(ask, [side.facts])) if _is_traced(side.facts) else {} for side in (pair.first, pair.second)]
+    traces = on_one_scale(*(next(iter(each.values()), None) for each in found))
+    if not standalone:
+        for name, data in beside(traces, None, file.stem).items():
+            _replace(file.with_name(name), data)
+    _replace(file, pair_page(pair, traces, file.stem, standalone=standalone, run_count=run_count).encode())
 
 
 def _traces(ask: Ask, traced: Sequence[Facts]) -> Iterator[tuple[str, Trace]]:
