@@ -17,7 +17,7 @@ _DAY: Final = 24 * _HOUR
 _HUNDRED: Final = 100
 _TENTH: Final = 0.1
 # Less is said to be less.
-_LEAST_HOURS: Final = 0.01
+_LEAST: Final = 0.01
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OST: Final = re.compile(r"(?:^|-)OST([0-9a-fA-F]{4,8})$")
 _SECONDS: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min|h)")
@@ -80,13 +80,21 @@ def fine_seconds(seconds: float) -> str:
 
 def core_hours(core_seconds: float | None) -> str:
     """Core-hours in about three digits, with their unit."""
-    if core_seconds is None:
-        return "a cost that is not known"
-    hours = core_seconds / _HOUR
-    if hours < _LEAST_HOURS:
-        return f"less than {_LEAST_HOURS} core-hours"
-    shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
-    return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
+    return "a cost that is not known" if core_seconds is None else _core_units(core_seconds / _HOUR, "core-hour")
+
+
+def core_time(core_seconds: float, whole_core_seconds: float | None) -> str:
+    """Time summed over ranks, in core-hours, or core-minutes where the whole took less than a core-hour or an unknown time."""
+    if (whole_core_seconds or 0.0) >= _HOUR:
+        return core_hours(core_seconds)
+    return _core_units(core_seconds / _MINUTE, "core-minute")
+
+
+def _core_units(count: float, unit: str) -> str:
+    if count < _LEAST:
+        return f"less than {_LEAST} {unit}s"
+    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}"
+    return f"{shown} {unit}" if shown == "1" else f"{shown} {unit}s"
 
 
 def percent(ratio: float) -> str:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from iomine.report.page import plain
 from iomine.triggers import TRIGGERS
-from iomine.triggers.finding import renamed
+from iomine.triggers.finding import Slot, renamed
 
 COLUMNS: Final = 72
 # Holds together what belongs in one line.
@@ -22,6 +22,8 @@ HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 # Private signs: `visible` makes escapes of those that a name holds.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MOST_NAME: Final = 60
+# In a shell's line, what is cut cannot be used.
+_MOST_COMMAND: Final = 300
 _MOST_SENTENCE: Final = 300
 # Longer ones are hostile, and to look for names in them takes its time.
 _MOST_SEARCHED: Final = 20_000
@@ -41,8 +43,12 @@ def sentence(templates: Iterable[str], text: str | None) -> str:
         text: the sentence.
     """
     whole = text or ""
-    named = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
+    named = renamed(templates, whole, _named) if len(whole) <= _MOST_SEARCHED else None
     return name(whole, _MOST_SENTENCE) if named is None else named
+
+
+def _named(slot: Slot, found: str) -> str:
+    return name(found, _MOST_COMMAND if slot.spec else _MOST_NAME)
 
 
 def finding_of(code: str, text: str | None) -> str:

@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from iomine import units
 from iomine.triggers import TRIGGERS
 from iomine.triggers.model import Snippet
-from iomine.units import core_hours, counted, human_seconds, percent
+from iomine.units import counted, human_seconds, percent
 from iomine.views.answers import Row, Rows
 
 # Of the run, what a cause must cost to be worth a place of its own.
 LEAST_RATIO: Final = 0.01
-_HOUR: Final = 3600
-_TEN: Final = 10
 _NUMBERS: Final = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 # Names of mails stand between two private signs.
 _FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?[.;](?= [A-Za-z\ue000])")
@@ -87,12 +86,8 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
 
 
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
-    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-seconds."""
-    if core_seconds is None:
-        return "cost not known"
-    if (run_core_seconds or 0.0) >= _HOUR:
-        return core_hours(core_seconds)
-    return f"{core_seconds:,.0f} core-seconds" if core_seconds >= _TEN or not core_seconds else f"{core_seconds:.2g} core-seconds"
+    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-minutes."""
+    return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 
 def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown_count: int) -> list[str]:

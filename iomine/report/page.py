@@ -239,8 +239,8 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
     """
     paths: list[str] = []
 
-    def held(metric: str, found: str) -> str:
-        paths.append(found if metric.endswith("_path") else "")
+    def held(slot: Slot, found: str) -> str:
+        paths.append(found if slot.metric.endswith("_path") else "")
         return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
 
     templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()

@@ -4,7 +4,8 @@
 -- reads = [
 --     "core.log", "core.module", "core.file_name", "core.posix_file", "core.stdio_file", "core.dfs_file",
 --     "core.mpiio_file", "core.dxt_file", "core.lustre_component", "core.rank_io", "core.phase",
---     "core.weather", "core.darshan_build", "core.log_fabric", "main.traces",
+--     "core.weather", "core.darshan_build", "core.log_fabric", "core.log_node",
+--     "core.h5f_file", "main.traces",
 -- ]
 -- ---
 -- A count of 0 makes a question not applicable, so it is 0 only where all modules that would count it were watched and are whole;
@@ -189,9 +190,26 @@ phases AS (
 served AS (
     SELECT DISTINCT cluster, night, log_id FROM core.weather WHERE phase IS NULL AND evidence = 'job_stats'
 ),
+node AS (
+    SELECT cluster, night, log_id, COUNT(DISTINCT host) AS node_count
+    FROM core.log_node
+    GROUP BY ALL
+),
+hdf5 AS (
+    SELECT cluster, night, log_id, COUNT(DISTINCT file_id) AS hdf5_file_count
+    FROM (
+        SELECT cluster, night, log_id, file_id FROM core.h5f_file
+        UNION ALL
+        -- Few Darshan libraries are built with its module of HDF5.
+        SELECT cluster, night, log_id, file_id
+        FROM core.file_name
+        WHERE regexp_matches(path, '[.](h5|hdf5|he5|nc4|nxs)$', 'i')
+    )
+    GROUP BY ALL
+),
 seen AS (
     SELECT
-        log.*, log.nprocs > 0 AS has_processes,
+        log.*, hdf5_file_count, node_count, log.nprocs > 0 AS has_processes,
         did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
         record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
         phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
@@ -234,6 +252,8 @@ seen AS (
     LEFT JOIN trace USING (cluster, night, log_id)
     LEFT JOIN rank_record USING (cluster, night, log_id)
     LEFT JOIN by_rank USING (cluster, night, log_id)
+    LEFT JOIN node USING (cluster, night, log_id)
+    LEFT JOIN hdf5 USING (cluster, night, log_id)
     LEFT JOIN phases USING (cluster, night, log_id)
     LEFT JOIN served USING (cluster, night, log_id)
     LEFT JOIN (SELECT cluster, night, log_id, fabric_gap FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
@@ -244,6 +264,9 @@ seen AS (
 SELECT
     log_id, cluster, night,
     CASE WHEN has_processes THEN nprocs END AS process_count,
+    COALESCE(hdf5_file_count, 0) AS hdf5_file_count,
+    -- A trace names the nodes that did I/O, the scheduler all.
+    NULLIF(GREATEST(host_count, node_count), 0) AS known_node_count,
     -- What was counted stands; that there was none is known only where nothing is lacking.
     TRY_CAST(
         CASE WHEN COLUMNS('^(data_(read|write|file)|touched_file)_count$') > 0 OR data_lack IS NULL
