@@ -13,6 +13,9 @@ _MINUTE: Final = 60
 _FINE_SECONDS: Final = 1e-4
 _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
+_TIMES: Final = {"hours": _HOUR, "minutes": _MINUTE, "seconds": 1}
+
+_TEN: Final = 10
 
 _HUNDRED: Final = 100
 _TENTH: Final = 0.1
@@ -69,6 +72,13 @@ def human_seconds(seconds: float) -> str:
     if seconds < 2 * _DAY:
         return f"{seconds // _HOUR:.0f} h {seconds % _HOUR // _MINUTE:02.0f} min"
     return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:02.0f} h"
+
+
+def of_seconds(part: float, whole: float) -> str:
+    """A part of a time and the time, in one unit: 720 of 1080 is `12 of the 18 minutes`."""
+    unit, size = next((unit, size) for unit, size in _TIMES.items() if part >= size or size == 1)
+    of, all_of = (f"{each / size:,.0f}" if each >= _TEN * size else f"{each / size:.2g}" for each in (part, whole))
+    return f"{of} of the {all_of} {unit}"
 
 
 def fine_seconds(seconds: float) -> str:

@@ -43,8 +43,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Large files that ranks share and that lie on a single OST each: {single_ost_file_count}. The largest is "
-        "{single_ost_path} ({single_ost_bytes}); reads and writes took {single_ost_core_seconds} in all."
+        "{single_ost_file_count} large shared files lie on one OST each: they took {single_ost_core_seconds}, the "
+        "largest of them {single_ost_path} with {single_ost_bytes}."
     ),
     advice=_ADVICE,
     instead=(
