@@ -274,9 +274,9 @@ class Trigger:
             )
 
     def _check_asked(self) -> None:
-        columns = (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
         for metric in (*(each.metric for each in self.applies_to), *self._asked):
-            self._require(metric in columns, f"{metric} must be a column of {ACTIVITY} or of its view")
+            known = metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
+            self._require(known, f"{metric} must be a column of {ACTIVITY} or of its view")
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:

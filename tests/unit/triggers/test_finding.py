@@ -205,7 +205,9 @@ def _type(metric: str) -> str:
 def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: str, other: str, number: float | None) -> None:
     """A sentence with other names in it is the one that would have been written of those names, whatever is in a name."""
     before, after = (_filled(template, **_metrics(template, each, number)) for each in (name, other))
-    assert after == renamed([template], before, lambda *_: other)
+    folder = other.rpartition("/")[0].rstrip("/") or "/" if "/" in other else "."
+    names = {"": other, "file": shell_word(other), "folder": shell_word(folder)}
+    assert after == renamed([template], before, lambda slot, _: names[slot.spec])
 
 
 def test_what_a_template_does_not_give_is_found() -> None:
