@@ -252,8 +252,8 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
     """
     paths: list[str] = []
 
-    def held(metric: str, found: str) -> str:
-        paths.append(found if metric.endswith("_path") else "")
+    def held(slot: Slot, found: str) -> str:
+        paths.append(found if slot.metric.endswith("_path") else "")
         return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
 
     templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()
@@ -325,6 +325,7 @@ def _view(facts: Facts) -> dict[str, Any]:
     nodes = job["node_count"]
     modules = {row["module"]: row for row in facts.modules}
     uses = {"app": log["app"], "application": log["application"], "has_hdf5": bool({"H5F", "H5D"} & modules.keys())}
+    uses |= {"has_mpiio": "MPI-IO" in modules, "node_count": nodes or log["host_count"]}
     causes = causes_of([_finding(finding, uses, log["run_core_seconds"]) for finding in facts.findings], log["run_core_seconds"])
     unknown = facts.unknown_by_reason()
     total = charged(facts.findings)
@@ -364,7 +365,7 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
     trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
     return verdict | {
         "numbers": _numbers(trigger, verdict, run_core_seconds) if trigger else [],
-        "snippet": likeliest(verdict["code"], uses),
+        "snippet": likeliest(verdict, uses),
     }
 
 

@@ -119,9 +119,14 @@ def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Rad
 
 def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
+    _replace(file, standalone_report(ask, facts))
+
+
+def standalone_report(ask: Ask, facts: Facts) -> bytes:
+    """The report of a log as one page that needs no other file."""
     traced, log_id = [facts] if facts.is_traced() else [], facts.log["log_id"]
     trace, circle = dict(_traces(ask, traced)).get(log_id), dict(radials_of(ask, (each.log for each in traced))).get(log_id)
-    _replace(file, page(facts, trace, circle, standalone=True).encode())
+    return page(facts, trace, circle, standalone=True).encode()
 
 
 def write_jobs(ask: Ask, places: Iterable[JobPlace], folder: Path) -> Iterator[Written]:

@@ -7,6 +7,7 @@ ledger.
 import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -280,13 +281,15 @@ def _mail(request: Request) -> Response:
     address says all there is to know, so a body is not checked.
     """
     warehouse: Path = request.app.state.warehouse
-    action = signer_of(warehouse / "digest.key").action(request.path_params["token"])
+    signer = signer_of(warehouse / "digest.key")
+    action = signer.action(request.path_params["token"])
+    undo = "" if action.verb == "undo" else signer.token(replace(action, verb="undo", days=0))
     is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
     # A look at a link makes no ledger.
     with Ledger(file if is_asked or file.exists() else None) as ledger:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())
-        return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked))
+        return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked, undo=undo))
 
 
 def _style(_request: Request) -> Response:

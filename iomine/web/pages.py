@@ -285,9 +285,9 @@ def views_page(session: Session, links: Links) -> str:
     return _render("views.html.j2", links, views=session.views, question_of=Question)
 
 
-def mail_page(sentence: str, links: Links, *, is_done: bool) -> str:
-    """What a link in a mail asks for, in the rest of a sentence, with a button; or that it is done."""
-    return _render("mail.html.j2", links, sentence=sentence, is_done=is_done)
+def mail_page(sentence: str, links: Links, *, is_done: bool, undo: str = "") -> str:
+    """What a link in a mail asks for, in the rest of a sentence, with a button; or that it is done, with the token to undo it."""
+    return _render("mail.html.j2", links, sentence=sentence, is_done=is_done, undo=undo)
 
 
 def fault_page(status: int, sentence: str, links: Links) -> str:

@@ -140,7 +140,8 @@ module AS (
         MIN(said) FILTER (module = 'DXT_POSIX') AS dxt_posix, MIN(said) FILTER (module = 'DXT_MPIIO') AS dxt_mpiio,
         COALESCE(bool_or(module = 'POSIX'), FALSE) AS has_posix, COALESCE(bool_or(module = 'STDIO'), FALSE) AS has_stdio,
         COALESCE(bool_or(module = 'MPI-IO'), FALSE) AS has_mpiio, COALESCE(bool_or(module = 'LUSTRE'), FALSE) AS has_lustre,
-        COALESCE(bool_or(module = 'PNETCDF_FILE'), FALSE) AS has_pnetcdf
+        COALESCE(bool_or(module = 'PNETCDF_FILE'), FALSE) AS has_pnetcdf,
+        COALESCE(bool_or(module IN ('H5F', 'H5D')), FALSE) AS has_hdf5
     FROM fault
     GROUP BY ALL
 ),
@@ -189,9 +190,15 @@ phases AS (
 served AS (
     SELECT DISTINCT cluster, night, log_id FROM core.weather WHERE phase IS NULL AND evidence = 'job_stats'
 ),
+hdf5 AS (
+    SELECT cluster, night, log_id, COUNT(*) AS hdf5_name_count
+    FROM core.file_name
+    WHERE regexp_matches(path, '[.](h5|hdf5|he5|nc4|nxs)$', 'i')
+    GROUP BY ALL
+),
 seen AS (
     SELECT
-        log.*, log.nprocs > 0 AS has_processes,
+        log.*, hdf5_name_count, COALESCE(module.has_hdf5, FALSE) AS has_hdf5, log.nprocs > 0 AS has_processes,
         did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
         record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
         phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
@@ -234,6 +241,7 @@ seen AS (
     LEFT JOIN trace USING (cluster, night, log_id)
     LEFT JOIN rank_record USING (cluster, night, log_id)
     LEFT JOIN by_rank USING (cluster, night, log_id)
+    LEFT JOIN hdf5 USING (cluster, night, log_id)
     LEFT JOIN phases USING (cluster, night, log_id)
     LEFT JOIN served USING (cluster, night, log_id)
     LEFT JOIN (SELECT cluster, night, log_id, fabric_gap FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
@@ -244,6 +252,9 @@ seen AS (
 SELECT
     log_id, cluster, night,
     CASE WHEN has_processes THEN nprocs END AS process_count,
+    -- Few Darshan libraries are built with its module of HDF5, so names count too.
+    GREATEST(COALESCE(hdf5_name_count, 0), has_hdf5::INTEGER) AS hdf5_file_count,
+    NULLIF(host_count, 0) AS known_node_count,
     -- What was counted stands; that there was none is known only where nothing is lacking.
     TRY_CAST(
         CASE WHEN COLUMNS('^(data_(read|write|file)|touched_file)_count$') > 0 OR data_lack IS NULL
