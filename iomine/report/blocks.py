@@ -35,3 +35,9 @@ def block_text(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]],
         pieces += [bytes(-at % 8), raw]
         at += -at % 8 + len(raw)
     return base64.b64encode(gzip.compress(b"".join(pieces), level, mtime=0)).decode()
+
+
+def block_script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> bytes:
+    """A script that does nothing but name a block, which a page from a file can load too."""
+    block = block_text(about, arrays, level)
+    return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(block)};".encode()
