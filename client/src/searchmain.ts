@@ -4,11 +4,8 @@ import { element } from "./dom";
 import { found, type Hit, type Names, namesAt } from "./names";
 
 const DELAY_MS = 120;
-/** What people call each kind. */
-const KINDS: Record<string, string> = {
-  ...{ job: "job", log: "log", user: "user", application: "application", host: "host", file: "file" },
-  ...{ target: "storage target", filesystem: "file system" },
-};
+/** Kinds that people call otherwise. */
+const KINDS: Record<string, string> = { target: "storage target", filesystem: "file system" };
 
 class Search {
   private readonly list = element("ul", { id: "found", role: "listbox", "aria-label": "What is called so", hidden: "" });
@@ -49,7 +46,7 @@ class Search {
   async follow(hash: string): Promise<void> {
     const [wanted] = new URLSearchParams(hash.slice(1));
     const [kind = "", name] = wanted ?? [];
-    if (!name || !(kind in KINDS)) return;
+    if (!name) return;
     const hit = (await this.ask(name)).find((each) => each.kind === kind && each.name === name);
     if (hit) return location.replace(this.addressOf(hit));
     this.field.value = name;
@@ -124,4 +121,8 @@ class Search {
 
 const form = document.querySelector<HTMLFormElement>("form.find");
 const field = form?.querySelector("input");
-if (form && field) void new Search(form, field, form.dataset["root"] ?? "./", form.dataset["names"]).follow(location.hash);
+if (form && field) {
+  const search = new Search(form, field, form.dataset["root"] ?? "./", form.dataset["names"]);
+  // Other pages keep what was chosen on them in their address.
+  if (form.dataset["follows"] !== undefined) void search.follow(location.hash);
+}

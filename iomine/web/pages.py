@@ -238,7 +238,7 @@ def about_page(session: Session, about: About, links: Links) -> str:
 def search_page(text: str, hits: Sequence[Hit], links: Links) -> str:
     """What is called so."""
     kinds = {kind: [hit for hit in hits if hit.kind == kind] for kind in dict.fromkeys(hit.kind for hit in hits)}
-    return _render("search.html.j2", links, text=text, kinds=kinds, titles=_TITLES)
+    return _render("search.html.j2", links, text=text, kinds=kinds, titles=_TITLES, follows=not text)
 
 
 def report_page(written: bytes, places: Sequence[Row], links: Links) -> bytes:

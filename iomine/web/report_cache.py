@@ -142,7 +142,7 @@ def _make(session: Session, log_id: str, folder: Path) -> None:
 def _make_job(session: Session, job: tuple[str, str], folder: Path) -> None:
     places = [JobPlace(**row) for row in session.ask(_JOB, job).to_pylist()]
     if not places:
-        raise UnknownNameError(f"The warehouse has no log of job {job[1][:100]}: the view logs has those of all.")
+        raise UnknownNameError("The warehouse has no log of that job: the view logs has those of all.")
     for written in write_jobs(session.ask, places, folder):
         if written.fault:
             raise OutputError(written.fault)

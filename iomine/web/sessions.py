@@ -86,8 +86,9 @@ class Session:
             check_reads_views(self._con, sql)
         return answer(self._con, sql, parameters, self._limits)
 
-    def hold(self, views: Sequence[str], since: dt.date, until: dt.date) -> None:
-        """Works views out once, for who asks many questions of them: from then on they have rows of these nights only.
+    @contextmanager
+    def held(self, views: Sequence[str], since: dt.date, until: dt.date) -> Iterator[None]:
+        """Works views out once, for who asks many questions of them, which then have rows of these nights only.
 
         Args:
             views: names in schema main; those without a night are held whole.
@@ -101,6 +102,11 @@ class Session:
         # DuckDB looks for a name among temporary tables first, also where it stands in another view, so all are named at the end.
         for view in views:
             self._con.execute(f"ALTER TABLE {name_of(f'held {view}')} RENAME TO {name_of(view)}")
+        try:
+            yield
+        finally:
+            for view in views:
+                self._con.execute(f"DROP TABLE temp.main.{name_of(view)}")
 
     def count(self, question: Question) -> int:
         """How many rows there are in all."""

@@ -204,13 +204,13 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> tupl
         _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
     below = replace(here, root="../", takes_notes=False)
     index_of_names = index_script(names_of(session, window, replace(below, root="")))
-    session.hold(_HELD, window.since, window.until)
-    for question, name in here.tables.items():
-        page = pages.rows_page(session, question, below, shown_count=most, most=most)
-        (out / folder / name).write_text(page, encoding="utf-8")
-    for subject, name in here.subjects.items():
-        page = pages.about_page(session, About(subject, window), below)
-        (out / folder / name).write_text(page, encoding="utf-8")
+    with session.held(_HELD, window.since, window.until):
+        for question, name in here.tables.items():
+            page = pages.rows_page(session, question, below, shown_count=most, most=most)
+            (out / folder / name).write_text(page, encoding="utf-8")
+        for subject, name in here.subjects.items():
+            page = pages.about_page(session, About(subject, window), below)
+            (out / folder / name).write_text(page, encoding="utf-8")
     (out / folder / _INDEX).write_bytes(index_of_names)
     before = _folder_of(out / "index.html")
     _replace(out / "reports" / INDEX_PAGE, pages.search_page("", (), below))
