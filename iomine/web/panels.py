@@ -16,6 +16,7 @@ _JOBS: Final = tuple(
 _WORST: Final = 10
 _APPLICATION: Final[Drill] = named("application", "application")
 _TARGET: Final[Drill] = named("target", "target")
+_MOUNT: Final[Drill] = rows_with("mount_usage", (), "-night", "mount", "fs_type")
 
 
 def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
@@ -298,15 +299,13 @@ LIMIT {_WORST}
 """,
         (
             Column("mount", "Mount", named("filesystem", "mount")),
-            Column("fs_type", "Type"),
-            Column(
-                "io_core_hours", "Core-hours in I/O", rows_with("mount_usage", (), "-night", "mount", "fs_type"), is_barred=True
-            ),
-            Column("meta_core_hours", "In metadata calls"),
-            Column("read_bytes", "Read"),
-            Column("write_bytes", "Written"),
-            Column("file_count", "Files"),
-            Column("log_count", "Logs"),
+            Column("fs_type", "Type", _MOUNT),
+            Column("io_core_hours", "Core-hours in I/O", _MOUNT, is_barred=True),
+            Column("meta_core_hours", "In metadata calls", _MOUNT),
+            Column("read_bytes", "Read", _MOUNT),
+            Column("write_bytes", "Written", _MOUNT),
+            Column("file_count", "Files", _MOUNT),
+            Column("log_count", "Logs", _MOUNT),
         ),
         "Of no log of these nights it is known on which file systems its files lay.",
     ),
