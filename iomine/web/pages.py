@@ -320,12 +320,17 @@ def _answer(session: Session, panel: Panel, window: Window, subject: Subject | N
     statement, columns = panel.statement(window, subject), panel.shown(window)
     try:
         rows = rows_of(session.answer(statement))
-        # What only repeats whom the page is about tells nothing.
-        told = columns[:1] + [each for each in columns[1:] if not subject or any(row[each.name] != subject.name for row in rows)]
-        return PanelAnswer(panel, told if rows else columns, rows, statement)
+        if subject and rows:
+            columns = [columns[0], *(each for each in columns[1:] if not _repeats(each, subject, rows))]
+        return PanelAnswer(panel, columns, rows, statement)
     except LimitError as error:
         # A panel that exceeds the limits must not take the others with it.
         return PanelAnswer(panel, columns, (), statement, str(error))
+
+
+def _repeats(column: Column, subject: Subject, rows: Sequence[Row]) -> bool:
+    """Whether a column only says whom its page is about."""
+    return column.name == subject.kind and all(row[column.name] == subject.name for row in rows)
 
 
 def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
