@@ -47,4 +47,8 @@ def write_pages(
     window = window_of(session, list(asked.items()))
     only_window = since is not None or cluster is not None
     site = write_site(session, window, out, warehouse / "reports", most=rows, only_window=only_window)
-    typer.echo(visible(f"{out / 'index.html'}: {site.tables:,} tables, {site.reports:,} reports"))
+    typer.echo(
+        visible(
+            f"{out / 'index.html'}: {site.tables:,} tables, {site.subjects:,} pages of users and others, {site.reports:,} reports"
+        )
+    )

@@ -40,3 +40,9 @@ def block(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], leve
         pieces += [bytes(-at % 8), raw]
         at += -at % 8 + len(raw)
     return gzip.compress(b"".join(pieces), level, mtime=0)
+
+
+def block_script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> bytes:
+    """A script that does nothing but name a block, which a page from a file can load too."""
+    named = block_text(about, arrays, level)
+    return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(named)};".encode()

@@ -51,6 +51,8 @@ from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, 
 from iomine.views.answers import Row
 
 TRIGGERS_PAGE: Final = "triggers.html"
+# Where a run is looked for: in a warehouse it says how, and a server and a site have a page with a search field in its place.
+INDEX_PAGE: Final = "index.html"
 _NONE: Final = "\N{EN DASH}"
 _CUT: Final = 110
 _CODE: Final = re.compile("`([^`]+)`")
@@ -478,6 +480,7 @@ _GLOBALS: Final[dict[str, object]] = {
     "lifelines_picture": lifelines_picture,
     "title_of": title_of,
     "triggers_page": TRIGGERS_PAGE,
+    "index_page": INDEX_PAGE,
     "version": __version__,
     "dash": _NONE,
 }

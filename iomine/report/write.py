@@ -16,7 +16,7 @@ from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import counted_by_findings, highlights_of
 from iomine.report.job import Job, JobPlace, job_page_name, jobs_of
 from iomine.report.job_page import job_page
-from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
+from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE, as_json, page, rendered, shared_assets, triggers_page
 from iomine.report.pair import Pair
 from iomine.report.pair_page import on_one_scale, pair_page
 from iomine.report.radial import Radial, radials_of
@@ -58,11 +58,12 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
 
 
 def write_shared(folder: Path) -> None:
-    """Writes what pages in a folder share: the style sheet, the script, and the page of all triggers."""
+    """Writes what pages in a folder share: the style sheet, the script, all triggers, and where to look for other runs."""
     (folder / "assets").mkdir(parents=True, exist_ok=True)
     for name, text in shared_assets().items():
         _replace(folder / "assets" / name, text.encode())
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
+    _replace(folder / INDEX_PAGE, rendered("index.html.j2").encode())
 
 
 def _written(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:
