@@ -94,6 +94,8 @@ did AS (
         -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
         SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS asked_read_bytes,
         SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS asked_write_bytes,
+        -- Formats before 3.00 do not count what MPI-IO was asked for.
+        bool_and(NOT is_beneath_mpiio OR asked_read_bytes::HUGEINT + asked_write_bytes IS NOT NULL) AS all_asked,
         SUM(read_count) FILTER (layer = 'posix') AS posix_read_count,
         SUM(write_count) FILTER (layer = 'posix') AS posix_write_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
@@ -251,7 +253,7 @@ SELECT
         END AS BIGINT
     ) AS '\0',
     TRY_CAST(
-        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL
+        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR (COALESCE(data_lack, mpiio_lack) IS NULL AND all_asked IS NOT FALSE)
             THEN COALESCE(COLUMNS('^asked_(read|write)_bytes$'), 0)
         END AS BIGINT
     ) AS '\0',
