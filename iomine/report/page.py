@@ -32,6 +32,7 @@ from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
+from iomine.schema.legacy import is_legacy
 from iomine.triggers import MANUALS, TRIGGERS, Trigger
 from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
@@ -68,6 +69,7 @@ _SIZES: Final = {
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
 _HUNDRED: Final = 100
+_TRACERS: Final = ("dftracer", "recorder")
 LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
 
 
@@ -333,6 +335,9 @@ def _view(facts: Facts) -> dict[str, Any]:
         "system_state": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
+        "module_notes": [row for row in facts.modules if row["state"] == "read" and row["reason"]],
+        "is_traced": log["source_format"] in _TRACERS,
+        "keeps_no_trace": is_legacy(log["format_version"]),
         "facts": facts,
         "has_trace": any(module.startswith("DXT") for module in modules),
     }

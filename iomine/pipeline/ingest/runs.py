@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive import Tables, counters, traces
+from iomine.derive import Tables, app_phases, counters, traces
 from iomine.derive.trace import Trace, grouped
 from iomine.errors import UnreadableError
 from iomine.pipeline.ingest.reader import CHANGED
@@ -133,6 +133,8 @@ def _tables(run: Traced) -> dict[str, list[Columns]]:
     tables: dict[str, list[Columns]] = {"segment": [*run.segments]} if run.segments else {}
     traced = traces(tables)
     tables |= {table: [columns] for table, columns in counters(traced, run.calls, run.nprocs).items()}
+    if run.steps is not None:
+        tables["app_phase"] = [app_phases(run.steps, traced)]
     mounts = MountTable(())
     of_path = {file_id: mounts.of(path) for file_id, path in run.paths.items()}
     if run.paths:
