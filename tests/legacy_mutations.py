@@ -1,4 +1,4 @@
-"""Damages logs of formats before 3.00 and says what becomes of them: `python tests/legacy_mutations.py 5000`, which `make fuzz` calls.
+"""Damages logs of formats before 3.00 and says what becomes of them: `tests/legacy_mutations.py 5000`, which `make fuzz` calls.
 
 A log that was damaged is read or refused, never a crash; it takes no more than the reader's memory, and what is read of it
 becomes rows of today's tables.
@@ -51,9 +51,9 @@ def damaged(random: Random) -> bytes:
         data = cut(data, random, sound())
     elif way == 1:
         data = other_bytes(data, random, sound())
-    elif way == 2:  # noqa: PLR2004  a way of six
+    elif way == 2:
         data = spliced(data, random, sound())
-    elif way == 3:  # noqa: PLR2004
+    elif way == 3:
         data += data[-random.randrange(1, 5000) :]
     else:
         changed = bytearray(data)
@@ -64,7 +64,7 @@ def damaged(random: Random) -> bytes:
     return pack(data)
 
 
-def _bomb(data: bytes, pack, random: Random) -> bytes:  # noqa: ANN001  a packer
+def _bomb(data: bytes, pack, random: Random) -> bytes:
     zeros = pack(bytes(1 << 26))
     return pack(data) + zeros * random.choice((1, 2, _BOMB_BYTES >> 26, (_BOMB_BYTES >> 26) + 1))
 

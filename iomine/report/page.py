@@ -336,7 +336,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
         "module_notes": [row for row in facts.modules if row["state"] == "read" and row["reason"]],
-        "is_traced": log["source_format"] in _TRACERS,
+        "is_traced": log["format_version"] in _TRACERS,
         "keeps_no_trace": is_legacy(log["format_version"]),
         "facts": facts,
         "has_trace": any(module.startswith("DXT") for module in modules),
