@@ -20,5 +20,6 @@ SELECT
     -- Of steps that lie in each other, and so hold the same I/O, the innermost says most.
     row_number() OVER (PARTITION BY log_id ORDER BY read_seconds + write_seconds DESC, step_seconds, app_step) AS place
 FROM per_step
-QUALIFY place <= 12
+-- Without any I/O the first alone says so.
+QUALIFY place <= 12 AND (place = 1 OR read_seconds + write_seconds > 0)
 ORDER BY log_id, place
