@@ -98,6 +98,7 @@ class Facts:
         ways: between which switches, nodes and servers they moved, those between which most first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
+        app_steps: steps of the program above its calls, those with most I/O first.
         grid: when which ranks moved how much.
         lifelines: where there is no grid, when files were opened, read, written and closed, in the order of time.
     """
@@ -133,6 +134,7 @@ class Facts:
     ways: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
+    app_steps: Rows = field(default_factory=list)
     grid: Grid | None = None
     lifelines: Rows = field(default_factory=list)
 
@@ -191,7 +193,19 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 # Questions of which the answers are rows of a log.
 _LISTS: Final = (
     *("modules", "time_kinds", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing"),
-    *("own_bursts", "ways", "hints", "done_well", "calls", "access_sizes", "file_sums", "spreads", "meta_calls", "server_slots"),
+    *(
+        "own_bursts",
+        "ways",
+        "hints",
+        "done_well",
+        "calls",
+        "access_sizes",
+        "file_sums",
+        "spreads",
+        "meta_calls",
+        "server_slots",
+        "app_steps",
+    ),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 

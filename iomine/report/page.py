@@ -45,6 +45,7 @@ from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
+from iomine.schema.legacy import is_legacy
 from iomine.triggers import MANUALS, TRIGGERS, Trigger
 from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
@@ -83,6 +84,7 @@ _SIZES: Final = {
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
 _HUNDRED: Final = 100
+_TRACERS: Final = ("dftracer", "recorder")
 
 
 @cache
@@ -349,6 +351,9 @@ def _view(facts: Facts) -> dict[str, Any]:
         "system_state": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
+        "module_notes": [row for row in facts.modules if row["state"] == "read" and row["reason"]],
+        "is_traced": log["format_version"] in _TRACERS,
+        "keeps_no_trace": is_legacy(log["format_version"]),
         "facts": facts,
         "pictures": pictures_of(facts),
         "strips": strips_of(facts.meta_calls, facts.server_slots, log["run_seconds"]),

@@ -94,6 +94,8 @@ did AS (
         -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
         SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS asked_read_bytes,
         SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS asked_write_bytes,
+        -- Formats before 3.00 do not count what MPI-IO was asked for.
+        bool_and(NOT is_beneath_mpiio OR asked_read_bytes::HUGEINT + asked_write_bytes IS NOT NULL) AS all_asked,
         SUM(read_count) FILTER (layer = 'posix') AS posix_read_count,
         SUM(write_count) FILTER (layer = 'posix') AS posix_write_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
@@ -149,7 +151,7 @@ met AS (
     -- Layers that were called whatever their own modules say, and the module that shows it.
     SELECT cluster, night, log_id, layer, MIN(met_in) AS met_in
     FROM (
-        SELECT cluster, night, log_id, layer, 'a DXT trace of it' AS met_in FROM core.dxt_file
+        SELECT cluster, night, log_id, layer, 'a trace of it' AS met_in FROM core.dxt_file
         UNION ALL
         SELECT cluster, night, log_id, layer, 'a heat map of it' AS met_in FROM core.phase WHERE evidence = 'heatmap'
         UNION ALL
@@ -262,7 +264,7 @@ SELECT
         END AS BIGINT
     ) AS '\0',
     TRY_CAST(
-        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL
+        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR (COALESCE(data_lack, mpiio_lack) IS NULL AND all_asked IS NOT FALSE)
             THEN COALESCE(COLUMNS('^asked_(read|write)_bytes$'), 0)
         END AS BIGINT
     ) AS '\0',
@@ -298,15 +300,15 @@ SELECT
     data_lack, posix_lack, mpiio_lack,
     CASE
         WHEN dxt_posix IS NOT NULL THEN dxt_posix
-        WHEN posix_traced_count IS NULL THEN 'The log has no DXT trace of its POSIX requests.'
+        WHEN posix_traced_count IS NULL THEN 'The log has no trace of its POSIX requests.'
         WHEN NOT is_posix_whole
-            THEN format('Its DXT trace has {} of {} POSIX requests.', posix_traced_count, COALESCE(posix_request_count::VARCHAR, 'an unknown number'))
+            THEN format('Its trace has {} of {} POSIX requests.', posix_traced_count, COALESCE(posix_request_count::VARCHAR, 'an unknown number'))
     END AS trace_lack,
     CASE
         WHEN dxt_mpiio IS NOT NULL THEN dxt_mpiio
-        WHEN mpiio_traced_count IS NULL THEN 'The log has no DXT trace of its MPI-IO requests.'
+        WHEN mpiio_traced_count IS NULL THEN 'The log has no trace of its MPI-IO requests.'
         WHEN NOT is_mpiio_whole
-            THEN format('Its DXT trace has {} of {} MPI-IO requests.', mpiio_traced_count, COALESCE(mpiio_request_count::VARCHAR, 'an unknown number'))
+            THEN format('Its trace has {} of {} MPI-IO requests.', mpiio_traced_count, COALESCE(mpiio_request_count::VARCHAR, 'an unknown number'))
     END AS mpiio_trace_lack,
     CASE
         WHEN lustre IS NOT NULL THEN lustre
@@ -326,7 +328,7 @@ SELECT
     END AS rank_time_lack,
     CASE WHEN COALESCE(host_count, 0) = 0 THEN 'The log does not name the hosts of its ranks.' END AS host_lack,
     CASE
-        WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a DXT trace.')
+        WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a trace.')
     END AS phase_lack,
     CASE
         WHEN NOT sees_stat

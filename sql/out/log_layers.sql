@@ -66,7 +66,9 @@ per_rank AS (
                 THEN slowest_rank_seconds
                 ELSE COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0)
             END
-        ) AS io_seconds
+        ) AS io_seconds,
+        -- Formats before 3.00 have that time in one of the layers of a file, or in none.
+        bool_or(rank = -1 AND slowest_rank_seconds IS NULL AND read_seconds + write_seconds + meta_seconds > 0) AS is_untimed
     FROM record
     GROUP BY ALL
 ),
@@ -101,8 +103,10 @@ per_log AS (
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
         TRY_CAST(SUM(read_count) AS BIGINT) AS read_count, TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
         SUM(read_seconds) AS read_core_seconds, SUM(write_seconds) AS write_core_seconds, SUM(meta_seconds) AS meta_core_seconds,
-        COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
-            AS slowest_io_seconds
+        CASE
+            WHEN bool_or(is_untimed) IS NOT TRUE
+                THEN COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
+        END AS slowest_io_seconds
     FROM per_rank
     GROUP BY ALL
 )

@@ -63,6 +63,7 @@ from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
 from iomine.sources.darshan import (
     LAYOUTS,
+    MINGLED,
     Columns,
     Doubt,
     Doubted,
@@ -299,7 +300,9 @@ def _given(log: Log) -> Given:
     unknown = _unknown(job)
     run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
     whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
-    tables, doubted = sound(log.tables, run, whole)
+    # Sizes of two layers are not those of one's calls.
+    unsized = [LAYOUTS[each.region.module].table for each in log.modules if MINGLED in each.reason]
+    tables, doubted = sound(log.tables, run, whole, unsized)
     return Given(replace(log, tables=tables), doubted)
 
 

@@ -7,7 +7,8 @@ LOGS = {
         Kind.TEXT,
         Privacy.OPEN,
         cluster="Name of the machine that the log came from, as given to the sweep.",
-        format_version="Version of the log file format.",
+        format_version="Version of the log file format; of a trace, what wrote it.",
+        source_format="What a row came from: darshan with the version of its format, dftracer or recorder.",
         derivation="What failed: the table whose rows it would have made, or `verdict` where the log could not be judged.",
         module="Name of a Darshan module.",
         doubt_check=(
@@ -43,8 +44,8 @@ LOGS = {
             "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
             "version, date and hash."
         ),
-        path="Path of the file, as the program or the sweep named it.",
-        mount="Mount point, the longest that is a prefix of the path.",
+        path="Path of the file, as the program or the sweep named it; an ellipsis stands for what a log did not keep of it.",
+        mount="Mount point: the longest that is a prefix of the path, or that of the file's device where its log tells that.",
     ),
     **defined(
         Kind.TEXT,
@@ -126,6 +127,7 @@ LOGS = {
     **defined(
         Kind.FLAG,
         is_partial="True where Darshan ran out of memory for records, so that some are missing.",
+        is_path_cut="True where only the end of the path was kept, behind an ellipsis, as by formats before 3.00.",
         is_shared="True where all ranks share one record of the file; of a whole file, where more than one rank touched it.",
         is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
         is_overlapping="True where I/O time exceeded the run, as calls of several threads overlap, and was cut to it.",
