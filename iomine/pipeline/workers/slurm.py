@@ -214,7 +214,9 @@ def _certificates(shared: Path) -> "Iterator[Security]":
     """Certificates in files that their owner alone may read, for as long as the context lasts."""
     from distributed import Security  # noqa: PLC0415
 
-    made = Security.temporary()
+    from iomine.pipeline.workers.certificates import certified  # noqa: PLC0415
+
+    made = certified()
     with tempfile.TemporaryDirectory(prefix="tls-", dir=shared) as folder:
         certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")
         for file, text in ((certificate, made.tls_ca_file), (key, made.tls_client_key)):
