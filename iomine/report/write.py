@@ -163,7 +163,7 @@ def write_pair(ask: Ask, pair: Pair, file: Path, *, standalone: bool, run_count:
         standalone: whether it is to need no other file.
         run_count: of how many runs of a lineage the first is the usual one, 0 where it was chosen otherwise.
     """
-    found = [dict(_traces(ask, [side.facts])) if _is_traced(side.facts) else {} for side in (pair.first, pair.second)]
+    found = [dict(_traces(ask, [side.facts])) if side.facts.is_traced() else {} for side in (pair.first, pair.second)]
     traces = on_one_scale(*(next(iter(each.values()), None) for each in found))
     if not standalone:
         for name, data in beside(traces, None, file.stem).items():
