@@ -49,9 +49,11 @@ def command(
     others need the disks more.
     """
     from iomine.cli.terminal.sweeps import status_of, swept
+    from iomine.lake import Warehouse as Folder
     from iomine.pipeline.nightly import Pace, clusters_of, nights, sweep_of
     from iomine.pipeline.site.config import site_config
 
+    Folder(warehouse).lake.check_version()
     until = until or as_night("yesterday")
     if until < since:
         raise UsageError(f"--until {until} lies before --since {since}: swap them.")

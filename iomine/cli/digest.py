@@ -80,7 +80,7 @@ def _server(text: str) -> tuple[str, int]:
 
 
 def show(done: "Done", verb: str) -> None:
-    """Tells what became of the mails, which were `sent` or `written`."""
+    """Writes what became of the mails, which were `sent` or `written`."""
     post = done.post
     counts = {
         verb: len(post.sent),

@@ -40,9 +40,11 @@ def command(
     Prometheus. A part that fails is named, and does not keep the others from being done; the exit status is 1 then. Run again,
     it does what is left.
     """
+    from iomine.lake import Warehouse as Folder
     from iomine.pipeline.nightly import clusters_of
     from iomine.pipeline.site.config import site_config
 
+    Folder(warehouse).lake.check_version()
     config = site_config(warehouse)
     names = clusters_of(config, cluster)
     _check(config, warehouse)
@@ -98,7 +100,7 @@ def _sweep(config: "SiteConfig", warehouse: Path, cluster: str, night: dt.date, 
 def _after(after: "NightlySettings", warehouse: Path) -> Iterator[Callable[[], int]]:
     """What follows the sweeps, in this order."""
     if after.notify:
-        yield partial(_tell_operators, warehouse)
+        yield partial(_send_notices, warehouse)
     if after.digest:
         yield partial(_mail, _order(after, warehouse))
     if after.site:
@@ -107,10 +109,10 @@ def _after(after: "NightlySettings", warehouse: Path) -> Iterator[Callable[[], i
         yield partial(_write_metrics, warehouse, Path(after.metrics))
 
 
-def _tell_operators(warehouse: Path) -> int:
-    from iomine.cli.terminal.sweeps import tell_operators
+def _send_notices(warehouse: Path) -> int:
+    from iomine.cli.terminal.sweeps import send_notices
 
-    tell_operators(warehouse)
+    send_notices(warehouse)
     return 0
 
 

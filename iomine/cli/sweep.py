@@ -43,7 +43,7 @@ def command(
     """
     if not paths and not stats:
         raise UsageError("There is nothing to sweep: name folders of Darshan logs, or of statistics with --stats.")
-    from iomine.cli.terminal.sweeps import check_found, show, status_of, swept, tell_operators
+    from iomine.cli.terminal.sweeps import check_found, send_notices, show, status_of, swept
     from iomine.pipeline.sweep import Settings
 
     if notify:
@@ -54,7 +54,7 @@ def command(
     summary = swept(settings)
     show(summary, warehouse, as_json=json)
     if notify:
-        tell_operators(warehouse)
+        send_notices(warehouse)
     if not allow_empty:
         check_found(settings, summary)
     if status := status_of(summary):

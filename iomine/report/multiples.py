@@ -24,7 +24,7 @@ _READ, _WRITTEN, _META = ("read", "read"), ("write", "written"), ("meta", "metad
 _MOST: Final = 6
 # Below, the run as the whole width would leave nothing to be seen.
 _LEAST_RATIO: Final = 0.1
-# Shares that are told apart.
+# Shares that can be seen apart.
 _LEAST_SHOWN: Final = 0.001
 # The most of the median at which a curve would be flat.
 _EVEN: Final = 1.1
@@ -38,8 +38,8 @@ class Line:
     Attributes:
         name: what it is about.
         value: its numbers, in words.
-        parts: kind of each part of its bar, and how far it reaches of the whole width.
-        mark: where on the bar something is marked, None for no mark.
+        parts: kind of each part of its rectangle, and how far it reaches of the whole width.
+        mark: where on that something is marked, None for no mark.
         group: what it is a line of; the first of a group names it.
     """
 
@@ -60,7 +60,7 @@ class Picture:
         says: what a reader has to know to read it, or what it comes to.
         keys: kinds of parts, and what they are called.
         lines: bars, with their numbers.
-        drawing: what is no bars.
+        drawing: what is no list of lines.
         lacks: why there is none, empty where there is one.
     """
 
@@ -317,7 +317,7 @@ def size_line(sums: Rows, size_class: str, measure: str) -> Line:
 
 
 def stacked(line: Line) -> Markup:
-    """The bar of a line, for people who see it; its numbers stand beside it."""
+    """The drawing of a line, for people who see it; its numbers stand beside it."""
     left, rects = 0.0, []
     for kind, ratio in line.parts:
         width = 100 * ratio

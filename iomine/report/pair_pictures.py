@@ -19,7 +19,7 @@ _HEIGHT: Final = 96
 _AXIS: Final = 24
 _TICKS: Final = 4
 _RANKS_HEIGHT: Final = 100
-# How high a file's lane is, and where in it the bars lie: from where on, and how high.
+# How high a file's lane is, and where in it its rectangles lie: from where on, and how high.
 _FILE: Final = 14
 _FILE_BARS: Final = {"open": (5, 2), "read": (1, 5), "write": (6, 5)}
 

@@ -157,10 +157,10 @@ CAVEATS: Final = (
     Caveat(("POSIX", "STDIO"), "1.21", "1.22", "the time of syncs is among that of metadata"),
     Caveat(("POSIX", "STDIO", "MPI-IO"), "1.21", "2.01", "calls of programs with threads may be miscounted"),
     Caveat(("POSIX", "STDIO", "MPI-IO"), "1.21", "2.02", "when calls were made is not known"),
-    Caveat(("POSIX", "STDIO"), "2.03", "2.05", "the first open is told by when it ended"),
-    Caveat(("POSIX", "STDIO"), "2.03", "2.06", "the last read and write of a file that went through MPI-IO are told by that"),
+    Caveat(("POSIX", "STDIO"), "2.03", "2.05", "the time of the first open is when it ended"),
+    Caveat(("POSIX", "STDIO"), "2.03", "2.06", "last reads and writes of files that went through MPI-IO have its times"),
     Caveat(("MPI-IO",), "1.21", "2.06", "bytes were not counted"),
-    Caveat(("POSIX", "STDIO"), "2.00", "2.04", "fastest and slowest rank are told by their time in POSIX and stdio alone"),
+    Caveat(("POSIX", "STDIO"), "2.00", "2.04", "fastest and slowest rank are those by time in POSIX and stdio alone"),
     Caveat(("POSIX", "STDIO", "MPI-IO"), "1.21", "1.22", "the mounts of files are not known"),
     Caveat(("POSIX", "STDIO", "MPI-IO"), "1.23", "1.23", "the mounts of files of ranks above 0 may be wrong"),
 )

@@ -50,7 +50,7 @@ WITH record AS (
         read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
     FROM core.pnetcdf_variable
     UNION ALL
-    -- Requests that do not block are carried out in waits, which Darshan times without telling reads from writes.
+    -- Requests that do not block are carried out in waits, which Darshan times without parting reads from writes.
     SELECT 'pnetcdf', cluster, night, log_id, file_id, rank, NULL, NULL, NULL, NULL, NULL, NULL, meta_seconds + wait_seconds, NULL
     FROM core.pnetcdf_file
 ),

@@ -61,7 +61,7 @@ def test_counters_are_those_of_the_parser_of_their_time() -> None:
     assert (tuple(digests), counters) == (_DIGESTS, 1_330_020)
 
 
-def test_headers_are_told_in_full() -> None:
+def test_headers_are_read_in_full() -> None:
     """Format, user, job, times, processes and mounts of the first logs are those that the parser prints."""
     found = []
     for path in real_logs()[: len(_RUNS)]:

@@ -37,6 +37,7 @@ _TABLES = ("iomine/report/facts.py", "iomine/schema/fields/servers.py", "iomine/
 _LISTED = ("iomine/post/ledger.py", "tests/unit/pipeline/test_mails.py")
 # Letters of the alphabet.
 _ALPHABET = (
+    "docs/messages.md",
     "docs/decisions/digest.md",
     "docs/export.md",
     "iomine/lake/warehouse.py",

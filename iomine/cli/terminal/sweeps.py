@@ -1,4 +1,4 @@
-"""Sweeps as commands run them: checked beforehand, with progress, and told in a few lines."""
+"""Sweeps as commands run them: checked beforehand, with progress, and summed up in a few lines."""
 
 import atexit
 import os
@@ -65,7 +65,7 @@ def status_of(summary: Summary) -> int:
     return _DONE_WITH_REJECTS if summary.rejected or summary.statistics.rejected else 0
 
 
-def tell_operators(warehouse: Path) -> None:
+def send_notices(warehouse: Path) -> None:
     """Sends the notices that are due, and says what became of them."""
     post = notify(warehouse)
     for who, why in [*post.refused, *post.deferred, *post.in_doubt]:
@@ -75,7 +75,7 @@ def tell_operators(warehouse: Path) -> None:
 
 
 def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
-    """Tells what a sweep did."""
+    """Writes what a sweep did."""
     if as_json:
         typer.echo(json_line(asdict(summary)))
         return

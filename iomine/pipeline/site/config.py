@@ -76,7 +76,7 @@ class NightlySettings(SiteSettings):
     whose: ClassVar[str] = "nightly"
     digest: bool = setting(False, "Whether mails are sent, as the table digest says.")
     outbox: Line = setting("", "Folder that gets the mails in place of the mail server; empty: none.")
-    notify: bool = setting(False, "Whether operators are told at once what crosses a threshold of digest.notices.")
+    notify: bool = setting(False, "Whether operators get a notice of what crosses a threshold of digest.notices.")
     site: Line = setting("", "Folder that gets dashboard, tables and reports as files for a web server; empty: none.")
     metrics: Line = setting("", "File that gets figures for Prometheus's node_exporter after each sweep; empty: none.")
 
@@ -109,7 +109,7 @@ class SiteConfig(SiteSettings):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A setting as people are told of it.
+    """A setting as it is explained.
 
     Attributes:
         key: its place, such as `clusters.NAME.logs`.

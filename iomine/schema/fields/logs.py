@@ -45,7 +45,7 @@ LOGS = {
             "version, date and hash."
         ),
         path="Path of the file, as the program or the sweep named it; an ellipsis stands for what a log did not keep of it.",
-        mount="Mount point: the longest that is a prefix of the path, or that of the file's device where its log tells that.",
+        mount="Mount point: the longest that is a prefix of the path, or that of the file's device where its log has that.",
     ),
     **defined(
         Kind.TEXT,

@@ -10,7 +10,7 @@ WITH per_step AS (
         sum(end_seconds - start_seconds ORDER BY start_seconds, end_seconds) AS step_seconds,
         sum(read_seconds ORDER BY read_seconds) AS read_seconds, sum(write_seconds ORDER BY write_seconds) AS write_seconds,
         sum(read_bytes)::DOUBLE AS read_bytes, sum(write_bytes)::DOUBLE AS write_bytes
-    FROM app_phase
+    FROM main.app_phase
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND list_contains($log_ids, log_id)
     GROUP BY log_id, app_layer, app_step

@@ -86,7 +86,7 @@ def test_a_sweep_that_finds_nothing_where_most_do_fails(iomine, site, tmp_path):
 
 
 def test_figures_are_openmetrics(iomine, warehouse_of):
-    """What a warehouse holds is told machine by machine, in a form that Prometheus's own parser reads."""
+    """What a warehouse holds stands machine by machine, in a form that Prometheus's own parser reads."""
     at = dt.datetime(2024, 4, 18, 3, tzinfo=dt.UTC)
     sweep = {"sweep_id": "a", "cluster": "x", "start_at": at, "end_at": at + dt.timedelta(minutes=5), "found_count": 7}
     counts = {"ingested_count": 4, "known_count": 2, "rejected_count": 1, "statistics_rejected_count": 0}

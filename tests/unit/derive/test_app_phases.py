@@ -55,6 +55,6 @@ def test_any_steps_hold_what_a_count_second_by_second_finds(seed: int) -> None:
 
 
 def test_a_run_without_requests_has_steps_without_io() -> None:
-    """Where nothing was moved, steps are told with none."""
+    """Where nothing was moved, steps have none."""
     (row,) = pa.table(app_phases(_steps([(0, 0.0, 1.0)]), [])).to_pylist()
     assert (0.0, 0) == (row["read_seconds"], row["read_bytes"])

@@ -67,7 +67,7 @@ def _state(log: Log, module: str) -> tuple[str, str]:
 @pytest.mark.parametrize("version", ABSENT)
 @pytest.mark.parametrize("order", "<>")
 def test_counters_that_a_format_lacks_are_unknown(read, version: str, order: str) -> None:
-    """What a format holds is told, in either byte order; what it lacks is -1, Darshan's word for unknown."""
+    """What a format holds is read, in either byte order; what it lacks is -1, Darshan's word for unknown."""
     log = read(legacy_log([_BOTH], version=version, order=order))
     row = _row(log, "posix_file")
     lacks = {*ABSENT[version]}
@@ -98,7 +98,7 @@ def test_counters_go_to_the_layer_that_they_are_of(read) -> None:
     assert "by their time in POSIX and stdio alone" in _state(older, "POSIX")[1]
 
 
-def test_stdio_alone_has_all_that_is_told(read) -> None:
+def test_stdio_alone_has_all_that_is_counted(read) -> None:
     """Bytes and times of a file that stdio alone used are its own."""
     record = {"POSIX_FOPENS": 1, "POSIX_FWRITES": 5, "BYTES_WRITTEN": 50, "SIZE_WRITE_0_100": 5, "F_POSIX_WRITE_TIME": 1.5}
     log = read(legacy_log([record | {"F_WRITE_START_TIMESTAMP": 3.0}]))
@@ -109,7 +109,7 @@ def test_stdio_alone_has_all_that_is_told(read) -> None:
     )
     assert (
         "posix_file" in log.tables,
-        ("read", "the last read and write of a file that went through MPI-IO are told by that"),
+        ("read", "last reads and writes of files that went through MPI-IO have its times"),
     ) == (
         False,
         _state(log, "STDIO"),
