@@ -95,7 +95,7 @@ def test_counters_go_to_the_layer_that_they_are_of(read) -> None:
     assert "bytes were not counted" in _state(log, "MPI-IO")[1]
     older = read(legacy_log([_BOTH], version="2.04"))
     assert (3, -1) == (_row(older, "posix_file")["fastest_rank"], _row(older, "mpiio_file")["fastest_rank"])
-    assert "by their time in POSIX and stdio alone" in _state(older, "POSIX")[1]
+    assert "those by time in POSIX and stdio alone" in _state(older, "POSIX")[1]
 
 
 def test_stdio_alone_has_all_that_is_counted(read) -> None:
