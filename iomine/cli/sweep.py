@@ -43,6 +43,9 @@ def command(
         bool,
         typer.Option("--notify", help="Report to operators afterwards what crosses a threshold of digest.toml, each event once."),
     ] = False,
+    recheck: Annotated[
+        bool, typer.Option("--recheck", help="Open also files that have not changed since a sweep read them.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
@@ -60,7 +63,9 @@ def command(
         from iomine.pipeline.notices import check_notices
 
         check_notices(warehouse)
-    summary = _run(paths or [], stats or [], warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm)
+    summary = _run(
+        paths or [], stats or [], warehouse, cluster, scheduler=scheduler, workers=workers, slurm=slurm, recheck=recheck
+    )
     _show(summary, warehouse, as_json=json)
     if notify:
         _notify(warehouse)
@@ -93,6 +98,7 @@ def _run(
     scheduler: str | None,
     workers: int | None,
     slurm: bool,
+    recheck: bool,
 ) -> "Summary":
     from iomine.cli.terminal.progress import progress_shown
     from iomine.flows import api
@@ -102,7 +108,7 @@ def _run(
     folder = Folder(warehouse)
     _check([*paths, *stats], folder, cluster)
     _check_workers(folder, scheduler=scheduler, workers=workers, slurm=slurm)
-    settings = Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats))
+    settings = Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats), recheck=recheck)
     with progress_shown():
         if (url := api.api_url()) is None:
             return run(settings)

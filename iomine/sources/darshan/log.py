@@ -16,7 +16,7 @@ from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdh
 from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, assembled
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
-from iomine.sources.darshan.identity import read_owned
+from iomine.sources.darshan.identity import log_id_of, read_owned
 from iomine.sources.darshan.job import Job, read_job, user_from
 from iomine.sources.darshan.lustre import decode_lustre
 from iomine.sources.darshan.names import MountTable, read_names
@@ -104,11 +104,12 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         UnreadableError: the file is not such a log, or too little of its header and job record is left.
     """
     file = Path(path)
-    data, owner_uid, archive_uid = read_owned(file)
+    owned = read_owned(file)
+    data = owned.data
     container = open_container(data)
     job = read_job(container)
     names, name_doubt = read_names(container)
-    log_id = hashlib.sha256(data).hexdigest()[:16]
+    log_id = log_id_of(hashlib.sha256(data).hexdigest())
     tables: dict[str, list[Columns]] = {}
     states = []
     for region in container.regions:
@@ -131,8 +132,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         "; ".join(filter(None, (job.doubt, name_doubt))),
         tuple(states),
         tables,
-        owner_uid,
-        archive_uid,
+        owned.owner_uid,
+        owned.archive_uid,
     )
 
 
