@@ -25,6 +25,7 @@ class Options:
         shared_night: logs of the night that two workers share.
         year: logs of the year that views are asked about.
         packed: logs of the largest archive.
+        known: known logs that are found once more.
     """
 
     data: Path
@@ -38,6 +39,7 @@ class Options:
     shared_night: int
     year: int
     packed: int
+    known: int
 
 
 def kept(options: Options, name: str, measure: Callable[[], Any]) -> Any:

@@ -80,6 +80,8 @@ def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
         typer.echo(json_line(asdict(summary)))
         return
     typer.echo(f"{_counted(summary)}, in {human_seconds(summary.seconds)}")
+    for cluster, count in summary.elsewhere.items():
+        typer.echo(f"  {count:,} known: in cluster {cluster} (see iomine move)")
     if summary.statistics.found:
         typer.echo(f"statistics and accounting: {_counted(summary.statistics)}")
     if summary.nights:
