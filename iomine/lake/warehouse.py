@@ -47,12 +47,15 @@ def check_place(folder: Path) -> None:
     """Makes sure that a warehouse may lie there.
 
     Raises:
-        UsageError: its path holds characters that Delta or DuckDB do not take, or take for something else.
+        UsageError: its path holds characters that Delta or DuckDB do not take, or take for something else, or is a URL.
     """
     if not str(folder).isprintable() or _UNFIT_CHARACTERS.intersection(str(folder)):
         raise UsageError(
             f"{str(folder)!a} cannot hold a warehouse: give a path of printable UTF-8 without % * ? [ and backslash."
         )
+    # A URL, of which a path has one slash left; it would be made as a folder here.
+    if any(part.endswith(":") for part in folder.parts):
+        raise UsageError(f"{folder} is no folder: a warehouse lies in a file system, not in an object store.")
 
 
 @contextmanager

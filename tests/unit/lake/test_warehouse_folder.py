@@ -37,6 +37,15 @@ def test_a_path_that_means_something_else_to_delta_or_duckdb_is_refused(tmp_path
     assert [] == list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("url", ["s3://bucket/warehouse", "file:///data/iomine"])
+def test_an_object_store_is_refused(tmp_path, monkeypatch, url):
+    """No folder of that name appears here."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="is no folder: a warehouse lies in a file system, not in an object store"):
+        Warehouse(Path(url)).create()
+    assert [] == list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("name", ["../x", "", ".", "a/b", "a b", "x" * 65, "é", "a\n"])
 def test_a_name_that_is_no_folder_name_is_refused_for_a_cluster(name):
     """A cluster's name becomes a folder's, so nothing in it may lead elsewhere."""
