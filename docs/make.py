@@ -55,6 +55,7 @@ SLOW: Final = {
     "phases.md": "tests/phase_truth.py",
     "prediction_year.md": "tests/prediction_year.py",
     "predictions.md": "tests/prediction_truth.py",
+    "rehearsal.md": "tests/rehearsal_page.py",
     "reliability.md": "tests/reliability.py",
     "truth.md": "tests/truth.py",
     "fabric_truth.md": "tests/fabric_truth.py",

@@ -18,7 +18,8 @@ fail() { echo "   FAILED: $*" >&2; exit 1; }
 
 # Shows a command and runs it; what it writes only if it fails.
 run() {
-  say "\$ ${*//$SITE\//}"
+  local shown=${*//$SITE\//}
+  say "\$ ${shown//$ROOT\//}"
   "$@" > "$SITE/run.log" 2>&1 || fail "$(tail -n 20 "$SITE/run.log")"
 }
 

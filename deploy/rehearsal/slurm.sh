@@ -6,6 +6,6 @@ if ! command -v slurmctld > /dev/null; then
 fi
 arrive
 say "\$ sbatch --wait --wrap 'iomine nightly'"
-PYTHONPATH=$ROOT/tests:$ROOT/tests/cluster "$ROOT/.venv/bin/python" "$ROOT/deploy/rehearsal/on_slurm.py" "$SITE" | sed 's/^/     /'
+PYTHONPATH=$ROOT/tests:$ROOT/tests/cluster "$ROOT/.venv/bin/python" "$ROOT/deploy/rehearsal/on_slurm.py" "$SITE" | sed '/━/d; s/^/     /'
 chown -R iomine:iomine "$SITE/warehouse"
 check_swept
