@@ -32,7 +32,13 @@ _READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     ),
     "link_hour": (
         frozenset(("link_slot",)),
-        {"link_slot": _ITS_OWN, "link_interval": range(2), "link_trouble": range(2), "job_link": _AROUND},
+        {
+            "link_slot": _ITS_OWN,
+            "link_interval": range(2),
+            "link_trouble": range(2),
+            "job_link": _AROUND,
+            "owner_doubt": _AROUND,
+        },
     ),
     "log_link": (
         frozenset(("job_route",)),

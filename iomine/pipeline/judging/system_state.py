@@ -26,10 +26,10 @@ _SHAPE: Final = (*_OF_LOG, "lustre_component")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
 _LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
-    "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
+    "server_slot": dict.fromkeys(("server_interval", "log", "job", "owner_doubt"), USUAL_NIGHTS),
     "traffic_slot": {"server_interval": 0, "target_fullness": _MOUNTED_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
     "run_shape": dict.fromkeys(_SHAPE, 0),
-    "run_usual": {"run_shape": USUAL_NIGHTS},
+    "run_usual": dict.fromkeys(("run_shape", "owner_doubt"), USUAL_NIGHTS),
     "weather": {
         **dict.fromkeys(("server_slot", "traffic_slot"), USUAL_NIGHTS),
         **dict.fromkeys(("log", "phase", "ost_io", "target_fullness"), 0),
