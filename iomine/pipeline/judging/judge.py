@@ -171,7 +171,8 @@ def _judge(
     late = outdated(there, merged)
     logged = {file.partition for file in there if file.table == "log"}
     # First, since what is usual is not learned from logs that somebody else may have written.
-    doubts = owner_files(staging, there, late | (logged & {file.partition for file in merged}), collectors)
+    read = {partition for file in merged if (partition := file.partition) and partition in logged}
+    doubts = owner_files(staging, there, read | late, collectors)
     there = replaced(there, doubts)
     intervals = interval_files(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
