@@ -22,7 +22,7 @@ from iomine.units import counted, fine_seconds, human_seconds, visible
 from iomine.views.answers import Row, Rows
 
 _WIDTH: Final = 960
-_LEFT: Final = 84
+_LEFT: Final = 104
 _RIGHT: Final = 12
 # Of the run's picture: pixels of a row of ranks, of the least panel, of sums above it and of a strip; its part of the width.
 _ROW: Final = 2
@@ -489,13 +489,21 @@ def parts_bar(row: Mapping[str, float | None], longest: float) -> Markup:
     return Markup(f"<svg {shape}>{''.join(rects)}</svg>")  # noqa: S704  numbers, and words of ours
 
 
-def bar(part: float | None, whole: float | None, kind: str = "") -> Markup:
-    """A bar as long as the part is of the whole, for people who see it; the number stands beside it."""
-    if not part or not whole or not math.isfinite(part / whole):
+def bar(part: float | None, whole: float | None, kind: str = "", beyond: float = 0.0) -> Markup:
+    """A bar as long as the part is of the whole, for people who see it; the number stands beside it.
+
+    Args:
+        part: what the bar shows.
+        whole: what it would fill.
+        kind: its class, one of the stylesheet's.
+        beyond: what comes on top of the part, drawn lighter.
+    """
+    if not whole or not (part or beyond) or not math.isfinite(((part or 0.0) + beyond) / whole):
         return Markup("")
-    width = 100 * min(1.0, max(0.0, part / whole))
-    return Markup(  # noqa: S704  a number, and a word of ours
-        f'<svg class="bar {kind}" aria-hidden="true"><rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
+    width, both = (100 * min(1.0, max(0.0, each / whole)) for each in (part or 0.0, (part or 0.0) + beyond))
+    lighter = f'<rect class="beyond" width="{both:.1f}%" height="8"/>' if beyond else ""
+    return Markup(  # noqa: S704  numbers, and a word of ours
+        f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
     )
 
 

@@ -95,6 +95,15 @@ def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
     assert "None" not in text
 
 
+def test_done_well_is_what_lies_on_the_good_side_of_its_threshold(facts_of: Callable[..., Facts]) -> None:
+    """Where all reads were small and cost too little to fire, reading was not done well; of what was, three stand there."""
+    values = {"POSIX-101": 1.0, "POSIX-102": 0.1, "POSIX-111": 0.0, "POSIX-112": 0.0, "POSIX-121": 0.0}
+    often = [{"code": code, "level": "high", "finding_count": 9 - place} for place, code in enumerate(values)]
+    clear = [VERDICT | {"code": code, "state": "clear", "value": value, "bar": 0.1} for code, value in values.items()]
+    facts = facts_of(verdict=clear, finding_night=often, app_night=[{"app": "wave", "log_count": 1}])
+    assert ["POSIX-102", "POSIX-111", "POSIX-112"] == [verdict["code"] for verdict in facts.done_well]
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.proof
 def test_hostile_names_are_text_wherever_they_stand(text: str, facts_of: Callable[..., Facts]) -> None:
