@@ -213,7 +213,7 @@ _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 
 def _is_well(verdict: Row) -> bool:
-    """Whether a trigger is clear by its first threshold, and not only since little was lost by what is on the wrong side of it."""
+    """Whether a trigger is clear by its first threshold, and not only since little was lost beyond it."""
     trigger = TRIGGERS.get(verdict["code"])
     if trigger is None or verdict["value"] is None:
         return False
