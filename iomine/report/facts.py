@@ -255,10 +255,18 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
     for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
-        facts[log_id].grid = grid
+        facts[log_id].grid = _on_storage(grid, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
         for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
             facts[log_id].lifelines = lines
+
+
+def _on_storage(grid: Grid, log: Row) -> Grid | None:
+    """The grid without what went to standard streams and pipes alone, which is no I/O on storage; None where nothing is left."""
+    for amounts, count in ((grid.read, log["read_bytes"]), (grid.write, log["write_bytes"])):
+        if count == 0:
+            amounts[:] = 0.0
+    return grid if grid.read.any() or grid.write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:

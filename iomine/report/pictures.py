@@ -87,6 +87,8 @@ _MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.u
 _SLOT_SECONDS: Final = 600
 # From where on servers are called slow, as in sql/features/log_weather_profile.sql.
 _SLOW: Final = 1.75
+# Less is within what is usual.
+_NOTABLE: Final = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def strips_of(meta_calls: Rows, server_slots: Rows, run_seconds: float | None) -
     for row in server_slots:
         most = max(row["slowdown_ratios"])
         name = {"ost": "OSTs", "mdt": "MDTs"}[row["target_kind"]]
-        says = f"up to {most:.1f} times as slow as usual"
+        says = f"up to {most:.1f} times as slow as usual" if most >= _NOTABLE else "as fast as usual"
         end = row["starts"][-1] + _SLOT_SECONDS
         kind = "slow" if most >= _SLOW else "meta"
         strips.append(Strip(kind, name, says, row["starts"], row["slowdown_ratios"], max(2.0, most), end, 1.0))
