@@ -28,7 +28,7 @@ START = dt.datetime(2024, 4, 18, 12, tzinfo=dt.UTC)
 LOG = {
     "log_id": LOG_ID, "job_id": "42", "uid": 1000, "user": "ada", "exe": "/sw/bin/wave -n 3", "app": "wave", "nprocs": 4,
     "start_at": START, "end_at": START + dt.timedelta(seconds=60), "run_seconds": 60.0, "format_version": "3.41",
-    "darshan_version": "3.4.4", "is_partial": False, "doubt": "", "read_bytes": 0, "write_bytes": 0, "read_count": 0,
+    "darshan_version": "3.4.4", "is_partial": False, "doubt": "", "read_bytes": 0, "write_bytes": 1024, "read_count": 0,
     "write_count": 0, "io_core_seconds": 0.0, "path": "/logs/wave.darshan", "size_bytes": 1000,
 }  # fmt: skip
 VERDICT = {
@@ -298,6 +298,24 @@ def test_log_without_posix_or_heat_map_says_what_is_missing(facts_of: Callable[.
     text = Outline(page(facts)).text
     for said in ("STDIO", "stdio keeps none", "neither a heat map"):
         assert said in text
+
+
+@pytest.mark.parametrize(("written", "drawn"), [(0, None), (20, 20.0)])
+def test_streams_are_no_part_of_the_picture(written: int, drawn: float | None, facts_of: Callable[..., Facts]) -> None:
+    """A heat map has what went to standard output; where nothing was written to storage, that is not drawn."""
+    lane = of_log(
+        "heatmap_rank",
+        1,
+        file_id=1,
+        layer="stdio",
+        rank=0,
+        bin_seconds=30.0,
+        bin_count=2,
+        read_bins=[[0, 0]],
+        write_bins=[[10, 10]],
+    )
+    facts = facts_of(log=[LOG | {"write_bytes": written}], heatmap_rank=lane, file_name=[{"log_id": LOG_ID, "file_id": 1}])
+    assert drawn == (facts.grid and facts.grid.write.sum())
 
 
 @pytest.mark.proof
