@@ -19,6 +19,8 @@ from iomine.views.answers import Row, Rows
 
 # Of the run, what a cause must cost to be worth a place of its own.
 LEAST_RATIO: Final = 0.01
+# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
+SLOW: Final = 1.75
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 # Names of mails stand between two private signs.
 _FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?(?:[.](?= [A-Za-z0-9\ue000])|;(?= [A-Za-z\ue000]))")
@@ -98,17 +100,18 @@ def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str
     return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 
-def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows) -> list[str]:
-    """The whole of a run in one to four sentences: what its time went into, and what could be had back.
+def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state: Row) -> list[str]:
+    """The whole of a run in one to five sentences: what its time went into, and what could be had back.
 
     Args:
         log: its row of `logs`.
         kinds: what its I/O time went into, most first.
         causes: the costliest first.
         unknown: verdicts that could not be reached.
+        state: of the system, from `job_weather`.
     """
     said = outcome(log["run_core_seconds"], causes, len(unknown))
-    return [share(log["io_ratio"], kinds), *_slowest(log), *_waiting(kinds, unknown), said]
+    return [share(log["io_ratio"], kinds), *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said]
 
 
 def share(ratio: float | None, kinds: Rows, whole: str = "the run") -> str:
@@ -149,6 +152,20 @@ def _waiting(kinds: Rows, unknown: Rows) -> list[str]:
     if not reason or seconds.get("waiting", 0.0) < max(_HALF * sum(seconds.values()), 1.0):
         return []
     return [f"Why ranks wait is not known: {reason[0].lower()}{reason[1:]}"]
+
+
+def own_load(state: Row, whose: str) -> list[str]:
+    """That servers were slow under a user's own load, where they were.
+
+    Args:
+        state: of the system, from `job_weather`: `weather_slowdown_ratio` and `own_ratio`, None where that is not known.
+        whose: the load was, in words.
+    """
+    slowdown, own = state["weather_slowdown_ratio"], state["own_ratio"]
+    if slowdown is None or own is None or slowdown < SLOW or own < _HALF:
+        return []
+    how_much = "nearly all" if own >= _NEARLY_ALL else percent(own)
+    return [f"The servers took {slowdown:.1f} times as long as usual for it, and {how_much} of their load was {whose}."]
 
 
 def _begun(ratio: float, whole: str) -> str:

@@ -32,6 +32,7 @@ _SYSTEM_STATE: Final = (
     "weather_rule",
     "weather_slowdown_ratio",
     "is_slow_run",
+    "own_ratio",
     "neighbour",
     "neighbour_ratio",
 )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, summary
+from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, own_load, summary
 from iomine.report.pictures import lifelines_picture
 
 Row = dict[str, Any]
@@ -27,6 +27,7 @@ def finding(
     }
 
 
+_STATE = {"weather_slowdown_ratio": None, "own_ratio": None}
 _UNKNOWN = [{"code": code, "reason": "The log lacks a trace."} for code in ("A-101", "B-101")]
 
 
@@ -109,17 +110,35 @@ def test_the_whole_of_a_run_is_said_in_two_sentences(
     """What the time went into, and what could be had back."""
     rows = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in kinds.items()]
     findings = [finding(code, charged=cost, cost=cost) for code, cost in zip(_CODES, charged, strict=False)]
-    assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), _UNKNOWN)
+    assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), _UNKNOWN, _STATE)
 
 
 def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
     """Where one rank was in I/O for much longer than all on average; time in which others stood idle comes on top."""
     log = run(io_ratio=0.04, slowest_rank_io_seconds=99.0, run_core_seconds=72_000.0)
     causes = causes_of([finding("A-101", charged=3600.0, idle=36_000.0)], 72_000.0)
-    assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, [])[1:] == [
+    assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, [], _STATE)[1:] == [
         "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
         "Mending one cause could give back up to 1 core-hour, and 10 core-hours in which other ranks stood idle.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "own", "says"),
+    [
+        (9.5, 0.95, ["The servers took 9.5 times as long as usual for it, and nearly all of their load was yours."]),
+        (1.75, 0.5, ["The servers took 1.8 times as long as usual for it, and 50% of their load was yours."]),
+        (1.7, 0.95, []),
+        (9.5, 0.4, []),
+        (9.5, None, []),
+        (None, 0.95, []),
+    ],
+)
+def test_servers_that_were_slow_under_the_users_own_load_are_named(
+    slowdown: float | None, own: float | None, says: list[str]
+) -> None:
+    """Only where they were slow and at least half of their load was the user's."""
+    assert says == own_load({"weather_slowdown_ratio": slowdown, "own_ratio": own}, "yours")
 
 
 @pytest.mark.parametrize(("waiting", "says"), [(60.0, ["Why ranks wait is not known: the log lacks a trace."]), (40.0, [])])
@@ -127,7 +146,7 @@ def test_why_ranks_wait_is_said_to_be_unknown_where_most_time_is_that(waiting: f
     """Where half of the I/O time is waiting and its trigger has no answer, the reason is told."""
     kinds = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in (("waiting", waiting), ("write", 50.0))]
     unknown = [*_UNKNOWN, {"code": "MPIIO-401", "reason": "The log lacks a trace."}]
-    assert says == summary(run(), kinds, [], unknown)[1:-1]
+    assert says == summary(run(), kinds, [], unknown, _STATE)[1:-1]
 
 
 @pytest.mark.parametrize(
