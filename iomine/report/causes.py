@@ -165,7 +165,7 @@ def own_load(state: Row, whose: str) -> list[str]:
     if slowdown is None or own is None or slowdown < SLOW or own < _HALF:
         return []
     how_much = "nearly all" if own >= _NEARLY_ALL else percent(own)
-    return [f"The servers took {slowdown:.1f} times as long as usual for it, and {how_much} of their load was {whose}."]
+    return [f"Servers were {slowdown:.1f} times as slow as usual, and {how_much} of their load was {whose}."]
 
 
 def _begun(ratio: float, whole: str) -> str:

@@ -126,8 +126,8 @@ def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
 @pytest.mark.parametrize(
     ("slowdown", "own", "says"),
     [
-        (9.5, 0.95, ["The servers took 9.5 times as long as usual for it, and nearly all of their load was yours."]),
-        (1.75, 0.5, ["The servers took 1.8 times as long as usual for it, and 50% of their load was yours."]),
+        (9.5, 0.95, ["Servers were 9.5 times as slow as usual, and nearly all of their load was yours."]),
+        (1.75, 0.5, ["Servers were 1.8 times as slow as usual, and 50% of their load was yours."]),
         (1.7, 0.95, []),
         (9.5, 0.4, []),
         (9.5, None, []),
