@@ -340,7 +340,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "nodes": nodes or log["host_count"],
         "charged": total,
         "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
-        "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
+        "summary": " ".join(summary(log, facts.time_kinds, causes, facts.unknown, facts.weather)),
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
