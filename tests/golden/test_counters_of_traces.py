@@ -5,12 +5,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from shared import NOT_HERE, darshan_rows, log_of, workloads
 
 from iomine.derive import counters, traces
 from iomine.errors import UnreadableError
-from iomine.sources.darshan import Log, read_log
+from iomine.lake import write_file
+from iomine.pipeline.ingest.rows import tables_of
+from iomine.pipeline.judging.judge import judge
+from iomine.sources.darshan import Log, assembled, read_log
+from iomine.triggers import TRIGGERS
 
 pytestmark = pytest.mark.skipif(not workloads(), reason=NOT_HERE)
 
