@@ -55,7 +55,7 @@ _QUESTIONS: Final = {view: f"FROM {view}" for view in ("trends", "worst_offender
 def measured(options: Options) -> list[Result]:
     """Decoding alone, and sweeps of growing archives, each of which is asked about."""
     sizes = [size for size in (_SMALLEST, 10_000, _LARGEST) if size <= options.archive]
-    return [*_decoding(options), *_sweeps([kept(options, f"archive-{size}", partial(_swept, options, size)) for size in sizes])]
+    return [*_decoding(options), *_sweeps([kept(options, f"legacy-{size}", partial(_swept, options, size)) for size in sizes])]
 
 
 def _swept(options: Options, size: int) -> Measures:
