@@ -1,4 +1,4 @@
-"""The tables of docs/formats.md: what each format of logs and traces tells, out of the mapping by which it is read."""
+"""The tables of docs/formats.md: what each format of logs and traces says, out of the mapping by which it is read."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -13,7 +13,7 @@ from iomine.sources.traced import CALLS, KINDS, Requests, segments_of
 
 _INTRO: Final = """\
 All of these are read into the same tables, so that every view, trigger, report and mail answers for them. What a format does not
-tell is NULL, never zero, and what depends on it is `unknown`, with the input that would answer. `logs.source_format` says what a
+say is NULL, never zero, and what depends on it is `unknown`, with the input that would answer. `logs.source_format` says what a
 row came from, and `core.module` what is to be known of a module of a log.
 
 | | Darshan 3.00 to 3.41 | 2.03 to 2.06 | 2.00 to 2.02 | 1.21 to 1.24 | DFTracer | Recorder as Parquet |
@@ -60,7 +60,7 @@ def formats_page(made: str) -> str:
     """
     return "\n".join(
         (
-            *("# What each format tells", "", made, "", _INTRO, "", _LEGACY, "", *_caveats(), ""),
+            *("# What each format says", "", made, "", _INTRO, "", _LEGACY, "", *_caveats(), ""),
             *(line for module in SOURCES for line in _legacy(module)),
             *(_TRACES, "", *_calls(), "", *_unseen(), ""),
         )

@@ -101,7 +101,8 @@ def _decoding(options: Options) -> Iterator[Result]:
 
 def _pace(what: str, count: int, unit: str, times: Times, least: float) -> Result:
     """How many a second and core."""
-    return Result(what=f"{what} a second and core, {count:,} in all", ours=count / times.cpu, unit=unit, least=least, spread=times.spread)
+    shown = f"{what} a second and core, {count:,} in all"
+    return Result(what=shown, ours=count / times.cpu, unit=unit, least=least, spread=times.spread)
 
 
 def _lines(paths: Sequence[Path]) -> str:
