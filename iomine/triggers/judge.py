@@ -318,9 +318,10 @@ def _none_sql(trigger: Trigger, above: Above) -> str:
 
 
 def _reason_sql(trigger: Trigger) -> str:
-    """What the log lacks; where `log_activity` names nothing, the metric that its records lack."""
+    """What the log lacks; where `log_activity` names nothing, the metric that its records lack and what would give it."""
     lacking = " ".join(
-        f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records lack {each.metric}: {field(each.metric).about}')}"
+        f"WHEN {each.metric} IS NULL THEN "
+        + quoted(f"Its records lack {each.metric}: {field(each.metric).about} It needs {trigger.needs}.")
         for each in trigger.thresholds
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")

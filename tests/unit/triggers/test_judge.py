@@ -136,7 +136,10 @@ def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], exp
     [
         ({"posix_lack": "No POSIX.", "trace_lack": "No trace."}, "No POSIX."),
         ({"trace_lack": "No trace."}, "No trace."),
-        ({"read_count": 3}, "Its records lack small_read_ratio: Share of reads that were small."),
+        (
+            {"read_count": 3},
+            "Its records lack small_read_ratio: Share of reads that were small. It needs the module's records, whole.",
+        ),
         (
             {"read_count": 3, "small_read_ratio": 0.1, "is_complete": False},
             "Not all is there that it needs: the module's records, whole.",
