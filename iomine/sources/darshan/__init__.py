@@ -2,7 +2,7 @@
 
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
+from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, row_count, size_bytes, spread
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.identity import GONE, Identity, identify, read_owned
 from iomine.sources.darshan.job import Job, implausible, uid_of
@@ -21,6 +21,8 @@ __all__ = [
     "Log",
     "ModuleState",
     "MountTable",
+    "Owners",
+    "Records",
     "Region",
     "Run",
     "assembled",
@@ -31,5 +33,6 @@ __all__ = [
     "row_count",
     "size_bytes",
     "sound",
+    "spread",
     "uid_of",
 ]
