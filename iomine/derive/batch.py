@@ -1,8 +1,8 @@
 """Logs side by side: the tables of many logs as one, so that a derivation costs its passes once for all of them.
 
-In the tables of a batch each row says of which log it is, and a file goes by a number that no other log of the batch has, in order
-of logs and then of file ids. Tables of a single log are what they are: the log is number 0, and files go by their ids. Ranks, OSTs and
-layers are those of each log, so what is grouped by them is grouped by log first.
+In the tables of a batch each row says of which log it is, and a file goes by a number that no other log of the batch has, in
+order of logs and then of file ids. Tables of a single log are what they are: the log is number 0, and files go by their ids.
+Ranks, OSTs and layers are those of each log, so what is grouped by them is grouped by log first.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -31,6 +31,7 @@ _PREFIXES: Final = {
     "pipe:[": "pipe",
     "socket:[": "socket",
 }
+_ANY_PREFIX: Final = tuple(_PREFIXES)
 # Such a name is no proof: a study of the flow in a pipe may be called `pipe_3`.
 _HINT: Final = re.compile(r"(?:^|[._-])(pipe|fifo|sock|socket)(?:[._-]|\d|$)", re.IGNORECASE)
 _RECORDS: Final = ("posix_file", "mpiio_file", "stdio_file")
@@ -71,7 +72,9 @@ def special_files(tables: Tables) -> dict[str, Column]:
 def _kind_of_name(path: str) -> str | None:
     if path in STREAMS:
         return "stream"
-    return next((kind for prefix, kind in _PREFIXES.items() if path.startswith(prefix)), None)
+    if not path.startswith(_ANY_PREFIX):
+        return None
+    return next(kind for prefix, kind in _PREFIXES.items() if path.startswith(prefix))
 
 
 def _waited_for(tables: Tables, hinted: Mapping[int, str]) -> list[int]:
@@ -116,7 +119,12 @@ def ids_of(tables: Tables, table: str) -> Integers:
 def _kept(part: Mapping[str, Any], rows: Flags) -> Once:
     """Some of the rows of a part of a table."""
     wanted = pa.array(rows)
-    return Once(part, lambda name: part[name].filter(wanted))
+
+    def kept(name: str) -> Any:  # noqa: ANN401  columns are of many kinds
+        column = part[name]
+        return column.taken(rows) if isinstance(column, Column) else column.filter(wanted)
+
+    return Once(part, kept)
 
 
 def split_by_files(tables: Tables, file_ids: Integers) -> tuple[Tables, Tables]:

@@ -2,8 +2,8 @@
 
 Parent and child speak JSON, a line each. The parent sends a batch; the child says which log it begins, when it works out what
 follows from several together, which it must reject, and at last which files it wrote. If the child dies or takes too long, the
-log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were together, nobody
-knows which it was, and a new child does the batch log by log.
+log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were together,
+nobody knows which it was, and a new child does the batch log by log.
 """
 
 import ctypes

@@ -83,7 +83,6 @@ from iomine.sources.darshan import (
     uid_of,
 )
 
-
 # Rows of many logs: parts of each table, and of each of their rows the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
 
@@ -306,7 +305,7 @@ class Given:
     @cached_property
     def streams(self) -> Streams:
         """Requests by layer, OST and rank."""
-        return ost_streams(self.tables, self.traces, self.lustre, self.log.job.nprocs)
+        return ost_streams(self.tables, self.traces, self.lustre, self.nprocs)
 
     @cached_property
     def layers(self) -> Layers:
@@ -586,16 +585,16 @@ def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]
 
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
-    "special_file": _of_each(lambda given: given.special),
+    "special_file": lambda given: given.special,
     "file_access": _of_traces(lambda given: file_access(given.ordered)),
     "request_size": _of_traces(lambda given: request_sizes(given.traces)),
     "rank_io": _of_each(lambda given: rank_io(given.everything, given.traced, given.log.job.nprocs, given.special_ids)),
     "phase": _of_each(lambda given: given.phases),
     "period": _of_each(lambda given: periods(given.phases, given.tables, given.traces)),
     "file_phase": _of_each(lambda given: file_phases(given.layers, given.seconds)),
-    "ost_io": _of_each(lambda given: ost_io(given.tables, given.traces, given.lustre)),
-    "ost_pace": _of_each(lambda given: ost_pace(given.streams, given.log.job.nprocs)),
-    "rank_ost": _of_each(lambda given: rank_ost(given.streams)),
+    "ost_io": lambda given: ost_io(given.tables, given.traces, given.lustre),
+    "ost_pace": lambda given: ost_pace(given.streams, given.nprocs),
+    "rank_ost": lambda given: rank_ost(given.streams),
     "mpiio_posix": _of_traces(lambda given: given.transforms),
     "phase_class": _of_each(lambda given: class_columns(given.model)),
     "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
