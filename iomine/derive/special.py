@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.derive.batch import logs_in
 from iomine.derive.columns import labels
 from iomine.derive.trace import Flags, Integers, Once, Tables, Trace
 from iomine.schema.column import Column
@@ -169,10 +170,13 @@ def _of_others(trace: Trace, file_ids: npt.NDArray[np.int64]) -> Trace:
     )
 
 
-def moves_data_through_stdio(tables: Tables) -> bool:
-    """Whether any byte went through stdio.
+def logs_with_data_through_stdio(tables: Tables) -> Integers:
+    """Logs of which any byte went through stdio.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
     """
-    return any((part[op].to_numpy() > 0).any() for part in tables.get("stdio_file", ()) for op in ("read_bytes", "write_bytes"))
+    found = [np.empty(0, np.int64)]
+    for part in tables.get("stdio_file", ()):
+        found.append(logs_in(part)[(part["read_bytes"].to_numpy() > 0) | (part["write_bytes"].to_numpy() > 0)])
+    return np.unique(np.concatenate(found))

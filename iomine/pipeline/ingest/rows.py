@@ -315,7 +315,7 @@ class Given:
     @cached_property
     def phases(self) -> Columns:
         """Columns of the table `phase`."""
-        return phases(self.layers, self.seconds)
+        return phases(self.layers, self.run_seconds)
 
     @cached_property
     def transforms(self) -> Columns:
@@ -589,9 +589,9 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "file_access": _of_traces(lambda given: file_access(given.ordered)),
     "request_size": _of_traces(lambda given: request_sizes(given.traces)),
     "rank_io": _of_each(lambda given: rank_io(given.everything, given.traced, given.log.job.nprocs, given.special_ids)),
-    "phase": _of_each(lambda given: given.phases),
-    "period": _of_each(lambda given: periods(given.phases, given.tables, given.traces)),
-    "file_phase": _of_each(lambda given: file_phases(given.layers, given.seconds)),
+    "phase": lambda given: given.phases,
+    "period": lambda given: periods(given.phases, given.tables, given.traces),
+    "file_phase": lambda given: file_phases(given.layers, given.run_seconds),
     "ost_io": lambda given: ost_io(given.tables, given.traces, given.lustre),
     "ost_pace": lambda given: ost_pace(given.streams, given.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
