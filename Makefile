@@ -106,6 +106,7 @@ fuzz: $(READY_TO_TEST)
 	$(BIN)/python tests/fabric_mutations.py $(FUZZ)
 	$(BIN)/python tests/archive_mutations.py $(FUZZ)
 	$(BIN)/python tests/dftracer_mutations.py $(FUZZ)
+	$(BIN)/python tests/legacy_mutations.py $(FUZZ)
 	$(BIN)/python tests/sweep_mutations.py $(FUZZ)
 
 # Kills sweeps, workers and readers, fills disks, cuts networks.

@@ -9,18 +9,6 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const TARGET = process.argv[2] ?? join(HERE, "../iomine/report/assets");
 const ALLOWED = ["BSD-3-Clause", "ISC", "MIT"];
 
-/** Modules of hyparquet for what the files of pages never have, such as geometry and compression: they would be a tenth of the script. */
-const UNUSED = /hyparquet\/src\/(bloom|delta|geoparquet|snappy|variant|wkb)\.js$/;
-const withoutUnused = {
-  name: "without-unused",
-  setup({ onLoad }) {
-    onLoad({ filter: UNUSED }, ({ path }) => {
-      const names = Array.from(readFileSync(path, "utf8").matchAll(/^export (?:async )?function (\w+)/gm), ([, name]) => name);
-      return { contents: names.map((name) => `export function ${name}() { throw new Error("${name} is not built in"); }`).join("\n") };
-    });
-  },
-};
-
 const { metafile } = await build({
   absWorkingDir: HERE,
   entryPoints: [
@@ -39,7 +27,6 @@ const { metafile } = await build({
   charset: "utf8",
   legalComments: "none",
   metafile: true,
-  plugins: [withoutUnused],
 });
 
 const packages = new Set(Object.keys(metafile.inputs).flatMap((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.slice(1) ?? []));

@@ -12,12 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from messages import messages_page
 from pydantic.fields import FieldInfo
 from rooms import rooms_block
 from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.explain import page_text
+from iomine.pipeline.site.config import ClusterSettings, SiteConfig
 from iomine.pipeline.site.fabric import FabricSettings
 from iomine.pipeline.site.retention import REPORT, SUGGESTED_DAYS, Retention, perishable
 from iomine.pipeline.site.views import ViewSettings
@@ -97,6 +99,17 @@ _ACCESS: Final = """\
 # Copy this file into the warehouse, as access.toml, and take the # away from each value that is to differ from what stands
 # here. With this file, who is not known sees nothing. docs/access.md says how users are known, and what each sees.
 """
+_SITE: Final = """\
+# All that a site sets, in one file. Written by docs/make.py.
+#
+# Copy this file to /etc/iomine/iomine.toml or into the warehouse, and take the # away from each value that is to differ from
+# what stands here, and from the line of its table. `iomine config check` says what is wrong in it, and
+# `iomine config migrate` puts files of former versions into one.
+#
+# A cluster is a table of its own:
+#
+# [clusters.polaris]
+"""
 _RETENTION: Final = """\
 # Days for which a site keeps the rows of a table, counted back from the newest night. Written by docs/make.py.
 #
@@ -118,6 +131,7 @@ def pages() -> dict[Path, str]:
         _HERE / "triggers.md": _triggers_page(),
         **{_TRIGGERS / f"{code}.md": _trigger_page(page) for code, page in MANUALS.items()},
         _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
+        _HERE / "messages.md": messages_page(_MADE),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _retention(),
         _HERE.parent / "deploy" / "thresholds.toml": _THRESHOLDS + "".join(_thresholds(page) for page in MANUALS.values()),
@@ -125,6 +139,7 @@ def pages() -> dict[Path, str]:
         _HERE.parent / "deploy" / "views.toml": _VIEWS + _site_settings(ViewSettings),
         _HERE.parent / "deploy" / "fabric.toml": _FABRIC + _site_settings(FabricSettings),
         _HERE.parent / "deploy" / "access.toml": _ACCESS + _site_settings(AccessSettings),
+        _HERE.parent / "deploy" / "iomine.toml": _SITE + _commented(ClusterSettings) + _site_settings(SiteConfig, ""),
         _HERE.parent / "deploy" / "digest.toml": _DIGEST + _site_settings(Settings),
     }
 
@@ -197,17 +212,25 @@ def _thresholds(page: Manual) -> str:
     return "".join((f"\n#[{page.trigger.code}]\n# {page.title}.\n", *values))
 
 
-def _site_settings(record: type[SiteSettings]) -> str:
-    """The settings of a record as the template has them."""
-    return "".join(_site_setting(name, each) for name, each in record.model_fields.items())
+def _site_settings(record: type[SiteSettings], table: str | None = None) -> str:
+    """The settings of a record as its template has them; those of `iomine.toml` stand in tables that are remarks themselves."""
+    return "".join(_site_setting(name, each, table) for name, each in record.model_fields.items())
 
 
-def _site_setting(name: str, setting: FieldInfo) -> str:
+def _commented(record: type[SiteSettings]) -> str:
+    """The settings of a record as a remark."""
+    fields = record.model_fields.items()
+    return "".join(f"# # {each.description}\n# {name} = {json.dumps(each.default)}\n" for name, each in fields)
+
+
+def _site_setting(name: str, setting: FieldInfo, table: str | None = None) -> str:
     about, default = setting.description, setting.default
+    # A table that is there says something in itself: who reads logs with it, or that access is limited.
+    head = f"\n# {about}\n{'' if table is None else '#'}[{table or ''}{name}]\n"
     if isinstance(default, SiteSettings):
-        return f"\n# {about}\n[{name}]\n{_site_settings(type(default))}"
+        return head + _site_settings(type(default), None if table is None else f"{table}{name}.")
     if isinstance(default, dict):
-        return f"\n# {about}\n[{name}]\n"
+        return head
     # JSON writes these kinds of values as TOML does.
     return f"\n# {about}\n#{name} = {json.dumps(default)}\n"
 

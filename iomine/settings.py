@@ -2,14 +2,14 @@
 
 import os
 import stat
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from iomine.config import Toml, config_of, parse_toml, read_config, table_of
 from iomine.errors import UsageError, did_you_mean
 
 _Value = TypeVar("_Value")
@@ -35,13 +35,13 @@ class SiteSettings(BaseModel):
     whose: ClassVar[str]
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, toml: Toml) -> Self:
         """Settings out of TOML.
 
         Raises:
             UsageError: it is not TOML, has a setting that the record does not have, or a value is not fit.
         """
-        return cls._of(parse_toml(text))
+        return cls._of(parse_toml(toml))
 
     def changed(self, **values: object) -> Self:
         """The same with other values, all of them checked as those of a file.
@@ -83,42 +83,55 @@ Line = Annotated[str, AfterValidator(_printable)]
 Lines = Annotated[tuple[Line, ...], Field(strict=False)]
 
 
-def read_site_file(file: Path, what: str, parse: Callable[[str], _Value], *, is_needed: bool = False) -> _Value:
-    """What a file of a site says.
+def read_site_file(file: Path, what: str, parse: Callable[[Toml], _Value], *, is_needed: bool = False) -> _Value:
+    """What a file of a site says, or the table of its name in the site's `iomine.toml`.
 
     Args:
-        file: the file.
+        file: the file, in the warehouse.
         what: what it holds, for people.
-        parse: makes the value of the file's text; of empty text where there is no file.
-        is_needed: whether the file has to be there.
+        parse: makes the value of the file's text, or of the table; of empty text where there is neither.
+        is_needed: whether the file itself has to be there.
 
     Raises:
-        UsageError: the file cannot be read, or `parse` refuses its text; the sentence begins with the file.
+        UsageError: the file cannot be read, the table is there too, or `parse` refuses what is said; the sentence begins with
+            the file.
     """
+    toml: Toml
+    said = _table_for(file)
     try:
-        text = file.read_text(encoding="utf-8")
+        toml = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"The {what} in {file} are not UTF-8 text: save the file as such.") from error
     except OSError as error:
         if is_needed or not isinstance(error, FileNotFoundError | NotADirectoryError):
             raise UsageError(f"The {what} in {file} cannot be read ({error.strerror}): name a file that can.") from error
-        text = ""
+        where, toml = said or (str(file), "")
+    else:
+        if said:
+            raise UsageError(f"{file} and {said[0]} say the same: `iomine config migrate` makes one of both.")
+        where = str(file)
     try:
-        return parse(text)
+        return parse(toml)
     except UsageError as error:
-        raise UsageError(f"{file}: {error.args[0]}") from error
+        raise UsageError(f"{where}: {error.args[0]}") from error
 
 
-def parse_toml(text: str) -> dict[str, Any]:
-    """The tables of a TOML file.
+def has_site_file(file: Path) -> bool:
+    """Whether a site has this file in its warehouse, or the table of its name in `iomine.toml`."""
+    return os.path.lexists(file) or _table_for(file) is not None
 
-    Raises:
-        UsageError: it is not TOML.
-    """
+
+def _table_for(file: Path) -> tuple[str, dict[str, Any]] | None:
+    """Where `iomine.toml` has the table that stands for a file, and the table; None where it has none."""
+    config = config_of(file.parent)
+    if config is None:
+        return None
+    tables = read_config(config)
     try:
-        return tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
+        table = table_of(tables, file.stem)
+    except UsageError as error:
+        raise UsageError(f"{config}: {error.args[0]}") from error
+    return None if table is None else (f"{config}, [{file.stem}]", table)
 
 
 def read_secret(file: Path, what: str) -> bytes:
@@ -168,5 +181,7 @@ def _has_tables_only(record: type[SiteSettings]) -> bool:
 
 def _fields_of(record: Any, path: tuple[int | str, ...]) -> list[str]:  # noqa: ANN401  a class by its annotation
     for name in path:
-        record = record.model_fields[name].annotation
+        # Of a table of tables, such as one for each cluster, the name is the site's.
+        is_record = isinstance(record, type) and issubclass(record, SiteSettings)
+        record = record.model_fields[name].annotation if is_record else get_args(record)[-1]
     return list(record.model_fields)

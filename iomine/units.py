@@ -13,11 +13,14 @@ _MINUTE: Final = 60
 _FINE_SECONDS: Final = 1e-4
 _HOUR: Final = 60 * _MINUTE
 _DAY: Final = 24 * _HOUR
+_TIMES: Final = {"hours": _HOUR, "minutes": _MINUTE, "seconds": 1}
+
+_TEN: Final = 10
 
 _HUNDRED: Final = 100
 _TENTH: Final = 0.1
 # Less is said to be less.
-_LEAST_HOURS: Final = 0.01
+_LEAST: Final = 0.01
 _BYTE_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _OST: Final = re.compile(r"(?:^|-)OST([0-9a-fA-F]{4,8})$")
 _SECONDS: Final = re.compile(r"([0-9]+(?:[.][0-9]+)?) ?(us|ms|s|min|h)")
@@ -71,6 +74,13 @@ def human_seconds(seconds: float) -> str:
     return f"{seconds // _DAY:.0f} d {seconds % _DAY // _HOUR:02.0f} h"
 
 
+def of_seconds(part: float, whole: float) -> str:
+    """A part of a time and the time, in one unit: 720 of 1080 is `12 of the 18 minutes`."""
+    unit, size = next((unit, size) for unit, size in _TIMES.items() if part >= size or size == 1)
+    of, all_of = (f"{each / size:,.0f}" if each >= _TEN * size else f"{each / size:.2g}" for each in (part, whole))
+    return f"{of} of the {all_of} {unit}"
+
+
 def fine_seconds(seconds: float) -> str:
     """The same, with two digits of what is below a second: 0.0123 is `0.012 s`, and 0.0000123 is `12 µs`."""
     if abs(seconds) >= 1 or not seconds:
@@ -80,13 +90,21 @@ def fine_seconds(seconds: float) -> str:
 
 def core_hours(core_seconds: float | None) -> str:
     """Core-hours in about three digits, with their unit."""
-    if core_seconds is None:
-        return "a cost that is not known"
-    hours = core_seconds / _HOUR
-    if hours < _LEAST_HOURS:
-        return f"less than {_LEAST_HOURS} core-hours"
-    shown = f"{hours:,.0f}" if hours >= _HUNDRED else f"{hours:.3g}"
-    return f"{shown} core-hour" if shown == "1" else f"{shown} core-hours"
+    return "a cost that is not known" if core_seconds is None else _core_units(core_seconds / _HOUR, "core-hour")
+
+
+def core_time(core_seconds: float, whole_core_seconds: float | None) -> str:
+    """Time summed over ranks, in core-hours, or core-minutes where the whole took less than a core-hour or an unknown time."""
+    if (whole_core_seconds or 0.0) >= _HOUR:
+        return core_hours(core_seconds)
+    return _core_units(core_seconds / _MINUTE, "core-minute")
+
+
+def _core_units(count: float, unit: str) -> str:
+    if count < _LEAST:
+        return f"less than {_LEAST} {unit}s"
+    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}"
+    return f"{shown} {unit}" if shown == "1" else f"{shown} {unit}s"
 
 
 def percent(ratio: float) -> str:

@@ -59,7 +59,10 @@ def make_site(root: Path) -> Path:
         "owner_doubt": [{**at, "log_id": DOUBTED, "reason": "the file is mallory's"}],
         "job": [_job(log) for log in logs],
         "verdict": [_verdict(log) for log in logs],
-        "file_name": [{**at, "log_id": log["log_id"], "file_id": 7, "path": f"/scratch/{log['user']}/secret"} for log in logs],
+        "file_name": [
+            {**at, "log_id": log["log_id"], "file_id": 7, "path": f"/scratch/{log['user']}/secret", "mount": "/scratch"}
+            for log in logs
+        ],
         "posix_file": [{**at, "log_id": log["log_id"], "file_id": 7, "rank": 0, "write_bytes": 10} for log in logs],
         "ost_io": [_ost_io(log) for log in logs],
         "segment": [_segment(log) for log in logs],

@@ -16,6 +16,8 @@ _ARGUMENTS = (
     *("--disable-component-update", "--disable-sync"),
 )
 _WEBGL = "--enable-unsafe-swiftshader"
+# Numbers follow the picture by half as long.
+_STILL_MS = 250
 
 
 @contextmanager
@@ -67,11 +69,12 @@ class Page:
     @property
     def status(self) -> str:
         """What the explorer says is in sight, once it stands still."""
-        self.page.wait_for_timeout(250)
+        self.page.wait_for_timeout(_STILL_MS)
         return self.explorer.locator("p.status").inner_text()
 
     def table(self, caption: str) -> list[list[str]]:
-        """Cells of a table."""
+        """Cells of a table, once the explorer stands still."""
+        self.page.wait_for_timeout(_STILL_MS)
         rows = self.explorer.locator("table", has=self.page.locator("caption", has_text=caption)).locator("tbody tr")
         return [row.locator("td").all_inner_texts() for row in rows.all()]
 

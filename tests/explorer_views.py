@@ -37,9 +37,9 @@ choice of a file, of ranks, of an operation, of sizes and of durations, and the 
 saved as PNG and CSV, and described as a table.
 
 The address of the page keeps what is seen, so that a link shows it again:
-`#trace&view=osts&t=2.8-3.6&ranks=0-127&highlight=RANK-101`. It has `view`, `colour=size`, `t` in seconds or `bytes` of a file,
-`lanes` (positions from the top), `file` (a number of the choice, from 0), `ranks`, `op`, `size` in bytes, `took` in seconds,
-`hide` (names of the legend) and `highlight`. What a trace does not have is left out and named in a line.
+`#trace&view=osts&t=2.8-3.6&ranks=0-127&highlight=RANK-101`. It has `view`, `colour=size`, `order=number` of OSTs, `t` in seconds
+or `bytes` of a file, `lanes` (positions from the top), `file` (a number of the choice, from 0), `ranks`, `op`, `size` in
+bytes, `took` in seconds, `hide` (names of the legend) and `highlight`. What a trace does not have is left out and named.
 
 The pictures are of a log that comes with DXT Explorer (`{log}`, BSD-3-Clause-LBNL): openPMD's parallel benchmark on {ranks}
 ranks, {requests} requests.

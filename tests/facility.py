@@ -46,6 +46,7 @@ class Facility:
         self.rejects = [_reject(dice, number) for number in range(40)]
         self.sweeps = [_sweep(number) for number in range(3)]
         self.slots = list(_slots(dice))
+        self.mounts = list(_mounts(random.Random(6)))
         self.requests = [_request(dice, self.logs[int(TRACED, 16)]) for _ in range(REQUESTS)]
         self._build()
 
@@ -62,7 +63,7 @@ class Facility:
     def _build(self) -> None:
         tables: dict[str, Sequence[Row]] = {
             "log": self.logs, "job": self.jobs, "verdict": self.verdicts, "reject": self.rejects, "sweep": self.sweeps,
-            "server_slot": self.slots, "segment": self.requests,
+            "server_slot": self.slots, "segment": self.requests, "mount_night": self.mounts,
         }  # fmt: skip
         files = {name: _written(self.root / "lake" / name, name, rows) for name, rows in tables.items()}
         self._publish(files)
@@ -153,6 +154,21 @@ def _slots(dice: random.Random) -> Iterator[Row]:
             "target_kind": kind, "owner": f"{number}", "job_id": f"job {number}", "user": dice.choice(_NAMES), "rpc_count": 10,
             "moved_bytes": 1000, "usual_service_seconds": usual, "service_seconds": usual * dice.choice((1, 2.5, 6)),
         }  # fmt: skip
+
+
+def _mounts(dice: random.Random) -> Iterator[Row]:
+    """What programs did on file systems, of which the servers of one are known."""
+    for night in range(NIGHTS):
+        for mount in ("/scratch", "/lus/home", f"/{HOSTILE['tag']}"):
+            for user, app in ((dice.choice(_NAMES), "solve"), (dice.choice(_NAMES), "post")):
+                yield {
+                    "cluster": dice.choice(("blue", "green")), "night": FIRST + dt.timedelta(days=night), "user": user,
+                    "uid": 1000 + _NAMES.index(user), "app": app, "mount": mount, "fs_type": "lustre",
+                    "log_count": dice.randrange(1, 9), "file_count": dice.randrange(100),
+                    "written_file_count": dice.randrange(50), "small_written_file_count": dice.randrange(9),
+                    "read_bytes": dice.randrange(2**40), "write_bytes": dice.randrange(2**40),
+                    "io_core_seconds": 1000 * dice.random(), "meta_core_seconds": 100 * dice.random(),
+                }  # fmt: skip
 
 
 def _request(dice: random.Random, log: Row) -> Row:

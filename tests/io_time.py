@@ -15,6 +15,7 @@ from shared import darshan_rows, log_of
 
 from iomine.errors import UnreadableError
 from iomine.pipeline.ingest.rows import tables_of
+from iomine.schema.legacy import is_legacy
 from iomine.sources.darshan import Log, read_log
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "io_time.md"
@@ -72,6 +73,9 @@ def _shares() -> Iterator[Share]:
         try:
             log = read_log(path)
         except UnreadableError:
+            continue
+        # PyDarshan reads none of these.
+        if is_legacy(log.format_version):
             continue
         run = log.job.run_seconds * log.job.nprocs
         if not log.tables.get("mpiio_file") or run <= 0:

@@ -30,7 +30,9 @@ class Promise(NamedTuple):
 PROMISES: Final = (
     Promise("Killed after any stage: nobody sees a half, the next sweep finishes", "faults/test_stage_faults.py", "test_a_sweep"),
     Promise("Disk full after any stage: named, harmless", "faults/test_stage_faults.py", "test_a_disk"),
-    Promise("Killed at 20 moments of chance, with all its processes", "cluster/test_kill.py", "test_twenty"),
+    Promise(
+        "Killed at 50 moments of chance: all processes, client, worker, reader or scheduler", "cluster/test_kill.py", "test_kills"
+    ),
     Promise("The command itself killed: likewise", "cluster/test_kill.py", "test_the_command"),
     Promise("Nothing outlives a sweep whose first process is killed", "cluster/test_kill.py", "test_nothing"),
     Promise("Queries during sweeps see whole nights", "cluster/test_kill.py", "test_a_reader"),

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from iomine.digest.known import Scope, gather
+from iomine.digest.sentences import opening
 from iomine.report import facts
 from iomine.report.causes import charged
+from iomine.units import core_hours
 from iomine.views.query import ask as ask_catalog
 from iomine.web.panels import PANELS
 from iomine.web.window import Window
@@ -99,6 +101,9 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
         of_nights = sum(row["cost_core_seconds"] or 0.0 for row in known[user].nights)
         of_causes = sum(cause.cost_core_seconds or 0.0 for cause in known[user].causes)
         wrong += [(user, reported, seconds) for reported in (of_nights, of_causes) if _digits(reported) != _digits(seconds)]
+        # Printed as pages print it.
+        said = opening(known[user], min(nights), max(nights), "user")
+        wrong += [(user, said, seconds)] if seconds and f"{core_hours(seconds)} went into" not in said else []
     return wrong
 
 

@@ -8,9 +8,9 @@ numbers of those that it is about, and `--only 17,18` sweeps these alone.
 
 import argparse
 import gzip
+import hashlib
 import json
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
@@ -30,19 +31,17 @@ import darshan_mutations
 import h5py
 import mutations
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 from distributed import LocalCluster
-from raw_records import apart_from_here, reported
 from shared import SHARED_DATA
-from sweeping import rows, rows_of_logs
+from sweeping import most_memory, rows, rows_of_logs
 
-from iomine.errors import UnreadableError
 from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.sweep import Settings, Summary, run
 from iomine.schema import TABLES
 from iomine.schema.counters import COUNTERS, columns_of
-from iomine.sources.darshan import read_log
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import settings
@@ -51,8 +50,8 @@ from iomine.views.query import answer_own, open_catalog, set_variables
 
 RESULTS: Final = Path(__file__).parents[1] / "build" / "fuzz.json"
 SEED: Final = 20261
-# Of a sweep. Each costs seconds whatever it holds, and what is at fault is found sooner among fewer.
-_BATCH: Final = 600
+# Of a sweep. Each costs half a minute of CPU time whatever it holds: planning the questions of all triggers and views, mostly.
+_BATCH: Final = 2000
 # A busy machine takes long; what hangs takes for ever.
 _SLOWEST_SECONDS: Final = 7200
 _LARGEST_LOG_BYTES: Final = 20_000
@@ -62,6 +61,8 @@ _SOUND_LOGS: Final = 20
 _SHARE_OF_LOGS: Final = 0.6
 _POLICY: Final = 'least_core_hours = 0.0\noperators = ["ops@site.test"]\n[directory]\ntemplate = "{user}@site.test"\n'
 _NO_NUMBER: Final = re.compile(r"\b(?:nan|inf|NaN|Infinity)\b")
+# What a command line holds that says which part a process has.
+_PARTS: Final = {"iomine.pipeline.ingest.reading": "reader", "spawn_main": "worker"}
 _READER_FAILED: Final = ("Its reader failed", "The log ended the process that read it")
 
 Damage = Callable[[bytes, Random, tuple[bytes, ...]], bytes]
@@ -111,11 +112,15 @@ class Outcome:
         counts: how many ended in what.
         faults: what must not be, in words.
         seconds: how long each sweep took.
+        beside: how reading ended of those that are logs, here and in PyDarshan's `DarshanReport`.
+        memory: bytes that a process of each part has held, at most.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    beside: dict[str, Counter[str]] = field(default_factory=lambda: {"iomine": Counter(), "`DarshanReport`": Counter()})
+    memory: dict[str, int] = field(default_factory=dict)
 
 
 def _text(data: bytes, random: Random, sound: tuple[bytes, ...]) -> bytes:
@@ -283,6 +288,9 @@ class Chain:
             outcome.faults += _unmarked(warehouse, places)
             outcome.faults += _mailed(warehouse, folder / "mails", mutants)
             outcome.seconds.append(time.monotonic() - began_at)
+            _beside(warehouse, {path: each for path, each in places.items() if each.kind.is_log}, outcome.beside)
+            for part, held in _memory():
+                outcome.memory[part] = max(held, outcome.memory.get(part, 0))
 
     def _summed(self, summary: Summary, count: int) -> Iterator[str]:
         held = (summary.found, summary.ingested + summary.known + summary.rejected)
@@ -421,6 +429,30 @@ def _unmarked(warehouse: Path, places: Mapping[str, Mutant]) -> Iterator[str]:
                 yield f"{number}: {module} {word} = {value} ({why}) is not marked"
 
 
+def _beside(warehouse: Path, places: Mapping[str, Mutant], found: Mapping[str, Counter[str]]) -> None:
+    """Adds how reading of these logs ended: here, and in PyDarshan's `DarshanReport`, which has a process for each."""
+    states = {
+        row["log_id"]: "read" if row["is_whole"] else "read but for modules that are said to be damaged"
+        for row in rows(warehouse, "SELECT log_id, bool_and(state = 'read') AS is_whole FROM lake.module GROUP BY ALL")
+    }
+    ours, theirs = found.values()
+    for each, said in zip(places.values(), raw(places, "--report"), strict=True):
+        ours[states.get(hashlib.sha256(each.data).hexdigest()[:16], "rejected, with a reason")] += 1
+        # The error's name, without what it says of this log.
+        theirs[" ".join((said["outcome"], said.get("error", "").partition(":")[0])).strip()] += 1
+
+
+def _memory() -> Iterator[tuple[str, int]]:
+    """Parts that processes have which live now, and bytes that each has held at most."""
+    here = psutil.Process()
+    for process in (here, *here.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess, FileNotFoundError):
+            command = " ".join(process.cmdline())
+            part = next((part for word, part in _PARTS.items() if word in command), None)
+            if process == here or part:
+                yield part or "client and scheduler", most_memory(process.pid)
+
+
 def _mailed(warehouse: Path, outbox: Path, mutants: Sequence[Mutant]) -> Iterator[str]:
     try:
         done = digest(Order(warehouse, since=date(2000, 1, 1), outbox=outbox, is_dry=True))
@@ -443,8 +475,8 @@ def batches(numbers: Sequence[int], size: int) -> Iterator[list[Mutant]]:
         yield from (held[at : at + size] for at in range(0, len(held), size))
 
 
-def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BATCH, limit_seconds: int = 0) -> Outcome:
-    """What became of the inputs of these numbers; a sweep that takes longer than the limit, if there is one, ends the program."""
+def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BATCH, limit_seconds: int = 0) -> Iterator[Outcome]:
+    """What has become of the inputs of these numbers, after each sweep; one that takes longer than a limit ends the program."""
     chain, outcome = Chain(folder, scheduler), Outcome()
     for at in range(0, len(numbers), 4 * size):
         for batch in batches(numbers[at : at + 4 * size], size):
@@ -455,30 +487,21 @@ def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BA
             chain.sweep(batch, outcome)
             print("".join(f"{fault}\n" for fault in outcome.faults[known:]), end="", file=sys.stderr)  # noqa: T201
             print(f"{sum(outcome.counts.values()):7,} inputs, {len(outcome.faults)} faults", file=sys.stderr, flush=True)  # noqa: T201
-    return outcome
+            yield outcome
 
 
-def _read_here(path: str) -> dict[str, str]:
-    try:
-        log = read_log(path)
-    except UnreadableError:
-        return {"outcome": "rejected, with a reason"}
-    is_whole = all(module.state == "read" for module in log.modules)
-    return {"outcome": "read" if is_whole else "read but for modules that are said to be damaged"}
-
-
-def beside(numbers: Iterable[int], folder: Path) -> dict[str, Counter[str]]:
-    """How reading ended of those of these inputs that are logs: here, and in PyDarshan's `DarshanReport`; a process for each."""
-    found = {"iomine": Counter[str](), "`DarshanReport`": Counter[str]()}
-    for each in map(mutant, numbers):
-        if each.kind.is_log:
-            path = folder / "log.darshan"
-            path.write_bytes(each.data)
-            for counts, work in zip(found.values(), (_read_here, reported), strict=True):
-                said = apart_from_here(str(path), work)
-                # The error's name, without what it says of this log.
-                counts[" ".join((said["outcome"], said.get("error", "").partition(":")[0])).strip()] += 1
-    return {name: Counter(dict(counts.most_common())) for name, counts in found.items()}
+def _write(outcome: Outcome) -> None:
+    """Keeps for docs/reliability.md what has become of inputs."""
+    RESULTS.parent.mkdir(exist_ok=True)
+    result = {
+        "counts": outcome.counts,
+        "faults": outcome.faults,
+        "sweeps": len(outcome.seconds),
+        "slowest_sweep_seconds": max(outcome.seconds, default=0),
+        "memory_bytes": outcome.memory,
+        "beside": {name: dict(ends.most_common()) for name, ends in outcome.beside.items()},
+    }
+    RESULTS.write_text(json.dumps(result, indent=1) + "\n")
 
 
 def main() -> int:
@@ -488,24 +511,16 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--only", default="", help="numbers of inputs")
     parser.add_argument("--batch", type=int, default=_BATCH, help="inputs of a sweep")
-    parser.add_argument("--beside", action="store_true", help="only read logs, here and by PyDarshan")
     given = parser.parse_args()
     numbers = [int(each) for each in given.only.split(",") if each] or range(given.first, given.first + given.count)
-    RESULTS.parent.mkdir(exist_ok=True)
-    if given.beside:
-        with tempfile.TemporaryDirectory() as name:
-            counts = beside(numbers, Path(name))
-        RESULTS.with_name("pydarshan.json").write_text(json.dumps(counts, indent=1) + "\n")
-        return 0
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     with tempfile.TemporaryDirectory() as name, cluster:
-        outcome = fuzzed(numbers, Path(name), cluster.scheduler_address, given.batch, _SLOWEST_SECONDS)
+        for outcome in fuzzed(numbers, Path(name), cluster.scheduler_address, given.batch, _SLOWEST_SECONDS):
+            # What is ended before its time has shown something too.
+            _write(outcome)
     signal.alarm(0)
-    most = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) * 1024
     lines = [*(f"{count:9,} {end}" for end, count in sorted(outcome.counts.items())), *outcome.faults]
     print("\n".join(lines))  # noqa: T201
-    result = {"counts": outcome.counts, "faults": outcome.faults, "slowest_sweep_seconds": max(outcome.seconds, default=0)}
-    RESULTS.write_text(json.dumps({**result, "sweeps": len(outcome.seconds), "memory_bytes": most}, indent=1) + "\n")
     return 1 if outcome.faults else 0
 
 

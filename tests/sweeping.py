@@ -122,3 +122,9 @@ def wait_for(condition: Callable[[], object], seconds: float) -> bool:
             return True
         time.sleep(0.05)
     return bool(condition())
+
+
+def most_memory(process: int) -> int:
+    """Bytes that a process has held in memory, at most."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))

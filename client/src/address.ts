@@ -23,6 +23,12 @@ export function parsed(hash: string): Address {
   return { anchor: read(anchor), values: new Map(new URLSearchParams(parts.join("&"))), isTooLong: false };
 }
 
+/** What an address says to one of several pictures, whose names have a prefix. */
+export function within({ values, ...address }: Address, prefix: string): Address {
+  const own = [...values].filter(([name]) => name.startsWith(prefix));
+  return { ...address, values: new Map(own.map(([name, value]) => [name.slice(prefix.length), value])) };
+}
+
 /**
  * The address with other values of some names.
  *

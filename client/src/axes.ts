@@ -53,6 +53,8 @@ export interface XAxis {
   title: string;
   from: number;
   to: number;
+  /** Where what is shown ends, within the axis. */
+  end: number;
   /** The shortest range that zooming reaches, in units of x. */
   minSpan: number;
 }

@@ -11,7 +11,7 @@ export const VIEWS: Record<ViewName, readonly [string, string]> = {
   operations: ["Operations", "Reads and writes of each rank over time."],
   sizes: ["Transfer sizes", "Reads and writes of each rank over time, coloured by size."],
   offsets: ["Offsets", "Where in their files ranks read and write."],
-  osts: ["OSTs", "Requests over time by the OST that holds their first byte, the OST that is used first on top, and the bytes that each OST moved."],
+  osts: ["OSTs", "Requests over time by the OST that holds their first byte, and the bytes that each OST moved."],
   phases: ["Phases", "Stretches of time in which a layer reads or writes, with the time that the fastest and the slowest rank spend in requests."],
 };
 
@@ -62,6 +62,7 @@ export class Controls {
   private readonly runTables = element("div", { class: "summary" });
   private readonly listed = element("details", { class: "rows" }, element("summary", {}, "Rows in sight"));
   private readonly colour: HTMLLabelElement;
+  private readonly order: HTMLLabelElement;
   private readonly highlight: HTMLSelectElement;
   /** Fields that say what is shown, each with the text or value for a choice. */
   private readonly fields: [HTMLInputElement | HTMLSelectElement, (chosen: Chosen) => string][] = [];
@@ -87,10 +88,13 @@ export class Controls {
     const colour = choice("Colour by", [["op", "operation"], ["size", "transfer size"]], (value) => void commands.choose({ isBySize: value === "size" }));
     this.colour = colour.box;
     this.fields.push([colour.select, ({ isBySize }) => (isBySize ? "size" : "op")]);
+    const order = choice("Order", [["use", "first use"], ["number", "number"]], (value) => void commands.choose({ isByNumber: value === "number" }));
+    this.order = order.box;
+    this.fields.push([order.select, ({ isByNumber }) => (isByNumber ? "number" : "use")]);
     this.elements = [
       element("div", { class: "tabs", role: "group", "aria-label": "Views" }, ...this.tabs.values()),
       this.hint,
-      element("div", { class: "controls" }, ...this.choices(about), highlight.box, this.colour, this.buttons()),
+      element("div", { class: "controls" }, ...this.choices(about), highlight.box, this.colour, this.order, this.buttons()),
       this.problem,
       this.ignored,
       this.finding,
@@ -113,6 +117,7 @@ export class Controls {
     this.problem.textContent = "";
     for (const [field, valueOf] of this.fields) field.value = valueOf(chosen);
     this.colour.hidden = chosen.view !== "offsets" && chosen.view !== "osts";
+    this.order.hidden = chosen.view !== "osts";
     this.highlight.value = chosen.highlight ? String(this.highlights.indexOf(chosen.highlight)) : "";
     this.finding.textContent = chosen.highlight ? `${chosen.highlight.code}: ${chosen.highlight.text}` : "";
     const along = view.x.kind === "time" ? "time" : "offset";

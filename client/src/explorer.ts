@@ -1,6 +1,6 @@
 /** The explorer of a trace in a section of a page: connects data, views, picture and controls. */
 
-import { keep, parsed } from "./address";
+import { type Address, keep, parsed, within } from "./address";
 import { type Commands, Controls, type Entry, VIEWS } from "./controls";
 import * as domains from "./domain";
 import { csv } from "./fields";
@@ -18,12 +18,12 @@ import { askedOf, type Chosen, isAsked, NAMES, NOTHING_CHOSEN, valuesOf, type Vi
 import * as summary from "./summary";
 import { onTheme, type Theme, themeOf } from "./theme";
 import { Tip } from "./tip";
-import { offsets, ostsOverTime, phases, ranksOverTime, type View, withRanks } from "./views";
+import { offsets, ostsOverTime, phases, ranksOverTime, type View, withLanes } from "./views";
 
 const ALL_FILES = UNKNOWN;
 /** The element of the page to which addresses of views go. */
 const ANCHOR = "trace";
-/** The summary and the address wait until zooming stops: numbers would flicker, and browsers bound how often an address changes. */
+/** The summary and the address wait until the picture stands and zooming stops: numbers would flicker, and browsers bound how often an address changes. */
 const SUMMARY_DELAY_MS = 120;
 
 export class Explorer implements Commands {
@@ -43,10 +43,14 @@ export class Explorer implements Commands {
   private legend: Entry[] = [];
   private picked: Place | undefined;
   private summaryTimer: number | undefined;
+  /** Shows another run on the same scale: what is chosen here is chosen there, as far as it has it. */
+  partner: Explorer | undefined;
 
+  /** @param prefix of its names in the address, where a page has several explorers */
   constructor(
     private readonly section: HTMLElement,
     private readonly about: About,
+    private readonly prefix = "",
   ) {
     this.levels = new Levels(about);
     this.theme = themeOf(section);
@@ -71,9 +75,14 @@ export class Explorer implements Commands {
     onTheme(() => this.recolour());
   }
 
+  /** What an address says to this explorer. */
+  addressed(hash: string): Address {
+    return within(parsed(hash), this.prefix);
+  }
+
   /** Shows what an address asks for, as far as the trace has it. */
   async open(hash: string): Promise<void> {
-    const address = parsed(hash);
+    const address = this.addressed(hash);
     const { chosen, window, ignored } = askedOf(address, this.about, [...this.about.ops, ...SIZE_NAMES, NOT_HIGHLIGHTED]);
     Object.assign(this.chosen, chosen);
     this.domainOfAxes.clear();
@@ -86,14 +95,26 @@ export class Explorer implements Commands {
     if (isAsked(address)) this.section.scrollIntoView({ behavior: "instant" });
   }
 
-  /** Applies choices and shows the result. */
+  /** Applies choices and shows the result, here and in the partner. */
   async choose(changes: Partial<Chosen>): Promise<void> {
+    await Promise.all([this.apply(changes), this.partner?.follow(changes)]);
+  }
+
+  private async apply(changes: Partial<Chosen>): Promise<void> {
     Object.assign(this.chosen, changes);
     if (changes.view) this.chosen.isBySize = changes.view === "sizes";
-    if (changes.ranks !== undefined || "ranks" in changes) this.forgetRanks();
+    if ("ranks" in changes) this.forgetLanes("rank");
+    if ("isByNumber" in changes) this.forgetLanes("OST");
     this.controls.showIgnored([]);
     this.table = undefined;
     await this.load();
+  }
+
+  /** Applies what is chosen for another run. Files and ranks are its own, and findings go by their code. */
+  private async follow({ file: _file, ranks: _ranks, ...changes }: Partial<Chosen>): Promise<void> {
+    const code = changes.highlight?.code;
+    if (code !== undefined) changes.highlight = this.about.highlights.find((found) => found.code === code);
+    await this.apply(changes);
   }
 
   /** Switches what has a colour on or off: an operation as the choice of operations does, a size by itself. */
@@ -113,7 +134,7 @@ export class Explorer implements Commands {
 
   /** Highlights the requests of a finding; none if the finding names no requests. */
   async showFinding(code: string): Promise<void> {
-    await this.choose({ highlight: this.about.highlights.find((found) => found.code === code) });
+    await this.apply({ highlight: this.about.highlights.find((found) => found.code === code) });
   }
 
   /** Highlights what is chosen in another picture. */
@@ -198,6 +219,12 @@ export class Explorer implements Commands {
   }
 
   private move(domain: Domain): void {
+    this.goTo(domain);
+    const { partner, view } = this;
+    if (view?.x.kind === "time" && partner?.view?.x.kind === "time") partner.goTo({ ...partner.domain, from: this.domain.from, to: this.domain.to });
+  }
+
+  private goTo(domain: Domain): void {
     const { view } = this;
     if (!view) return;
     this.domainOfAxes.set(axesOf(view), domains.within(domain, view.x, view.axis));
@@ -212,8 +239,8 @@ export class Explorer implements Commands {
     this.move(domains.moved(this.domain, x * (to - from), lanes));
   }
 
-  private forgetRanks(): void {
-    for (const axes of [...this.domainOfAxes.keys()].filter((key) => key.endsWith(" rank"))) this.domainOfAxes.delete(axes);
+  private forgetLanes(name: string): void {
+    for (const axes of [...this.domainOfAxes.keys()].filter((key) => key.endsWith(` ${name}`))) this.domainOfAxes.delete(axes);
   }
 
   /** Loads a table that is fine enough for the domain, and draws from it. */
@@ -224,20 +251,20 @@ export class Explorer implements Commands {
     const tables = this.levels.tables(by, file !== ALL_FILES || size !== undefined || took !== undefined || (ranks !== undefined && by !== "rank"));
     const pixelSeconds = name === "offsets" ? 0 : this.pixelSeconds(name);
     const table = this.levels.choice(tables, pixelSeconds);
-    if (!table) return this.controls.showStatus("This view needs each single request. The trace is too long: the page has merged requests only.");
+    if (!table) return this.say("This view needs each single request. The trace is too long: the page has merged requests only.");
     if (table === this.table) return;
     this.table = table;
     try {
       const rows = await this.levels.rows(table);
       if (table === this.table) this.show(this.viewOf(rows, name), table);
     } catch (error) {
-      this.controls.showStatus(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`);
+      this.say(`The trace cannot be shown: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   private pixelSeconds(name: ViewName): number {
     const lanes = name === "osts" ? "OST" : "rank";
-    const { from, to } = this.domainOfAxes.get(`time ${lanes}`) ?? { from: 0, to: this.about.run_seconds };
+    const { from, to } = this.domainOfAxes.get(`time ${lanes}`) ?? { from: 0, to: this.about.shown_seconds };
     return (to - from) / this.picture.plotWidth;
   }
 
@@ -254,18 +281,18 @@ export class Explorer implements Commands {
 
   private show(view: View, table: TableSource | undefined): void {
     this.table = table;
-    this.view = withRanks(view, this.about, this.chosen.ranks);
+    this.view = withLanes(view, this.about, this.chosen);
     this.palette = this.chosen.isBySize && table ? sizePalette(this.theme) : operationPalette(this.about.ops, this.theme);
     this.picked = undefined;
     this.tip.hide();
     const { lanes, rows } = this.view;
     const shares = new Float32Array(lanes.rows.length).fill(1);
-    if (view.x.kind === "time") for (let place = 0; place < shares.length; place++) shares[place] = rows.share[lanes.rows[place]!]!;
+    if (rows.isMerged && view.x.kind === "time") for (let place = 0; place < shares.length; place++) shares[place] = rows.share[lanes.rows[place]!]!;
     this.colours = this.coloured(this.view);
     this.controls.update(this.chosen, this.view, this.runTables(this.view));
     this.controls.showLegend(this.palette.title, this.legend);
     this.picture.show({ ...this.view, palette: this.palette, theme: this.theme, colours: this.colours, shares }, this.domain);
-    this.summarise();
+    this.summariseSoon();
   }
 
   /** Colour of each place; the legend gets those that occur. */
@@ -299,6 +326,12 @@ export class Explorer implements Commands {
     return colours;
   }
 
+  /** Says why there is no picture, in place of the summary. */
+  private say(text: string): void {
+    clearTimeout(this.summaryTimer);
+    this.controls.showStatus(text);
+  }
+
   /** Updates the summary once zooming and moving stop. */
   private summariseSoon(): void {
     clearTimeout(this.summaryTimer);
@@ -309,7 +342,8 @@ export class Explorer implements Commands {
     const { view } = this;
     if (!view) return;
     const sums = summary.inSight(view, this.picture, this.palette, this.colours);
-    keep(ANCHOR, NAMES, valuesOf(this.chosen, this.window));
+    const values = [...valuesOf(this.chosen, this.window)].map(([name, value]) => [this.prefix + name, value] as const);
+    keep(ANCHOR, NAMES.map((name) => this.prefix + name), new Map(values));
     const { from, to } = this.domain;
     this.controls.showStatus(summary.sentence(sums, view, this.domain, this.table, (to - from) / this.picture.plotWidth));
     this.controls.showSummary(this.chosen.view === "phases" ? [] : [summary.sumTable(sums, this.palette)]);

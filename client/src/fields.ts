@@ -21,25 +21,24 @@ export function layerName(layer: string): string {
 
 /** Fields of requests, without those that the table does not have. */
 export function requestFields(rows: Rows, about: About): Field[] {
-  const isMerged = hasOther(rows.requests, 1);
-  const known = (column: ArrayLike<number>): boolean => hasOther(column, UNKNOWN);
+  const { isMerged } = rows;
   const text = (name: string, label: string, value: (row: number) => string, shown = value): Field => ({ name, label, value, shown });
-  const number = (name: string, label: string, column: ArrayLike<number>, shown: (value: number) => string): Field => ({
+  const number = (name: string, label: string, column: "rank" | "requests" | "bytes" | "offset" | "share" | "ost", shown: (value: number) => string): Field => ({
     name,
     label,
-    value: (row) => (column[row] === UNKNOWN ? "" : column[row]!),
-    shown: (row) => (column[row] === UNKNOWN ? "not known" : shown(column[row]!)),
+    value: (row) => (rows[column][row] === UNKNOWN ? "" : rows[column][row]!),
+    shown: (row) => (rows[column][row] === UNKNOWN ? "not known" : shown(rows[column][row]!)),
   });
   const named = (name: string, label: string, column: ArrayLike<number>, names: string[]): Field =>
     text(name, label, (row) => names[column[row]!] ?? "");
   return [
-    ...(known(rows.rank) ? [number("rank", "Rank", rows.rank, String)] : []),
-    ...(known(rows.host) ? [named("host", "Host", rows.host, about.hosts)] : []),
+    ...(isKnown(rows.rank) ? [number("rank", "Rank", "rank", String)] : []),
+    ...(isKnown(rows.host) ? [named("host", "Host", rows.host, about.hosts)] : []),
     text("layer", "Layer", (row) => about.layers[rows.layer[row]!]!, (row) => layerName(about.layers[rows.layer[row]!]!)),
     named("op", "Operation", rows.op, about.ops),
-    ...(isMerged ? [number("request_count", "Requests", rows.requests, format.whole)] : []),
-    number("moved_bytes", isMerged ? "Bytes moved" : "Size", rows.bytes, (value) => `${format.bytes(value)} (${format.whole(value)} B)`),
-    ...(known(rows.offset) ? [number("offset_bytes", "Offset", rows.offset, (value) => `${format.bytes(value)} (${format.whole(value)} B)`)] : []),
+    ...(isMerged ? [number("request_count", "Requests", "requests", format.whole)] : []),
+    number("moved_bytes", isMerged ? "Bytes moved" : "Size", "bytes", (value) => `${format.bytes(value)} (${format.whole(value)} B)`),
+    ...(rows.hasOffsets ? [number("offset_bytes", "Offset", "offset", (value) => `${format.bytes(value)} (${format.whole(value)} B)`)] : []),
     {
       name: "duration_seconds",
       label: "Duration",
@@ -48,16 +47,15 @@ export function requestFields(rows: Rows, about: About): Field[] {
     },
     time("start_seconds", "Start", rows.start),
     time("end_seconds", "End", rows.end),
-    ...(isMerged ? [number("busy_ratio", "Busy", rows.share, (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of the duration`)] : []),
-    ...(known(rows.ost) ? [number("ost_id", "OST", rows.ost, format.ost)] : []),
-    ...(known(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
+    ...(isMerged ? [number("busy_ratio", "Busy", "share", (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of the duration`)] : []),
+    ...(isKnown(rows.ost) ? [number("ost_id", "OST", "ost", format.ost)] : []),
+    ...(isKnown(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
   ];
 }
 
-/** Whether a column holds any value other than the given one. */
-function hasOther(column: ArrayLike<number>, value: number): boolean {
-  for (let row = 0; row < column.length; row++) if (column[row] !== value) return true;
-  return false;
+/** Whether a column holds any value that is known. */
+function isKnown(column: Int32Array): boolean {
+  return column.some((value) => value !== UNKNOWN);
 }
 
 function time(name: string, label: string, column: Float64Array): Field {

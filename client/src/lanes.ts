@@ -22,21 +22,19 @@ export class Lanes {
   readonly ends: Float64Array;
   readonly facets: readonly Facet[];
   private readonly reach: Float64Array;
-  private readonly furthest: Float64Array;
+  private blocks: Float64Array | undefined;
 
   /**
    * @param facetOf facet of each row; rows of facets from `facetCount` on are left out
    * @param laneOf lane of each row
    */
   constructor(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array, ends: Float64Array) {
-    const rows = ordered(facetCount, facetOf, laneOf, begins);
-    const isAll = rows.length === begins.length && isAscending(rows);
+    const { rows, isAsGiven } = ordered(facetCount, facetOf, laneOf, begins);
     this.rows = rows;
-    this.begins = isAll ? begins : taken(begins, rows);
-    this.ends = isAll ? ends : taken(ends, rows);
+    this.begins = isAsGiven ? begins : taken(begins, rows);
+    this.ends = isAsGiven ? ends : taken(ends, rows);
     this.reach = new Float64Array(rows.length);
-    this.furthest = new Float64Array(Math.ceil(rows.length / BLOCK)).fill(-Infinity);
-    const { ends: endOf, reach, furthest } = this;
+    const { ends: endOf, reach } = this;
     const found = Array.from({ length: facetCount }, () => ({ values: [] as number[], firsts: [] as number[] }));
     let facet = -1;
     let lane = 0;
@@ -44,18 +42,18 @@ export class Lanes {
     for (let place = 0; place < rows.length; place++) {
       const row = rows[place]!;
       const end = endOf[place]!;
-      if (facetOf[row] !== facet || laneOf[row] !== lane) {
-        if (facet >= 0 && facetOf[row] !== facet) found[facet]!.firsts.push(place);
-        facet = facetOf[row]!;
-        lane = laneOf[row]!;
+      const nextFacet = facetOf[row]!;
+      const nextLane = laneOf[row]!;
+      if (nextFacet !== facet || nextLane !== lane) {
+        if (facet >= 0 && nextFacet !== facet) found[facet]!.firsts.push(place);
+        facet = nextFacet;
+        lane = nextLane;
         found[facet]!.values.push(lane);
         found[facet]!.firsts.push(place);
         furthestInLane = end;
       }
       if (end > furthestInLane) furthestInLane = end;
       reach[place] = furthestInLane;
-      const block = (place / BLOCK) | 0;
-      if (end > furthest[block]!) furthest[block] = end;
     }
     if (facet >= 0) found[facet]!.firsts.push(rows.length);
     this.facets = found.map(({ values, firsts }) => ({ values: Int32Array.from(values), firsts: Uint32Array.from(firsts) }));
@@ -72,11 +70,12 @@ export class Lanes {
    * @param isShown whether a place can be picked
    */
   nearest(first: number, last: number, x: number, slack: number, isShown: (place: number) => boolean): number {
+    const { furthest } = this;
     let best = -1;
     let bestDistance = slack;
     for (let place = upperBound(this.begins, first, last, x + slack) - 1; place >= first; place--) {
       if (this.reach[place]! < x - slack) break;
-      if (this.furthest[Math.floor(place / BLOCK)]! < x - slack) {
+      if (furthest[Math.floor(place / BLOCK)]! < x - slack) {
         place -= place % BLOCK;
         continue;
       }
@@ -90,32 +89,42 @@ export class Lanes {
     return best;
   }
 
+  /** The furthest end in each block, worked out when something is pointed at. */
+  private get furthest(): Float64Array {
+    const { ends } = this;
+    return (this.blocks ??= Float64Array.from({ length: Math.ceil(ends.length / BLOCK) }, (_, block) =>
+      ends.subarray(block * BLOCK, (block + 1) * BLOCK).reduce((furthest, end) => Math.max(furthest, end), -Infinity),
+    ));
+  }
+
   private lasts(place: number): number {
     return this.ends[place]! - this.begins[place]!;
   }
 }
 
-/** Rows in order of facet, lane and begin. */
-function ordered(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array): Uint32Array {
-  let count = 0;
+/** Rows in order of facet, lane and begin, and whether these are all rows, as they are given. */
+function ordered(facetCount: number, facetOf: Uint8Array, laneOf: Int32Array, begins: Float64Array): { rows: Uint32Array; isAsGiven: boolean } {
   const all = new Uint32Array(begins.length);
-  for (let row = 0; row < begins.length; row++) if (facetOf[row]! < facetCount) all[count++] = row;
-  const kept = all.subarray(0, count);
+  let count = 0;
   // Tables by rank are in order: then sorting is skipped.
   let isOrdered = true;
-  for (let at = 1; isOrdered && at < count; at++) {
-    const a = kept[at - 1]!;
-    const b = kept[at]!;
-    const isSameLane = facetOf[a] === facetOf[b] && laneOf[a] === laneOf[b];
-    isOrdered = isSameLane ? begins[a]! <= begins[b]! : facetOf[a]! < facetOf[b]! || (facetOf[a] === facetOf[b] && laneOf[a]! < laneOf[b]!);
+  let facet = 0;
+  let lane = -Infinity;
+  let begin = -Infinity;
+  for (let row = 0; row < begins.length; row++) {
+    const nextFacet = facetOf[row]!;
+    if (nextFacet >= facetCount) continue;
+    const nextLane = laneOf[row]!;
+    const nextBegin = begins[row]!;
+    all[count++] = row;
+    if (isOrdered) isOrdered = nextFacet !== facet ? nextFacet > facet : nextLane !== lane ? nextLane > lane : nextBegin >= begin;
+    facet = nextFacet;
+    lane = nextLane;
+    begin = nextBegin;
   }
-  if (isOrdered) return kept;
-  return kept.sort((a, b) => facetOf[a]! - facetOf[b]! || laneOf[a]! - laneOf[b]! || begins[a]! - begins[b]!);
-}
-
-function isAscending(rows: Uint32Array): boolean {
-  for (let at = 1; at < rows.length; at++) if (rows[at]! < rows[at - 1]!) return false;
-  return true;
+  const rows = all.subarray(0, count);
+  if (!isOrdered) rows.sort((a, b) => facetOf[a]! - facetOf[b]! || laneOf[a]! - laneOf[b]! || begins[a]! - begins[b]!);
+  return { rows, isAsGiven: isOrdered && count === begins.length };
 }
 
 function taken(values: Float64Array, rows: Uint32Array): Float64Array {

@@ -249,6 +249,9 @@ export class Picture {
     context.font = `600 ${FONT}`;
     context.fillText(title, LEFT, top - TITLE / 2 + 1);
     context.font = FONT;
+    const left = Math.max((drawing.x.end - domain.from) / (domain.to - domain.from), 0) * width;
+    context.fillStyle = drawing.theme.faint;
+    if (left < width) context.fillRect(LEFT + left, top, width - left, height);
     context.strokeStyle = drawing.theme.faint;
     context.beginPath();
     for (const at of xs) {

@@ -66,18 +66,29 @@ export class Raster {
     const { values, firsts } = lanes.facets[scene.facet]!;
     const scale = this.width / (domain.to - domain.from);
     const linesPerLane = this.lines / (domain.bottom - domain.top);
+    const { begins, ends } = lanes;
+    const { touches, cover, width } = this;
     let isAny = false;
     for (let lane = 0; lane < values.length; lane++) {
       const position = positions[lane]!;
       if (position < domain.top || position >= domain.bottom) continue;
       const line = Math.floor((position - domain.top) * linesPerLane + 1e-9);
-      const [first, last] = lanes.window(firsts[lane]!, firsts[lane + 1]!, domain.from, domain.to);
-      for (let place = first; place < last; place++) {
+      const first = line * this.stride;
+      const [start, stop] = lanes.window(firsts[lane]!, firsts[lane + 1]!, domain.from, domain.to);
+      for (let place = start; place < stop; place++) {
         if (colours[place] !== colour) continue;
-        const begin = Math.max((lanes.begins[place]! - domain.from) * scale, 0);
-        const end = Math.min((lanes.ends[place]! - domain.from) * scale, this.width);
-        if (end < 0 || begin >= this.width) continue;
-        this.addInterval(line * this.stride, begin, end, shares[place]!);
+        const begin = Math.max((begins[place]! - domain.from) * scale, 0);
+        const end = Math.min((ends[place]! - domain.from) * scale, width);
+        if (end < 0 || begin >= width) continue;
+        const share = shares[place]!;
+        const left = Math.floor(begin);
+        const right = Math.floor(end);
+        touches[first + left]!++;
+        touches[first + right + 1]!--;
+        cover[first + left]! += share * (1 - (begin - left));
+        cover[first + left + 1]! += share * (begin - left);
+        cover[first + right]! -= share * (1 - (end - right));
+        cover[first + right + 1]! -= share * (end - right);
         this.isUsed[line] = 1;
         isAny = true;
       }
@@ -85,37 +96,25 @@ export class Raster {
     return isAny;
   }
 
-  private addInterval(line: number, begin: number, end: number, share: number): void {
-    const left = Math.floor(begin);
-    const right = Math.floor(end);
-    const { touches, cover } = this;
-    touches[line + left]!++;
-    touches[line + right + 1]!--;
-    cover[line + left]! += share * (1 - (begin - left));
-    cover[line + left + 1]! += share * (begin - left);
-    cover[line + right]! -= share * (1 - (end - right));
-    cover[line + right + 1]! -= share * (end - right);
-  }
-
   /** Sums the differences of one colour, paints it where it fills more than earlier colours, and clears the differences. */
   private merge(shades: Uint32Array, isBackground: boolean, weight: number): void {
     const { pixels, best, touches, cover, stride, width } = this;
     for (let line = 0; line < this.lines; line++) {
       if (!this.isUsed[line]) continue;
+      const first = line * stride;
       let touching = 0;
       let covered = 0;
-      for (let x = 0; x < width; x++) {
-        touching += touches[line * stride + x]!;
-        covered += cover[line * stride + x]!;
+      for (let x = 0, pixel = line * width; x < width; x++, pixel++) {
+        touching += touches[first + x]!;
+        covered += cover[first + x]!;
         if (touching === 0) continue;
         const filled = Math.min(Math.max(covered * weight, 1e-6), 1);
-        const pixel = line * width + x;
         if (isBackground ? best[pixel] !== 0 : filled <= best[pixel]!) continue;
         best[pixel] = filled;
         pixels[pixel] = shades[Math.round(filled * (SHADES - 1))]!;
       }
-      touches.fill(0, line * stride, (line + 1) * stride);
-      cover.fill(0, line * stride, (line + 1) * stride);
+      touches.fill(0, first, first + stride);
+      cover.fill(0, first, first + stride);
       this.isUsed[line] = 0;
     }
   }

@@ -5,6 +5,8 @@ export interface About {
   log_id: string;
   app: string | null;
   run_seconds: number;
+  /** How long the axis of time is: longer than the run where another, longer one is shown on the same scale. */
+  shown_seconds: number;
   rank_count: number;
   /** Resolution of start times in seconds: starts are whole multiples of it. */
   tick_seconds: number;
@@ -22,7 +24,7 @@ export interface About {
   highlights: Highlight[];
 }
 
-/** A Parquet table of rows: a block of the page, or a file beside it. */
+/** A table of rows: a block of the page, or a file beside it. */
 export interface TableSource {
   /** What separates its rows, besides time. */
   by: "rank" | "offset" | "ost";
@@ -76,7 +78,7 @@ export interface Highlight {
 /** Stands for a number that is not known. */
 export const UNKNOWN = -1;
 
-/** Columns of the Parquet files. If a file does not have a column, it is not known for any row. */
+/** Columns of a table. If a table does not have a column, it is not known for any row. */
 export interface Columns {
   layer: ArrayLike<number>;
   op: ArrayLike<number>;
@@ -105,7 +107,6 @@ export class Rows {
   readonly ost: Int32Array;
   readonly start: Float64Array;
   readonly end: Float64Array;
-  readonly offset: Float64Array;
   /** Bytes from the first byte of the row to its last. */
   readonly length: Float64Array;
   readonly requests: Float64Array;
@@ -113,8 +114,14 @@ export class Rows {
   readonly bytes: Float64Array;
   /** Busy share of the time from start to end, 0 to 1. */
   readonly share: Float32Array;
+  /** Whether rows may stand for several requests. */
+  readonly isMerged: boolean;
+  private offsets: Float64Array | undefined;
 
-  constructor(columns: Columns, tickSeconds: number) {
+  constructor(
+    private readonly columns: Columns,
+    tickSeconds: number,
+  ) {
     const count = columns.start_ticks.length;
     this.count = count;
     this.layer = new Uint8Array(columns.layer);
@@ -123,22 +130,34 @@ export class Rows {
     this.host = integers(columns.host, count);
     this.file = integers(columns.file_id, count);
     this.ost = integers(columns.ost_id, count);
-    this.offset = new Float64Array(count).fill(UNKNOWN);
     this.length = numbers(columns.length_bytes, count, UNKNOWN);
     this.requests = numbers(columns.request_count, count, 1);
+    this.isMerged = columns.request_count !== undefined;
     this.bytes = columns.moved_bytes ? numbers(columns.moved_bytes, count, 0) : this.length;
     this.start = new Float64Array(count);
     this.end = new Float64Array(count);
     this.share = new Float32Array(count).fill(1);
-    const { offset_high: high, offset_low: low } = columns;
     const { start_ticks: ticks, seconds, busy_seconds: busy } = columns;
-    const { start, end, offset, share } = this;
+    const { start, end, share } = this;
     for (let row = 0; row < count; row++) {
-      start[row] = ticks[row]! * tickSeconds;
-      end[row] = start[row]! + seconds[row]!;
+      const begin = ticks[row]! * tickSeconds;
+      start[row] = begin;
+      end[row] = begin + seconds[row]!;
     }
-    if (high && low) for (let row = 0; row < count; row++) if (high[row]! >= 0) offset[row] = high[row]! * 2 ** 31 + low[row]!;
     if (busy) for (let row = 0; row < count; row++) if (seconds[row]! > 0) share[row] = Math.min(busy[row]! / seconds[row]!, 1);
+  }
+
+  get hasOffsets(): boolean {
+    return Array.prototype.some.call(this.columns.offset_high ?? [], (high: number) => high >= 0);
+  }
+
+  /** First byte in the file; worked out when it is asked for, which the first picture does not. */
+  get offset(): Float64Array {
+    if (this.offsets) return this.offsets;
+    const offsets = (this.offsets = new Float64Array(this.count).fill(UNKNOWN));
+    const { offset_high: high, offset_low: low } = this.columns;
+    if (high && low) for (let row = 0; row < this.count; row++) if (high[row]! >= 0) offsets[row] = high[row]! * 2 ** 31 + low[row]!;
+    return offsets;
   }
 
   /** Bytes of a request of the row; the mean if several are merged. */

@@ -13,6 +13,8 @@ export interface Chosen {
   view: ViewName;
   /** Whether colours stand for transfer sizes; otherwise they stand for operations. */
   isBySize: boolean;
+  /** Whether OSTs lie in the order of their numbers; otherwise in that of their first use. */
+  isByNumber: boolean;
   /** Index of a file, `UNKNOWN` for all files. */
   file: number;
   ranks: Int32Array | undefined;
@@ -29,6 +31,7 @@ export interface Chosen {
 export const NOTHING_CHOSEN: Chosen = {
   view: "operations",
   isBySize: false,
+  isByNumber: false,
   file: UNKNOWN,
   ranks: undefined,
   op: undefined,
@@ -45,15 +48,16 @@ export interface Window {
 }
 
 /** Names in the address, in its order. */
-export const NAMES = ["view", "colour", "t", "bytes", "lanes", "file", "ranks", "op", "size", "took", "hide", "highlight"] as const;
+export const NAMES = ["view", "colour", "order", "t", "bytes", "lanes", "file", "ranks", "op", "size", "took", "hide", "highlight"] as const;
 type Name = (typeof NAMES)[number];
 
 /** The values of the address for a choice and a window; what is usual has none. */
 export function valuesOf(chosen: Chosen, { x, lanes }: Window): Map<string, string> {
-  const { view, isBySize, file, ranks, op, size, took, hidden, highlight } = chosen;
+  const { view, isBySize, isByNumber, file, ranks, op, size, took, hidden, highlight } = chosen;
   const values: Partial<Record<Name, string>> = {
     ...(view === "operations" ? {} : { view }),
     ...(isBySize && view !== "sizes" ? { colour: "size" } : {}),
+    ...(view === "osts" && isByNumber ? { order: "number" } : {}),
     ...(x ? { [view === "offsets" ? "bytes" : "t"]: rangeText(x) } : {}),
     ...(lanes ? { lanes: rangeText(lanes) } : {}),
     ...(file === UNKNOWN ? {} : { file: String(file) }),
@@ -100,7 +104,7 @@ export function askedOf({ anchor, values }: Address, about: About, colours: read
     const found = parseRange(text, {});
     return found && found[0] < found[1] && found[0] < highest && found[1] > lowest ? found : undefined;
   };
-  const along = view === "offsets" ? read("bytes", windowed(0, Infinity)) : read("t", windowed(0, about.run_seconds));
+  const along = view === "offsets" ? read("bytes", windowed(0, Infinity)) : read("t", windowed(0, about.shown_seconds));
   const lanes = read("lanes", (text) => {
     const found = parseRange(text, {});
     return found && found.every(Number.isSafeInteger) ? found : undefined;
@@ -112,6 +116,7 @@ export function askedOf({ anchor, values }: Address, about: About, colours: read
   const chosen: Chosen = {
     view,
     isBySize,
+    isByNumber: view === "osts" && read("order", among(["number"])) !== undefined,
     file: read("file", (text) => (/^\d{1,9}$/.test(text) && Number(text) < about.files.length ? Number(text) : undefined)) ?? UNKNOWN,
     ranks: read("ranks", (text) => parseRanks(text, about.rank_count)),
     op: read("op", among(about.ops)),

@@ -5,6 +5,7 @@ import { type Field, layerName, requestFields } from "./fields";
 import * as format from "./format";
 import { Lanes } from "./lanes";
 import { type About, type Phase, Rows, UNKNOWN } from "./rows";
+import type { Chosen } from "./state";
 
 export interface View {
   rows: Rows;
@@ -23,9 +24,10 @@ export interface View {
 }
 
 const NO_FACET = 255;
+const OST = "OST";
 
 function timeAxis(about: About): XAxis {
-  return { kind: "time", title: "time since the start of the run", from: 0, to: about.run_seconds, minSpan: 20 * about.tick_seconds };
+  return { kind: "time", title: "time since the start of the run", from: 0, to: about.shown_seconds, end: about.run_seconds, minSpan: 20 * about.tick_seconds };
 }
 
 function rankAxis(about: About, ranks: Int32Array | undefined): LaneAxis {
@@ -35,11 +37,14 @@ function rankAxis(about: About, ranks: Int32Array | undefined): LaneAxis {
 /** Facet of each row by its key. A key without rows gets no facet. */
 function faceted(keyOf: Uint8Array, names: string[]): { facetOf: Uint8Array; facets: string[] } {
   const isUsed = new Uint8Array(256);
-  for (const key of keyOf) isUsed[key] = 1;
+  for (let row = 0; row < keyOf.length; row++) isUsed[keyOf[row]!] = 1;
   const used = [...names.keys()].filter((key) => isUsed[key]);
+  const facets = used.map((key) => names[key]!);
+  // Keys that are all used, from 0 on, are facets.
+  if (used.length === names.length) return { facetOf: keyOf, facets };
   const facet = new Uint8Array(256).fill(NO_FACET);
   used.forEach((key, at) => (facet[key] = at));
-  return { facetOf: used.length === 1 && isUsed[NO_FACET] === 0 ? new Uint8Array(keyOf.length) : keyOf.map((key) => facet[key]!), facets: used.map((key) => names[key]!) };
+  return { facetOf: used.length === 1 && isUsed[NO_FACET] === 0 ? new Uint8Array(keyOf.length) : keyOf.map((key) => facet[key]!), facets };
 }
 
 function requestsOf(rows: Rows, about: About): Pick<View, "rows" | "fields" | "isOfRequests" | "noun" | "total"> {
@@ -54,9 +59,10 @@ export function ranksOverTime(rows: Rows, about: About): View {
   return { ...requestsOf(rows, about), lanes, facets, axis: rankAxis(about, undefined), x: timeAxis(about), emptyText };
 }
 
-/** The view with some ranks only, or with all if `ranks` is undefined. */
-export function withRanks(view: View, about: About, ranks: Int32Array | undefined): View {
-  return view.axis.name === "rank" ? { ...view, axis: rankAxis(about, ranks) } : view;
+/** The view with the lanes that are chosen: some ranks only, OSTs in the order of their numbers. */
+export function withLanes(view: View, about: About, { ranks, isByNumber }: Pick<Chosen, "ranks" | "isByNumber">): View {
+  const { name } = view.axis;
+  return name === "rank" ? { ...view, axis: rankAxis(about, ranks) } : name === OST ? { ...view, axis: ostAxis(view.lanes, isByNumber) } : view;
 }
 
 /** Offsets of requests in their files, by rank, or by file if ranks are merged. */
@@ -70,7 +76,7 @@ export function offsets(rows: Rows, about: About): View {
   const lanes = new Lanes(facets.length, facetOf, isByRank ? rows.rank : rows.file, rows.offset, ends);
   const axis = isByRank ? rankAxis(about, undefined) : new LaneAxis("file", about.files.length, undefined, about.files);
   const to = ends.reduce((highest, end) => Math.max(highest, end), 1);
-  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, minSpan: 64 };
+  const x: XAxis = { kind: "offset", title: "offset in the file", from: 0, to, end: to, minSpan: 64 };
   return { ...requestsOf(rows, about), lanes, facets, axis, x, emptyText: "The trace has no offsets of requests." };
 }
 
@@ -78,11 +84,14 @@ export function offsets(rows: Rows, about: About): View {
 export function ostsOverTime(rows: Rows, about: About): View {
   const facetOf = rows.ost.map((ost) => (ost === UNKNOWN ? NO_FACET : 0));
   const lanes = new Lanes(1, Uint8Array.from(facetOf), rows.ost, rows.start, rows.end);
+  return { ...requestsOf(rows, about), lanes, facets: ["POSIX, by OST"], axis: ostAxis(lanes, false), x: timeAxis(about), emptyText: "The trace has no request whose OST is known." };
+}
+
+function ostAxis(lanes: Lanes, isByNumber: boolean): LaneAxis {
   const { values, firsts } = lanes.facets[0]!;
-  const facets = ["POSIX, by OST in order of first use"];
+  if (isByNumber) return new LaneAxis(OST, values.length, values);
   const inTime = Array.from(values.keys()).sort((a, b) => lanes.begins[firsts[a]!]! - lanes.begins[firsts[b]!]! || a - b);
-  const axis = new LaneAxis("OST", values.length, Int32Array.from(inTime, (at) => values[at]!), undefined, "of first use");
-  return { ...requestsOf(rows, about), lanes, facets, axis, x: timeAxis(about), emptyText: "The trace has no request whose OST is known." };
+  return new LaneAxis(OST, values.length, Int32Array.from(inTime, (at) => values[at]!), undefined, "of first use");
 }
 
 /** Phases of each layer, and of all layers together. Reads and writes have a lane each: their phases may overlap. */

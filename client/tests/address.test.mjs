@@ -7,7 +7,7 @@ import { parseRange, rangeText, SECONDS, SIZES } from "../src/ranges.ts";
 import { askedOf, NAMES, NOTHING_CHOSEN, valuesOf } from "../src/state.ts";
 
 const ABOUT = {
-  run_seconds: 10,
+  run_seconds: 10, shown_seconds: 10,
   rank_count: 256,
   ops: ["read", "write"],
   files: ["/a", "/b"],

@@ -4,6 +4,7 @@ Command modules load what is heavy inside their functions, so that `iomine --hel
 """
 
 import importlib
+import os
 import pkgutil
 import sys
 from collections.abc import Callable
@@ -29,7 +30,7 @@ def build_app(asked: str | None = None) -> typer.Typer:
         asked: the one command that is needed; what is no command, and None, are answered from all of them.
     """
     app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.callback(epilog=_EPILOG)(_iomine)
+    app.callback(epilog=_EPILOG)(guarded(_iomine))
     for name, command in commands(asked).items():
         app.command(name)(guarded(command))
     return app
@@ -59,5 +60,19 @@ def _iomine(
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="FILE", help="Settings of the site.", show_default="$IOMINE_CONFIG, /etc/iomine/iomine.toml"
+        ),
+    ] = None,
 ) -> None:
     """Read a computing centre's I/O logs, and say what is wrong, what it cost and what to change."""
+    from iomine.config import CONFIG_VARIABLE, named_config, warehouse_of  # noqa: PLC0415  after --version
+
+    if config is not None:
+        os.environ[CONFIG_VARIABLE] = str(config.absolute())
+    named = named_config()
+    # Commands, and processes that they start, take their warehouse from there.
+    if named is not None and "IOMINE_WAREHOUSE" not in os.environ and (warehouse := warehouse_of(named)):
+        os.environ["IOMINE_WAREHOUSE"] = str(warehouse)

@@ -173,20 +173,21 @@ def _compare_runs(
     from iomine.report.write import write_pair, write_shared
     from iomine.views.query import answer_own, open_catalog
 
-    with open_catalog(database_of(warehouse)) as con:
-        pair = gather_pair(partial(answer_own, con), first, second)
     file = standalone or (out and out / f"{first.log_id}-{second.log_id}.html")
-    if file is None:
-        if form is Format.TABLE:
-            typer.echo("\n".join(pair_page(pair, run_count)))
-        else:
-            write(as_table(pair), form)
-        return
-    with as_output_errors():
-        if out is not None:
-            write_shared(out)
-        write_pair(pair, file, standalone=standalone is not None, run_count=run_count)
-    typer.echo(file)
+    with open_catalog(database_of(warehouse)) as con:
+        ask = partial(answer_own, con)
+        pair = gather_pair(ask, first, second)
+        if file is not None:
+            with as_output_errors():
+                if out is not None:
+                    write_shared(out)
+                write_pair(ask, pair, file, standalone=standalone is not None, run_count=run_count)
+    if file is not None:
+        typer.echo(file)
+    elif form is Format.TABLE:
+        typer.echo("\n".join(pair_page(pair, run_count)))
+    else:
+        write(as_table(pair), form)
 
 
 def _compare_nights(

@@ -62,9 +62,14 @@ def command(
     if as_json:
         typer.echo(json_line(done.as_json()))
     else:
-        _show(done, "sent" if outbox is None else "written")
-    if not done.post.is_whole:
-        raise typer.Exit(_DONE_IN_PART)
+        show(done, "sent" if outbox is None else "written")
+    if status := status_of(done):
+        raise typer.Exit(status)
+
+
+def status_of(done: "Done") -> int:
+    """The exit status of a digest."""
+    return 0 if done.post.is_whole else _DONE_IN_PART
 
 
 def _server(text: str) -> tuple[str, int]:
@@ -74,7 +79,8 @@ def _server(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
-def _show(done: "Done", verb: str) -> None:
+def show(done: "Done", verb: str) -> None:
+    """Writes what became of the mails, which were `sent` or `written`."""
     post = done.post
     counts = {
         verb: len(post.sent),

@@ -171,8 +171,10 @@ def _locks(warehouse: Path) -> Iterator[Check]:
 
 
 def _settings(warehouse: Path) -> Iterator[Check]:
+    from iomine.config import CONFIG_FILE, config_of
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.digest import site_settings
+    from iomine.pipeline.site.config import problems
     from iomine.pipeline.site.fabric import FABRIC_FILE, site_fabric
     from iomine.pipeline.site.retention import site_retention
     from iomine.pipeline.site.triggers import OLD_FILE, THRESHOLDS_FILE, site_triggers
@@ -181,6 +183,11 @@ def _settings(warehouse: Path) -> Iterator[Check]:
     from iomine.post.access import ACCESS_FILE, site_access
 
     folder = Folder(warehouse)
+    if (config := config_of(warehouse)) is not None:
+        wrong = list(problems(warehouse))
+        yield from (Check("fail", sentence) for sentence in wrong)
+        if not wrong:
+            yield Check("ok", f"the settings in {config} can be used")
     readers: dict[str, Callable[[], object]] = {
         ACCESS_FILE: partial(site_access, warehouse),
         THRESHOLDS_FILE: partial(site_triggers, folder),
@@ -191,7 +198,7 @@ def _settings(warehouse: Path) -> Iterator[Check]:
         "sources.toml": partial(site_zone, folder, ""),
         VIEWS_FILE: partial(site_views, folder),
     }
-    for name in sorted(file.name for file in warehouse.glob("*.toml") if file.name != _SLURM_FILE):
+    for name in sorted(file.name for file in warehouse.glob("*.toml") if file.name not in {_SLURM_FILE, CONFIG_FILE}):
         if name not in readers:
             nearest = did_you_mean(name, (*readers, _SLURM_FILE)) or "take it out of the warehouse"
             yield Check("warn", f"{name} is not a file that iomine reads", nearest)
@@ -206,8 +213,9 @@ def _settings(warehouse: Path) -> Iterator[Check]:
 
 def _slurm(warehouse: Path) -> Iterator[Check]:
     from iomine.pipeline.workers.slurm import check, site_of
+    from iomine.settings import has_site_file
 
-    if not (warehouse / _SLURM_FILE).exists():
+    if not has_site_file(warehouse / _SLURM_FILE):
         return
     try:
         check(site_of(warehouse))

@@ -80,6 +80,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
         site: the trigger with the thresholds of a site, None for those that it ships with.
     """
     from iomine.schema import field
+    from iomine.triggers.model import whole
 
     trigger = site or page.trigger
     all_of, unless, high = (
@@ -111,7 +112,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
             *_section("Says", [f"    {_named(trigger.finding)}"]),
-            *_section("What to change", [_wrapped(_named(trigger.advice))]),
+            *_section("What to change", [_wrapped(_named(whole(trigger.advice)))]),
             *_section("Says where more is known", _instead(trigger)),
             *_section("How it is done", _programs(trigger.snippets)),
             *_section("What it is known from", _items(_sources(trigger))),
@@ -133,13 +134,14 @@ def _asked(trigger: "Trigger") -> list[str]:
 
 def _instead(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
+    from iomine.triggers.model import whole
 
     blocks = [
         "\n\n".join(
             (
                 _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}"),
                 f"    {_named(instead.finding)}",
-                _wrapped(_named(instead.advice)),
+                _wrapped(_named(whole(instead.advice))),
             )
         )
         for instead in trigger.instead

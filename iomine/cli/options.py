@@ -45,6 +45,10 @@ Workers = Annotated[
 ]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Workers as Slurm jobs, as slurm.toml in the warehouse describes them.")]
 
+AllowEmpty = Annotated[
+    bool, typer.Option("--allow-empty", help="No failure where nothing is found though most sweeps find logs.")
+]
+
 
 def night_of(text: str) -> dt.date:
     """A night (UTC) as people write it: 2026-11-01, `yesterday`, `today`, or `7d` for seven days ago.
@@ -62,7 +66,12 @@ def night_of(text: str) -> dt.date:
         raise ValueError(f"{text} is not a night: write 2026-11-01, yesterday, or 7d for seven days ago.") from error
 
 
-def _night_of(text: str) -> dt.date:
+def as_night(text: str) -> dt.date:
+    """As `night_of`, for an option.
+
+    Raises:
+        BadParameter: it is written otherwise.
+    """
     try:
         return night_of(text)
     except ValueError as error:
@@ -74,7 +83,7 @@ Since = Annotated[
     typer.Option(
         "--since",
         metavar="DATE",
-        parser=_night_of,
+        parser=as_night,
         help="Only logs of this night (UTC) and later: a date, yesterday, or 7d for seven days ago.",
         show_default="all",
     ),
@@ -82,7 +91,7 @@ Since = Annotated[
 Until = Annotated[
     dt.date | None,
     typer.Option(
-        "--until", metavar="DATE", parser=_night_of, help="Only logs of this night (UTC) and earlier.", show_default="all"
+        "--until", metavar="DATE", parser=as_night, help="Only logs of this night (UTC) and earlier.", show_default="all"
     ),
 ]
 User = Annotated[

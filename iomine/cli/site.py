@@ -1,6 +1,7 @@
 """`iomine site`: dashboard, tables and reports as files for any web server."""
 # ruff: noqa: PLC0415
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -25,6 +26,17 @@ def command(
     The dashboard is about the last 30 nights, or those from --since on. With --since or --cluster, other logs' reports are
     left out. Readers see the old site until the new one is whole.
     """
+    write_pages(warehouse, out, since=since, cluster=cluster, rows=rows)
+
+
+def write_pages(
+    warehouse: Path, out: Path, *, since: dt.date | None = None, cluster: str | None = None, rows: int = _ROWS
+) -> None:
+    """Writes the site, as the command does.
+
+    Raises:
+        IomineError: it cannot be written, or there is nothing to ask.
+    """
     from iomine.views.query import NO_LIMITS
     from iomine.web.sessions import Session
     from iomine.web.site import write_site
@@ -35,4 +47,8 @@ def command(
     window = window_of(session, list(asked.items()))
     only_window = since is not None or cluster is not None
     site = write_site(session, window, out, warehouse / "reports", most=rows, only_window=only_window)
-    typer.echo(visible(f"{out / 'index.html'}: {site.tables:,} tables, {site.reports:,} reports"))
+    typer.echo(
+        visible(
+            f"{out / 'index.html'}: {site.tables:,} tables, {site.subjects:,} pages of users and others, {site.reports:,} reports"
+        )
+    )

@@ -1,6 +1,7 @@
 """What follows from one log's records: Arrow in, Arrow out."""
 
 from iomine.derive.access import file_access, request_sizes
+from iomine.derive.app_phases import app_phases
 from iomine.derive.coalesce import coalescing
 from iomine.derive.counted import CALL_KINDS, counters
 from iomine.derive.detail import offset_detail, ost_detail, rank_detail
@@ -31,6 +32,7 @@ __all__ = [
     "Times",
     "Totals",
     "access_runs",
+    "app_phases",
     "as_traced",
     "coalescing",
     "counters",

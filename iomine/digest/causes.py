@@ -30,7 +30,9 @@ class Sign:
         last_night: the last of them.
         cost_core_seconds: what it cost in all of them, with the time in which others stood idle; None where that is not known.
         charged_core_seconds: its part of the sum of all costs of these runs.
-        run_core_seconds: what these runs took in all, as far as their cost is known.
+        charged_rank_seconds: that for a rank, summed over runs.
+        run_seconds: how long these runs were, summed up, as far as their cost is known.
+        timed_run_count: how many these are.
         log_id: the costliest run.
         night: of the costliest run.
         job_count: jobs of these runs, each run without one counted as its own.
@@ -46,7 +48,9 @@ class Sign:
     last_night: date
     cost_core_seconds: float | None
     charged_core_seconds: float | None
-    run_core_seconds: float | None
+    charged_rank_seconds: float | None
+    run_seconds: float | None
+    timed_run_count: int
     log_id: str
     night: date
     job_count: int = 0
@@ -88,10 +92,11 @@ class Cause:
         return sum(charged) if charged else None
 
     @property
-    def cost_ratio(self) -> float | None:
-        """That as a share of what the runs of the lead took in all."""
-        cost, whole = self.cost_core_seconds, self.lead.run_core_seconds
-        return min(1.0, cost / whole) if cost is not None and whole else None
+    def seconds_of_run(self) -> tuple[float, float] | None:
+        """That for a rank of a run of the lead, and how long the run was, on average; None where either is not known."""
+        charged = [sign.charged_rank_seconds for sign in (self.lead, *self.others) if sign.charged_rank_seconds is not None]
+        count, whole = self.lead.timed_run_count, self.lead.run_seconds
+        return (min(sum(charged), whole) / count, whole / count) if charged and whole else None
 
     @property
     def idle_core_seconds(self) -> float:

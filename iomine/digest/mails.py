@@ -1,7 +1,7 @@
 """Mails to users and to project leads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from typing import Final
@@ -23,13 +23,14 @@ from iomine.digest.sentences import (
     entry_text,
     opening,
     picture_says,
+    remind_text,
     slowed_texts,
     unexplained_texts,
     users_texts,
 )
 from iomine.digest.words import one_line, span
 from iomine.post.model import Entry, Mail, Subject
-from iomine.report.facts import title_of
+from iomine.report.facts import Place, title_of
 from iomine.units import core_hours, counted
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
@@ -51,6 +52,7 @@ class MailPolicy:
         mailed_on: when a mail last listed a subject for a recipient, None where none has.
         is_praised: whether a mail has reported to a recipient that a subject got better.
         most_entries: of a mail.
+        snooze_days: for how long an entry is not mailed, where its reader asks for that.
     """
 
     is_reader: Callable[[str], bool]
@@ -58,6 +60,7 @@ class MailPolicy:
     mailed_on: Callable[[str, Subject], date | None]
     is_praised: Callable[[str, Subject], bool]
     most_entries: int = MOST_ENTRIES
+    snooze_days: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +72,14 @@ class _Chosen:
         causes: those that it lists.
         more_count: how many more the reports have.
         better: what got better.
+        attached: files that it brings, by name.
     """
 
     known: Known
     causes: tuple[Cause, ...]
     more_count: int
     better: tuple[Better, ...]
+    attached: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links, refuse: Callable[[str, Exception], object]) -> Iterator[Mail]:
@@ -145,12 +150,23 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
 def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
     """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports."""
     count = len(chosen.causes)
+    chosen = replace(chosen, attached=_attached(chosen, scope, links))
     mail = _written(chosen, scope, policy, links, details)
     while count > 1 and line_count(mail.text) > MOST_TEXT_LINES:
         count -= 1
         more_count = chosen.more_count + len(chosen.causes) - count
-        mail = _written(replace(chosen, causes=chosen.causes[:count], more_count=more_count), scope, policy, links, details)
+        fewer = replace(chosen, causes=chosen.causes[:count], more_count=more_count)
+        mail = _written(fewer, scope, policy, links, details)
     return mail
+
+
+def _attached(chosen: _Chosen, scope: Scope, links: Links) -> dict[str, bytes]:
+    """The report of the costliest run of the first cause, where the site wants it attached and it is not too large."""
+    if not links.attached or not chosen.causes:
+        return {}
+    cause = chosen.causes[0]
+    page = links.attached(scope.whose, chosen.known.recipient, Place(cause.cluster, cause.lead.night, cause.lead.log_id))
+    return {} if page is None else {f"iomine-{cause.lead.log_id}.html": page}
 
 
 def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
@@ -185,6 +201,8 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         "about_unexplained": ABOUT_UNEXPLAINED,
         "about_costs": ABOUT_COSTS,
         "has_site": links.site is not None,
+        "is_attached": bool(chosen.attached),
+        "remind": remind_text(policy.snooze_days),
     }
     return Mail(
         kind=scope.whose,
@@ -196,6 +214,7 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         text=text_part(_TEMPLATES, view),
         html=html_part(_TEMPLATES, view),
         pictures={NIGHTS_PICTURE: nights_picture(costs, first, last)} if view["picture"] else {},
+        attached=chosen.attached,
         better=tuple(subject for each in chosen.better for subject in each.subjects),
     )
 

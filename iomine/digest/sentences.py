@@ -8,9 +8,10 @@ from typing import Final
 from urllib.parse import quote
 
 from iomine.digest.causes import Cause, Sign
-from iomine.digest.known import Application, Better, Known
+from iomine.digest.known import Application, Better, Known, Whose
 from iomine.digest.words import (
     advice_of,
+    command_of,
     day,
     finding_of,
     listed,
@@ -20,14 +21,18 @@ from iomine.digest.words import (
 )
 from iomine.post.model import Kind
 from iomine.report.causes import first_sentence
-from iomine.report.facts import title_of
+from iomine.report.facts import Place, title_of
 from iomine.report.job import job_page_name
-from iomine.units import core_hours, counted, percent
+from iomine.units import core_hours, counted, of_seconds
 from iomine.views.answers import Row
 
 # Of more signs of one cause, users of a project, applications or improvements only the number is given.
 MOST_SIGNS: Final = 6
 MOST_LINES: Final = 2
+_TWO: Final = 2
+_SPANS: Final = {7: "a week", 14: "two weeks", 30: "a month"}
+# What others made slower by less is no word worth.
+_SLOWER: Final = 1.1
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
     "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
@@ -48,11 +53,14 @@ class Links:
         site: the address below which they are, None where they are files only.
         reports: their folder.
         signed: a token for a user's log by which its report opens without a login; None where reports need one, or none do.
+        attached: the report of a log as its reader may see it, as one file, or None where it is too large to mail; None where the
+            site wants no attachments.
     """
 
     site: str | None
     reports: Path
     signed: Callable[[str, str], str] | None = None
+    attached: Callable[[Whose, str, Place], bytes | None] | None = None
 
     def job(self, cluster: str, job_id: str | None) -> str | None:
         """The address of a job's page, None where it has none, or links open the reports of single logs only."""
@@ -78,9 +86,10 @@ class EntryText:
         key: of its subject, for the post's links.
         title: application and what is wrong.
         cost: in core-hours.
-        extent: how many runs and nights, and what share.
+        extent: in which runs, and how much of their time.
         finding: the first sentence of what was found in the costliest run.
         advice: the first sentence of what to change.
+        command: a line of a shell for a file or node of that run, empty where the advice has none.
         more: what the report has besides.
         report: where the run's report is.
     """
@@ -91,6 +100,7 @@ class EntryText:
     extent: str
     finding: str
     advice: str
+    command: str
     more: str
     report: str
 
@@ -107,13 +117,15 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
     """
     lead = cause.lead
     whose = f"{name(cause.user)}: " if kind == "project" else ""
+    advice = advice_of(lead.code, found["advice"])
     return EntryText(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
         finding=first_sentence(finding_of(lead.code, found["finding"])),
-        advice=first_sentence(advice_of(lead.code, found["advice"])),
+        advice=first_sentence(advice),
+        command=command_of(advice),
         more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",
         report=(_is_one_job(lead) and links.job(cause.cluster, lead.job_id)) or links.report(cause.user, lead.log_id, lead.code),
     )
@@ -128,11 +140,27 @@ def _idle(cause: Cause) -> str:
 
 
 def _extent(cause: Cause, application: Application) -> str:
-    lead = cause.lead
-    of_job = f", all of job {name(lead.job_id)}" if _is_one_job(lead) else ""
-    runs = f"{lead.run_count:,} of {counted(application.run_count, 'run')}{of_job}"
-    share = f", {percent(cause.cost_ratio)} of their time" if cause.cost_ratio is not None else ""
-    return f"{runs}, in {counted(lead.night_count, 'night')}, on {name(application.cluster)}{share}"
+    where = f"in {_runs(cause.lead, application)} on {name(application.cluster)}"
+    if cause.seconds_of_run is None:
+        return where
+    return f"{where}: {of_seconds(*cause.seconds_of_run)}{' on average' if cause.lead.timed_run_count > 1 else ''}"
+
+
+def _runs(lead: Sign, application: Application) -> str:
+    """`all 6 runs of 7 January`, `3 of 28 runs of 2 nights`, or of a job."""
+    if _is_one_job(lead):
+        when = f"of job {name(lead.job_id)}"
+    elif lead.night_count == 1:
+        when = f"of {day(lead.last_night)}"
+    else:
+        when = f"of {counted(lead.night_count, 'night')}"
+    if lead.run_count < application.run_count:
+        return f"{lead.run_count:,} of {counted(application.run_count, 'run')} {when}"
+    return (
+        f"the run {when}"
+        if lead.run_count == 1
+        else f"{'both' if lead.run_count == _TWO else f'all {lead.run_count:,}'} runs {when}"
+    )
 
 
 def _and_more(count: int, what: str) -> list[str]:
@@ -181,7 +209,7 @@ def _slowed_line(each: Application, kind: Kind) -> str:
     by = f" by {reasons[0][1]}" if len(reasons) == 1 else f", {listed(f'{count:,} by {who}' for count, who in reasons)}"
     count = _slowed_count(each)
     runs = f"{counted(count, 'run')} in {counted(each.night_count, 'night')} {'was' if count == 1 else 'were'} slowed"
-    longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if each.slowdown_ratio else ""
+    longer = f"; I/O took {each.slowdown_ratio:.1f} times as long as usual" if (each.slowdown_ratio or 0) >= _SLOWER else ""
     return f"{whose}{name(each.application)}: {runs}{by}{longer}."
 
 
@@ -199,18 +227,22 @@ def _unexplained_line(each: Application, kind: Kind) -> str:
     return f"{whose}{name(each.application)}: I/O of {runs} took {longer}."
 
 
+def remind_text(days: int) -> str:
+    """The button that snoozes an entry: `Remind me in a month`."""
+    return f"Remind me in {_SPANS.get(days) or counted(days, 'day')}"
+
+
 def opening(known: Known, first: date, last: date, kind: Kind) -> str:
     """The first sentence: which nights, what was lost in all, and when most of it."""
-    whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
     costs = costs_by_night(known.nights)
     when = nights(first, last)
     if not sum(costs.values()):
+        whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
         return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))
     most = f", most of it on {day(worst)} ({core_hours(costs[worst])})" if len(costs) > 1 else ""
-    who = "you" if kind == "user" else "its users"
-    lost = core_hours(sum(costs.values()))
-    return f"In {when}, {lost} of {whose} went into I/O that {who} could speed up{most}."
+    whose, who = ("", "you") if kind == "user" else (f" of project {name(known.recipient)}", "its users")
+    return f"In {when}, {core_hours(sum(costs.values()))}{whose} went into I/O that {who} could speed up{most}."
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:

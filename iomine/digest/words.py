@@ -14,14 +14,21 @@ from markupsafe import Markup, escape
 
 from iomine.report.page import plain
 from iomine.triggers import TRIGGERS
-from iomine.triggers.finding import renamed
+from iomine.triggers.finding import Slot, renamed
+from iomine.units import core_hours
 
 COLUMNS: Final = 72
 # Holds together what belongs in one line.
 HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 # Private signs: `visible` makes escapes of those that a name holds.
 _OPEN, _CLOSE = "\ue000", "\ue001"
+_NAME: Final = f"{_OPEN}[^{_CLOSE}]*{_CLOSE}"
+_CODE: Final = re.compile(f"`((?:{_NAME}|[^`{_OPEN}])*)`")
+# Sums of a mail are in core-hours, a run below one core-hour says its own in core-minutes, as its page does.
+_SMALL: Final = re.compile(rf"({_NAME})|(less than )?([0-9.,]+) core-minutes?")
 _MOST_NAME: Final = 60
+# In a shell's line, what is cut cannot be used.
+_MOST_COMMAND: Final = 300
 _MOST_SENTENCE: Final = 300
 # Longer ones are hostile, and to look for names in them takes its time.
 _MOST_SEARCHED: Final = 20_000
@@ -41,8 +48,19 @@ def sentence(templates: Iterable[str], text: str | None) -> str:
         text: the sentence.
     """
     whole = text or ""
-    named = renamed(templates, whole, lambda _, found: name(found)) if len(whole) <= _MOST_SEARCHED else None
-    return name(whole, _MOST_SENTENCE) if named is None else named
+    named = renamed(templates, whole, _named) if len(whole) <= _MOST_SEARCHED else None
+    return name(whole, _MOST_SENTENCE) if named is None else _SMALL.sub(_in_hours, named)
+
+
+def _in_hours(found: re.Match[str]) -> str:
+    if found[1]:
+        return found[0]
+    hours = core_hours(float(found[3].replace(",", "")) * 60)
+    return hours if hours.startswith("less") else f"{found[2] or ''}{hours}"
+
+
+def _named(slot: Slot, found: str) -> str:
+    return name(found, _MOST_COMMAND if slot.spec else _MOST_NAME)
 
 
 def finding_of(code: str, text: str | None) -> str:
@@ -55,9 +73,15 @@ def advice_of(code: str, text: str | None) -> str:
     return sentence(TRIGGERS[code].templates("advice") if code in TRIGGERS else (), text)
 
 
+def command_of(advice: str) -> str:
+    """The first line of a shell in an advice that has a name of the run's own in it, empty where none has."""
+    return next((each for each in _CODE.findall(advice) if _OPEN in each), "")
+
+
 def marked(text: str) -> Markup:
-    """The text for HTML, in which names stand apart whatever direction they are written in."""
-    return Markup(str(escape(text)).replace(_OPEN, "<bdi>").replace(_CLOSE, "</bdi>"))  # noqa: S704  what is escaped, and tags of ours
+    """The text for HTML, in which names stand apart whatever direction they are written in, and code looks like it."""
+    html = _CODE.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(html.replace(_OPEN, "<bdi>").replace(_CLOSE, "</bdi>"))  # noqa: S704  what is escaped, and tags of ours
 
 
 def unmarked(text: str) -> str:

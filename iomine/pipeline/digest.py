@@ -4,14 +4,16 @@ The mail to operators is written last, since it lists what the post could not de
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from iomine.config import Toml
 from iomine.digest.known import Scope, Whose
 from iomine.digest.mails import MailPolicy, mails
 from iomine.digest.notices import check_thresholds
@@ -40,12 +42,20 @@ from iomine.post.tokens import (
     signer_with_key,
 )
 from iomine.post.transports import Outbox, Pace, Smtp, Transport
+from iomine.report.facts import Place, gather
+from iomine.report.write import standalone_report
 from iomine.settings import read_site_file
 from iomine.views.answers import Ask
 from iomine.views.query import answer_own, open_catalog
 from iomine.views.questions import question
+from iomine.views.restricted import Whose as Seen
+from iomine.views.restricted import open_restricted, restrict
 
 FIRST_NIGHTS: Final = 14
+# Of a file that a mail brings with it: a report without a trace has about 60 KB.
+_MOST_ATTACHED: Final = 200_000
+
+Attach = Callable[[Whose, str, Place], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +118,8 @@ def site_settings(root: Path) -> Settings:
     return read_site_file(root / "digest.toml", "settings", _parse)
 
 
-def _parse(text: str) -> Settings:
-    settings = Settings.parse(text)
+def _parse(toml: Toml) -> Settings:
+    settings = Settings.parse(toml)
     check_thresholds(settings.notices)
     return settings
 
@@ -133,10 +143,19 @@ def digest(order: Order) -> Done:
         office = stack.enter_context(_office(order, settings))
         if until is None:
             return Done(None, Summary(), Counter())
-        run = _Run(ask, order, office, until)
+        run = _Run(ask, order, office, until, stack.enter_context(_attachments(warehouse.database, office.settings)))
         run.send()
         is_shown = not order.is_dry and show_mails(warehouse, office.ledger, triggers.values())
         return Done(until, run.post, run.quiet, is_shown)
+
+
+def check_order(order: Order) -> None:
+    """Makes sure that the mails have a way to go.
+
+    Raises:
+        UsageError: a setting is wrong, or no transport is given.
+    """
+    _check_way(order, site_settings(order.warehouse))
 
 
 def take_mail(root: Path, mail: bytes) -> str:
@@ -182,19 +201,39 @@ def _office(order: Order, settings: Settings) -> Iterator[Office]:
         yield Office(settings, kept, directory, signer, transport, partial(datetime.now, UTC))
 
 
-def _links(order: Order, office: Office) -> Links:
+@contextmanager
+def _attachments(database: Path, settings: Settings) -> Iterator[Attach | None]:
+    """Makes reports that mails bring with them, of what their readers may see; None where the site wants links only."""
+    if settings.reports == "link":
+        yield None
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / database.name
+        restrict(database, copy, "own")
+
+        def attached(whose: Whose, recipient: str, place: Place) -> bytes | None:
+            seen = Seen(frozenset({recipient}), frozenset()) if whose == "user" else Seen(frozenset(), frozenset({recipient}))
+            with open_restricted(copy, database, seen) as con:
+                ask = partial(answer_own, con)
+                pages = [standalone_report(ask, facts) for facts in gather(ask, [place])]
+            return pages[0] if pages and len(pages[0]) <= _MOST_ATTACHED else None
+
+        yield attached
+
+
+def _links(order: Order, office: Office, attach: Attach | None) -> Links:
     """Where reports are: behind signed links, if the site wants these."""
     root, site, reports = order.warehouse, office.settings.root, (order.warehouse / "reports").resolve()
     access = site_access(root)
     if access is None or not access.links.in_mails:
-        return Links(site or None, reports)
+        return Links(site or None, reports, attached=attach)
     if not site:
         raise UsageError(f"links.in_mails in {ACCESS_FILE} signs links to a server: set site in digest.toml.")
     if not order.is_dry:
         make_key(root / KEY_FILE)
     signer = passing_pass_signer() if order.is_dry else pass_signer_of(root / KEY_FILE)
     until = int((office.now() + timedelta(days=access.links.days)).timestamp())
-    return Links(site, reports, lambda user, log_id: signer.token(Pass(user, log_id, until)))
+    return Links(site, reports, lambda user, log_id: signer.token(Pass(user, log_id, until)), attach)
 
 
 def _transport(order: Order, settings: Settings) -> Transport:
@@ -215,9 +254,10 @@ class _Run:
         order: what is to be done.
         office: the post.
         until: the last night to report.
+        attach: makes reports that mails bring with them, None where they bring none.
     """
 
-    def __init__(self, ask: Ask, order: Order, office: Office, until: date) -> None:
+    def __init__(self, ask: Ask, order: Order, office: Office, until: date, attach: Attach | None) -> None:
         self.post = Summary()
         self.quiet: Counter[str] = Counter()
         self._ask = ask
@@ -226,7 +266,7 @@ class _Run:
         self._settings = office.settings
         self._until = until
         self._unwritten: list[tuple[str, str]] = []
-        self._links = _links(order, office)
+        self._links = _links(order, office, attach)
 
     def send(self) -> None:
         """Writes mails and gives them to the post."""
@@ -273,7 +313,14 @@ class _Run:
             days: Mapping[str, date] = mailed(recipient)
             return days.get(subject.key)
 
-        return MailPolicy(is_reader, is_quiet, mailed_on, partial(policy.is_praised, kind), self._settings.most_entries)
+        return MailPolicy(
+            is_reader,
+            is_quiet,
+            mailed_on,
+            partial(policy.is_praised, kind),
+            self._settings.most_entries,
+            self._settings.snooze_days,
+        )
 
     def _to_operators(self) -> Mail | None:
         last = self._until

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from iomine.errors import UsageError
-from iomine.settings import Line, Lines, SiteSettings, read_secret, read_site_file, setting
+from iomine.settings import Line, Lines, SiteSettings, has_site_file, read_secret, read_site_file, setting
 
 ACCESS_FILE: Final = "access.toml"
 KEY_FILE: Final = "access.key"
@@ -134,10 +134,11 @@ def site_access(root: Path) -> AccessSettings | None:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    # A link that leads nowhere is a file that cannot be read.
-    if not os.path.lexists(root / ACCESS_FILE):
+    file = root / ACCESS_FILE
+    if not has_site_file(file):
         return None
-    return read_site_file(root / ACCESS_FILE, "settings of access", AccessSettings.parse, is_needed=True)
+    # A link that leads nowhere is a file that cannot be read.
+    return read_site_file(file, "settings of access", AccessSettings.parse, is_needed=os.path.lexists(file))
 
 
 def proxy_secret(settings: AccessSettings, root: Path) -> bytes | None:

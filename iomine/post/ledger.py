@@ -230,7 +230,13 @@ class Ledger:
         return (visible(rows[0][0]), visible(rows[0][1])) if rows else None
 
     def wish(self, action: Action, today: date) -> None:
-        """Notes what a reader has asked for; asked for twice, the longer one holds."""
+        """Notes what a reader has asked for; asked for twice, the longer one holds. What is undone is forgotten."""
+        if action.verb == "undo":
+            with self._change() as con:
+                con.execute(
+                    "DELETE FROM wish WHERE (kind, recipient, key) = (?, ?, ?)", (action.kind, action.recipient, action.key)
+                )
+            return
         until = today + timedelta(days=action.days) if action.verb == "snooze" else date.max
         with self._change() as con:
             con.execute(

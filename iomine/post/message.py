@@ -22,8 +22,8 @@ from iomine.units import visible
 
 MOST_BYTES: Final = 100_000
 _LONGEST_SUBJECT: Final = 200
-_PLACE: Final = re.compile(r"\{\{(link|mailto):(stop|(acknowledge|snooze):([0-9a-f]{32}))\}\}")
-_PICTURE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PLACE: Final = re.compile(r"\{\{(link|mailto):(stop|undo|(acknowledge|snooze|undo):([0-9a-f]{32}))\}\}")
+_FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class _Whole(BaseHeader):
@@ -97,7 +97,7 @@ def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stam
         stamp: its id and date.
 
     Raises:
-        OutputError: it is larger than 100 KB.
+        OutputError: it is larger than 100 KB without what is attached.
     """
     message = EmailMessage(_POLICY)
     message["Date"] = stamp.at
@@ -120,10 +120,14 @@ def compose(mail: Mail, person: Person, settings: Settings, signer: Signer, stam
         if settings.root.startswith("https:"):
             message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     _fill(message, mail, links)
-    content = message.as_bytes()
-    if len(content) > MOST_BYTES:
-        raise OutputError(f"The mail is {len(content):,} bytes; the limit is {MOST_BYTES:,}: lower most_entries in digest.toml.")
-    return content
+    size = len(message.as_bytes())
+    if size > MOST_BYTES:
+        raise OutputError(f"The mail is {size:,} bytes; the limit is {MOST_BYTES:,}: lower most_entries in digest.toml.")
+    for name, page in mail.attached.items():
+        if not _FILE.fullmatch(name):
+            raise ValueError(f"{name!r} cannot name an attachment")
+        message.add_attachment(page, "text", "html", filename=name, params={"charset": "utf-8"})
+    return message.as_bytes()
 
 
 def _one_line(subject: str) -> str:
@@ -136,7 +140,7 @@ def _fill(message: EmailMessage, mail: Mail, links: "_Links") -> None:
     message.add_alternative(links.put_into(mail.html, escape), subtype="html")
     html = cast("list[MIMEPart]", message.get_payload())[1]
     for name, picture in mail.pictures.items():
-        if not _PICTURE.fullmatch(name):
+        if not _FILE.fullmatch(name):
             raise ValueError(f"{name!r} cannot name a picture")
         html.add_related(picture, "image", "png", cid=f"<{name}>", disposition="inline", filename=f"{name}.png")
 

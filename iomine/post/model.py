@@ -1,13 +1,13 @@
 """What the post is given: mails, complete except for the links and headers that the post adds.
 
 Links that only the post can make are places in a mail's text and HTML: `{{link:ACTION:KEY}}` with the action
-`acknowledge` or `snooze` and the key of a subject, `{{link:stop}}` for no more mails at all, and each also as
-`{{mailto:…}}`.
+`acknowledge`, `snooze` or `undo` and the key of a subject, `{{link:stop}}` for no more mails at all, `{{link:undo}}` for mails
+after all, and each also as `{{mailto:…}}`.
 """
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, Literal
 
@@ -76,6 +76,7 @@ class Mail:
         text: its plain part, with places for links.
         html: its HTML part, with places for links.
         pictures: PNGs by content id, as the HTML names them with `cid:`.
+        attached: HTML files by name.
         better: subjects that it reports as gone or less; each is reported once, whatever the cooldown.
     """
 
@@ -89,3 +90,4 @@ class Mail:
     html: str
     pictures: Mapping[str, bytes]
     better: tuple[Subject, ...] = ()
+    attached: Mapping[str, bytes] = field(default_factory=dict)

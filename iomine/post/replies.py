@@ -22,10 +22,12 @@ _MOST_TRIED: Final = 10
 def described(action: Action, ledger: Ledger) -> str:
     """What an action does, as the rest of a sentence that begins with "From now on,"."""
     who = {"user": "you get", "project": f"the lead of {action.recipient} gets"}.get(action.kind, "operators get")
-    if action.verb == "stop":
-        return f"{who} no more digests."
+    if action.verb == "stop" or not action.key:
+        return f"{who} no more digests." if action.verb == "stop" else f"{who} digests again."
     title, application = ledger.title(action) or ("this finding", "")
     about = f"“{title}”" + (f" in {application}" if application else "")
+    if action.verb == "undo":
+        return f"{who} word of {about} again."
     return f"{who} no word of {about}" + (f" for {action.days} days." if action.verb == "snooze" else ".")
 
 

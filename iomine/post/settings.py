@@ -145,8 +145,11 @@ class Settings(SiteSettings):
     actions_address: Line = setting("", "Address that is piped into `iomine digest --take`; empty: that for answers.")
     site: Line = setting("", "Where `iomine serve` is reached, such as https://iomine.site.org/; empty: links write mails.")
     operators: Lines = setting((), "Addresses that get the nightly summary.")
+    reports: Literal["link", "attachment"] = setting(
+        "link", "How a mail brings the report of its costliest run: by a link only, or also as a file, unless that is large."
+    )
     cooldown_days: CountOrZero = setting(14, "Days before the same finding is mailed again.")
-    snooze_days: Count = setting(30, "Days that a finding is not mailed after its user chose Remind me later.")
+    snooze_days: Count = setting(30, "Days that a finding is not mailed after its user chose to be reminded later.")
     least_core_hours: Amount = setting(1.0, "Core-hours that a finding must cost to be mailed.")
     most_entries: Count = setting(5, "Findings in a digest, at most.")
     most_mails: Count = setting(500, "Digests that a run sends, at most; the costliest first, others wait for the next run.")

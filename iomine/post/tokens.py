@@ -17,7 +17,8 @@ from iomine.errors import OutputError, UsageError
 from iomine.post.model import Kind
 from iomine.settings import read_secret
 
-Verb = Literal["acknowledge", "snooze", "stop"]
+# `undo` takes back what was asked for about a subject, or, without one, to stop.
+Verb = Literal["acknowledge", "snooze", "stop", "undo"]
 _KEY_BYTES: Final = 32
 _LONGEST: Final = 2000
 _UNKNOWN: Final = "This link is not valid: copy it from the mail again, or ask the operators."

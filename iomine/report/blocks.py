@@ -19,7 +19,12 @@ _GZIP_LEVEL: Final = 6
 
 
 def block_text(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> str:
-    """A block as Base64, which nothing that a log says can end.
+    """A block as Base64, which nothing that a log says can end; the rest as of `block`."""
+    return base64.b64encode(block(about, arrays, level)).decode()
+
+
+def block(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> bytes:
+    """A block, packed without the time: the same numbers give the same bytes.
 
     Args:
         about: what JSON can say.
@@ -34,4 +39,10 @@ def block_text(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]],
         raw = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         pieces += [bytes(-at % 8), raw]
         at += -at % 8 + len(raw)
-    return base64.b64encode(gzip.compress(b"".join(pieces), level, mtime=0)).decode()
+    return gzip.compress(b"".join(pieces), level, mtime=0)
+
+
+def block_script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> bytes:
+    """A script that does nothing but name a block, which a page from a file can load too."""
+    named = block_text(about, arrays, level)
+    return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(named)};".encode()

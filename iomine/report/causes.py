@@ -6,21 +6,22 @@ one sum of the log's costs, so costs of causes add up to that sum.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Final
 
+from iomine import units
 from iomine.triggers import TRIGGERS
+from iomine.triggers.finding import shell_word
 from iomine.triggers.model import Snippet
-from iomine.units import core_hours, counted, human_seconds, percent
+from iomine.units import counted, human_seconds, percent
 from iomine.views.answers import Row, Rows
 
 # Of the run, what a cause must cost to be worth a place of its own.
 LEAST_RATIO: Final = 0.01
-_HOUR: Final = 3600
-_TEN: Final = 10
 _NUMBERS: Final = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 # Names of mails stand between two private signs.
-_FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?[.;](?= [A-Za-z\ue000])")
+_FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?(?:[.](?= [A-Za-z0-9\ue000])|;(?= [A-Za-z\ue000]))")
 _PYTHON: Final = "python"
 # Of the I/O time, what is worth a word, and what leaves nothing else to say.
 _TENTH: Final = 0.1
@@ -87,12 +88,8 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
 
 
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
-    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-seconds."""
-    if core_seconds is None:
-        return "cost not known"
-    if (run_core_seconds or 0.0) >= _HOUR:
-        return core_hours(core_seconds)
-    return f"{core_seconds:,.0f} core-seconds" if core_seconds >= _TEN or not core_seconds else f"{core_seconds:.2g} core-seconds"
+    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-minutes."""
+    return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 
 def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown_count: int) -> list[str]:
@@ -174,9 +171,29 @@ def charged(findings: Rows) -> float | None:
     return sum(known) if known else None
 
 
-def likeliest(code: str, row: Row) -> Snippet | None:
-    """The program of a trigger that suits a run best: with HDF5 where that is used, in Python for Python, otherwise the first."""
-    snippets = TRIGGERS[code].snippets if code in TRIGGERS else ()
+def likeliest(finding: Row, row: Row) -> Snippet | None:
+    """The program that suits a run best, with the run's own names in a shell's lines; None where none suits it.
+
+    Only programs with HDF5 or MPI-IO, and runs on several nodes, get what is for these; Python comes before C for Python.
+
+    Args:
+        finding: with its `code` and `metrics`.
+        row: of the run: `app`, `application`, `has_hdf5`, `has_mpiio`, `node_count`.
+    """
+    code = finding["code"]
+    used = {
+        "H5": row["has_hdf5"],
+        "h5py": row["has_hdf5"],
+        "MPI_File_": row["has_mpiio"],
+        "MPI.File": row["has_mpiio"],
+        "romio": row["has_mpiio"],
+        "--exclude": row["node_count"] != 1,
+    }
+    snippets = [
+        snippet
+        for snippet in (TRIGGERS[code].snippets if code in TRIGGERS else ())
+        if all(is_used for word, is_used in used.items() if word in snippet.code)
+    ]
     is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
 
     def fitness(snippet: Snippet) -> tuple[bool, bool]:
@@ -186,6 +203,17 @@ def likeliest(code: str, row: Row) -> Snippet | None:
     if not snippets:
         return None
     # A shell's few lines suit any program, and stand first where they are all that is needed.
-    if snippets[0].language == "shell":
-        return snippets[0]
-    return max(snippets, key=fitness)
+    best = snippets[0] if snippets[0].language == "shell" else max(snippets, key=fitness)
+    return replace(best, code=_with_names(best, finding["metrics"]))
+
+
+def _with_names(snippet: Snippet, metrics: Row) -> str:
+    """The lines with what the finding names in place of examples, as far as it is known."""
+    path = next((value for name, value in metrics.items() if name.endswith("_path") and value), None)
+    names = dict(metrics)
+    if path is not None:
+        names |= {"file": path, "folder": str(PurePosixPath(path).parent)}
+    shown = {word: shell_word(str(names[name])) for word, name in snippet.places if names.get(name) is not None}
+    # At once, since a name may hold the word for another.
+    words = "|".join(map(re.escape, shown))
+    return re.sub(rf"(?<!\w)(?:{words})(?!\w)", lambda found: shown[found[0]], snippet.code) if shown else snippet.code

@@ -1,4 +1,4 @@
-"""Rows of a trace as a page reads them: small Parquet of whole numbers and floats, in order of layer, rank and start.
+"""Rows of a trace as a page reads them: a block of whole numbers and floats, in order of layer, rank and start.
 
 Names become numbers of lists that the page holds once. Starts become whole ticks, which lie so close together in this
 order that they take a byte or two each once the file is packed, by gzip, which browsers unpack themselves. A tick is a
@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
+
+from iomine.report.blocks import block
 
 _MOST_TICKS: Final = 2**31 - 1
 _MICROSECOND: Final = 1e-6
 _UNKNOWN: Final = -1
-# Columns of which gzip packs neighbouring bytes better apart. The others are plain: gzip makes up for dictionaries, and a page
-# has plain numbers as fast as it copies them.
+_MOST_BYTE: Final = 255
+# Columns of which gzip packs neighbouring bytes better apart. The others are plain: a page has them without a copy.
 _SPLIT: Final = {"start_ticks", "offset_low", "seconds", "busy_seconds"}
 # As small as gzip gets them, for hardly more time: pages are sent by mail.
 _GZIP_LEVEL: Final = 9
@@ -37,8 +38,8 @@ def tick_seconds(run_seconds: float) -> float:
     return _MICROSECOND * 2.0 ** max(0, math.ceil(math.log2(run_seconds / _MICROSECOND / _MOST_TICKS)))
 
 
-def page_parquet(rows: pa.Table, names: Names, tick: float) -> bytes:
-    """A Parquet file of rows, packed, without nulls: what is not known is -1.
+def page_columns(rows: pa.Table, names: Names, tick: float) -> bytes:
+    """A block of rows, without nulls: what is not known is -1. The text has the type of each column whose bytes are apart.
 
     Args:
         rows: `start_seconds` and `end_seconds`, sound and within the run, and any of the columns that a page knows.
@@ -47,23 +48,25 @@ def page_parquet(rows: pa.Table, names: Names, tick: float) -> bytes:
         tick: seconds of a tick.
     """
     starts = rows["start_seconds"].to_numpy()
-    found: dict[str, pa.Array] = {
-        "start_ticks": pa.array(np.rint(starts / tick).astype(np.int32)),
-        "seconds": pa.array((rows["end_seconds"].to_numpy() - starts).astype(np.float32)),
+    found: dict[str, npt.NDArray[Any]] = {
+        "start_ticks": np.rint(starts / tick).astype(np.int32),
+        "seconds": (rows["end_seconds"].to_numpy() - starts).astype(np.float32),
     }
     for name in rows.column_names:
         column = rows[name]
         if name in names:
-            found[name] = pa.array(_numbers(column, names[name]))
+            found[name] = _numbers(column, names[name])
         elif name in _WHOLE:
-            found[name] = pc.fill_null(_within(column, _WHOLE[name]), _UNKNOWN)
+            found[name] = pc.fill_null(_within(column, _WHOLE[name]), _UNKNOWN).to_numpy()
         elif name == "offset_bytes":
             found |= _halves(column)
         elif name in _BYTES:
-            found[name] = pc.fill_null(column.cast(pa.float64(), safe=False), _UNKNOWN)
+            found[name] = pc.fill_null(column.cast(pa.float64(), safe=False), _UNKNOWN).to_numpy()
         elif name == "busy_seconds":
-            found[name] = column.cast(pa.float32())
-    return packed(_written(found))
+            found[name] = column.cast(pa.float32()).to_numpy()
+    split = {name: column.dtype.name for name, column in found.items() if name in _SPLIT}
+    arrays = {name: _apart(column) if name in split else _narrow(column) for name, column in found.items()}
+    return block({"split": split}, arrays, _GZIP_LEVEL)
 
 
 def packed(data: bytes) -> bytes:
@@ -80,13 +83,13 @@ def _numbers(column: pa.ChunkedArray, names: Sequence[Any]) -> npt.NDArray[np.in
     return found
 
 
-def _halves(offsets: pa.ChunkedArray) -> dict[str, pa.Array]:
+def _halves(offsets: pa.ChunkedArray) -> dict[str, npt.NDArray[np.int32]]:
     """Offsets as multiples of 2**31 and the rest, as browsers take long to read whole numbers of 64 bits."""
     is_sound = pc.and_(pc.greater_equal(offsets, 0), pc.less(offsets, 2**62))
     sound = pc.fill_null(pc.if_else(is_sound, offsets, None), -(2**31)).to_numpy()
     return {
-        "offset_high": pa.array((sound >> 31).astype(np.int32)),
-        "offset_low": pa.array((sound & _MOST_TICKS).astype(np.int32)),
+        "offset_high": (sound >> 31).astype(np.int32),
+        "offset_low": (sound & _MOST_TICKS).astype(np.int32),
     }
 
 
@@ -97,16 +100,12 @@ def _within(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     return pc.if_else(is_sound, column, None).cast(kind)
 
 
-def _written(columns: Mapping[str, pa.Array]) -> bytes:
-    schema = pa.schema([pa.field(name, column.type, nullable=False) for name, column in columns.items()])
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        pa.table(dict(columns), schema=schema),
-        sink,
-        compression="none",
-        use_dictionary=False,
-        column_encoding={name: "BYTE_STREAM_SPLIT" if name in _SPLIT else "PLAIN" for name in columns},
-        write_statistics=False,
-        store_schema=False,
-    )
-    return bytes(sink.getvalue())
+def _apart(column: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """The lowest bytes of all numbers, then the next ones, and so on."""
+    return np.ascontiguousarray(column, column.dtype.newbyteorder("<")).view(np.uint8).reshape(-1, column.itemsize).T.ravel()
+
+
+def _narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The column in a byte each where whole numbers fit, so that a browser has less to unpack."""
+    is_small = column.dtype.kind == "i" and len(column) and column.min() >= 0 and column.max() <= _MOST_BYTE
+    return column.astype(np.uint8) if is_small else column

@@ -29,31 +29,35 @@ def asset(name: str) -> str:
     return (files("iomine.report") / "assets" / name).read_text(encoding="utf-8")
 
 
-def embedded(trace: Trace | None, circle: radial.Radial | None) -> Markup:
-    """The blocks as elements of a page, for one that needs no other file."""
-    blocks = _blocks(trace, _split(trace.tables)[0], {}) if trace else {}
+def embedded(traces: Mapping[str, Trace], circle: radial.Radial | None = None) -> Markup:
+    """The blocks as elements of a page, for one that needs no other file; of traces by the name that the page has for each."""
+    blocks = _circle(circle)
+    for name, trace in traces.items():
+        blocks |= _blocks(name, trace, _split(trace.tables)[0], {})
     element = Markup('<script type="application/octet-stream" id="{}">{}</script>\n')
-    return Markup().join(element.format(name, text) for name, text in (blocks | _circle(circle)).items())
+    return Markup().join(element.format(name, text) for name, text in blocks.items())
 
 
-def beside(trace: Trace | None, circle: radial.Radial | None, stem: str) -> dict[str, bytes]:
+def beside(traces: Mapping[str, Trace], circle: radial.Radial | None, stem: str) -> dict[str, bytes]:
     """The files that go beside a page, by name.
 
     Args:
-        trace: what they hold of the trace.
+        traces: what they hold of traces, by the name that the page has for each.
         circle: what they hold of who talks to whom.
         stem: what the page's file is called, without its ending.
 
     Returns:
         `<stem>.trace.js` with the blocks, and each level of detail that is too long for it, which pages read over HTTP only.
     """
-    if trace is None and circle is None:
-        return {}
-    light, heavy = _split(trace.tables if trace else ())
-    long = {f"{stem}.{NAME}-{number}.parquet.gz": table for number, table in enumerate(heavy)}
-    of_trace = _blocks(trace, light, long) if trace else {}
-    blocks = json.dumps(of_trace | _circle(circle), separators=(",", ":"))
-    return {data_name(stem): f"globalThis.iomineBlocks={blocks};".encode(), **{name: long[name].parquet for name in long}}
+    blocks, found = _circle(circle), dict[str, bytes]()
+    for name, trace in traces.items():
+        light, heavy = _split(trace.tables)
+        long = {f"{stem}.{name}-{number}.block.gz": table for number, table in enumerate(heavy)}
+        blocks |= _blocks(name, trace, light, long)
+        found |= {file: table.block for file, table in long.items()}
+    if blocks:
+        found[data_name(stem)] = f"globalThis.iomineBlocks={json.dumps(blocks, separators=(',', ':'))};".encode()
+    return found
 
 
 def data_name(stem: str) -> str:
@@ -65,14 +69,14 @@ def _circle(circle: radial.Radial | None) -> dict[str, str]:
     return {radial.NAME: circle.block} if circle else {}
 
 
-def _blocks(trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> dict[str, str]:
+def _blocks(name: str, trace: Trace, light: Sequence[Table], long: Mapping[str, Table]) -> dict[str, str]:
     """The description of a trace with its small tables; of long ones, their addresses."""
-    listed = [_listed(table, "block", f"{NAME}-{number}") for number, table in enumerate(light)]
-    listed += [_listed(table, "href", name) for name, table in long.items()]
+    listed = [_listed(table, "block", f"{name}-{number}") for number, table in enumerate(light)]
+    listed += [_listed(table, "href", file) for file, table in long.items()]
     about = json.dumps({**trace.about, "tables": listed}, allow_nan=False, separators=(",", ":")).encode()
     return {
-        f"{NAME}-about": _text(packed(about)),
-        **{f"{NAME}-{number}": _text(table.parquet) for number, table in enumerate(light)},
+        f"{name}-about": _text(packed(about)),
+        **{f"{name}-{number}": _text(table.block) for number, table in enumerate(light)},
     }
 
 
@@ -86,7 +90,7 @@ def _split(tables: Sequence[Table]) -> tuple[list[Table], list[Table]]:
     long: list[Table] = []
     for table in sorted(tables, key=lambda table: -table.tolerance):
         is_first = all(each.by != table.by for each in light)
-        held_bytes = sum(len(each.parquet) for each in (*light, table))
+        held_bytes = sum(len(each.block) for each in (*light, table))
         (light if is_first or held_bytes <= _MOST_EMBEDDED_BYTES else long).append(table)
     return light, long
 

@@ -78,7 +78,14 @@ class Facts:
         modules: its modules.
         time_kinds: what its I/O time went into, most first.
         layers: totals by layer.
-        sizes: numbers of requests by size, by layer.
+        sizes: numbers of requests by size, by layer; in POSIX also how many followed the one before.
+        size_sums: what traced requests of each size class moved, and how long they took, by layer and direction.
+        calls: how often what was called in each layer, most first.
+        access_sizes: the commonest lengths of requests in each layer.
+        file_sums: files by what was done to them, and by mount.
+        spreads: how evenly its I/O is spread over ranks, and over OSTs.
+        meta_calls: opens and stats by time, of logs with many.
+        server_slots: how much longer than usual servers took for its job, by time and kind of target.
         files: files that took most time, each with the totals of all.
         osts: slow OSTs, those that took most time, and what is known of none.
         phases: longest phases.
@@ -91,6 +98,7 @@ class Facts:
         ways: between which switches, nodes and servers they moved, those between which most first.
         hints: metadata entries.
         history: runs of its lineage up to this one.
+        app_steps: steps of the program above its calls, those with most I/O first.
         grid: when which ranks moved how much.
         lifelines: where there is no grid, when files were opened, read, written and closed, in the order of time.
     """
@@ -107,6 +115,13 @@ class Facts:
     time_kinds: Rows = field(default_factory=list)
     layers: Rows = field(default_factory=list)
     sizes: Rows = field(default_factory=list)
+    size_sums: Rows = field(default_factory=list)
+    calls: Rows = field(default_factory=list)
+    access_sizes: Rows = field(default_factory=list)
+    file_sums: Rows = field(default_factory=list)
+    spreads: Rows = field(default_factory=list)
+    meta_calls: Rows = field(default_factory=list)
+    server_slots: Rows = field(default_factory=list)
     files: Rows = field(default_factory=list)
     osts: Rows = field(default_factory=list)
     phases: Rows = field(default_factory=list)
@@ -119,8 +134,13 @@ class Facts:
     ways: Rows = field(default_factory=list)
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
+    app_steps: Rows = field(default_factory=list)
     grid: Grid | None = None
     lifelines: Rows = field(default_factory=list)
+
+    def is_traced(self) -> bool:
+        """Few logs are, and the others are not asked for what traces show."""
+        return any(module["module"].startswith("DXT") for module in self.modules)
 
     def unknown_by_reason(self) -> list[tuple[str, Rows]]:
         """What this log lacks, and the questions that stay open for it; first what would answer most."""
@@ -173,13 +193,25 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 # Questions of which the answers are rows of a log.
 _LISTS: Final = (
     *("modules", "time_kinds", "layers", "sizes", "files", "osts", "phases", "phase_classes", "class_phases", "coalescing"),
-    *("own_bursts", "ways", "hints", "done_well"),
+    *(
+        "own_bursts",
+        "ways",
+        "hints",
+        "done_well",
+        "calls",
+        "access_sizes",
+        "file_sums",
+        "spreads",
+        "meta_calls",
+        "server_slots",
+        "app_steps",
+    ),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 
 def _sized(row: Row) -> Row:
-    counts = [value for name, value in row.items() if name.endswith("_count") and value]
+    counts = [value for name, value in row.items() if "_size_" in name and value]
     return row | {"log_request_count": sum(counts), "most_count": max(counts, default=0)}
 
 
@@ -209,6 +241,9 @@ def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
 
 def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask) -> None:
     known = [place for place in places if place.log_id in facts]
+    if traced := [place for place in known if facts[place.log_id].is_traced()]:
+        for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
+            facts[log_id].size_sums = sums
     for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
         facts[log_id].grid = grid
     if without := [place for place in known if facts[place.log_id].grid is None]:

@@ -26,18 +26,34 @@ from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts, title_of
 from iomine.report.job import job_page_name
 from iomine.report.model import FIDELITY_WORDS, ORDER_WORDS, again, in_words
-from iomine.report.pictures import PARTS, bar, class_color, class_strip, lifelines_picture, parts_bar, run_picture, tenths
+from iomine.report.multiples import LAYERS, pictures_of, size_line, stacked
+from iomine.report.pictures import (
+    PARTS,
+    bar,
+    class_color,
+    class_strip,
+    least_shown,
+    lifelines_picture,
+    parts_bar,
+    run_picture,
+    strips_of,
+    strips_picture,
+    tenths,
+)
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
+from iomine.schema.legacy import is_legacy
 from iomine.triggers import MANUALS, TRIGGERS, Trigger
 from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
 from iomine.views.answers import Row
 
 TRIGGERS_PAGE: Final = "triggers.html"
+# Where a run is looked for: in a warehouse it says how, and a server and a site have a page with a search field in its place.
+INDEX_PAGE: Final = "index.html"
 _NONE: Final = "\N{EN DASH}"
 _CUT: Final = 110
 _CODE: Final = re.compile("`([^`]+)`")
@@ -68,7 +84,7 @@ _SIZES: Final = {
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
 _HUNDRED: Final = 100
-LAYERS: Final = {"posix": "POSIX", "mpiio": "MPI-IO", "stdio": "STDIO", "dfs": "DFS"}
+_TRACERS: Final = ("dftracer", "recorder")
 
 
 @cache
@@ -106,7 +122,7 @@ def page(facts: Facts, trace: Trace | None = None, circle: Radial | None = None,
     """
     shows = (trace, circle)
     head = _head(*(name for name, shown in zip(_SCRIPTS, shows, strict=True) if shown), standalone=standalone)
-    blocks = explorer.embedded(trace, circle) if standalone else ""
+    blocks = explorer.embedded({explorer.NAME: trace} if trace else {}, circle) if standalone else ""
     shown = {each["code"] for each in trace.about["highlights"]} if trace else set()
     template = _environment().get_template("report.html.j2")
     return template.render(
@@ -120,15 +136,16 @@ def triggers_page() -> str:
     return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head())
 
 
-def rendered(template: str, *, standalone: bool = False, **values: object) -> str:
-    """A page without scripts.
+def rendered(template: str, *scripts: str, standalone: bool = False, **values: object) -> str:
+    """A page other than a log's.
 
     Args:
         template: its file among this room's templates.
+        scripts: names of those that it has.
         standalone: whether the page is to need no other file.
         values: what the template shows.
     """
-    return _environment().get_template(template).render(**values, **_head(standalone=standalone))
+    return _environment().get_template(template).render(**values, **_head(*scripts, standalone=standalone))
 
 
 def as_json(facts: Facts) -> bytes:
@@ -239,8 +256,8 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
     """
     paths: list[str] = []
 
-    def held(metric: str, found: str) -> str:
-        paths.append(found if metric.endswith("_path") else "")
+    def held(slot: Slot, found: str) -> str:
+        paths.append(found if slot.metric.endswith("_path") else "")
         return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
 
     templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()
@@ -312,6 +329,7 @@ def _view(facts: Facts) -> dict[str, Any]:
     nodes = job["node_count"]
     modules = {row["module"]: row for row in facts.modules}
     uses = {"app": log["app"], "application": log["application"], "has_hdf5": bool({"H5F", "H5D"} & modules.keys())}
+    uses |= {"has_mpiio": "MPI-IO" in modules, "node_count": nodes or log["host_count"]}
     causes = causes_of([_finding(finding, uses, log["run_core_seconds"]) for finding in facts.findings], log["run_core_seconds"])
     unknown = facts.unknown_by_reason()
     total = charged(facts.findings)
@@ -326,15 +344,20 @@ def _view(facts: Facts) -> dict[str, Any]:
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "done_well": [verdict["code"] for verdict in facts.done_well],
+        "done_well": [(verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
         "system_state": facts.weather,
         "modules": modules,
         "faulty_modules": [row for row in facts.modules if row["state"] != "read" or row["is_partial"]],
+        "module_notes": [row for row in facts.modules if row["state"] == "read" and row["reason"]],
+        "is_traced": log["format_version"] in _TRACERS,
+        "keeps_no_trace": is_legacy(log["format_version"]),
         "facts": facts,
-        "has_trace": any(module.startswith("DXT") for module in modules),
+        "pictures": pictures_of(facts),
+        "strips": strips_of(facts.meta_calls, facts.server_slots, log["run_seconds"]),
+        "has_trace": facts.is_traced(),
     }
 
 
@@ -349,18 +372,33 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
     trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
     return verdict | {
         "numbers": _numbers(trigger, verdict, run_core_seconds) if trigger else [],
-        "snippet": likeliest(verdict["code"], uses),
+        "snippet": likeliest(verdict, uses),
     }
 
 
-def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
-    """Value, meaning and threshold of each metric."""
-    percents = {
+def _clear(verdict: Row, run_core_seconds: float | None) -> str:
+    """What a verdict was reached by, beside where its trigger fires; empty where it has no value."""
+    trigger = TRIGGERS.get(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return ""
+    first = trigger.all_of[0]
+    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger), run_core_seconds) for name in ("value", "bar"))
+    return f"{value}; fires {first.side} {bar_}"
+
+
+def _percents(trigger: Trigger) -> set[str]:
+    """Metrics that a trigger's texts have in percent."""
+    return {
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
     }
+
+
+def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
+    """Value, meaning and threshold of each metric."""
+    percents = _percents(trigger)
     first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():
@@ -437,12 +475,17 @@ _GLOBALS: Final[dict[str, object]] = {
     "parts_bar": parts_bar,
     "replay_line": replay_line,
     "run_picture": run_picture,
+    "least_shown": least_shown,
+    "size_line": size_line,
+    "stacked": stacked,
+    "strips_picture": strips_picture,
     "where_picture": where_picture,
     "tenths": tenths,
     "layers": LAYERS,
     "lifelines_picture": lifelines_picture,
     "title_of": title_of,
     "triggers_page": TRIGGERS_PAGE,
+    "index_page": INDEX_PAGE,
     "version": __version__,
     "dash": _NONE,
 }

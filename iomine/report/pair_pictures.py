@@ -8,17 +8,20 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from iomine.report.facts import Grid
 from iomine.report.pair import PART_WORDS, Pair, Side
-from iomine.report.pictures import heat, moment, png, step_of
-from iomine.units import fine_seconds, human_bytes
+from iomine.report.pictures import heat, lifeline_spans, moment, png, step_of
+from iomine.units import fine_seconds, human_bytes, visible
 
 _HEIGHT: Final = 96
 _AXIS: Final = 24
 _TICKS: Final = 4
 _RANKS_HEIGHT: Final = 100
+# How high a file's lane is, and where in it its rectangles lie: from where on, and how high.
+_FILE: Final = 14
+_FILE_BARS: Final = {"open": (5, 2), "read": (1, 5), "write": (6, 5)}
 
 
 def parts_picture(parts: Mapping[str, float], longest: float) -> Markup:
@@ -34,16 +37,21 @@ def parts_picture(parts: Mapping[str, float], longest: float) -> Markup:
 
 
 def time_picture(side: Side, pair: Pair) -> Markup:
-    """Bytes by time and rank of one of the runs, by the time and the colours of both; phases where there is no more."""
-    seconds = _shown_seconds(pair)
-    if seconds <= 0 or not (side.facts.grid or side.facts.phases):
+    """Bytes by time and rank of one of the runs, by the time and the colours of both; lines of files where there is no more."""
+    facts, seconds = side.facts, _shown_seconds(pair)
+    if seconds <= 0 or not (facts.grid or facts.lifelines or facts.phases):
         return Markup("")
-    panels = "".join(_of_grid(side.facts.grid, pair, seconds) if side.facts.grid else _of_phases(side, seconds))
-    count = panels.count('class="panel"')
-    axis = "".join(_axis(seconds, count * (_HEIGHT + _AXIS)))
-    return Markup(  # noqa: S704  numbers and words of ours
-        f'<svg class="pairtime" height="{count * (_HEIGHT + _AXIS) + _AXIS}" role="img" '
-        f'aria-label="Bytes by time and rank over {fine_seconds(seconds)}">{panels}{axis}</svg>'
+    if facts.grid:
+        says, parts = "Bytes by time and rank", list(_of_grid(facts.grid, pair, seconds))
+        bottom = (bool(facts.grid.read.any()) + bool(facts.grid.write.any())) * (_HEIGHT + _AXIS)
+    elif facts.lifelines:
+        says, parts = "When files were opened, read, written and closed", list(_of_files(side, seconds))
+        bottom = _AXIS + len(facts.lifelines) * _FILE
+    else:
+        says, parts, bottom = "Phases of I/O by time", list(_of_phases(side, seconds)), _HEIGHT + _AXIS
+    return Markup(  # noqa: S704  what is escaped, and numbers and words of ours
+        f'<svg class="pairtime" height="{bottom + _AXIS}" role="img" aria-label="{says} over {fine_seconds(seconds)}">'
+        f"{''.join(parts)}{''.join(_axis(seconds, bottom))}</svg>"
     )
 
 
@@ -94,6 +102,23 @@ def _of_phases(side: Side, seconds: float) -> Iterator[str]:
     for phase in side.facts.phases:
         start, end = (100 * max(0.0, phase[name]) / seconds for name in ("start_seconds", "end_seconds"))
         yield f'<rect class="mark" x="{start:.3f}%" y="{_AXIS}" width="{max(0.2, end - start):.3f}%" height="{_HEIGHT}"/>'
+
+
+def _of_files(side: Side, seconds: float) -> Iterator[str]:
+    """A lane for each file: from the first open to the last close, and from the first read or write to the last."""
+    yield f'<text class="panel" x="0" y="{_AXIS - 6}">Files, from the first open to the last close</text>'
+    run = 100 * (side.log["run_seconds"] or 0.0) / seconds
+    yield f'<rect class="lane" x="0" y="{_AXIS}" width="{run:.3f}%" height="{len(side.facts.lifelines) * _FILE}"/>'
+    for number, row in enumerate(side.facts.lifelines):
+        top = _AXIS + number * _FILE
+        spans = lifeline_spans(row)
+        yield f"<g><title>{escape(visible(row['path'] or 'a file without a name'))}</title>"
+        for name, (start, end) in spans.items():
+            left, right = (100 * min(at / seconds, 1.0) for at in (start, end))
+            y, height = _FILE_BARS[name]
+            shape = f'y="{top + y}" width="{max(0.2, right - left):.3f}%" height="{height}"'
+            yield f'<rect class="{name}" x="{left:.3f}%" {shape}/>'
+        yield "</g>"
 
 
 def _axis(seconds: float, top: float) -> Iterator[str]:

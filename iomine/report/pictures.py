@@ -9,6 +9,7 @@ import math
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -17,15 +18,26 @@ import numpy.typing as npt
 from markupsafe import Markup, escape
 
 from iomine.report.facts import Grid
-from iomine.units import counted, fine_seconds, human_bytes, human_seconds, visible
-from iomine.views.answers import Row
+from iomine.units import counted, fine_seconds, human_seconds, visible
+from iomine.views.answers import Row, Rows
 
 _WIDTH: Final = 960
 _LEFT: Final = 84
 _RIGHT: Final = 12
-_ROW: Final = 4
-_LEAST_HEIGHT: Final = 36
-_GAP: Final = 30
+# Of the run's picture: pixels of a row of ranks, of the least panel, of sums above it and of a strip; its part of the width.
+_ROW: Final = 2
+_LEAST_HEIGHT: Final = 24
+_SUM: Final = 18
+_STRIP: Final = 30
+_TITLE: Final = 20
+_GAP: Final = 8
+_STRIP_STEP: Final = _TITLE + _STRIP + _GAP
+_DONE: Final = {"read": "read", "write": "written"}
+_MAIN: Final = 92
+# From where to how far lifelines reach, of a hundred across.
+_LIVES: Final = (100 * _LEFT / _WIDTH, 100 * (_WIDTH - _LEFT - _RIGHT) / _WIDTH)
+# As many moments have room beside each other on a phone.
+_FEW_TICKS: Final = 4
 _LANE: Final = 36
 _LANE_HEIGHT: Final = 14
 _LEAST_MARK: Final = 1.5
@@ -70,6 +82,71 @@ def _palette() -> npt.NDArray[np.uint8]:
 
 
 PALETTE: Final = _palette()
+# What is hardly anything is still to be seen.
+_MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.uint8)[:, None], 3, axis=1)
+_SLOT_SECONDS: Final = 600
+# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
+_SLOW: Final = 1.75
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """An amount by time.
+
+    Attributes:
+        kind: of its colour.
+        title: what it is.
+        says: its numbers, in words.
+        starts: from when on there was how much, in seconds since the start of the run, in order.
+        amounts: from each of these until the next.
+        most: the amount that fills its height.
+        end: when the last of the amounts ends, None at the end of the run.
+        level: an amount at which a line is drawn, None for no line.
+    """
+
+    kind: str
+    title: str
+    says: str
+    starts: Sequence[float]
+    amounts: Sequence[float]
+    most: float
+    end: float | None = None
+    level: float | None = None
+
+
+def strips_of(meta_calls: Rows, server_slots: Rows, run_seconds: float | None) -> list[Strip]:
+    """What is known of a run by time, beside its bytes.
+
+    Args:
+        meta_calls: of the question `report/meta_calls`.
+        server_slots: of the question `report/server_slots`.
+        run_seconds: how long it took, None where that is not known.
+    """
+    if not run_seconds:
+        return []
+    strips = []
+    for row in meta_calls:
+        most = max(row["call_counts"])
+        says = f"{row['call_count']:,.0f}, at most {most * 100 / run_seconds:,.0f} a second"
+        starts = [place * run_seconds / 100 for place in row["places"]]
+        strips.append(Strip("meta", "Opens and stats", says, starts, row["call_counts"], most))
+    for row in server_slots:
+        most = max(row["slowdown_ratios"])
+        name = {"ost": "OSTs", "mdt": "MDTs"}[row["target_kind"]]
+        says = f"up to {most:.1f} times as slow as usual"
+        end = row["starts"][-1] + _SLOT_SECONDS
+        kind = "slow" if most >= _SLOW else "meta"
+        strips.append(Strip(kind, name, says, row["starts"], row["slowdown_ratios"], max(2.0, most), end, 1.0))
+    return strips
+
+
+def gray_png(cells: npt.NDArray[np.uint8]) -> bytes:
+    """A PNG in which nothing is black and the most is white: a mask that lets a page's own colour pass where there is much.
+
+    Args:
+        cells: indices as `heat` gives them, rows from the top.
+    """
+    return png(cells, _MASK)
 
 
 def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE, *, is_clear: bool = False) -> bytes:
@@ -92,45 +169,131 @@ def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE, 
     )
 
 
+def least_shown(most: float) -> float:
+    """The amount below which all look alike, beside the most."""
+    return max(1.0, most / 1e6)
+
+
 def heat(amounts: npt.NDArray[np.float64], most: float) -> npt.NDArray[np.uint8]:
     """Indices into the palette by the logarithm of amounts: 0 for nothing, 255 for the most."""
-    least = max(1.0, most / 1e6)
+    least = least_shown(most)
     scaled = np.log(np.maximum(amounts, least) / least) / max(math.log(most / least), 1e-9)
     return np.where(amounts > 0, 1 + np.round(254 * scaled.clip(0, 1)), 0).astype(np.uint8)
 
 
-def run_picture(grid: Grid, rank_count: int) -> Markup:
-    """Bytes by time and rank: a panel for reads and one for writes, those without any left out."""
-    panels = [(name, amounts) for name, amounts in (("read", grid.read), ("written", grid.write)) if amounts.any()]
+def run_picture(grid: Grid, rank_count: int, strips: Sequence[Strip] = ()) -> Markup:
+    """Bytes by time and rank, with their sums at the sides: a panel for reads and one for writes, those without any left out.
+
+    Args:
+        grid: of bytes.
+        rank_count: of the run.
+        strips: what else is known by time, drawn beneath on the same axis.
+    """
+    panels = [(name, amounts) for name, amounts in (("read", grid.read), ("write", grid.write)) if amounts.any()]
     most = max(float(amounts.max()) for _, amounts in panels)
-    height = max(_LEAST_HEIGHT, grid.read.shape[0] * _ROW)
     parts: list[str] = []
-    top = 20
+    top = 0.0
     for name, amounts in panels:
-        parts += _panel(name, png(heat(amounts, most)), top, height, rank_count)
-        top += height + _GAP
-    parts += _time_axis(grid.seconds, top - _GAP)
-    parts += _legend(most, top + 22)
-    label = f"Bytes {' and '.join(name for name, _ in panels)} by time and rank; the table below has the same in ten steps."
+        ranks = f": rank 0 on top, rank {rank_count - 1:,} at the bottom" if rank_count > 1 else ""
+        parts.append(_title(f"Bytes {_DONE[name]}", ranks, 0, top))
+        parts += _panel(name, amounts, heat(amounts, most), top + _TITLE)
+        top += _TITLE + _SUM + 1 + _panel_height(amounts) + _GAP
+    for strip in strips:
+        parts += _strip(strip, grid.seconds, top, (0, _MAIN))
+        top += _STRIP_STEP
+    parts += _axis(grid.seconds, top)
+    says = " and ".join(_DONE[name] for name, _ in panels)
+    return _fluid(parts, top + 24, f"Bytes {says} by time and rank; the table below has the same in ten steps.")
+
+
+def strips_picture(strips: Sequence[Strip], seconds: float) -> Markup:
+    """What is known by time where ranks are not; the places of moments are those of lifelines.
+
+    Args:
+        strips: at least one.
+        seconds: how long the run took.
+    """
+    parts = [part for place, strip in enumerate(strips) for part in _strip(strip, seconds, place * _STRIP_STEP, _LIVES)]
+    return _fluid(parts, len(strips) * _STRIP_STEP, "; ".join(f"{strip.title}: {strip.says}" for strip in strips))
+
+
+def _fluid(parts: Sequence[str], height: float, says: str) -> Markup:
+    """A picture as wide as its page, whose texts are as large as the page's."""
     return Markup(  # noqa: S704  numbers and words of ours
-        f'<svg class="run" viewBox="0 0 {_WIDTH} {top + 44}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+        f'<svg class="run fluid" height="{height:.0f}" role="img" aria-label="{says}">{"".join(parts)}</svg>'
     )
 
 
-def _panel(name: str, image: bytes, top: float, height: float, rank_count: int) -> list[str]:
-    width = _WIDTH - _LEFT - _RIGHT
-    last = f'<text x="{_LEFT - 6}" y="{top + height}" text-anchor="end">rank {rank_count - 1:,}</text>' if rank_count > 1 else ""
-    return [
-        f'<text class="panel" x="{_LEFT}" y="{top - 6}">Bytes {name}</text>',
-        f'<text x="{_LEFT - 6}" y="{top + 10}" text-anchor="end">rank 0</text>{last}',
-        _image(image, top, width, height),
-    ]
+def _title(text: str, more: str, left: float, top: float) -> str:
+    return f'<text class="panel" x="{left:g}%" y="{top + 13:.0f}">{text}<tspan class="of">{more}</tspan></text>'
 
 
-def _image(image: bytes, top: float, width: float, height: float) -> str:
-    uri = base64.b64encode(image).decode()
-    place = f'x="{_LEFT}" y="{top}" width="{width}" height="{height}"'
-    return f'<image class="cells" {place} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/>'
+def _panel_height(amounts: npt.NDArray[np.float64]) -> int:
+    return max(_LEAST_HEIGHT, len(amounts) * _ROW)
+
+
+def _panel(name: str, amounts: npt.NDArray[np.float64], cells: npt.NDArray[np.uint8], top: float) -> list[str]:
+    """Bytes by time and rank, above them their sums by time, and beside them, where there are ranks, those by rank."""
+    rows, columns = amounts.shape
+    uri = base64.b64encode(gray_png(cells)).decode()
+    size = f'width="{columns}" height="100"'
+    sums = f'<path class="{name}" d="{_steps(amounts.sum(axis=0))}"/>'
+    image = (
+        f'<mask id="cells-{name}">'
+        f'<image class="cells" {size} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/></mask>'
+        f'<rect class="ground" {size}/><rect class="{name}" {size} mask="url(#cells-{name})"/>'
+    )
+    below = top + _SUM + 1, _panel_height(amounts)
+    parts = [_stretched((0, _MAIN), (top, _SUM), (columns, 100), sums), _stretched((0, _MAIN), below, (columns, 100), image)]
+    if rows > 1:
+        turned = f'<path class="{name}" transform="matrix(0 1 -1 0 100 0)" d="{_steps(amounts.sum(axis=1))}"/>'
+        parts.append(_stretched((_MAIN + 0.5, 99.5 - _MAIN), below, (100, rows), turned))
+    return parts
+
+
+def _strip(strip: Strip, seconds: float, top: float, across: tuple[float, float]) -> list[str]:
+    """An amount by time, from where to how far of a hundred across."""
+    places = [min(max(at / seconds, 0.0), 1.0) * 1000 for at in strip.starts]
+    ends = [*places[1:], min(1.0, (strip.end or seconds) / seconds) * 1000]
+    blocks = "".join(
+        f"M{start:.0f} 100V{100 * (1 - min(1.0, amount / strip.most)):.0f}H{max(end, start + 2):.0f}V100z"
+        for start, end, amount in zip(places, ends, strip.amounts, strict=True)
+        if amount
+    )
+    level = "" if strip.level is None else f'<path class="level" d="M0 {100 * (1 - strip.level / strip.most):.0f}H1000"/>'
+    inside = f'<rect class="ground" width="1000" height="100"/><path class="{strip.kind}" d="{blocks}"/>{level}'
+    place = _stretched(across, (top + _TITLE, _STRIP), (1000, 100), inside)
+    return [_title(strip.title, f": {strip.says}", across[0], top), place]
+
+
+def _stretched(across: tuple[float, float], down: tuple[float, float], size: tuple[int, int], inside: str) -> str:
+    """A part of a picture that is stretched to its place.
+
+    Args:
+        across: from where to how far, of a hundred.
+        down: from where to how far, in pixels.
+        size: of what is inside.
+        inside: what is stretched.
+    """
+    place = f'x="{across[0]:g}%" y="{down[0]:.0f}" width="{across[1]:g}%" height="{down[1]:.0f}"'
+    return f'<svg {place} viewBox="0 0 {size[0]} {size[1]}" preserveAspectRatio="none">{inside}</svg>'
+
+
+def _steps(amounts: npt.NDArray[np.float64]) -> str:
+    """A curve of bars from 0 to 100, the largest amount being 100 high."""
+    heights = np.rint(100 * (1 - amounts / amounts.max())).astype(int).tolist()
+    return f"M0 100{''.join(f'V{height}h1' for height in heights)}V100z"
+
+
+def _axis(seconds: float, top: float) -> list[str]:
+    """Ticks of time beneath a picture that is as wide as its page."""
+    step = step_of(seconds, _FEW_TICKS)
+    parts = []
+    for number in range(int(seconds / step) + 1):
+        place = _MAIN * number * step / seconds
+        anchor = "start" if number == 0 else "middle"
+        parts.append(f'<text x="{place:.2f}%" y="{top + 12:.0f}" text-anchor="{anchor}">{moment(number * step, step)}</text>')
+    return parts
 
 
 def _time_axis(seconds: float, top: float) -> list[str]:
@@ -164,15 +327,6 @@ def step_of(seconds: float, ticks: int = _TICKS) -> float:
         return next(power * part for part in (1, 2, 5, 10) if power * part >= wanted)
     days = math.ceil(wanted / _STEPS[-1]) * float(_STEPS[-1])
     return next((step for step in _STEPS if step >= wanted), days)
-
-
-def _legend(most: float, top: float) -> list[str]:
-    least = human_bytes(max(1.0, most / 1e6))
-    return [
-        _image(png(np.arange(1, 256, dtype=np.uint8)[None, :]), top, 160, 10),
-        f'<text x="{_LEFT - 6}" y="{top + 9}" text-anchor="end">{least}</text>',
-        f'<text x="{_LEFT + 166}" y="{top + 9}">{human_bytes(most)} in a cell; dark is none</text>',
-    ]
 
 
 def class_strip(classes: Sequence[Row], phases: Sequence[Row], run_seconds: float | None) -> Markup:
@@ -221,16 +375,26 @@ def lifelines_picture(lines: Sequence[Row], seconds: float) -> Markup:
     )
 
 
-def _lifeline(row: Row, top: float, scale: float) -> list[str]:
-    def span(name: str) -> tuple[float, float] | None:
-        ends = [row[f"{name}_{end}_seconds"] for end in ("start", "end")]
-        places = [min(max(at, 0.0) * scale, _WIDTH - _LEFT - _RIGHT) for at in ends if at is not None]
-        return (min(places), max(places)) if places else None
+def lifeline_spans(row: Row) -> dict[str, tuple[float, float]]:
+    """From when to when a file was `open`, in `read`s and in `write`s, in seconds; what is not known is left out.
 
-    known = {name: found for name in ("read", "write") if (found := span(name))}
-    opened, closed = row["open_start_seconds"], row["close_end_seconds"]
-    ends = [at * scale for at in (opened, closed) if at is not None] + [at for found in known.values() for at in found]
-    first, last = (min(max(at, 0.0), _WIDTH - _LEFT - _RIGHT) for at in (min(ends), max(ends)))
+    Args:
+        row: of `report/lifelines`.
+    """
+    ends = {
+        "open": ("open_start_seconds", "close_end_seconds"),
+        **{name: (f"{name}_start_seconds", f"{name}_end_seconds") for name in ("read", "write")},
+    }
+    times = {name: [max(row[end], 0.0) for end in both if row[end] is not None] for name, both in ends.items()}
+    # A file is open whenever it is read or written.
+    times["open"] = [at for found in times.values() for at in found]
+    return {name: (min(found), max(found)) for name, found in times.items() if found}
+
+
+def _lifeline(row: Row, top: float, scale: float) -> list[str]:
+    spans = lifeline_spans(row)
+    placed = {name: [min(at * scale, _WIDTH - _LEFT - _RIGHT) for at in ends] for name, ends in spans.items()}
+    first, last = placed.pop("open")
     path = visible(row["path"] or "a file without a name")
     short = path.rsplit("/", 1)[-1]
     short = short if len(short) <= _SHORT_NAME else f"…{short[1 - _SHORT_NAME :]}"
@@ -238,7 +402,7 @@ def _lifeline(row: Row, top: float, scale: float) -> list[str]:
     bars = [
         f'<rect class="{name}" x="{_LEFT + start:.1f}" y="{top + place * half:.1f}" width="{max(_LEAST_MARK, end - start):.1f}" '
         f'height="{half:.1f}"/>'
-        for place, (name, (start, end)) in enumerate(known.items())
+        for place, (name, (start, end)) in enumerate(placed.items())
     ]
     return [
         f"<g><title>{escape(path)}</title>",
@@ -319,9 +483,9 @@ def parts_bar(row: Mapping[str, float | None], longest: float) -> Markup:
     for name in names:
         width = 100 * (row[name] or 0.0) / longest if longest else 0.0
         if width > 0:
-            rects.append(f'<rect class="{name.split("_")[1]}" x="{left:.2f}" width="{width:.2f}" height="8"/>')
+            rects.append(f'<rect class="{name.split("_")[1]}" x="{left:.2f}%" width="{width:.2f}%" height="8"/>')
         left += width
-    shape = 'class="bar parts" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"'
+    shape = 'class="bar parts" aria-hidden="true"'
     return Markup(f"<svg {shape}>{''.join(rects)}</svg>")  # noqa: S704  numbers, and words of ours
 
 
@@ -331,8 +495,7 @@ def bar(part: float | None, whole: float | None, kind: str = "") -> Markup:
         return Markup("")
     width = 100 * min(1.0, max(0.0, part / whole))
     return Markup(  # noqa: S704  a number, and a word of ours
-        f'<svg class="bar {kind}" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{max(width, 0.8):.1f}" height="8"/></svg>'
+        f'<svg class="bar {kind}" aria-hidden="true"><rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
     )
 
 

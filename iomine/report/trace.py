@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.report import queries
-from iomine.report.columns import Names, page_parquet, tick_seconds
+from iomine.report.columns import Names, page_columns, tick_seconds
 from iomine.report.facts import Place, which
 from iomine.schema.ops import OPS
 from iomine.units import visible
@@ -69,13 +69,13 @@ class Table:
         by: what separates its rows beside time: `rank`, `ost`, or `offset`.
         tolerance: gaps of as many seconds, or bytes for `offset`, are closed; 0 where each request has a row.
         row_count: how many rows there are.
-        parquet: the rows, packed by gzip.
+        block: the rows, as `page_columns` packs them.
     """
 
     by: str
     tolerance: float
     row_count: int
-    parquet: bytes
+    block: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _about(asked: _Asked, files: Sequence[Row], hosts: Sequence[str], busy_ranks
 
 
 def _table(by: str, rows: pa.Table, lists: Names, tick: float) -> Table:
-    return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_parquet(rows, lists, tick))
+    return Table(by, max(rows["tolerance"].to_pylist(), default=0.0), len(rows), page_columns(rows, lists, tick))
 
 
 def _tables(ask: Ask, log: Row, requests: pa.Table | None) -> list[tuple[str, pa.Table]]:

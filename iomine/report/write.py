@@ -11,14 +11,14 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Final
 
-from iomine.report.explorer import beside
+from iomine.report.explorer import NAME, beside
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.highlights import counted_by_findings, highlights_of
 from iomine.report.job import Job, JobPlace, job_page_name, jobs_of
 from iomine.report.job_page import job_page
-from iomine.report.page import TRIGGERS_PAGE, as_json, page, shared_assets, triggers_page
+from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE, as_json, page, rendered, shared_assets, triggers_page
 from iomine.report.pair import Pair
-from iomine.report.pair_page import pair_page
+from iomine.report.pair_page import on_one_scale, pair_page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
 from iomine.views.answers import Ask
@@ -58,11 +58,12 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
 
 
 def write_shared(folder: Path) -> None:
-    """Writes what pages in a folder share: the style sheet, the script, and the page of all triggers."""
+    """Writes what pages in a folder share: the style sheet, the script, all triggers, and where to look for other runs."""
     (folder / "assets").mkdir(parents=True, exist_ok=True)
     for name, text in shared_assets().items():
         _replace(folder / "assets" / name, text.encode())
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
+    _replace(folder / INDEX_PAGE, rendered("index.html.j2").encode())
 
 
 def _written(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:
@@ -93,7 +94,7 @@ def _write_batch(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Wri
             yield Written(log_id, folder / f"{log_id}.html", is_new=False)
         else:
             changed[log_id] = facts, content
-    traced = [facts for facts, _ in changed.values() if _is_traced(facts)]
+    traced = [facts for facts, _ in changed.values() if facts.is_traced()]
     circles = dict(radials_of(ask, (facts.log for facts in traced)))
     for log_id, trace in _traces(ask, traced):
         yield _write_report(*changed.pop(log_id), trace, circles.get(log_id), folder)
@@ -110,7 +111,7 @@ def _says(folder: Path, log_id: str, content: bytes) -> bool:
 def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Radial | None, folder: Path) -> Written:
     log_id = facts.log["log_id"]
     target = folder / f"{log_id}.html"
-    for name, data in beside(trace, circle, log_id).items():
+    for name, data in beside({NAME: trace} if trace else {}, circle, log_id).items():
         _replace(folder / name, data)
     _replace(target, page(facts, trace, circle).encode())
     _replace(target.with_suffix(".json"), content)
@@ -119,9 +120,14 @@ def _write_report(facts: Facts, content: bytes, trace: Trace | None, circle: Rad
 
 def write_standalone(ask: Ask, facts: Facts, file: Path) -> None:
     """Writes the report of a log as one file that needs no other."""
-    traced, log_id = [facts] if _is_traced(facts) else [], facts.log["log_id"]
+    _replace(file, standalone_report(ask, facts))
+
+
+def standalone_report(ask: Ask, facts: Facts) -> bytes:
+    """The report of a log as one page that needs no other file."""
+    traced, log_id = [facts] if facts.is_traced() else [], facts.log["log_id"]
     trace, circle = dict(_traces(ask, traced)).get(log_id), dict(radials_of(ask, (each.log for each in traced))).get(log_id)
-    _replace(file, page(facts, trace, circle, standalone=True).encode())
+    return page(facts, trace, circle, standalone=True).encode()
 
 
 def write_jobs(ask: Ask, places: Iterable[JobPlace], folder: Path) -> Iterator[Written]:
@@ -147,21 +153,22 @@ def write_standalone_job(job: Job, file: Path) -> None:
     _replace(file, job_page(job, standalone=True).encode())
 
 
-def write_pair(pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
+def write_pair(ask: Ask, pair: Pair, file: Path, *, standalone: bool, run_count: int = 0) -> None:
     """Writes the page of two runs; unless it stands alone, beside what `write_shared` writes, and reports, to which it links.
 
     Args:
+        ask: answers queries over the published views.
         pair: the runs.
         file: the page.
         standalone: whether it is to need no other file.
         run_count: of how many runs of a lineage the first is the usual one, 0 where it was chosen otherwise.
     """
-    _replace(file, pair_page(pair, standalone=standalone, run_count=run_count).encode())
-
-
-def _is_traced(facts: Facts) -> bool:
-    """Few logs are, and the others are not asked for what traces show."""
-    return any(module["module"].startswith("DXT") for module in facts.modules)
+    found = [dict(_traces(ask, [side.facts])) if side.facts.is_traced() else {} for side in (pair.first, pair.second)]
+    traces = on_one_scale(*(next(iter(each.values()), None) for each in found))
+    if not standalone:
+        for name, data in beside(traces, None, file.stem).items():
+            _replace(file.with_name(name), data)
+    _replace(file, pair_page(pair, traces, file.stem, standalone=standalone, run_count=run_count).encode())
 
 
 def _traces(ask: Ask, traced: Sequence[Facts]) -> Iterator[tuple[str, Trace]]:

@@ -1,4 +1,4 @@
-"""Codes of the column `op`, where a number stands for it, and calls that have none."""
+"""Codes of the column `op`, where a number stands for it, calls that have none, and what a program does above its calls."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -29,5 +29,23 @@ class OtherCalls(NamedTuple):
     ranks: npt.NDArray[np.int64]
     kinds: npt.NDArray[np.int64]
     names: Sequence[str]
+    starts: npt.NDArray[np.float64]
+    ends: npt.NDArray[np.float64]
+
+
+class Steps(NamedTuple):
+    """Steps that a program, or its framework, names above its calls: a row for each.
+
+    Attributes:
+        layers: what each is a step of, such as a data loader.
+        names: what it is called.
+        ranks: rank of each.
+        starts: when it started, in seconds since the start of the run.
+        ends: when it ended.
+    """
+
+    layers: Sequence[str]
+    names: Sequence[str]
+    ranks: npt.NDArray[np.int64]
     starts: npt.NDArray[np.float64]
     ends: npt.NDArray[np.float64]

@@ -23,7 +23,7 @@ import pyarrow as pa
 from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
-from iomine.schema.ops import OPS, OtherCalls
+from iomine.schema.ops import OPS, OtherCalls, Steps
 from iomine.sources.traced import CALLS, KINDS, Integers, Requests, Traced, file_id_of, segments_of
 from iomine.units import KIB, MIB, human_bytes
 
@@ -41,6 +41,9 @@ _MOST_TIMES: Final = 256
 _LEAST_LIMIT_BYTES: Final = 64 * MIB
 _LONGEST_LINE_BYTES: Final = MIB
 _LONGEST_PATH: Final = 4096
+_LONGEST_NAME: Final = 256
+# Events of the tracer itself.
+_OWN: Final = "dftracer"
 _TIMES: Final = re.compile(rb'"ts" ?: ?"?(\d{1,16})"? ?, ?"dur" ?: ?"?(\d{1,16})\b')
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Later clocks, and calls that last longer, are none: no calendar has room for the sum.
@@ -120,6 +123,8 @@ class _File:
         self.ambiguous = 0
         self.start, self.end = 2 * _LATEST, -1
         self.events: list[_Event] = []
+        # End, start, process, layer and name of what lies above calls.
+        self.steps: list[tuple[int, int, tuple[int, int], str, str]] = []
         self._names: dict[str, dict[Any, str]] = {"FH": {}, "HH": {}, "SH": {}}
         # Hashes are short, so that two names may have the same.
         self._shared: set[Any] = set()
@@ -192,9 +197,15 @@ class _File:
         process, args = (_number(event["pid"]), _number(event["tid"])), event.get("args") or {}
         if not (0 <= start < _LATEST and 0 <= lasted < _LATEST):
             raise ValueError
-        call = calls.get(name) if (calls := _CALLS.get(event["cat"])) is not None else None
+        layer = event["cat"]
+        calls = _CALLS.get(layer)
+        call = calls.get(name) if calls is not None else None
         if call is not None:
-            self._add_call(start + lasted, start, process, event["cat"].lower(), call, args)
+            self._add_call(start + lasted, start, process, layer.lower(), call, args)
+        elif calls is None and layer != _OWN:
+            if len(layer) > _LONGEST_NAME or len(name) > _LONGEST_NAME:
+                raise ValueError
+            self.steps.append((start + lasted, start, process, str(layer), str(name)))
         elif name == "start" and "cmd_hash" in args:
             code = args["cmd_hash"]
             # It must be one that a declaration can have.
@@ -330,10 +341,12 @@ def _read_trace(files: Sequence[bytes]) -> Traced:
     keys = [{process: (own, hosts[at].get(process, "")) for process, own in each.items()} for at, each in enumerate(processes)]
     rank_of = {key: rank for rank, key in enumerate(sorted({key for each in keys for key in each.values()}))}
     followed = _Followed(start)
+    steps: list[tuple[int, int, int, str, str]] = []
     for file, key_of in zip(read, keys, strict=True):
         ranks = {process: rank_of[key] for process, key in key_of.items()}
         for event in sorted(file.events, key=itemgetter(0)):
             followed.add(event, ranks[event.process])
+        steps += [(began, ended, ranks[process], layer, name) for ended, began, process, layer, name in file.steps]
     lost, doubt = _faults(read)
     return Traced(
         tool="dftracer",
@@ -349,7 +362,14 @@ def _read_trace(files: Sequence[bytes]) -> Traced:
         not_watched="DFTracer does not watch it",
         lost=lost,
         doubt="; ".join(filter(None, (lost, doubt))),
+        steps=_steps(steps, start) if steps else None,
     )
+
+
+def _steps(rows: Sequence[tuple[int, int, int, str, str]], start: int) -> Steps:
+    starts, ends, ranks, layers, names = zip(*rows, strict=True)
+    seconds = ((np.array(times, np.int64) - start) / _MICROSECONDS for times in (starts, ends))
+    return Steps(layers, names, np.array(ranks, np.int64), *seconds)
 
 
 def _faults(files: Sequence[_File]) -> tuple[str, str]:

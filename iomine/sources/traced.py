@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.schema.ops import OPS, OtherCalls
+from iomine.schema.ops import OPS, OtherCalls, Steps
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -76,6 +76,7 @@ class Traced:
         not_watched: why nothing is known of layers beneath or beside.
         lost: what of the files could not be read, empty where all was.
         doubt: the same, and what else is not sure.
+        steps: what the program did above its calls, None where the tool does not trace that, or there was nothing.
     """
 
     tool: str
@@ -91,6 +92,7 @@ class Traced:
     not_watched: str
     lost: str
     doubt: str
+    steps: Steps | None = None
 
     @property
     def end_at(self) -> datetime | None:

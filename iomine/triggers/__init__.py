@@ -1,7 +1,7 @@
 """Triggers decide what is a finding: each is one file of data, judged as SQL over all logs at once."""
 
 from iomine.triggers.judge import judge_sql, settings
-from iomine.triggers.model import Above, Below, Case, Instead, Level, Requests, Setting, Snippet, Threshold, Trigger
+from iomine.triggers.model import Above, Below, Case, Instead, Level, Requests, Setting, Snippet, Threshold, Trigger, Where
 from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, known, manual, reference_table
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Snippet",
     "Threshold",
     "Trigger",
+    "Where",
     "judge_sql",
     "known",
     "manual",

@@ -3,14 +3,19 @@
 A template is text with places such as `{read_count}`, written as in Python:
 
     {metric}        whole numbers with thousands separators, others with about three digits, texts as they are; of an OST
-                    index and name, such as `19 (OST0013)`; bytes and core-seconds with a unit, such as `16 GiB` and
-                    `1.7 core-hours`, or `90 core-seconds` in a log whose run took less than a core-hour, as its page has it
+                    index and name, such as `19 (OST0013)`; bytes, durations and core-seconds with a unit, such as `16 GiB`,
+                    `16 min 14 s` and `1.7 core-hours`, or `1.5 core-minutes` in a log whose run took less than a core-hour, as
+                    its page has it
+    {metric:s}      core-seconds of one rank alone as a duration
+    {metric:file}   a path as a word of a shell
+    {metric:folder} its directory, likewise
     {metric:,}      thousands separators, all digits, no unit
     {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
     {metric:.0%}    a ratio in percent
 """
 
 import re
+import shlex
 import string
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,11 +27,14 @@ import pyarrow as pa
 from iomine.schema import Kind, field
 from iomine.sqltext import quoted
 
-_SPEC: Final = re.compile(r",?(\.\d[f%])?")
+_SPEC: Final = re.compile(r"s|file|folder|,?(\.\d[f%])?")
 # What stands in place of a text that is NULL.
 _UNKNOWN: Final = "unknown"
+_DURATION: Final = r"\d+ (?:d \d\d h|h \d\d min|min \d\d s)|-?(?:inf|nan) d -?(?:inf|nan) h"
+# Earlier versions wrote core-seconds.
 _NUMBER: Final = (
-    r"(?:less than )?(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)(?: [KMGTPE]iB| bytes?| core-(?:hour|second)s?| \(OST[-0-9a-f]+\))?"
+    rf"(?:{_DURATION}|(?:less than )?(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)"
+    r"(?: [KMGTPE]iB| bytes?| s| core-(?:hour|minute|second)s?| \(OST[-0-9a-f]+\))?)"
 )
 
 
@@ -69,13 +77,14 @@ def filled_sql(template: str) -> str:
     return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
 
 
-def renamed(templates: Iterable[str], text: str, name_for: Callable[[str, str], str]) -> str | None:
+def renamed(templates: Iterable[str], text: str, name_for: Callable[[Slot, str], str]) -> str | None:
     """A text that was filled in, with other names in it; None where no template gives such a text.
 
     Args:
         templates: what it may have been filled into.
         text: what came of it.
-        name_for: gives another name for a metric's, such as for that of `reread_path`.
+        name_for: gives another name for one in its place, such as for that of `reread_path`; where the place is in a shell's
+            line, both are words of the shell.
     """
     # One that goes on after a name comes before one that ends with it, to which the rest would be part of the name.
     longest_first = sorted(templates, key=_own_length, reverse=True)
@@ -87,14 +96,14 @@ def _own_length(template: str) -> int:
     return sum(len(part) for part in parts(template) if isinstance(part, str))
 
 
-def _renamed(template: str, text: str, name_for: Callable[[str, str], str]) -> str | None:
+def _renamed(template: str, text: str, name_for: Callable[[Slot, str], str]) -> str | None:
     slots = [part for part in parts(template) if isinstance(part, Slot) and _is_text(part)]
     if not (match := _pattern(template).fullmatch(text)):
         return None
     pieces, end = [], 0
     for group, slot in enumerate(slots, start=1):
         name = match[group]
-        pieces += [text[end : match.start(group)], name if name == _UNKNOWN else name_for(slot.metric, name)]
+        pieces += [text[end : match.start(group)], name if name == _UNKNOWN else name_for(slot, name)]
         end = match.end(group)
     return "".join((*pieces, text[end:]))
 
@@ -110,21 +119,57 @@ def _is_text(slot: Slot) -> bool:
     return bool(pa.types.is_string(field(slot.metric).type))
 
 
+def shell_word(path: str) -> str:
+    """A path as one word of a shell, which no command takes for an option."""
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
+
+
+def _shell_word_sql(path: str) -> str:
+    """A DuckDB expression for the same."""
+    named = f"CASE WHEN starts_with({path}, '-') THEN './' ELSE '' END || {path}"
+    held = f"replace({named}, {quoted(_QUOTE)}, {quoted(shlex.quote(_QUOTE)[1:-1])})"
+    return (
+        f"CASE WHEN regexp_full_match({path}, '[a-zA-Z0-9@%+=:,./_-]+') THEN {named} "
+        f"ELSE {quoted(_QUOTE)} || {held} || {quoted(_QUOTE)} END"
+    )
+
+
+_QUOTE: Final = "'"
+_FOLDER_SQL: Final = (
+    "(CASE WHEN NOT contains({metric}, '/') THEN '.' WHEN regexp_full_match({metric}, '/+[^/]*') THEN '/' "
+    "ELSE regexp_replace({metric}, '/+[^/]*$', '') END)"
+)
+_TEXTS: Final = {"": "{metric}", "file": _shell_word_sql("{metric}"), "folder": _shell_word_sql(_FOLDER_SQL)}
+
+
 def _shown_sql(slot: Slot) -> str:
     if _is_text(slot):
-        return f"coalesce({slot.metric}, {quoted(_UNKNOWN)})"
+        return f"coalesce({_TEXTS[slot.spec].format(metric=slot.metric)}, {quoted(_UNKNOWN)})"
     return f"coalesce({_slot_sql(slot)}, '?')"
 
 
-# As `iomine.units` and `iomine.report.causes.core_time` write them.
+def _core_units_sql(seconds: int, unit: str) -> str:
+    count = f"({{metric}} / {seconds})"
+    return (
+        f"CASE WHEN {count} < 0.01 THEN 'less than 0.01 {unit}s' "
+        f"WHEN {count} >= 100 THEN format('{{{{:,.0f}}}} {unit}s', {count}) "
+        f"ELSE format('{{{{:.3g}}}} {unit}', {count}) || CASE format('{{{{:.3g}}}}', {count}) WHEN '1' THEN '' ELSE 's' END END"
+    )
+
+
+# As `iomine.units` writes them: `human_seconds`, `core_time`.
+_DURATION_SQL: Final = (
+    "CASE WHEN {metric} < 60 THEN format('{{:.1f}} s', {metric}::DOUBLE) "
+    "WHEN {metric} < 3600 THEN format('{{:.0f}} min {{:02.0f}} s', floor({metric} / 60), floor({metric} % 60)) "
+    "WHEN {metric} < 172800 THEN format('{{:.0f}} h {{:02.0f}} min', floor({metric} / 3600), floor({metric} % 3600 / 60)) "
+    "ELSE format('{{:.0f}} d {{:02.0f}} h', floor({metric} / 86400), floor({metric} % 86400 / 3600)) END"
+)
 _IN_UNITS: Final = {
     Kind.BYTES: "replace(format_bytes(try_cast({metric} AS BIGINT)), '.0 ', ' ')",
+    Kind.SECONDS: _DURATION_SQL,
     Kind.CORE_SECONDS: (
-        "CASE WHEN whole_core_seconds >= 3600 THEN CASE WHEN {metric} < 36 THEN 'less than 0.01 core-hours' "
-        "WHEN {metric} >= 360000 THEN format('{{:,.0f}} core-hours', {metric} / 3600) "
-        "ELSE format('{{:.3g}} core-hours', {metric} / 3600) END "
-        "WHEN {metric} >= 10 OR {metric} = 0 THEN format('{{:,.0f}} core-seconds', {metric}::DOUBLE) "
-        "ELSE format('{{:.2g}} core-seconds', {metric}::DOUBLE) END"
+        f"CASE WHEN whole_core_seconds >= 3600 THEN {_core_units_sql(3600, 'core-hour')} "
+        f"ELSE {_core_units_sql(60, 'core-minute')} END"
     ),
 }
 
@@ -135,10 +180,11 @@ def ost_name_sql(column: str) -> str:
 
 
 def _slot_sql(slot: Slot) -> str:
-    if field(slot.metric).kind is Kind.OST:
+    kind = field(slot.metric).kind
+    if kind is Kind.OST:
         return ost_name_sql(slot.metric)
-    if field(slot.metric).kind in _IN_UNITS and not slot.spec:
-        return _IN_UNITS[field(slot.metric).kind].format(metric=slot.metric)
+    if slot.spec == "s" or (kind in _IN_UNITS and not slot.spec):
+        return _IN_UNITS[Kind.SECONDS if slot.spec else kind].format(metric=slot.metric)
     is_whole = pa.types.is_integer(field(slot.metric).type)
     if slot.spec.endswith("%"):
         return f"format('{{:{slot.spec[:-1]}f}}%', 100 * {slot.metric}::DOUBLE)"

@@ -2,29 +2,11 @@
 
 from typing import Final, NamedTuple
 
-from iomine.triggers.model import Instead, Op
+from iomine.triggers.inputs import with_hdf5, with_mpiio
+from iomine.triggers.model import Advice, Instead, Op
 
 _LEFT: Final = "{{left_{op}_count}} of {{gathered_{op}_count}} traced {op}s"
-_COUNT: Final = "{{{op}_forwarder_count:.0f}}"
-_HDF5: Final = "HDF5 subfiling (H5Pset_fapl_subfiling)"
-_COLLECTIVE: Final = {
-    "read": (
-        f"With MPI-IO's hints romio_cb_read=enable, cb_nodes={_COUNT} and cb_buffer_size=4194304, collective reads leave "
-        f"{_LEFT}. {_HDF5} with as many I/O concentrators does as much, and so does PnetCDF with nc_num_aggrs_per_node."
-    ),
-    "write": (
-        f"With MPI-IO's hints romio_cb_write=enable, cb_nodes={_COUNT}, cb_buffer_size=4194304 and striping_unit=4194304, "
-        f"collective writes leave {_LEFT}. {_HDF5} with as many I/O concentrators does as much, and so do ADIOS2 with "
-        f"NumAggregators={_COUNT} and PnetCDF with nc_num_aggrs_per_node."
-    ),
-}
-_BUFFERED: Final = {
-    "read": f"Read ahead in blocks of 4 MiB on {_COUNT} ranks, which leaves {_LEFT}; each passes on what other ranks ask for.",
-    "write": (
-        f"Gather what is written within a second on {_COUNT} ranks, which leaves {_LEFT}: {_HDF5}, ADIOS2 with "
-        f"NumAggregators={_COUNT}, SIONlib with {_COUNT} files, or a buffer on the node."
-    ),
-}
+_STRIPES: Final = {"read": "", "write": ", striping_unit=4194304"}
 
 
 class Texts(NamedTuple):
@@ -37,8 +19,8 @@ class Texts(NamedTuple):
     """
 
     finding: str
-    advice: str
-    gathering: str
+    advice: Advice
+    gathering: Advice
 
 
 def example_of(op: Op) -> dict[str, float]:
@@ -59,21 +41,40 @@ def where_gathered(op: Op, texts: Texts) -> tuple[Instead, ...]:
     The metrics are those of the view `core.log_gathering`, for one direction.
     """
     left = _LEFT.format(op=op)
-    collective, buffered = (each[op].format(op=op) for each in (_COLLECTIVE, _BUFFERED))
     return (
         Instead(
             f"collective_{op}_gathering_ratio",
             finding=f"{texts.finding} Collective calls would leave {left}.",
-            advice=f"{texts.advice} {texts.gathering} {collective}",
+            advice=(*texts.advice, *texts.gathering, *_collective(op, left)),
         ),
         Instead(
             f"buffered_{op}_gathering_ratio",
             finding=f"{texts.finding} Gathered in memory, {left} would be left.",
-            advice=f"{texts.advice} {buffered}",
+            advice=(*texts.advice, *_buffered(op, left)),
         ),
         Instead(
             f"vain_{op}_gathering_ratio",
             finding=f"{texts.finding} Aggregation would not help: {left} would be left at best.",
             advice=texts.advice,
         ),
+    )
+
+
+def _collective(op: Op, left: str) -> Advice:
+    count = f"{{{op}_forwarder_count:.0f}}"
+    hints = f"romio_cb_{op}=enable, cb_nodes={count}, cb_buffer_size=4194304{_STRIPES[op]}"
+    return (
+        f"If {count} ranks {op} for the others, {left} are left.",
+        with_mpiio(f"With the hints {hints}, collective calls of MPI-IO do so."),
+        with_hdf5("HDF5 subfiling with as many I/O concentrators does as much (H5Pset_fapl_subfiling)."),
+    )
+
+
+def _buffered(op: Op, left: str) -> Advice:
+    count = f"{{{op}_forwarder_count:.0f}}"
+    if op == "read":
+        return (f"Read ahead in blocks of 4 MiB on {count} ranks, which leaves {left}; each passes on what other ranks ask for.",)
+    return (
+        f"Gather what is written within a second on {count} ranks or in a buffer on each node, which leaves {left}.",
+        with_hdf5("HDF5 subfiling does so (H5Pset_fapl_subfiling)."),
     )

@@ -1,11 +1,11 @@
-"""Names of inputs that the manual pages of several triggers ask for, and what a log must have done for a question to arise.
+"""What the manual pages of several triggers ask for: inputs, what a log must have done, and which runs an advice is for.
 
 Each is written once, so that all triggers give the same way to get an input, and mean the same by what they apply to.
 """
 
 from typing import Final
 
-from iomine.triggers.model import Above
+from iomine.triggers.model import Above, Where
 
 TRACE: Final = "a DXT trace (run with DXT_ENABLE_IO_TRACE=1 or DARSHAN_MOD_ENABLE=DXT_POSIX,DXT_MPIIO)"
 LAYOUTS: Final = "Lustre layouts (a Darshan library that was built with its Lustre module)"
@@ -43,3 +43,33 @@ SHARED_LUSTRE_FILES: Final = Above("shared_lustre_file_count", 0, why="A file of
 STRIPED_FILES: Final = Above("striped_file_count", 0, why="A file on one OST has no stripes that could be shared or straddled.")
 SHARED_RECORDS: Final = Above("shared_record_count", 0, why="Without records that all ranks share there is nothing to ask about.")
 OWN_RECORDS: Final = Above("own_record_count", 0, why="Without records of single ranks there is nothing to ask about.")
+
+
+def with_hdf5(text: str) -> Where:
+    """A part of an advice for programs that use HDF5."""
+    return Where(("hdf5_file_count",), text)
+
+
+def with_mpiio(text: str) -> Where:
+    """A part of an advice for programs that use MPI-IO."""
+    return Where(("mpiio_call_count",), text)
+
+
+def with_ranks(text: str) -> Where:
+    """A part of an advice for runs of several processes."""
+    return Where(("process_count",), text, above=1)
+
+
+def with_nodes(text: str, *metrics: str) -> Where:
+    """A part of an advice for runs on several nodes, of which these metrics are known."""
+    return Where(("known_node_count", *metrics), text, above=1)
+
+
+def with_path(metric: str, text: str) -> Where:
+    """A part of an advice with a command for a path, which must be known."""
+    return Where((metric,), text)
+
+
+def on_lustre(text: str) -> Where:
+    """A part of an advice for files on Lustre."""
+    return Where(("lustre_file_count",), text)

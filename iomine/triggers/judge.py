@@ -18,9 +18,11 @@ from iomine.triggers.model import (
     FINDING_CORE_SECONDS,
     FINDING_LEVELS,
     Above,
+    Advice,
     Level,
     Threshold,
     Trigger,
+    Where,
 )
 
 
@@ -224,9 +226,31 @@ def _verdict_sql(trigger: Trigger) -> str:
 
 
 def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
-    usual, *others = map(filled_sql, trigger.templates(text))
+    """A text, or the first of those instead whose metric is known."""
+    if text == "finding":
+        usual, *others = map(filled_sql, trigger.templates("finding"))
+    else:
+        usual, *others = map(_advice_sql, trigger.advices)
     cases = [f"WHEN {each.known} IS NOT NULL THEN {other}" for each, other in zip(trigger.instead, others, strict=True)]
     return f"CASE {' '.join(cases)} ELSE {usual} END" if cases else usual
+
+
+def _advice_sql(advice: Advice) -> str:
+    """The parts of an advice that are for the log, joined by spaces."""
+    said = (
+        filled_sql(part) if isinstance(part, str) else f"CASE WHEN {_holds_sql(part)} THEN {filled_sql(part.text)} END"
+        for part in advice
+    )
+    return f"concat_ws(' ', {', '.join(said)})"
+
+
+def _holds_sql(part: Where) -> str:
+    return " AND ".join(
+        f"{metric} IS NOT NULL"
+        if pa.types.is_string(field(metric).type)
+        else f"coalesce({metric} > {literal(float(part.above))}, true)"
+        for metric in part.metrics
+    )
 
 
 def _cost_sql(trigger: Trigger) -> str:

@@ -2,9 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
@@ -99,11 +100,32 @@ class Snippet:
         language: what they are written in.
         title: what they show.
         code: the lines.
+        places: words of these lines that stand for the run's own, each with a metric of the finding, or with `file` or `folder`
+            for the path that the finding names.
     """
 
     language: Language
     title: str
     code: str
+    places: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A part of an advice that is for some runs only: advice on HDF5 is for programs that use it.
+
+    Attributes:
+        metrics: columns of `log_activity` or of the view. A text must be known; a number must be above `above`, or not known.
+        text: whole sentences, a template like the others.
+        above: what the numbers must be above.
+    """
+
+    metrics: tuple[str, ...]
+    text: str
+    above: float = 0
+
+
+Advice = tuple[str | Where, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +140,7 @@ class Instead:
 
     known: str
     finding: str
-    advice: str
+    advice: str | Advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +194,7 @@ class Trigger:
         level: its weight when fired.
         all_of: fires when all of these hold.
         finding: what a fired trigger says, a template (see `finding.py`).
-        advice: what to change, a template like the finding.
+        advice: what to change, a template like the finding, or several, each of whole sentences, some of them for some runs only.
         cases: what it must catch and what it must leave alone.
         needs: which inputs answer it, and how to get them.
         applies_to: what the log must have done for the question to arise: columns of `log_activity`, or of the view, which count
@@ -201,7 +223,7 @@ class Trigger:
     level: Level
     all_of: tuple[Threshold, ...]
     finding: str
-    advice: str
+    advice: str | Advice
     cases: tuple[Case, ...]
     needs: str = "the module's records, whole"
     applies_to: tuple[Above, ...] = ()
@@ -223,7 +245,8 @@ class Trigger:
         """Refuse what could only fail later, in the middle of a night."""
         self._require(bool(_CODE.fullmatch(self.code)), "its code must be a family and three digits like POSIX-101, or like P05")
         self._require(bool(_VIEW.fullmatch(self.view)), "its view must be a plain name")
-        self._require(bool(self.finding.strip() and self.advice.strip()), "it must say what it found and what to change")
+        texts = (self.finding, *(part for part in parts_of(self.advice) if isinstance(part, str)))
+        self._require(len(texts) > 1 and all(text.strip() for text in texts), "it must say what it found and what to change")
         self._require(bool(self.all_of), "it must hold at least one metric against a threshold")
         for each in (*self.thresholds, *self.applies_to):
             self._require(bool(each.why.strip()), f"the threshold of {each.metric} must say why")
@@ -239,8 +262,8 @@ class Trigger:
         for metric in self.metrics:
             self._require(_is_number(metric) or _is_text(metric), f"{metric} must be a field of the schema, a number or a text")
         for each in self.applies_to:
-            known = each.metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
-            self._require(known and _is_number(each.metric), f"{each.metric} must be a number of {ACTIVITY} or of its view")
+            self._require(_is_number(each.metric), f"{each.metric} must be a number of {ACTIVITY} or of its view")
+        self._check_asked()
         for column in self.lacks:
             self._require(column in TABLES[ACTIVITY].columns and _is_text(column), f"{column} must be a text of {ACTIVITY}")
         for name in self.traced.named if self.traced else ():
@@ -249,6 +272,11 @@ class Trigger:
             self._require(
                 set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a threshold"
             )
+
+    def _check_asked(self) -> None:
+        for metric in (*(each.metric for each in self.applies_to), *self._asked):
+            known = metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
+            self._require(known, f"{metric} must be a column of {ACTIVITY} or of its view")
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
@@ -261,7 +289,8 @@ class Trigger:
         texts = (*self.templates("finding"), *self.templates("advice"))
         shown = (part.metric for text in texts for part in parts(text) if isinstance(part, Slot))
         known = (each.known for each in self.instead)
-        others = filter(None, (*known, self.cost, self.idle, self.evidence))
+        asked = (metric for metric in self._asked if metric not in TABLES[ACTIVITY].columns)
+        others = filter(None, (*known, *asked, self.cost, self.idle, self.evidence))
         return tuple(dict.fromkeys((*(each.metric for each in self.thresholds), *shown, *others)))
 
     @property
@@ -273,20 +302,52 @@ class Trigger:
     @property
     def activity(self) -> tuple[str, ...]:
         """The columns of `log_activity` that decide whether it applies, and what is lacking."""
-        return (*(each.metric for each in self.applies_to if each.metric in TABLES[ACTIVITY].columns), *self.lacks)
+        asked = (*(each.metric for each in self.applies_to), *self._asked)
+        return (*(metric for metric in asked if metric in TABLES[ACTIVITY].columns), *self.lacks)
 
     @property
     def shown(self) -> tuple[str, ...]:
         """The columns of the view that say why it fired: metrics, and the settings that these were worked out with."""
         return (*self.metrics, *(setting.name for setting in self.settings))
 
+    @property
+    def advices(self) -> tuple[Advice, ...]:
+        """The advice, and what is advised instead, each in its parts."""
+        return tuple(map(parts_of, (self.advice, *(each.advice for each in self.instead))))
+
     def templates(self, text: Literal["finding", "advice"]) -> tuple[str, ...]:
-        """The templates that a text may have been filled into."""
-        return (getattr(self, text), *(getattr(each, text) for each in self.instead))
+        """The templates that a text may have been filled into; that with all of its parts comes first."""
+        if text == "finding":
+            return (self.finding, *(each.finding for each in self.instead))
+        return tuple(dict.fromkeys(template for advice in self.advices for template in _variants(advice)))
+
+    @property
+    def _asked(self) -> tuple[str, ...]:
+        """What parts of the advice depend on, each once."""
+        parts = (part for advice in self.advices for part in advice if isinstance(part, Where))
+        return tuple(dict.fromkeys(metric for part in parts for metric in part.metrics))
 
     def _require(self, holds: bool, demand: str) -> None:
         if not holds:
             raise ValueError(f"Trigger {self.code}: {demand}.")
+
+
+def parts_of(advice: str | Advice) -> Advice:
+    """An advice in its parts."""
+    return (advice,) if isinstance(advice, str) else advice
+
+
+def whole(advice: str | Advice) -> str:
+    """An advice with all of its parts."""
+    return " ".join(part if isinstance(part, str) else part.text for part in parts_of(advice))
+
+
+def _variants(advice: Advice) -> Iterator[str]:
+    """All texts that an advice may come to, the longest first."""
+    asked = dict.fromkeys((part.metrics, part.above) for part in advice if isinstance(part, Where))
+    for holds in product((True, False), repeat=len(asked)):
+        said = dict(zip(asked, holds, strict=True))
+        yield whole(tuple(part for part in advice if isinstance(part, str) or said[part.metrics, part.above]))
 
 
 def _is_text(name: str) -> bool:

@@ -224,6 +224,7 @@ lfs getstripe -c -S big.h5
 lfs setstripe -c 16 -S 4M results/
 lfs migrate -c 16 -S 4M big.h5
 """,
+    places=(("big.h5", "file"), ("results/", "folder")),
 )
 
 STRIPE_HINTS_C: Final = Snippet(

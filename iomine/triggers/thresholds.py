@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from iomine.config import Toml, parse_toml
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import field
 from iomine.schema.fields import Kind
-from iomine.settings import parse_toml
 from iomine.triggers.model import Threshold, Trigger
 from iomine.triggers.registry import known
 
@@ -52,13 +52,13 @@ def parse_threshold(text: str, triggers: Mapping[str, Trigger]) -> SiteThreshold
     return _checked(code.strip(), metric.strip(), number, triggers)
 
 
-def parse_thresholds(text: str, triggers: Mapping[str, Trigger]) -> tuple[SiteThreshold, ...]:
+def parse_thresholds(toml: Toml, triggers: Mapping[str, Trigger]) -> tuple[SiteThreshold, ...]:
     """The thresholds of a TOML file, which has a table for each trigger, and in it a number for each metric.
 
     Raises:
         UsageError: it is not TOML, has another form, or a threshold is not fit for its trigger.
     """
-    tables = parse_toml(text)
+    tables = parse_toml(toml)
     if loose := [name for name, table in tables.items() if not isinstance(table, dict)]:
         raise UsageError(f"{loose[0]} stands under no trigger: write a line such as [POSIX-101] above it.")
     return tuple(_checked(code, name, value, triggers) for code, table in tables.items() for name, value in table.items())

@@ -1,4 +1,4 @@
-"""Pages about one user, application, host or target: which, in which nights, and the panels that each kind has."""
+"""Pages about one user, application, host, target or file system: which, in which nights, and the panels that each kind has."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -6,21 +6,30 @@ from dataclasses import dataclass
 from typing import Final
 
 from iomine.errors import UsageError
-from iomine.units import core_hours, counted, human_seconds, percent
-from iomine.views.answers import Row
-from iomine.web.panel import Column, Drill, Panel, Subject, asked, named, user_of
+from iomine.units import core_hours, counted, human_bytes, human_seconds, percent
+from iomine.views.answers import Row, rows_of
+from iomine.views.questions import question
+from iomine.web.panel import Column, Drill, JobName, Panel, Subject, asked, named, user_of
 from iomine.web.panels import BLAME, NEIGHBOURS, OUTCOMES, REGRESSIONS, STRIPS
-from iomine.web.question import Question, UnknownNameError, equals
+from iomine.web.question import UnknownNameError
 from iomine.web.sessions import Session
 from iomine.web.window import Window, window_of
 
-KINDS: Final = {"user": "user", "application": "application", "host": "host", "target": "storage target"}
+KINDS: Final = {
+    "user": "user",
+    "application": "application",
+    "host": "host",
+    "target": "storage target",
+    "filesystem": "file system",
+}
 _EVER: Final = Window(dt.date(1, 1, 1), dt.date(9999, 12, 31), None, ())
 _SECONDS: Final = 3600.0
+# Of each kind that have a page where there is no server, besides those that the dashboard names.
+_MOST_OF_A_KIND: Final = 40
 
 
-def _job_of(row: Row, _window: Window) -> Question:
-    return Question("logs", (equals("cluster", row["cluster"]), equals("job_id", row["job_id"])), order="-start_at")
+def _job_of(row: Row, _window: Window) -> JobName | None:
+    return JobName(row["cluster"], row["job_id"]) if row["job_id"] else None
 
 
 _APPLICATION: Final[Drill] = named("application", "application")
@@ -155,7 +164,7 @@ _SLOW_HOURS: Final = Panel(
     "web/slow_hours",
     (
         Column("begin_at", "Hour (UTC)"),
-        Column("target", "Target"),
+        Column("target", "Target", named("target", "target")),
         Column("server_slowdown_ratio", "Times slower"),
         Column("user", "Mostly by", user_of),
         Column("user_ratio", "Their share"),
@@ -166,6 +175,60 @@ _SLOW_HOURS: Final = Panel(
     ),
     "No hour was slow, or the sweep was given no statistics of servers (--stats).",
 )
+_FILESYSTEM_NIGHTS: Final = Panel(
+    "nights",
+    "Nights",
+    "",
+    "web/filesystem_nights",
+    (
+        Column("night", "Night"),
+        Column("log_count", "Logs"),
+        Column("io_core_hours", "Core-hours in I/O"),
+        Column("meta_core_hours", "In metadata calls"),
+        Column("read_bytes", "Read"),
+        Column("write_bytes", "Written"),
+        Column("file_count", "Files"),
+        Column("written_file_count", "Written"),
+        Column("small_written_file_count", "Of them small"),
+    ),
+    "No log of these nights is known to have used it.",
+)
+_FILESYSTEM_USERS: Final = Panel(
+    "users",
+    "Who uses it",
+    "Programs that spent most time in I/O on it.",
+    "web/filesystem_users",
+    (
+        Column("user", "User", user_of),
+        Column("app", "Program", named("application", "app")),
+        Column("io_core_hours", "Core-hours in I/O", is_barred=True),
+        Column("meta_core_hours", "In metadata calls"),
+        Column("read_bytes", "Read"),
+        Column("write_bytes", "Written"),
+        Column("file_count", "Files"),
+        Column("log_count", "Logs"),
+        Column("last_night", "Last night"),
+    ),
+    "No log of these nights is known to have used it.",
+)
+_SERVERS: Final = Panel(
+    "servers",
+    "What its servers counted",
+    "Of all clients, with a log or without; of the servers that call the file system as its mount is called.",
+    "web/filesystem_servers",
+    (
+        Column("night", "Night"),
+        Column("read_bytes", "Read"),
+        Column("write_bytes", "Written"),
+        Column("mdt_rpc_count", "Metadata requests"),
+        Column("ost_max_over_mean_ratio", "Busiest OST, times the mean"),
+        Column("busiest_target", "The busiest", named("target", "busiest_target")),
+        Column("fullest_ratio", "Fullest OST"),
+        Column("ost_count", "OSTs"),
+        Column("mdt_count", "MDTs"),
+    ),
+    "The sweep was given no statistics of its servers (--stats).",
+)
 # Servers' statistics, which take longer to look through, may name users of whom there is no log.
 _LAST_NIGHT: Final = ("web/subject_last_night", "web/server_user_last_night")
 _PANELS: Final[Mapping[str, tuple[Panel, ...]]] = {
@@ -173,6 +236,7 @@ _PANELS: Final[Mapping[str, tuple[Panel, ...]]] = {
     "application": (_CAUSES, _USERS, _RUNS, REGRESSIONS, OUTCOMES, BLAME, _TARGETS),
     "host": (_RUNS, _USERS, _APPLICATIONS, _CAUSES),
     "target": (_SLOW_HOURS, _MOVERS, _MOVES),
+    "filesystem": (STRIPS, _SLOW_HOURS, _FILESYSTEM_USERS, _SERVERS),
 }
 
 
@@ -196,7 +260,14 @@ class About:
     @property
     def first(self) -> Panel:
         """What its picture is drawn of."""
-        return STRIPS if self.subject.kind == "target" else _NIGHTS
+        return {"target": STRIPS, "filesystem": _FILESYSTEM_NIGHTS}.get(self.subject.kind, _NIGHTS)
+
+    @property
+    def part(self) -> tuple[str, str]:
+        """Which part of the time in I/O its picture marks: a column, and what it is in words."""
+        if self.subject.kind == "filesystem":
+            return "meta_core_hours", "went into metadata calls"
+        return "cost_core_hours", "could be spared"
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -225,6 +296,12 @@ def about_of(session: Session, kind: str, parameters: Sequence[tuple[str, str]])
     return About(subject, window_of(session, rest, last))
 
 
+def subjects_of(session: Session, window: Window) -> list[Subject]:
+    """Users, applications, hosts and OSTs of the costliest findings, and the file systems used most: the first of each kind."""
+    asked_of = {"since": window.since, "until": window.until, "cluster": window.cluster, "most": _MOST_OF_A_KIND}
+    return [Subject(row["kind"], row["name"]) for row in rows_of(session.ask(question("web/found_subjects"), asked_of))]
+
+
 def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     """The whole in a sentence, without names.
 
@@ -244,6 +321,19 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
     most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
     return f"{said}; up to {core_hours(lost)}{share} could be spared{most}."
+
+
+def sentence_of_filesystem(nights: Sequence[Row]) -> str:
+    """What was done on a file system, in a sentence, without names."""
+    if not nights:
+        return "No log of these nights is known to have used it."
+    read, written, files = (sum(row[column] or 0 for row in nights) for column in ("read_bytes", "write_bytes", "file_count"))
+    in_io, in_meta = (_sum(nights, column) for column in ("io_core_hours", "meta_core_hours"))
+    share = f", {percent(min(in_meta / in_io, 1))} of it in opens, stats and other metadata calls" if in_io else ""
+    return (
+        f"{counted(sum(row['log_count'] for row in nights), 'run')} in {counted(len(nights), 'night')} read {human_bytes(read)} "
+        f"and wrote {human_bytes(written)} in {counted(files, 'file')} here, which took {core_hours(in_io)}{share}."
+    )
 
 
 def sentence_of_target(strips: Sequence[Row]) -> str:

@@ -7,6 +7,7 @@ ledger.
 import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -27,6 +28,7 @@ from iomine.errors import IomineError, LimitError, OutputError, UsageError, Ware
 from iomine.post.ledger import Ledger
 from iomine.post.replies import described
 from iomine.post.tokens import signer_of
+from iomine.report.page import INDEX_PAGE
 from iomine.views.encode import write_csv, write_json, write_parquet
 from iomine.views.query import Limits
 from iomine.web import pages
@@ -37,7 +39,7 @@ from iomine.web.fabric import Fabric, fabric_night_of
 from iomine.web.guard import Guard
 from iomine.web.links import ServedLinks
 from iomine.web.question import Question, UnknownNameError, parse
-from iomine.web.report_cache import ReportCache, log_of, neighbourhood
+from iomine.web.report_cache import ReportCache, is_public, neighbourhood
 from iomine.web.rings import moved_of
 from iomine.web.search import hits_of, text_of
 from iomine.web.sessions import LIMITS, SEATS, BusyError, Session, SessionPool, seen_by, state_of
@@ -74,8 +76,8 @@ _SENTENCES: Final = {
 _BUSY: Final = f"Too many ask at this moment: try again in {RETRY_SECONDS} seconds."
 # A page on which a query took too long should not stay until the next sweep.
 _KEPT_SECONDS: Final = 300
-_KEPT_PATHS: Final = frozenset({"/", "/fabric", "/circle", "/search.json"})
-_KEPT_BELOW: Final = ("/views/", "/about/")
+_KEPT_PATHS: Final = frozenset({"/", "/fabric", "/circle", "/search", "/search.json"})
+_KEPT_BELOW: Final = ("/views/", "/about/", "/reports/")
 _LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -113,13 +115,13 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
             Route("/rings/{log_id}", _rings),
             Route("/reports/{name:path}", _report),
             Route("/mail/{token}", _mail, methods=["GET", "POST"]),
-            Route(f"/assets/{pages.style_name()}", _style),
+            *(Route(f"/assets/{pages.style_name(name)}", partial(_style, name)) for name in pages.STYLES),
             *(Route(f"/assets/{pages.script_name(name)}", partial(_script, name)) for name in pages.SCRIPTS),
         ],
         middleware=[
             Middleware(Guard, hosts=hosts),
             Middleware(Access, doorkeeper=doorkeeper, refuse=_not_let_in),
-            Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse / "iomine.duckdb"), is_free=_is_asset),
+            Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse), is_free=_is_asset),
         ],
         exception_handlers={IomineError: _foreseen, HTTPException: _refused},
         lifespan=lifespan,
@@ -130,15 +132,20 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
     return app
 
 
-def _kept_by(database: Path, scope: Scope) -> tuple[object, ...] | None:
-    """By what a page is the same: the published catalog, what its reader sees of that, and the address, for some minutes."""
-    path = scope["path"]
-    if path not in _KEPT_PATHS and not path.startswith(_KEPT_BELOW):
+def _kept_by(warehouse: Path, scope: Scope) -> tuple[object, ...] | None:
+    """By what a page is the same: the published catalog, what its reader sees of that, and the address, for some minutes.
+
+    A sweep writes its reports after it has published, and part of one may be asked for.
+    """
+    path, reader = scope["path"], scope[READER]
+    if (path not in _KEPT_PATHS and not path.startswith(_KEPT_BELOW)) or any(name == b"range" for name, _ in scope["headers"]):
         return None
     try:
-        return state_of(database), seen_by(scope[READER]), time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
+        written = state_of(warehouse / path[1:]) if path.startswith("/reports/") and is_public(path[9:]) else ""
+        state = state_of(warehouse / "iomine.duckdb")
     except WarehouseError:
         return None
+    return state, written, seen_by(reader), reader.log_id, time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
 
 
 def _is_asset(path: str) -> bool:
@@ -259,16 +266,17 @@ def _rings(request: Request) -> Response:
 
 def _report(request: Request) -> Response:
     name, reports = request.path_params["name"], request.app.state.reports
+    if name == INDEX_PAGE:
+        return _page(pages.search_page("", (), ServedLinks("../")))
     path = reports.written(name)
     # What sweeps have written is of all that is known.
     if path is None or not request.scope[READER].sees_all_runs:
         with _session(request) as session:
             path = reports.made(session, name)
-    log_id = log_of(name) if path.suffix == ".html" and "range" not in request.headers else None
-    if log_id is not None and request.scope[READER].log_id is None:
+    # Who has a link to one report sees no other page.
+    if path.suffix == ".html" and "range" not in request.headers and request.scope[READER].log_id is None:
         with suppress(IomineError), _session(request) as session:
-            if places := neighbourhood(session, log_id):
-                return _page(pages.report_page(path.read_bytes(), places, ServedLinks("../")))
+            return _page(pages.report_page(path.read_bytes(), neighbourhood(session, name), ServedLinks("../")))
     # Without the links where these cannot be had: the report is what was asked for.
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
 
@@ -280,17 +288,19 @@ def _mail(request: Request) -> Response:
     address says all there is to know, so a body is not checked.
     """
     warehouse: Path = request.app.state.warehouse
-    action = signer_of(warehouse / "digest.key").action(request.path_params["token"])
+    signer = signer_of(warehouse / "digest.key")
+    action = signer.action(request.path_params["token"])
+    undo = "" if action.verb == "undo" else signer.token(replace(action, verb="undo", days=0))
     is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
     # A look at a link makes no ledger.
     with Ledger(file if is_asked or file.exists() else None) as ledger:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())
-        return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked))
+        return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked, undo=undo))
 
 
-def _style(_request: Request) -> Response:
-    return Response(pages.style(), media_type="text/css", headers=_LASTING)
+def _style(name: str, _request: Request) -> Response:
+    return Response(pages.style(name), media_type="text/css", headers=_LASTING)
 
 
 def _script(name: str, _request: Request) -> Response:

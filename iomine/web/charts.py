@@ -58,20 +58,21 @@ def _bar(place: int, share: float, title: str, kind: str = "whole") -> Markup:
 
 
 def stacked(
-    nights: Sequence[dt.date], amounts: Sequence[tuple[float, float]], label: str, shown: Callable[[float], str]
+    nights: Sequence[dt.date], amounts: Sequence[tuple[float, float]], part_words: str, shown: Callable[[float], str]
 ) -> Markup:
-    """A bar for each night with a part of it marked, such as what was lost.
+    """A bar for each night for what went into I/O, with a part of it marked, such as what was lost.
 
     Args:
         nights: those of which something is known, in their order.
         amounts: the whole and its part, by night.
-        label: what is shown, for those who do not see it.
+        part_words: the part in words, such as "could be spared".
         shown: an amount in words.
     """
+    label = f"Core-hours in I/O by night, and what of them {part_words}; the table below has the numbers."
     most = max((max(pair) for pair in amounts), default=0.0) or 1.0
     bars_of = []
     for place, (night, (whole, part)) in enumerate(zip(nights, amounts, strict=True)):
-        title = f"{night}: {shown(whole)} in I/O, of which {shown(part)} could be spared"
+        title = f"{night}: {shown(whole)} in I/O, of which {shown(part)} {part_words}"
         bars_of.append(Markup("<g>{}{}</g>").format(_bar(place, whole / most, title), _marked(place, part / most, title)))
     return Markup(
         '<svg class="nights tall" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'

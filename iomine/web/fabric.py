@@ -8,11 +8,10 @@ are files can load no data.
 
 import datetime as dt
 import hashlib
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +21,7 @@ import pyarrow.compute as pc
 
 from iomine.derive.fabric_night import HIGHEST, LOWEST, SLOTS, STEPS, levels_of
 from iomine.errors import UsageError, did_you_mean
-from iomine.report.blocks import block_text
+from iomine.report.blocks import block_script
 from iomine.report.page import plain
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
@@ -46,6 +45,7 @@ _TOP: Final = 200
 _MOST_HOT: Final = 1200
 # Packed while somebody waits.
 _GZIP_LEVEL: Final = 2
+_script: Final[Callable[..., bytes]] = partial(block_script, level=_GZIP_LEVEL)
 _MOST_JOBS: Final = 1000
 _KINDS: Final = ("switch", "host", "aggregation", "router")
 _CUT: Final = 60
@@ -317,12 +317,6 @@ class Fabric:
         if self._of.night:
             yield from (f"slot-{slot}" for slot in range(SLOTS))
             yield from (f"job-{job['key']}" for job in self.jobs[:most_jobs])
-
-
-def _script(name: str, about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """A part as a script that does nothing but name its block."""
-    block = block_text(about, arrays, _GZIP_LEVEL)
-    return f"(globalThis.iomineBlocks??={{}})[{json.dumps(name)}]={json.dumps(block)};".encode()
 
 
 def _names(rows: Sequence[Row]) -> list[str]:

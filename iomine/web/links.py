@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
+from iomine.report.job import job_page_name
 from iomine.report.page import TRIGGERS_PAGE
 from iomine.web.pages import script_name, style_name
-from iomine.web.panel import Subject
+from iomine.web.panel import JobName, Subject
 from iomine.web.question import Question
 
 
@@ -35,12 +36,20 @@ class ServedLinks:
         return f"{self.root}views/"
 
     def about(self, subject: Subject) -> str:
-        """The page of a user, application, host or target."""
+        """The page of a user, application, host, target or file system."""
         return _address(f"{self.root}about/{subject.kind}", [("name", subject.name)])
+
+    def job(self, job: JobName) -> str | None:
+        """A job's page, None where none can be named after it."""
+        name = job_page_name(job.cluster, job.job_id)
+        return name and f"{self.root}reports/{name}"
 
     def search(self, text: str = "") -> str:
         """What is called so, or where to ask."""
         return _address(f"{self.root}search", [("q", text)] if text else [])
+
+    def names(self) -> None:
+        """The server knows the names."""
 
     def report(self, log_id: str, anchor: str = "") -> str:
         """A log's report."""
@@ -62,9 +71,9 @@ class ServedLinks:
         """A script that draws."""
         return f"{self.root}assets/{script_name(name)}"
 
-    def style(self) -> str:
-        """The style sheet."""
-        return f"{self.root}assets/{style_name()}"
+    def style(self, name: str = "web") -> str:
+        """A style sheet."""
+        return f"{self.root}assets/{style_name(name)}"
 
 
 def _address(place: str, parameters: Sequence[tuple[str, str]]) -> str:

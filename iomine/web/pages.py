@@ -6,6 +6,7 @@ says is text: Jinja escapes it, and names go through the report's filters.
 
 import datetime as dt
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -22,13 +23,13 @@ from iomine.report import page as report
 from iomine.report.pictures import bar
 from iomine.units import core_hours, counted, human_bytes, target_name
 from iomine.views.answers import Row, rows_of
-from iomine.web.about import About, sentence_of, sentence_of_target
+from iomine.web.about import About, sentence_of, sentence_of_filesystem, sentence_of_target
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars, stacked, strip
 from iomine.web.circle import BY as CIRCLE_BY
 from iomine.web.circle import CircleNight, circle_of
 from iomine.web.fabric import FabricNight
-from iomine.web.panel import Column, Panel, Subject
+from iomine.web.panel import Column, JobName, Panel, Subject
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
 from iomine.web.search import Hit
@@ -38,6 +39,11 @@ from iomine.web.window import GROUPS, Window
 # Columns whose values lead to the rows that share them.
 _SHARED: Final = frozenset("user app application account job_id target night cluster lineage_id level state stage".split())
 _CHARTS: Final = {"log_count": "", "finding_count": "warm", "cost_core_hours": "hot", "cost_ratio": "hot"}
+_POLICY: Final = re.compile(rb'(?<=<meta http-equiv="Content-Security-Policy" content=")[^"]*')
+_SERVED_POLICY: Final = (
+    b"default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'self'"
+)
 # As many as there are nodes.
 _MOST_LINKS: Final = 1 << 20
 _TITLES: Final = {
@@ -47,8 +53,11 @@ _TITLES: Final = {
     "application": "Applications",
     "host": "Hosts",
     "target": "Storage targets",
+    "filesystem": "File systems",
     "file": "Files",
 }
+# Of what a run may have more than a page names.
+_COUNTED: Final = {"user": "user", "application": "application", "host": "host", "target": "OST", "filesystem": "file system"}
 _BY: Final = {"program": "User and program", "user": "User", "app": "Program", "account": "Account"}
 
 
@@ -69,10 +78,16 @@ class Links(Protocol):
         """The page of all views."""
 
     def about(self, subject: Subject) -> str | None:
-        """The page of a user, application, host or target."""
+        """The page of a user, application, host, target or file system."""
+
+    def job(self, job: JobName) -> str | None:
+        """A job's page."""
 
     def search(self, text: str = "") -> str | None:
         """What is called so, or where to ask."""
+
+    def names(self) -> str | None:
+        """The index of names that a search looks into where no server answers."""
 
     def report(self, log_id: str, anchor: str = "") -> str | None:
         """A log's report."""
@@ -89,8 +104,8 @@ class Links(Protocol):
     def script(self, name: str) -> str:
         """A script: `fabric`, `radial` or `search`."""
 
-    def style(self) -> str:
-        """The style sheet."""
+    def style(self, name: str = "web") -> str:
+        """The style sheet of all pages, or `find`, what served reports need besides their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +127,20 @@ class PanelAnswer:
     fault: str = ""
 
 
-def style() -> str:
-    """The style sheet of all pages: that of reports, and what is new."""
-    return report.style() + (files("iomine.web") / "templates" / "web.css").read_text(encoding="utf-8")
+STYLES: Final = ("web", "find")
 
 
 @cache
-def style_name() -> str:
-    """The name of the style sheet's file, another whenever it changes."""
-    return f"web-{hashlib.sha256(style().encode()).hexdigest()[:12]}.css"
+def style(name: str = "web") -> str:
+    """The style sheet of all pages, that of reports and what is new; or `find`, what served reports have besides their own."""
+    own = (files("iomine.web") / "templates" / f"{name}.css").read_text(encoding="utf-8")
+    return own if name == "find" else report.style() + style("find") + own
+
+
+@cache
+def style_name(name: str = "web") -> str:
+    """The name of a style sheet's file, another whenever it changes."""
+    return f"{name}-{hashlib.sha256(style(name).encode()).hexdigest()[:12]}.css"
 
 
 SCRIPTS: Final = ("fabric", "radial", "search")
@@ -191,13 +211,14 @@ def dashboard(session: Session, window: Window, links: Links) -> str:
 
 
 def about_page(session: Session, about: About, links: Links) -> str:
-    """The page of a user, application, host or target: a picture and a sentence of the whole, and then tables."""
+    """The page of a user, application, host, target or file system: a picture and a sentence of the whole, and then tables."""
     window, subject = about.window, about.subject
     answers = [_answer(session, panel, window, subject) for panel in (about.first, *about.panels)]
     first, *panels = answers
-    nights = list(reversed(first.rows))
-    is_target = first.panel.form == "strips"
+    nights = () if subject.kind == "target" else list(reversed(first.rows))
     causes = next((answer.rows for answer in panels if answer.panel.name == "causes"), ())
+    strips = next((answer.rows for answer in answers if answer.panel.form == "strips"), ())
+    sentences = {"target": lambda: sentence_of_target(strips), "filesystem": lambda: sentence_of_filesystem(nights)}
     return _render(
         "about.html.j2",
         links,
@@ -205,11 +226,11 @@ def about_page(session: Session, about: About, links: Links) -> str:
         window=window,
         first=first,
         panels=panels,
-        sentence=sentence_of_target(first.rows) if is_target else sentence_of(nights, causes),
-        picture=None if is_target else _in_io(nights),
-        ends=_ends([row["night"] for row in nights]) if not is_target else None,
+        sentence=sentences.get(subject.kind, lambda: sentence_of(nights, causes))(),
+        picture=_in_io(nights, *about.part) if nights else None,
+        ends=_ends([row["night"] for row in nights]),
         drill=partial(_drill, window, links),
-        special=_special(nights if not is_target else (), first.rows if is_target else ()),
+        special=_special(nights, strips),
         shown_name=target_name(subject.name) if subject.kind == "target" else subject.name,
     )
 
@@ -217,23 +238,23 @@ def about_page(session: Session, about: About, links: Links) -> str:
 def search_page(text: str, hits: Sequence[Hit], links: Links) -> str:
     """What is called so."""
     kinds = {kind: [hit for hit in hits if hit.kind == kind] for kind in dict.fromkeys(hit.kind for hit in hits)}
-    return _render("search.html.j2", links, text=text, kinds=kinds, titles=_TITLES)
+    return _render("search.html.j2", links, text=text, kinds=kinds, titles=_TITLES, follows=not text)
 
 
-def report_page(written: bytes, places: Row, links: Links) -> bytes:
-    """A log's report with links to the pages of whose it is and where it ran.
+def report_page(written: bytes, places: Sequence[Row], links: Links) -> bytes:
+    """A report with the search field, and links to the pages of whose it is and where it ran.
 
     Args:
         written: the report, as a sweep wrote it.
-        places: of the log, a row of the question `web/log_places`.
+        places: of its logs, rows of the question `web/log_places`.
         links: of the report's page.
     """
-    whose = [Subject(kind, places[kind]) for kind in ("user", "application") if places[kind]]
-    where = [Subject("host", host) for host in places["hosts"] or ()]
-    where += [Subject("target", target) for target in places["targets"] or ()]
-    more = places["host_count"] + places["ost_count"] - len(where)
-    nav = _render("log_places.html.j2", links, subjects=whose + where, more=more)
-    return written.replace(b"<header>", f"{nav}<header>".encode(), 1)
+    kinds = {kind: [row for row in places if row["kind"] == kind] for kind in dict.fromkeys(row["kind"] for row in places)}
+    top = _render("report_top.html.j2", links, kinds=kinds, subject_of=Subject, names=_COUNTED)
+    head = f'<link rel="stylesheet" href="{links.style("find")}">\n<script defer src="{links.script("search")}"></script>\n'
+    # Of scripts and forms, a report as a file allows none that it has no use for.
+    allowed = _POLICY.sub(_SERVED_POLICY, written, count=1)
+    return allowed.replace(b"</head>", f"{head}</head>".encode(), 1).replace(b"<header>", f"{top}<header>".encode(), 1)
 
 
 def rows_page(session: Session, question: Question, links: Links, shown_count: int, most: int) -> str:
@@ -285,9 +306,9 @@ def views_page(session: Session, links: Links) -> str:
     return _render("views.html.j2", links, views=session.views, question_of=Question)
 
 
-def mail_page(sentence: str, links: Links, *, is_done: bool) -> str:
-    """What a link in a mail asks for, in the rest of a sentence, with a button; or that it is done."""
-    return _render("mail.html.j2", links, sentence=sentence, is_done=is_done)
+def mail_page(sentence: str, links: Links, *, is_done: bool, undo: str = "") -> str:
+    """What a link in a mail asks for, in the rest of a sentence, with a button; or that it is done, with the token to undo it."""
+    return _render("mail.html.j2", links, sentence=sentence, is_done=is_done, undo=undo)
 
 
 def fault_page(status: int, sentence: str, links: Links) -> str:
@@ -298,24 +319,42 @@ def fault_page(status: int, sentence: str, links: Links) -> str:
 def _answer(session: Session, panel: Panel, window: Window, subject: Subject | None = None) -> PanelAnswer:
     statement, columns = panel.statement(window, subject), panel.shown(window)
     try:
-        return PanelAnswer(panel, columns, rows_of(session.answer(statement)), statement)
+        rows = rows_of(session.answer(statement))
+        if subject and rows:
+            columns = [columns[0], *(each for each in columns[1:] if not _repeats(each, subject, rows))]
+        return PanelAnswer(panel, columns, rows, statement)
     except LimitError as error:
         # A panel that exceeds the limits must not take the others with it.
         return PanelAnswer(panel, columns, (), statement, str(error))
 
 
+def _repeats(column: Column, subject: Subject, rows: Sequence[Row]) -> bool:
+    """Whether a column only says whom its page is about."""
+    return column.name == subject.kind and all(row[column.name] == subject.name for row in rows)
+
+
 def _drill(window: Window, links: Links, column: Column, row: Row) -> Markup:
+    """A cell of a panel, which leads to the rows behind its number, or to the page of what it names."""
     value = row[column.name]
-    if column.name == "code":
-        return linked("code", value, links.triggers(value))
-    if column.name == "log_id" and value is not None:
-        return linked("log_id", value, links.report(value))
+    if column.is_prose and value:
+        return report.sentence(value)
     leads_to = column.drill(row, window) if column.drill is not None else None
-    if isinstance(leads_to, Subject):
-        return linked(column.name, leads_to.name if value in {None, ""} else value, links.about(leads_to))
-    if leads_to is None or value is None:
-        return cell(column.name, value)
-    return linked(column.name, value, links.rows(leads_to))
+    if isinstance(leads_to, Subject) and value in {None, ""}:
+        value = leads_to.name
+    return linked(column.name, value, None if value is None else _address(links, column.name, value, leads_to))
+
+
+def _address(links: Links, column: str, value: Any, leads_to: Question | Subject | JobName | None) -> str | None:  # noqa: ANN401
+    match leads_to:
+        case Question():
+            return links.rows(leads_to)
+        case Subject():
+            return links.about(leads_to)
+        case JobName():
+            return links.job(leads_to)
+    if column == "code":
+        return links.triggers(value)
+    return links.report(value) if column == "log_id" else None
 
 
 def _nights_of(rows: Sequence[Row]) -> list[dt.date]:
@@ -334,17 +373,34 @@ def _chart(answer: PanelAnswer, name: str, title: str) -> Markup:
     return bars(nights, {row["night"]: row[name] for row in answer.rows}, label, partial(shown, name), _CHARTS[name])
 
 
-def _in_io(nights: Sequence[Row]) -> Markup:
-    """Core-hours in I/O by night, and what of them was lost."""
-    amounts = [(row["io_core_hours"] or 0.0, row["cost_core_hours"] or 0.0) for row in nights]
-    label = "Core-hours in I/O by night, and what could be spared of them; the table below has the numbers."
-    return stacked([row["night"] for row in nights], amounts, label, lambda hours: core_hours(3600 * hours))
+def _in_io(nights: Sequence[Row], part: str, part_words: str) -> Markup:
+    """Core-hours in I/O by night, and a part of them."""
+    amounts = [(row["io_core_hours"] or 0.0, row[part] or 0.0) for row in nights]
+    return stacked([row["night"] for row in nights], amounts, part_words, lambda hours: core_hours(3600 * hours))
 
 
-def _special(nights: Sequence[Row], strips: Sequence[Row]) -> Mapping[str, Callable[[Row], Markup]]:
-    """What makes cells that are pictures, by column."""
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A column of pictures.
+
+    Attributes:
+        ends: where its pictures begin and end, in words.
+        drawn: makes the picture of a row.
+    """
+
+    ends: tuple[str, ...]
+    drawn: Callable[[Row], Markup]
+
+
+def _special(nights: Sequence[Row], strips: Sequence[Row]) -> Mapping[str, _Drawn]:
+    """Columns whose cells are pictures."""
     hours = {hour: place for place, hour in enumerate(sorted({hour for row in strips for hour in row["hours"]}))}
-    return {"night_finding_counts": partial(_spark, _nights_of(nights)), "hour_slowdown_ratios": partial(_strip, hours)}
+    ends_of_hours = tuple(f"{end:%Y-%m-%d %H:%M}" for end in (min(hours), max(hours))) if hours else ()
+    known = _nights_of(nights)
+    return {
+        "night_finding_counts": _Drawn(tuple(map(str, known[:1] + known[-1:])), partial(_spark, known)),
+        "hour_slowdown_ratios": _Drawn(ends_of_hours, partial(_strip, hours)),
+    }
 
 
 def _spark(nights: Sequence[dt.date], row: Row) -> Markup:
@@ -422,7 +478,6 @@ def _environment() -> Environment:
         "bytes": human_bytes,
         "referenced": _referenced,
         "counted": counted,
-        "hour": "{:%Y-%m-%d %H:%M}".format,
     }
     environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
     return environment

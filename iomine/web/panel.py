@@ -18,16 +18,30 @@ class Subject:
     """What a page is about.
 
     Attributes:
-        kind: `user`, `application`, `host` or `target`.
-        name: a login, or a uid where there is none; of a target with its file system or without.
+        kind: `user`, `application`, `host`, `target` or `filesystem`.
+        name: a login, or a uid where there is none; of a target with its file system or without; of a file system its mount, or
+            what servers call it.
     """
 
     kind: str
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class JobName:
+    """A job, which has a page.
+
+    Attributes:
+        cluster: the machine.
+        job_id: its id.
+    """
+
+    cluster: str
+    job_id: str
+
+
 # Rows, or the page of what a cell names; None where there is neither.
-Drill = Callable[[Row, Window], Question | Subject | None]
+Drill = Callable[[Row, Window], Question | Subject | JobName | None]
 Counted = Callable[[Row, Window], Question]
 
 # Logs have no account.
@@ -43,12 +57,14 @@ class Column:
         title: for people.
         drill: the rows behind a number; None where there are none.
         is_barred: whether bars beside the numbers compare them.
+        is_prose: whether it is sentences, which are shown whole.
     """
 
     name: str
     title: str
     drill: Drill | None = None
     is_barred: bool = False
+    is_prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

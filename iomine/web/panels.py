@@ -16,6 +16,7 @@ _JOBS: Final = tuple(
 _WORST: Final = 10
 _APPLICATION: Final[Drill] = named("application", "application")
 _TARGET: Final[Drill] = named("target", "target")
+_MOUNT: Final[Drill] = rows_with("mount_usage", (), "-night", "mount", "fs_type")
 
 
 def _slow_hours(view: str, about: str, name: str, title: str) -> Panel:
@@ -94,7 +95,7 @@ BLAME: Final = Panel(
         Column("slow_run_count", "Of them slow"),
         Column("lost_service_seconds", "Service time lost", is_barred=True),
         Column("run_slowdown_ratio", "Times slower, at worst"),
-        Column("weather_rule", "Why, of the worst"),
+        Column("weather_rule", "Why, of the worst", is_prose=True),
         Column("log_id", "The worst"),
     ),
     "No log of these nights was judged.",
@@ -280,6 +281,33 @@ LIMIT {_WORST}
             Column("write_bytes", "Written", rows_with("logs", _LOGS, "-write_bytes", "application")),
         ),
         "There are no logs of these nights.",
+    ),
+    Panel(
+        "filesystems",
+        "File systems",
+        "What programs did on each mounted file system, by time in I/O; a file counts once for each log and night.",
+        f"""
+SELECT
+    mount, fs_type, sum(io_core_seconds) / 3600 AS io_core_hours, sum(meta_core_seconds) / 3600 AS meta_core_hours,
+    try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
+    try_cast(sum(file_count) AS BIGINT) AS file_count, sum(log_count)::BIGINT AS log_count
+FROM mount_usage
+WHERE {{where}}
+GROUP BY mount, fs_type
+ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, mount, fs_type
+LIMIT {_WORST}
+""",
+        (
+            Column("mount", "Mount", named("filesystem", "mount")),
+            Column("fs_type", "Type", _MOUNT),
+            Column("io_core_hours", "Core-hours in I/O", _MOUNT, is_barred=True),
+            Column("meta_core_hours", "In metadata calls", _MOUNT),
+            Column("read_bytes", "Read", _MOUNT),
+            Column("write_bytes", "Written", _MOUNT),
+            Column("file_count", "Files", _MOUNT),
+            Column("log_count", "Logs", _MOUNT),
+        ),
+        "Of no log of these nights it is known on which file systems its files lay.",
     ),
     Panel(
         "coverage",

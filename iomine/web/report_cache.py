@@ -16,7 +16,7 @@ from iomine.errors import OutputError
 from iomine.report.facts import Place
 from iomine.report.job import JobPlace, job_of_page
 from iomine.report.write import write_jobs, write_reports, write_shared
-from iomine.views.answers import Row, rows_of
+from iomine.views.answers import Rows, rows_of
 from iomine.views.questions import question
 from iomine.web.question import UnknownNameError
 from iomine.web.sessions import SeenBy, Session
@@ -31,6 +31,13 @@ _JOB: Final = """
     FROM core.log
     WHERE cluster = $1 AND job_id = $2
     GROUP BY ALL
+"""
+# Whoever else names a job in a log is no part of it.
+_LOGS_OF_JOB: Final = """
+    SELECT cluster, night, log_id
+    FROM core.log
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
+    WHERE cluster = $1 AND job_id = $2
 """
 _MOST: Final = 200
 
@@ -109,11 +116,18 @@ class ReportCache:
         return self._folders[scope]
 
 
-def neighbourhood(session: Session, log_id: str) -> Row | None:
-    """Whose log it is, of which application, on which hosts and OSTs; None where there is no such log."""
-    asked = question("web/log_places")
-    found = [row for place in session.ask(_PLACE, [log_id]).to_pylist() for row in rows_of(session.ask(asked, place))]
-    return found[0] if found else None
+def neighbourhood(session: Session, name: str) -> Rows:
+    """Whose the logs of a page are, of which applications, on which hosts, OSTs and file systems: rows of `web/log_places`."""
+    log_id, job = log_of(name), job_of_page(name)
+    if log_id is None and job is None:
+        return []
+    asked = session.ask(_LOGS_OF_JOB, job) if job else session.ask(_PLACE, [log_id])
+    logs = asked.to_pylist()
+    if not logs:
+        return []
+    nights = [log["night"] for log in logs]
+    places = {"cluster": logs[0]["cluster"], "first_night": min(nights), "last_night": max(nights)}
+    return rows_of(session.ask(question("web/log_places"), places | {"log_ids": [log["log_id"] for log in logs]}))
 
 
 def _make(session: Session, log_id: str, folder: Path) -> None:
@@ -128,7 +142,7 @@ def _make(session: Session, log_id: str, folder: Path) -> None:
 def _make_job(session: Session, job: tuple[str, str], folder: Path) -> None:
     places = [JobPlace(**row) for row in session.ask(_JOB, job).to_pylist()]
     if not places:
-        raise UnknownNameError(f"The warehouse has no log of job {job[1][:100]}: the view logs has those of all.")
+        raise UnknownNameError("The warehouse has no log of that job: the view logs has those of all.")
     for written in write_jobs(session.ask, places, folder):
         if written.fault:
             raise OutputError(written.fault)

@@ -4,9 +4,10 @@ A sweep swaps the catalog, so each question first looks whether the file is stil
 asks a copy of it, whose tables show the rest only.
 """
 
+import datetime as dt
 import shutil
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ import pyarrow as pa
 
 from iomine.errors import IomineError, UsageError, WarehouseError, did_you_mean
 from iomine.post.access import EVERYONE, Reader
+from iomine.sqltext import name_of
 from iomine.units import GIB
 from iomine.views.query import Limits, answer, open_catalog
 from iomine.views.questions import Parameters
@@ -83,6 +85,28 @@ class Session:
         if self.scope is not None:
             check_reads_views(self._con, sql)
         return answer(self._con, sql, parameters, self._limits)
+
+    @contextmanager
+    def held(self, views: Sequence[str], since: dt.date, until: dt.date) -> Iterator[None]:
+        """Works views out once, for who asks many questions of them, which then have rows of these nights only.
+
+        Args:
+            views: names in schema main; those without a night are held whole.
+            since: the first night.
+            until: the last night.
+        """
+        for view in views:
+            nights = " WHERE night BETWEEN $since AND $until" if "night" in self.types(view) else ""
+            given = {"since": since, "until": until} if nights else None
+            self._con.execute(f"CREATE TEMP TABLE {name_of(f'held {view}')} AS FROM main.{name_of(view)}{nights}", given)
+        # DuckDB looks for a name among temporary tables first, also where it stands in another view, so all are named at the end.
+        for view in views:
+            self._con.execute(f"ALTER TABLE {name_of(f'held {view}')} RENAME TO {name_of(view)}")
+        try:
+            yield
+        finally:
+            for view in views:
+                self._con.execute(f"DROP TABLE temp.main.{name_of(view)}")
 
     def count(self, question: Question) -> int:
         """How many rows there are in all."""

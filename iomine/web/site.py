@@ -15,21 +15,29 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import OutputError, UsageError, WarehouseError
-from iomine.report.job import job_of_page
-from iomine.report.page import TRIGGERS_PAGE
+from iomine.report.job import job_of_page, job_page_name
+from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE
 from iomine.report.write import write_shared
 from iomine.web import pages
+from iomine.web.about import About, subjects_of
 from iomine.web.circle import CircleNight, circle_night_of
 from iomine.web.fabric import FIRST, Fabric, FabricNight, fabric_night_of
-from iomine.web.panel import Subject
+from iomine.web.panel import JobName, Subject
 from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
+from iomine.web.search import index_script, names_of
 from iomine.web.sessions import Session
 from iomine.web.window import Window
 
 MOST_ROWS: Final = 1000
 _MARK: Final = ".iomine-site"
 _TABLES: Final = "tables-"
+_INDEX: Final = "names.js"
+_PAGE: Final = ".html"
+# Views that take long, and of which each page about one thing asks.
+_HELD: Final = (
+    *("logs", "findings", "job_weather", "target_hours", "regressions", "neighbours", "advice_outcomes", "filesystem_days"),
+)
 # Of which the picture of a fabric can show the links.
 _MOST_JOBS: Final = 300
 # Nodes of each circle of a night that lead to their logs, as each of these is a page.
@@ -42,10 +50,12 @@ class Site:
 
     Attributes:
         tables: how many tables.
+        subjects: how many pages of users, applications, hosts, targets and file systems.
         reports: how many reports.
     """
 
     tables: int
+    subjects: int
     reports: int
 
 
@@ -56,17 +66,19 @@ class FileLinks:
     Attributes:
         root: the way from the page's folder to the dashboard's.
         folder: the folder of tables.
-        log_ids: logs that have a report.
+        reports: stems of the pages of logs and jobs.
         tables: the name of the file of each question that has one.
+        subjects: the same of each user, application, host, target and file system that has a page.
         fabrics: the name of the page of each machine's fabric.
         circles: the same of the circle of its newest night.
-        takes_notes: whether a new question gets a page.
+        takes_notes: whether a new question or subject gets a page.
     """
 
     root: str
     folder: str
-    log_ids: Collection[str]
+    reports: Collection[str]
     tables: dict[Question, str] = field(default_factory=dict)
+    subjects: dict[Subject, str] = field(default_factory=dict)
     fabrics: dict[str, str] = field(default_factory=dict)
     circles: dict[str, str] = field(default_factory=dict)
     takes_notes: bool = False
@@ -79,7 +91,7 @@ class FileLinks:
     def rows(self, question: Question, ending: str = "") -> str | None:
         """Rows of a view, where the dashboard leads to them."""
         if self.takes_notes:
-            self.tables.setdefault(question, f"{question.view}-{_digest(question)}.html")
+            self.tables.setdefault(question, f"{question.view}-{_digest(question.parameters)}.html")
         name = self.tables.get(question)
         return None if name is None or ending else f"{self.root}{self.folder}/{name}"
 
@@ -99,26 +111,39 @@ class FileLinks:
         """A script that draws."""
         return f"{self.root}assets/{pages.script_name(name)}"
 
-    def about(self, _subject: Subject) -> None:
-        """Pages about one thing are the server's."""
+    def about(self, subject: Subject) -> str | None:
+        """The page of a user, application, host, target or file system, where one is written."""
+        if self.takes_notes:
+            self.subjects.setdefault(subject, f"{subject.kind}-{_digest(subject)}.html")
+        name = self.subjects.get(subject)
+        return name and f"{self.root}{self.folder}/{name}"
+
+    def job(self, job: JobName) -> str | None:
+        """A job's page, where one is written."""
+        name = job_page_name(job.cluster, job.job_id)
+        return f"{self.root}reports/{name}" if name and name.removesuffix(_PAGE) in self.reports else None
 
     def search(self, _text: str = "") -> None:
-        """Only a server finds something."""
+        """Only a server answers a form."""
+
+    def names(self) -> str:
+        """The index of all that has a page."""
+        return f"{self.root}{self.folder}/{_INDEX}"
 
     def views(self) -> None:
         """Views are the server's."""
 
     def report(self, log_id: str, anchor: str = "") -> str | None:
         """A log's report, where it is written."""
-        return f"{self.root}reports/{log_id}.html" + (f"#{anchor}" if anchor else "") if log_id in self.log_ids else None
+        return f"{self.root}reports/{log_id}.html" + (f"#{anchor}" if anchor else "") if log_id in self.reports else None
 
     def triggers(self, code: str) -> str:
         """What a trigger stands for."""
         return f"{self.root}reports/{TRIGGERS_PAGE}#{code}"
 
-    def style(self) -> str:
-        """The style sheet."""
-        return f"{self.root}assets/{pages.style_name()}"
+    def style(self, name: str = "web") -> str:
+        """A style sheet."""
+        return f"{self.root}assets/{pages.style_name(name)}"
 
 
 def write_site(session: Session, window: Window, out: Path, reports: Path, *, most: int = MOST_ROWS, only_window: bool) -> Site:
@@ -143,7 +168,7 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
         (out / _MARK).touch()
         count = _copy_reports(reports, out / "reports", wanted)
         write_shared(out / "reports")
-        return Site(_write_pages(session, window, out, most), count)
+        return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(
             f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."
@@ -155,34 +180,43 @@ def _check(out: Path) -> None:
         raise UsageError(f"{out} exists already and is no site: name a folder that is new or empty.")
 
 
-def _write_pages(session: Session, window: Window, out: Path, most: int) -> int:
-    """Writes the dashboard and its tables; returns how many these are."""
+def _write_pages(session: Session, window: Window, out: Path, most: int) -> tuple[int, int]:
+    """Writes the dashboard, its tables, and pages about one thing; returns how many these are."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
     for name in pages.SCRIPTS:
         _replace(out / "assets" / pages.script_name(name), pages.script(name))
-    log_ids = {path.stem for path in (out / "reports").glob("*.html")}
+    reports = {path.stem for path in (out / "reports").glob(f"*{_PAGE}")}
     folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
     circles = _circles_of(session, window)
     names = {cluster: f"circle-{number}.html" if number else "circle.html" for number, cluster in enumerate(circles)}
-    here = FileLinks("", folder, log_ids, fabrics=_fabric_names(session, window), circles=names, takes_notes=True)
+    here = FileLinks("", folder, reports, fabrics=_fabric_names(session, window), circles=names, takes_notes=True)
     index = pages.dashboard(session, window, here)
     for cluster, circle in circles.items():
         _replace(out / names[cluster], pages.circle_page(session, circle, here, _MOST_LINKS))
+    for subject in subjects_of(session, window):
+        here.about(subject)
     (out / folder).mkdir()
     for number, cluster in enumerate(here.fabrics):
         of = _fabric_of(session, window, cluster, here)
         address = f"{folder}/fabric-{number}"
         _write_parts(Fabric(session.ask, of), out / address)
         _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
-    below = FileLinks("../", folder, log_ids, here.tables, here.fabrics, names)
-    for question, name in here.tables.items():
-        page = pages.rows_page(session, question, below, shown_count=most, most=most)
-        (out / folder / name).write_text(page, encoding="utf-8")
+    below = replace(here, root="../", takes_notes=False)
+    index_of_names = index_script(names_of(session, window, replace(below, root="")))
+    with session.held(_HELD, window.since, window.until):
+        for question, name in here.tables.items():
+            page = pages.rows_page(session, question, below, shown_count=most, most=most)
+            (out / folder / name).write_text(page, encoding="utf-8")
+        for subject, name in here.subjects.items():
+            page = pages.about_page(session, About(subject, window), below)
+            (out / folder / name).write_text(page, encoding="utf-8")
+    (out / folder / _INDEX).write_bytes(index_of_names)
     before = _folder_of(out / "index.html")
+    _replace(out / "reports" / INDEX_PAGE, pages.search_page("", (), below))
     _replace(out / "index.html", index)
     _tidy(out, {folder, before})
-    return len(here.tables)
+    return len(here.tables), len(here.subjects)
 
 
 def _circles_of(session: Session, window: Window) -> dict[str, CircleNight]:
@@ -219,8 +253,8 @@ def _write_parts(fabric: Fabric, folder: Path) -> None:
         (folder / f"{name}.js").write_bytes(fabric.part(name))
 
 
-def _digest(question: Question) -> str:
-    return hashlib.sha256(repr((question.parameters,)).encode()).hexdigest()[:12]
+def _digest(thing: object) -> str:
+    return hashlib.sha256(repr(thing).encode()).hexdigest()[:12]
 
 
 def _logs_of(session: Session, window: Window) -> frozenset[str]:
@@ -234,12 +268,14 @@ def _copy_reports(source: Path, target: Path, wanted: frozenset[str] | None) -> 
     names = {
         name
         for name in _names(source)
-        # A job has logs of several nights, which may be left out.
-        if is_public(name) and (wanted is None or (not job_of_page(name) and (log_of(name) is None or log_of(name) in wanted)))
+        # A site has a page of its own in the place of the index; and a job has logs of several nights, which may be left out.
+        if is_public(name)
+        and name != INDEX_PAGE
+        and (wanted is None or (not job_of_page(name) and (log_of(name) is None or log_of(name) in wanted)))
     }
     for name in sorted(names):
         _lay(source / name, target / name)
-    for name in set(_names(target)) - names:
+    for name in set(_names(target)) - names - {INDEX_PAGE}:
         (target / name).unlink()
     return sum(1 for name in names if log_of(name) and name.endswith(".html"))
 

@@ -23,6 +23,8 @@ _LARGEST_KEPT: Final = 4 * MIB
 _LARGE_BYTES: Final = 1 * MIB
 _LARGE_AT_ONCE: Final = 16
 _PIECE_BYTES: Final = 64 * KIB
+# Pages, and that they lie elsewhere.
+_KEPT: Final = frozenset({200, 303})
 
 _Page = tuple[Message, Message]
 
@@ -93,7 +95,7 @@ class Turns:
                 is_refused = len(message.get("body", b"")) > _LARGE_BYTES and self._large >= _LARGE_AT_ONCE
                 is_large = len(message.get("body", b"")) > _LARGE_BYTES and not is_refused
                 self._large += is_large
-                if key is not None and start["status"] == 200 and not message.get("more_body"):  # noqa: PLR2004  OK
+                if key is not None and start["status"] in _KEPT and not message.get("more_body"):
                     self._keep(key, (start, message))
                 if not is_refused:
                     await send(start)

@@ -16,7 +16,8 @@ WITH layout AS (
 posix AS (
     SELECT
         cluster, night, log_id, file_id,
-        bool_or(is_shared) OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        bool_or(is_shared) AS has_shared_record, has_shared_record OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        COUNT(DISTINCT rank) AS record_count,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_seconds + write_seconds) AS seconds, SUM(read_seconds + write_seconds + meta_seconds) AS all_seconds,
         GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
@@ -24,7 +25,9 @@ posix AS (
     GROUP BY ALL
 ),
 striped AS (
-    SELECT posix.*, stripe_count, stripe_bytes, nprocs, has_many_ranks AND nprocs > 1 AS is_shared
+    SELECT
+        posix.*, stripe_count, stripe_bytes, nprocs, CASE WHEN has_shared_record THEN nprocs ELSE record_count END AS rank_count,
+        has_many_ranks AND nprocs > 1 AS is_shared
     FROM posix
     JOIN layout USING (cluster, night, log_id, file_id)
     JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
@@ -41,7 +44,7 @@ flagged AS (
     WINDOW of_log AS (PARTITION BY cluster, night, log_id)
 )
 SELECT
-    log_id, file_id, stripe_count, stripe_bytes, is_shared, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds,
+    log_id, file_id, stripe_count, stripe_bytes, is_shared, rank_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds,
     all_seconds AS io_core_seconds, is_overstriped,
     -- What is said of the largest file holds for those of its size, a tenth of it or more.
     COALESCE(is_on_one_ost AND moved_bytes >= most_on_one_ost / 10, FALSE) AS is_on_one_ost,

@@ -94,6 +94,8 @@ did AS (
         -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
         SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS asked_read_bytes,
         SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS asked_write_bytes,
+        -- Formats before 3.00 do not count what MPI-IO was asked for.
+        bool_and(NOT is_beneath_mpiio OR asked_read_bytes::HUGEINT + asked_write_bytes IS NOT NULL) AS all_asked,
         SUM(read_count) FILTER (layer = 'posix') AS posix_read_count,
         SUM(write_count) FILTER (layer = 'posix') AS posix_write_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
@@ -140,7 +142,8 @@ module AS (
         MIN(said) FILTER (module = 'DXT_POSIX') AS dxt_posix, MIN(said) FILTER (module = 'DXT_MPIIO') AS dxt_mpiio,
         COALESCE(bool_or(module = 'POSIX'), FALSE) AS has_posix, COALESCE(bool_or(module = 'STDIO'), FALSE) AS has_stdio,
         COALESCE(bool_or(module = 'MPI-IO'), FALSE) AS has_mpiio, COALESCE(bool_or(module = 'LUSTRE'), FALSE) AS has_lustre,
-        COALESCE(bool_or(module = 'PNETCDF_FILE'), FALSE) AS has_pnetcdf
+        COALESCE(bool_or(module = 'PNETCDF_FILE'), FALSE) AS has_pnetcdf,
+        COALESCE(bool_or(module IN ('H5F', 'H5D')), FALSE) AS has_hdf5
     FROM fault
     GROUP BY ALL
 ),
@@ -148,7 +151,7 @@ met AS (
     -- Layers that were called whatever their own modules say, and the module that shows it.
     SELECT cluster, night, log_id, layer, MIN(met_in) AS met_in
     FROM (
-        SELECT cluster, night, log_id, layer, 'a DXT trace of it' AS met_in FROM core.dxt_file
+        SELECT cluster, night, log_id, layer, 'a trace of it' AS met_in FROM core.dxt_file
         UNION ALL
         SELECT cluster, night, log_id, layer, 'a heat map of it' AS met_in FROM core.phase WHERE evidence = 'heatmap'
         UNION ALL
@@ -189,9 +192,15 @@ phases AS (
 served AS (
     SELECT DISTINCT cluster, night, log_id FROM core.weather WHERE phase IS NULL AND evidence = 'job_stats'
 ),
+hdf5 AS (
+    SELECT cluster, night, log_id, COUNT(*) AS hdf5_name_count
+    FROM core.file_name
+    WHERE regexp_matches(path, '[.](h5|hdf5|he5|nc4|nxs)$', 'i')
+    GROUP BY ALL
+),
 seen AS (
     SELECT
-        log.*, log.nprocs > 0 AS has_processes,
+        log.*, hdf5_name_count, COALESCE(module.has_hdf5, FALSE) AS has_hdf5, log.nprocs > 0 AS has_processes,
         did.* EXCLUDE (cluster, night, log_id), mpiio.* EXCLUDE (cluster, night, log_id),
         record_rank_count, trace.* EXCLUDE (cluster, night, log_id), by_rank.* EXCLUDE (cluster, night, log_id),
         phases.log_id IS NOT NULL AS has_phases, served.log_id IS NOT NULL AS has_statistics,
@@ -234,6 +243,7 @@ seen AS (
     LEFT JOIN trace USING (cluster, night, log_id)
     LEFT JOIN rank_record USING (cluster, night, log_id)
     LEFT JOIN by_rank USING (cluster, night, log_id)
+    LEFT JOIN hdf5 USING (cluster, night, log_id)
     LEFT JOIN phases USING (cluster, night, log_id)
     LEFT JOIN served USING (cluster, night, log_id)
     LEFT JOIN (SELECT cluster, night, log_id, fabric_gap FROM core.log_fabric) AS fabric USING (cluster, night, log_id)
@@ -244,6 +254,9 @@ seen AS (
 SELECT
     log_id, cluster, night,
     CASE WHEN has_processes THEN nprocs END AS process_count,
+    -- Few Darshan libraries are built with its module of HDF5, so names count too.
+    GREATEST(COALESCE(hdf5_name_count, 0), has_hdf5::INTEGER) AS hdf5_file_count,
+    NULLIF(host_count, 0) AS known_node_count,
     -- What was counted stands; that there was none is known only where nothing is lacking.
     TRY_CAST(
         CASE WHEN COLUMNS('^(data_(read|write|file)|touched_file)_count$') > 0 OR data_lack IS NULL
@@ -251,7 +264,7 @@ SELECT
         END AS BIGINT
     ) AS '\0',
     TRY_CAST(
-        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR COALESCE(data_lack, mpiio_lack) IS NULL
+        CASE WHEN COLUMNS('^asked_(read|write)_bytes$') > 0 OR (COALESCE(data_lack, mpiio_lack) IS NULL AND all_asked IS NOT FALSE)
             THEN COALESCE(COLUMNS('^asked_(read|write)_bytes$'), 0)
         END AS BIGINT
     ) AS '\0',
@@ -287,15 +300,15 @@ SELECT
     data_lack, posix_lack, mpiio_lack,
     CASE
         WHEN dxt_posix IS NOT NULL THEN dxt_posix
-        WHEN posix_traced_count IS NULL THEN 'The log has no DXT trace of its POSIX requests.'
+        WHEN posix_traced_count IS NULL THEN 'The log has no trace of its POSIX requests.'
         WHEN NOT is_posix_whole
-            THEN format('Its DXT trace has {} of {} POSIX requests.', posix_traced_count, COALESCE(posix_request_count::VARCHAR, 'an unknown number'))
+            THEN format('Its trace has {} of {} POSIX requests.', posix_traced_count, COALESCE(posix_request_count::VARCHAR, 'an unknown number'))
     END AS trace_lack,
     CASE
         WHEN dxt_mpiio IS NOT NULL THEN dxt_mpiio
-        WHEN mpiio_traced_count IS NULL THEN 'The log has no DXT trace of its MPI-IO requests.'
+        WHEN mpiio_traced_count IS NULL THEN 'The log has no trace of its MPI-IO requests.'
         WHEN NOT is_mpiio_whole
-            THEN format('Its DXT trace has {} of {} MPI-IO requests.', mpiio_traced_count, COALESCE(mpiio_request_count::VARCHAR, 'an unknown number'))
+            THEN format('Its trace has {} of {} MPI-IO requests.', mpiio_traced_count, COALESCE(mpiio_request_count::VARCHAR, 'an unknown number'))
     END AS mpiio_trace_lack,
     CASE
         WHEN lustre IS NOT NULL THEN lustre
@@ -315,7 +328,7 @@ SELECT
     END AS rank_time_lack,
     CASE WHEN COALESCE(host_count, 0) = 0 THEN 'The log does not name the hosts of its ranks.' END AS host_lack,
     CASE
-        WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a DXT trace.')
+        WHEN NOT has_phases THEN COALESCE(heatmap, dxt_posix, 'The log has neither a heat map nor a trace.')
     END AS phase_lack,
     CASE
         WHEN NOT sees_stat

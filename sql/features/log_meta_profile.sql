@@ -5,12 +5,12 @@
 -- ---
 WITH record AS (
     SELECT
-        cluster, night, log_id, file_id, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
+        cluster, night, log_id, file_id, rank, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
         stat_count, rename_source_count, open_start_seconds, open_end_seconds, close_end_seconds
     FROM core.posix_file
     UNION ALL
     SELECT
-        cluster, night, log_id, file_id, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
+        cluster, night, log_id, file_id, rank, read_count, write_count, read_seconds, write_seconds, meta_seconds, open_count,
         NULL AS stat_count, NULL AS rename_source_count, open_start_seconds, open_end_seconds, close_end_seconds
     FROM core.stdio_file
 ),
@@ -26,6 +26,20 @@ calls AS (
         MIN(NULLIF(open_start_seconds, 0)) AS first_seconds,
         GREATEST(MAX(close_end_seconds), MAX(open_end_seconds)) AS last_seconds
     FROM record
+    GROUP BY ALL
+),
+looked AS (
+    -- Opens and stats of one file by one rank, again and again. Of a record of all ranks, the average rank's.
+    SELECT
+        cluster, night, log_id, SUM(call_count) AS call_count, SUM(call_count) / SUM(rank_count) AS rank_call_count
+    FROM (
+        SELECT
+            cluster, night, log_id, CASE WHEN rank < 0 THEN nprocs ELSE 1 END AS rank_count,
+            open_count + COALESCE(stat_count, 0) AS call_count
+        FROM record
+        JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
+    )
+    WHERE call_count >= 100 * rank_count AND rank_count > 0
     GROUP BY ALL
 ),
 sound AS (
@@ -48,10 +62,14 @@ SELECT
     TRY_CAST(meta_call_count AS BIGINT) AS meta_call_count,
     meta_call_count / NULLIF(meta_call_count + data_count, 0) AS meta_call_ratio,
     meta_call_count / NULLIF(GREATEST(last_seconds - first_seconds, 0), 0) AS meta_calls_per_second,
-    longest_meta_seconds, file_name.path AS longest_meta_path
+    longest_meta_seconds, file_name.path AS longest_meta_path,
+    -- Where most calls are something else, they are not the matter.
+    CASE WHEN looked.call_count >= 0.5 * meta_call_count THEN TRY_CAST(round(rank_call_count) AS BIGINT) END
+        AS looping_call_count
 FROM (SELECT cluster, night, log_id, nprocs, darshan_version FROM core.log) AS log
 LEFT JOIN calls USING (cluster, night, log_id)
 LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
+LEFT JOIN looked USING (cluster, night, log_id)
 LEFT JOIN sound USING (cluster, night, log_id)
 LEFT JOIN core.darshan_build AS build
     ON build.cluster = log.cluster AND build.night = log.night

@@ -10,6 +10,7 @@ WITH per_log AS (
         COUNT(*) FILTER (is_on_one_ost) AS single_ost_file_count,
         SUM(request_seconds) FILTER (is_on_one_ost) AS single_ost_core_seconds,
         arg_max(file_id, moved_bytes ORDER BY file_id) FILTER (is_on_one_ost) AS single_ost_file_id,
+        MAX(rank_count) FILTER (is_on_one_ost) AS single_ost_rank_count,
         COALESCE(MAX(moved_bytes) FILTER (is_on_few_osts), 0) AS striped_shared_bytes,
         COUNT(*) FILTER (is_on_few_osts) AS striped_shared_file_count,
         arg_max(stripe_count, moved_bytes ORDER BY file_id) FILTER (is_on_few_osts) AS striped_shared_stripe_count,
@@ -32,7 +33,7 @@ SELECT
     log.log_id, log.cluster, log.night,
     sound.log_id IS NOT NULL AS is_complete,
     TRY_CAST(single_ost_bytes AS BIGINT) AS single_ost_bytes, single_ost_file_count, single_ost_core_seconds,
-    single_name.path AS single_ost_path,
+    single_name.path AS single_ost_path, CASE WHEN single_ost_file_count = 1 THEN single_ost_rank_count END AS single_ost_rank_count,
     TRY_CAST(striped_shared_bytes AS BIGINT) AS striped_shared_bytes, striped_shared_stripe_count,
     striped_shared_file_count, striped_shared_core_seconds, striped_name.path AS striped_shared_path,
     CASE WHEN per_log.log_id IS NOT NULL THEN COALESCE(nprocs / striped_shared_stripe_count, 0) END

@@ -49,7 +49,7 @@ counted AS (
     LEFT JOIN core.log AS log USING (cluster, night, log_id)
 )
 SELECT
-    counted.log_id, counted.file_id, file_name.path, file_name.mount, file_name.fs_type,
+    counted.log_id, counted.file_id, file_name.path, file_name.is_path_cut, file_name.mount, file_name.fs_type,
     -- A run of one process can leave a shared record too.
     rank_count > 1 AS is_shared,
     rank_count, read_bytes, write_bytes, read_count, write_count,

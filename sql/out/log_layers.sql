@@ -1,7 +1,10 @@
 -- ---
 -- about = "What a log did in one layer as a whole, and how fast that was by Darshan's estimate, which waits for the slowest rank."
 -- grain = ["log_id", "layer"]
--- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file"]
+-- reads = [
+--     "core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.daos_object", "core.h5d_dataset",
+--     "core.h5f_file", "core.pnetcdf_variable", "core.pnetcdf_file",
+-- ]
 -- ---
 WITH record AS (
     SELECT
@@ -25,6 +28,31 @@ WITH record AS (
         'dfs', cluster, night, log_id, file_id, rank, read_bytes, write_bytes, read_count::HUGEINT + readx_count,
         write_count::HUGEINT + writex_count, read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
     FROM core.dfs_file
+    UNION ALL
+    SELECT
+        'daos', cluster, night, log_id, file_id, rank, read_bytes, write_bytes,
+        obj_fetch_count::HUGEINT + array_read_count + kv_get_count, obj_update_count::HUGEINT + array_write_count + kv_put_count,
+        read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.daos_object
+    UNION ALL
+    SELECT
+        'hdf5', cluster, night, log_id, parent_file_id, rank, read_bytes, write_bytes, read_count, write_count,
+        read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.h5d_dataset
+    UNION ALL
+    -- Of calls on a whole file Darshan keeps the time, summed over ranks, and not whose it was.
+    SELECT 'hdf5', cluster, night, log_id, file_id, rank, NULL, NULL, NULL, NULL, NULL, NULL, meta_seconds, NULL
+    FROM core.h5f_file
+    UNION ALL
+    SELECT
+        'pnetcdf', cluster, night, log_id, parent_file_id, rank, read_bytes, write_bytes,
+        indep_read_count::HUGEINT + coll_read_count + nb_read_count, indep_write_count::HUGEINT + coll_write_count + nb_write_count,
+        read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
+    FROM core.pnetcdf_variable
+    UNION ALL
+    -- Requests that do not block are carried out in waits, which Darshan times without parting reads from writes.
+    SELECT 'pnetcdf', cluster, night, log_id, file_id, rank, NULL, NULL, NULL, NULL, NULL, NULL, meta_seconds + wait_seconds, NULL
+    FROM core.pnetcdf_file
 ),
 per_rank AS (
     SELECT
@@ -38,7 +66,9 @@ per_rank AS (
                 THEN slowest_rank_seconds
                 ELSE COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0)
             END
-        ) AS io_seconds
+        ) AS io_seconds,
+        -- Formats before 3.00 have that time in one of the layers of a file, or in none.
+        bool_or(rank = -1 AND slowest_rank_seconds IS NULL AND read_seconds + write_seconds + meta_seconds > 0) AS is_untimed
     FROM record
     GROUP BY ALL
 ),
@@ -51,6 +81,16 @@ named AS (
     SELECT 'stdio', cluster, night, log_id, file_id FROM core.stdio_file
     UNION ALL
     SELECT 'dfs', cluster, night, log_id, file_id FROM core.dfs_file
+    UNION ALL
+    SELECT 'daos', cluster, night, log_id, file_id FROM core.daos_object
+    UNION ALL
+    SELECT 'hdf5', cluster, night, log_id, parent_file_id FROM core.h5d_dataset
+    UNION ALL
+    SELECT 'hdf5', cluster, night, log_id, file_id FROM core.h5f_file
+    UNION ALL
+    SELECT 'pnetcdf', cluster, night, log_id, parent_file_id FROM core.pnetcdf_variable
+    UNION ALL
+    SELECT 'pnetcdf', cluster, night, log_id, file_id FROM core.pnetcdf_file
 ),
 counted AS (
     SELECT layer, cluster, night, log_id, COUNT(DISTINCT file_id) AS file_count
@@ -63,8 +103,10 @@ per_log AS (
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
         TRY_CAST(SUM(read_count) AS BIGINT) AS read_count, TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
         SUM(read_seconds) AS read_core_seconds, SUM(write_seconds) AS write_core_seconds, SUM(meta_seconds) AS meta_core_seconds,
-        COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
-            AS slowest_io_seconds
+        CASE
+            WHEN bool_or(is_untimed) IS NOT TRUE
+                THEN COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
+        END AS slowest_io_seconds
     FROM per_rank
     GROUP BY ALL
 )

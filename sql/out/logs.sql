@@ -10,7 +10,8 @@ SELECT
     -- Where the header is not to be trusted, I/O time was not held against the run.
     CASE WHEN io_core_seconds <= run_core_seconds THEN io_core_seconds / NULLIF(run_core_seconds, 0) END AS io_ratio,
     storage_core_seconds, waiting_core_seconds, special_core_seconds, slowest_rank, slowest_rank_io_seconds, is_overlapping,
-    doubt, format_version, size_bytes, io_signature, lineage_id, owner_uid,
+    doubt, format_version, CASE WHEN format_version SIMILAR TO '\d.*' THEN 'darshan ' || format_version ELSE format_version END AS source_format,
+    size_bytes, io_signature, lineage_id, owner_uid,
     CASE
         WHEN owner_doubt.log_id IS NOT NULL THEN false
         -- Without a login name, or with one that no host knew, it is not known whose mail address it is.

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from facility import Facility
-from sweeping import IOMINE
+from sweeping import IOMINE, most_memory
 
 SAME = ("/", "/?by=user", "/?by=app", "/views/", "/views/findings?limit=200", "/views/logs?limit=200")
 SLOW = (b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"POST /mail/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n")
@@ -103,12 +103,6 @@ async def crowd(address: str, clients: int, slow_ones: int, seconds: float) -> S
     for each in held:
         each.cancel()
     return seen
-
-
-def most_memory(process: int) -> int:
-    """Bytes that a process has held in memory, at most."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def cpu_seconds(process: int) -> float:

@@ -2,16 +2,14 @@
 
 import os
 import signal
-import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import dask
 import pytest
 from distributed import Client, LocalCluster
+from standing import Standing
 from sweeping import IOMINE, judge_by_one, state, strays, wait_for
 
 from iomine.errors import WorkersError
@@ -21,64 +19,10 @@ from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordere
 
 pytestmark = [pytest.mark.usefixtures("one_trigger")]
 
-_DASK = (sys.executable, "-c", "from distributed.cli.{0} import main; main()")
-# The shortest that Dask takes: it looks at heartbeats twice as often as they may be late.
-_TTL_SECONDS = 5
-
-
-def start(program: str, *arguments: str) -> subprocess.Popen[bytes]:
-    interpreter, option, script = _DASK
-    return subprocess.Popen(
-        [interpreter, option, script.format(program), *arguments],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": f"{_TTL_SECONDS}s"},
-    )
-
-
-@dataclass
-class Facility:
-    """A scheduler and two workers, each a process that somebody else has started."""
-
-    port: int
-    scratch: Path
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-    @property
-    def address(self) -> str:
-        """Where the scheduler listens."""
-        return f"tcp://127.0.0.1:{self.port}"
-
-    @property
-    def scheduler(self) -> subprocess.Popen[bytes]:
-        """The first that was started."""
-        return self.processes[0]
-
-    @property
-    def workers(self) -> list[subprocess.Popen[bytes]]:
-        """All the others."""
-        return self.processes[1:]
-
-    def start(self) -> None:
-        """Starts all that is to be there, on the same address each time."""
-        self.end()
-        scheduler = ["--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-show"]
-        worker = [self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self.scratch)]
-        self.processes = [start("dask_scheduler", *scheduler), *(start("dask_worker", *worker) for _ in range(2))]
-        with Client(self.address, set_as_default=False, timeout=60) as client:
-            client.wait_for_workers(2, timeout=60)
-
-    def end(self) -> None:
-        """Ends what is still there."""
-        for process in self.processes:
-            process.kill()
-            process.wait()
-
 
 @pytest.fixture
-def facility(tmp_path: Path) -> Iterator[Facility]:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        running = Facility(probe.getsockname()[1], tmp_path / "scratch")
+def facility(tmp_path: Path) -> Iterator[Standing]:
+    running = Standing.on_a_free_port(tmp_path / "scratch")
     try:
         running.start()
         yield running

@@ -6,13 +6,26 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 
 import pytest
+from standing import Standing
 from sweeping import ALONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
+
+# What a command line holds of processes of each part of a sweep: workers and what starts them, and the script itself.
+_ROLES = {
+    "all": "",
+    "client": "alone.py",
+    "worker": "multiprocessing",
+    "reader": "iomine.pipeline.ingest.reading",
+    "scheduler": "",
+}
+_SLOWEST_SECONDS = 600
 
 
 @pytest.fixture(scope="module")
@@ -53,26 +66,77 @@ def undisturbed(alone, base, late, tmp_path_factory) -> tuple[State, float]:
     return state(warehouse), time.monotonic() - began_at
 
 
-def killed(command: Sequence[object], after: float) -> bool:
-    """Starts a command and kills all its processes after so many seconds; whether it was still alive then."""
+def family(pid: int) -> set[int]:
+    """A process and all that descend from it."""
+    children: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        # A thread may end meanwhile.
+        with suppress(FileNotFoundError):
+            children |= {int(child) for child in (task / "children").read_text().split()}
+    return {pid}.union(*map(family, children))
+
+
+def alive(pids: set[int]) -> list[str]:
+    found = []
+    for pid in pids:
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        # A process that has ended but not been collected has no command line.
+        if command:
+            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
+    return found
+
+
+def killed(command: Sequence[object], after: float, role: str = "") -> None:
+    """Starts a command and kills processes of it after so many seconds, where it has not ended by then.
+
+    Args:
+        command: what is started.
+        after: seconds.
+        role: in the command line of those that are killed, of which one may have yet to be awaited; all of them if empty.
+    """
     process = subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    pids: set[int] = set()
+
+    def is_there() -> bool:
+        nonlocal pids
+        pids = {pid for pid in family(process.pid) if role in " ".join(alive({pid}))} if process.poll() is None else set()
+        return bool(pids) or process.poll() is not None
+
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
-        return True
+        assert wait_for(is_there, _SLOWEST_SECONDS)
+        for pid in pids if role else ():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not role:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(_SLOWEST_SECONDS)
     finally:
         os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
         process.wait()
-    return False
 
 
-# Forty sweeps and as many looks at all tables, on machines that may be busy.
-@pytest.mark.timeout(1200)
-def test_twenty_kills_show_nothing_by_halves(alone, base, late, undisturbed, tmp_path):
-    """At moments all over its life a sweep is killed with all its processes, over and over, on what the last one left.
+@pytest.fixture
+def standing(tmp_path: Path) -> Iterator[Standing]:
+    """A scheduler that a sweep can be given."""
+    running = Standing.on_a_free_port(tmp_path / "scratch")
+    yield running
+    running.end()
 
-    After each kill all tables say the state before, or all say the state after; now and then a sweep is let run to its end,
-    and then each table is as if nobody had ever been killed.
+
+# Each kill costs a sweep, and what was left undone another, on machines that may be busy.
+@pytest.mark.timeout(4 * 3600)
+@pytest.mark.parametrize("count", [20, pytest.param(50, marks=pytest.mark.faults)])
+def test_kills_of_any_process_show_nothing_by_halves(*, alone, base, late, undisturbed, standing, tmp_path, count):
+    """At moments all over its life a process of a sweep is killed, over and over, on what the last sweep left.
+
+    All of them at once, or the client, workers, the reader, or a scheduler that stands apart. After each kill all tables say the
+    state before, or all say the state after; where a reader was killed, the log that it had in hand may be missing until the next
+    sweep. Now and then a sweep is let run to its end, and then each table is as if nobody had ever been killed.
     """
     warehouse = tmp_path / "warehouse"
     shutil.copytree(base, warehouse)
@@ -82,14 +146,27 @@ def test_twenty_kills_show_nothing_by_halves(alone, base, late, undisturbed, tmp
     assert before == state(warehouse) != after
     kept = tmp_path / "kept"
     shutil.copytree(warehouse, kept)
+    apart = tmp_path / "apart.py"
+    apart.write_text(ALONE.replace("workers=1", f"scheduler={standing.address!r}"))
 
     chance = random.Random(20240418)
-    moments = [seconds * (n + chance.random()) / 20 for n in range(20)]
+    moments = [seconds * (n + chance.random()) / count for n in range(count)]
     chance.shuffle(moments)
-    for moment in moments:
-        killed([*alone, warehouse, *late], moment)
+    for moment, role in zip(moments, cycle(_ROLES), strict=False):
+        if role == "scheduler":
+            standing.start()
+            killer = threading.Timer(moment, standing.scheduler.kill)
+            killer.start()
+            subprocess.run([sys.executable, apart, warehouse, *late], check=False, stderr=subprocess.DEVNULL)
+            killer.join()
+            standing.end()
+        else:
+            killed([*alone, warehouse, *late], moment, _ROLES[role])
+        if role == "reader" and state(warehouse) not in (before, after):
+            subprocess.run([*alone, warehouse, *late], check=True)
+            assert after == state(warehouse)
         now = state(warehouse)
-        assert now in (before, after)
+        assert now in (before, after), role
         assert [] == strays(warehouse)
         if now == after:
             shutil.rmtree(warehouse)
@@ -114,29 +191,6 @@ def test_the_command_can_be_killed_too(base, undisturbed, alone, late, tmp_path)
 
     subprocess.run([*map(str, command)], check=True, capture_output=True)
     assert after == state(warehouse)
-
-
-def family(pid: int) -> set[int]:
-    """A process and all that descend from it."""
-    children: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        # A thread may end meanwhile.
-        with suppress(FileNotFoundError):
-            children |= {int(child) for child in (task / "children").read_text().split()}
-    return {pid}.union(*map(family, children))
-
-
-def alive(pids: set[int]) -> list[str]:
-    found = []
-    for pid in pids:
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        # A process that has ended but not been collected has no command line.
-        if command:
-            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
-    return found
 
 
 @pytest.mark.sample

@@ -1,5 +1,10 @@
-"""Sweeps that are killed, or find the disk full, at the boundary of each of their stages; `make faults` runs these."""
+"""Sweeps that something befalls at the boundary of a stage: a kill, a full disk, other inputs, a clock that jumps.
 
+`make faults` runs these.
+"""
+
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,6 +30,27 @@ def fill(warehouse):
                 file.write(bytes(1 << 12))
         except OSError:
             pass
+
+# The first of the logs, of which there is a copy in this test.
+def grow(warehouse):
+    with (warehouse.parent / "logs" / "first.darshan").open("ab") as file:
+        file.write(bytes(1 << 10))
+
+def vanish(warehouse):
+    (warehouse.parent / "logs" / "first.darshan").unlink()
+
+def set_back(_warehouse):
+    jump("-1d")
+
+def set_ahead(_warehouse):
+    jump("+400d")
+
+def jump(distance):
+    import os, time
+    before = time.time()
+    Path(os.environ["FAKETIME_TIMESTAMP_FILE"]).write_text(distance)
+    while abs(time.time() - before) < 3600:
+        time.sleep(0.1)
 
 if __name__ == "__main__":
     stage, deed = sys.argv[1:3]
@@ -63,10 +89,11 @@ def undisturbed(scripts, logs, tmp_path_factory: pytest.TempPathFactory) -> Stat
     return state(warehouse)
 
 
-def sweep(script: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+def sweep(script: Path, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a script; lists among its arguments are several."""
     flat = [str(each) for given in arguments for each in (given if isinstance(given, list) else [given])]
-    return subprocess.run([sys.executable, script, *flat], check=False, capture_output=True, text=True)
+    command, settings = [sys.executable, script, *flat], os.environ | environment
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=settings)
 
 
 def finished(scripts, warehouse: Path, logs: list[Path], undisturbed: State) -> None:
@@ -107,4 +134,70 @@ def test_a_disk_that_is_full_after_a_stage_is_named_and_harms_nothing(scripts, l
         assert f"The disk that holds {warehouse}" in done.stderr
     assert state(warehouse) in ({}, undisturbed)
     (small_disk / "filler").unlink()
+    finished(scripts, warehouse, logs, undisturbed)
+
+
+@pytest.fixture
+def own_logs(logs, tmp_path: Path) -> list[Path]:
+    """Copies of the logs, which may be changed."""
+    folder = tmp_path / "logs"
+    for place in logs:
+        shutil.copytree(place, folder / place.name)
+    first = min(folder.rglob("*.darshan"))
+    first.rename(folder / "first.darshan")
+    return [folder]
+
+
+@pytest.mark.parametrize("deed", ["grow", "vanish"])
+@pytest.mark.parametrize("stage", ["find", "identify"])
+def test_a_log_that_changes_during_a_sweep_is_for_the_next(scripts, own_logs, tmp_path, stage, deed):
+    """All others are published; once it is whole again, each table is as if nothing had happened."""
+    (folder,) = own_logs
+    whole = (folder / "first.darshan").read_bytes()
+    assert 0 == sweep(scripts[0], tmp_path / "undisturbed", folder).returncode
+    undisturbed = state(tmp_path / "undisturbed")
+    warehouse = tmp_path / "warehouse"
+
+    assert 0 == sweep(scripts[1], stage, deed, warehouse, folder).returncode
+
+    assert undisturbed["log"][0] - 1 == state(warehouse)["log"][0]
+    (folder / "first.darshan").write_bytes(whole)
+    finished(scripts, warehouse, own_logs, undisturbed)
+
+
+def test_logs_on_a_read_only_disk_are_read(scripts, logs, undisturbed, small_disk, tmp_path):
+    """Nothing is ever written beside them."""
+    held = [shutil.copytree(place, small_disk / place.name) for place in logs]
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+
+    assert 0 == sweep(scripts[0], tmp_path / "warehouse", held).returncode
+    assert undisturbed["segment"] == state(tmp_path / "warehouse")["segment"]
+    assert undisturbed["log"][0] == state(tmp_path / "warehouse")["log"][0]
+
+
+@pytest.fixture
+def clock(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the time of day is what a file says; what is measured is not, as when a clock is set."""
+    library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
+    if library is None:
+        pytest.skip("libfaketime is not here: apt-get install libfaketime")
+    (tmp_path / "clock").write_text("+0")
+    return {
+        "LD_PRELOAD": str(library),
+        "FAKETIME_TIMESTAMP_FILE": str(tmp_path / "clock"),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "NO_FAKE_STAT": "1",
+    }
+
+
+@pytest.mark.parametrize("deed", ["set_back", "set_ahead"])
+@pytest.mark.parametrize("stage", ["find", "read", "commit"])
+def test_a_clock_that_jumps_changes_nothing(*, scripts, logs, undisturbed, clock, tmp_path, stage, deed):
+    """By a day back or a year ahead: workers and their keys go on, and each table is as it would be."""
+    warehouse = tmp_path / "warehouse"
+    done = sweep(scripts[1], stage, deed, warehouse, logs, **clock)
+
+    assert (0, "") == (done.returncode, done.stderr[-2000:] if done.returncode else "")
+    assert undisturbed == state(warehouse)
     finished(scripts, warehouse, logs, undisturbed)

@@ -7,7 +7,7 @@ import pytest
 import reliability
 
 _REPORT = """<testsuites><testsuite>
-  <testcase classname="tests.cluster.test_kill" name="test_twenty_kills_show_nothing_by_halves" time="9"/>
+  <testcase classname="tests.cluster.test_kill" name="test_kills_show_nothing_by_halves" time="9"/>
   <testcase classname="tests.faults.test_stage_faults" name="test_a_disk[read]" time="9"><failure/></testcase>
   <testcase classname="tests.faults.test_stage_faults" name="test_a_disk[merge]" time="9"/>
 </testsuite></testsuites>"""

@@ -7,6 +7,7 @@ key gives others, and without the key no list of names helps. What a column hold
 
 import hmac
 import re
+import shlex
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,7 @@ from iomine.derive.layouts import REASONS
 from iomine.errors import UsageError
 from iomine.schema import Kind, Privacy, field
 from iomine.settings import read_secret
-from iomine.triggers.finding import renamed
+from iomine.triggers.finding import Slot, renamed, shell_word
 from iomine.triggers.registry import TRIGGERS
 
 if TYPE_CHECKING:
@@ -149,8 +150,9 @@ class Pseudonyms:
             TRIGGERS[code].templates("finding" if name == "finding" else "advice"), text, self._name_for
         ) or self._word(text)
 
-    def _name_for(self, metric: str, text: str) -> str:
-        return str(self._rules[field(metric).privacy or Privacy.WORD](text))
+    def _name_for(self, slot: Slot, text: str) -> str:
+        name_of = self._rules[field(slot.metric).privacy or Privacy.WORD]
+        return shell_word(str(name_of(shlex.split(text)[0]))) if slot.spec else str(name_of(text))
 
     def _sign(self, domain: str, text: str) -> str:
         return hmac.digest(self._key, f"{domain}\0{text}".encode(), "sha256").hex()

@@ -67,6 +67,7 @@ from iomine.pipeline.ingest.find import shown
 from iomine.schema.column import Column
 from iomine.sources.darshan import (
     LAYOUTS,
+    MINGLED,
     Columns,
     Doubt,
     Doubted,
@@ -417,7 +418,9 @@ def _given(logs: Sequence[tuple[Log, str]]) -> Given:
         unknown = _unknown(job)
         run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
         whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
-        tables, doubts = sound(log.tables, run, whole)
+        # Sizes of two layers are not those of one's calls.
+        unsized = [LAYOUTS[each.region.module].table for each in log.modules if MINGLED in each.reason]
+        tables, doubts = sound(log.tables, run, whole, unsized)
         mended.append((replace(log, tables=tables), path))
         doubted.append(doubts)
     return Given(mended, doubted)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from iomine.derive import Tables, counters, traces
+from iomine.derive import Tables, app_phases, counters, traces
 from iomine.derive.trace import Trace, grouped
 from iomine.errors import UnreadableError
 from iomine.pipeline.ingest.reader import CHANGED
@@ -23,10 +23,11 @@ from iomine.sources.darshan import (
     Log,
     ModuleState,
     MountTable,
-    Region,
     implausible,
     read_owned,
     row_count,
+    rows_without_regions,
+    without_region,
 )
 from iomine.sources.dftracer import read_trace
 from iomine.sources.recorder import MAGIC, PARTS, read_recorder
@@ -109,7 +110,7 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
     )
     tables = _tables(run)
     states = _modules(run, tables)
-    tables["module"] = [_module_rows(states)]
+    tables["module"] = [rows_without_regions(states)]
     owners = {each.owner_uid for each in owned}
     return Log(
         log_id,
@@ -132,6 +133,8 @@ def _tables(run: Traced) -> dict[str, list[Columns]]:
     tables: dict[str, list[Columns]] = {"segment": [*run.segments]} if run.segments else {}
     traced = traces(tables)
     tables |= {table: [columns] for table, columns in counters(traced, run.calls, run.nprocs).items()}
+    if run.steps is not None:
+        tables["app_phase"] = [app_phases(run.steps, traced)]
     mounts = MountTable(())
     of_path = {file_id: mounts.of(path) for file_id, path in run.paths.items()}
     if run.paths:
@@ -139,6 +142,7 @@ def _tables(run: Traced) -> dict[str, list[Columns]]:
             {
                 "file_id": list(run.paths),
                 "path": list(run.paths.values()),
+                "is_path_cut": [False] * len(run.paths),
                 "mount": [mount for mount, _ in of_path.values()],
                 "fs_type": [fs_type for _, fs_type in of_path.values()],
             }
@@ -165,7 +169,7 @@ def _modules(run: Traced, tables: Tables) -> tuple[ModuleState, ...]:
     """The modules as Darshan would have them: those that were watched, and those of which nothing is known."""
     state = "unsound" if run.lost else "read"
     found = [
-        _state(
+        without_region(
             module,
             sum(row_count(part) for part in tables.get(table, ())),
             state,
@@ -178,18 +182,4 @@ def _modules(run: Traced, tables: Tables) -> tuple[ModuleState, ...]:
         )
         if table in tables or not module.startswith("DXT")
     ]
-    return (*found, *(_state(module, 0, "unread", run.not_watched) for module in _NOT_WATCHED))
-
-
-def _state(module: str, count: int, state: str, reason: str) -> ModuleState:
-    return ModuleState(Region(module, 0, 0, 0, 0, is_partial=False), count, state, reason)
-
-
-def _module_rows(states: Sequence[ModuleState]) -> dict[str, list[Any]]:
-    return {
-        "module": [state.region.module for state in states],
-        "record_count": [state.record_count for state in states],
-        "is_partial": [state.region.is_partial for state in states],
-        "state": [state.state for state in states],
-        "reason": [state.reason for state in states],
-    }
+    return (*found, *(without_region(module, 0, "unread", run.not_watched) for module in _NOT_WATCHED))

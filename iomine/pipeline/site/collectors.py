@@ -4,6 +4,7 @@ import os
 import pwd
 from collections.abc import Iterator
 
+from iomine.config import Toml
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.site.zones import Sources
@@ -20,13 +21,13 @@ def site_collectors(warehouse: Warehouse) -> tuple[int, ...]:
     return (*named, os.geteuid())
 
 
-def parse_collectors(text: str) -> tuple[int, ...]:
+def parse_collectors(toml: Toml) -> tuple[int, ...]:
     """Uids of the collectors, of a TOML file that lists them as `collectors`.
 
     Raises:
         UsageError: it is not TOML, has another form, or names a login that this host does not know.
     """
-    return tuple(_uids(Sources.parse(text).collectors))
+    return tuple(_uids(Sources.parse(toml).collectors))
 
 
 def _uids(names: tuple[str, ...]) -> Iterator[int]:

@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
+from iomine.config import Toml
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
@@ -109,17 +110,17 @@ def site_packing(warehouse: Warehouse) -> Packing:
     Raises:
         UsageError: the file cannot be read, or something in it is not fit.
     """
-    return read_site_file(warehouse.root / RETENTION_FILE, "days", lambda text: _parse(text).pack)
+    return read_site_file(warehouse.root / RETENTION_FILE, "days", lambda toml: _parse(toml).pack)
 
 
-def parse_retention(text: str) -> dict[str, int]:
+def parse_retention(toml: Toml) -> dict[str, int]:
     """Days by table, of a TOML file with a table `days`; those that are kept for ever are left out.
 
     Raises:
         UsageError: it is not TOML, has another form, names a table that there is not or that has to be kept, or sums are to
             leave before the logs that they are made of.
     """
-    given = _parse(text).days
+    given = _parse(toml).days
     for name in given:
         _check_table(name)
     days = {name: count for name, count in given.items() if count}
@@ -129,8 +130,8 @@ def parse_retention(text: str) -> dict[str, int]:
     return days
 
 
-def _parse(text: str) -> Retention:
-    given = Retention.parse(text)
+def _parse(toml: Toml) -> Retention:
+    given = Retention.parse(toml)
     if given.pack.after_days and not given.pack.into.startswith("/"):
         raise UsageError(f"pack.into must be a folder from the root on, as /archive/darshan, not {given.pack.into!r}.")
     return given

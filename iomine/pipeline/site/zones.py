@@ -5,6 +5,7 @@ from functools import partial
 from typing import ClassVar, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from iomine.config import Toml
 from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.settings import Count, Line, Lines, SiteSettings, read_site_file, setting
@@ -40,13 +41,13 @@ def site_most_processes(warehouse: Warehouse, cluster: str) -> int | None:
     return sources.most_processes.get(cluster)
 
 
-def parse_zone(text: str, cluster: str) -> str:
+def parse_zone(toml: Toml, cluster: str) -> str:
     """A cluster's time zone, of a TOML file with a table `time_zone`.
 
     Raises:
         UsageError: it is not TOML, has another form, or names a zone that there is not.
     """
-    zones = Sources.parse(text).time_zone
+    zones = Sources.parse(toml).time_zone
     for name, zone in zones.items():
         try:
             ZoneInfo(zone)

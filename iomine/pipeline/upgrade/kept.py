@@ -36,7 +36,7 @@ _TABLES_OF: Final[Mapping[str, tuple[str, ...]]] = {
 }
 _SEGMENT: Final = "segment"
 _QUALITY: Final = "data_quality"
-_ABOUT: Final = ("module", "file_name", "mount", "metadata")
+_ABOUT: Final = ("module", "file_name", "mount", "metadata", "app_phase")
 # Tables whose rows are what a log holds; all others of logs follow from these.
 RAW_TABLES: Final = tuple(dict.fromkeys((*_ABOUT, *(table for tables in _TABLES_OF.values() for table in tables))))
 _READ: Final = ("log", _QUALITY, *RAW_TABLES)

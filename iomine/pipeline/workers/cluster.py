@@ -26,6 +26,7 @@ from distributed.core import rpc
 
 from iomine.errors import IomineError, NoWorkersError, UsageError, WorkersError
 from iomine.pipeline import progress
+from iomine.pipeline.workers.certificates import certified
 from iomine.pipeline.workers.model import LOST, UNDONE, Item, Result, Smaller, local_workers, one_line
 from iomine.units import human_seconds
 
@@ -151,7 +152,7 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
             n_workers=count or local_workers(),
             threads_per_worker=1,
             host="127.0.0.1",
-            security=Security.temporary(),
+            security=certified(),
             scheduler_kwargs={"dashboard": False},
             dashboard_address="127.0.0.1:0",
             worker_dashboard_address="127.0.0.1:0",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from pydantic import model_validator
 
 from iomine.errors import UsageError
-from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
+from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, has_site_file, read_site_file, setting
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -93,7 +93,7 @@ def site_of(root: Path) -> SlurmSite:
         UsageError: there is no such file, it cannot be read, or a setting in it is none or not fit.
     """
     file = root / "slurm.toml"
-    if not file.exists():
+    if not has_site_file(file):
         raise UsageError(f"There is no {file}: copy deploy/slurm/slurm.toml there and set what your site needs.")
     return read_site_file(file, "Slurm settings", SlurmSite.parse)
 
@@ -214,7 +214,9 @@ def _certificates(shared: Path) -> "Iterator[Security]":
     """Certificates in files that their owner alone may read, for as long as the context lasts."""
     from distributed import Security  # noqa: PLC0415
 
-    made = Security.temporary()
+    from iomine.pipeline.workers.certificates import certified  # noqa: PLC0415
+
+    made = certified()
     with tempfile.TemporaryDirectory(prefix="tls-", dir=shared) as folder:
         certificate, key = Path(folder, "certificate.pem"), Path(folder, "key.pem")
         for file, text in ((certificate, made.tls_ca_file), (key, made.tls_client_key)):

@@ -33,6 +33,7 @@ FILES = {
     **defined(
         Kind.COUNT,
         striped_shared_stripe_count="OSTs over which the largest shared file on Lustre is striped.",
+        single_ost_rank_count="Ranks that share the large file on one OST, if there is one; NULL if there are several.",
         single_ost_file_count=(
             "Files that several ranks share, that lie on one OST, and that have a tenth of the largest one's bytes or more."
         ),

@@ -7,7 +7,8 @@ LOGS = {
         Kind.TEXT,
         Privacy.OPEN,
         cluster="Name of the machine that the log came from, as given to the sweep.",
-        format_version="Version of the log file format.",
+        format_version="Version of the log file format; of a trace, what wrote it.",
+        source_format="What a row came from: darshan with the version of its format, dftracer or recorder.",
         derivation="What failed: the table whose rows it would have made, or `verdict` where the log could not be judged.",
         module="Name of a Darshan module.",
         doubt_check=(
@@ -43,8 +44,8 @@ LOGS = {
             "What was run: the program behind launchers and containers, of an interpreter its script or module; without path, "
             "version, date and hash."
         ),
-        path="Path of the file, as the program or the sweep named it.",
-        mount="Mount point, the longest that is a prefix of the path.",
+        path="Path of the file, as the program or the sweep named it; an ellipsis stands for what a log did not keep of it.",
+        mount="Mount point: the longest that is a prefix of the path, or that of the file's device where its log has that.",
     ),
     **defined(
         Kind.TEXT,
@@ -77,7 +78,7 @@ LOGS = {
     **defined(
         Kind.LABEL,
         Privacy.OPEN,
-        layer="Layer of the I/O stack: posix, mpiio, stdio.",
+        layer="Layer of the I/O stack: posix, mpiio, stdio; dfs and daos, hdf5 and pnetcdf where Darshan watches these.",
         op="Direction of a request: read or write.",
         special_kind="What a special file is: stream (standard input, output), device, kernel (/proc, /sys), pipe or socket.",
         io_signature="Ways in which a program asked to move at least a MiB: reads, writes, reads and writes, or little.",
@@ -126,6 +127,7 @@ LOGS = {
     **defined(
         Kind.FLAG,
         is_partial="True where Darshan ran out of memory for records, so that some are missing.",
+        is_path_cut="True where only the end of the path was kept, behind an ellipsis, as by formats before 3.00.",
         is_shared="True where all ranks share one record of the file; of a whole file, where more than one rank touched it.",
         is_beneath_mpiio="True where the file goes through MPI-IO, so that POSIX does what MPI-IO asks.",
         is_overlapping="True where I/O time exceeded the run, as calls of several threads overlap, and was cut to it.",
@@ -248,6 +250,9 @@ METADATA = {
     **defined(
         Kind.COUNT,
         meta_call_count="Opens, stats and renames of POSIX and opens of STDIO.",
+        looping_call_count=(
+            "Opens and stats of one file by a rank that made a hundred or more, on average; NULL where these are not half of all."
+        ),
     ),
     **defined(
         Kind.RATIO,

@@ -172,4 +172,9 @@ DRISHTI = {
             "Where the hint cb_nodes sorts against the number of nodes, both taken as text: -1 before it, 0 equal, 1 after it."
         ),
     ),
+    **defined(
+        Kind.LABEL,
+        Privacy.OPEN,
+        call_kind="What was called, in its layer's words: open, stat, seek, collective write, and so on.",
+    ),
 }

@@ -56,6 +56,16 @@ TRACES = {
 
 DERIVED = {
     **defined(
+        Kind.TEXT,
+        Privacy.WORD,
+        app_step="What a program, or its framework, calls a step above its calls.",
+    ),
+    **defined(
+        Kind.LABEL,
+        Privacy.WORD,
+        app_layer="What a step is one of, as the tracer has it: an application, a data loader, a framework.",
+    ),
+    **defined(
         Kind.COUNT,
         request_count="Number of requests.",
         consecutive_count="Requests that start where the rank's request before of the same file and direction ended.",

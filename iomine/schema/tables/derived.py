@@ -44,6 +44,15 @@ PHASE = Table(
     ("log_id", "layer", *_PHASE, "bursts_per_rank"),
     grain=("log_id", "layer", "phase"),
 )
+APP_PHASE = Table(
+    "app_phase",
+    "A step of a program above its calls, as a tracer names it, and the I/O of its rank within it; steps may lie in each other.",
+    (
+        *("log_id", "app_layer", "app_step", "rank", "start_seconds", "end_seconds", "read_seconds", "write_seconds"),
+        *("read_bytes", "write_bytes"),
+    ),
+    for_people=True,
+)
 FILE_PHASE = Table(
     "file_phase",
     "What a phase of a layer did to one file.",

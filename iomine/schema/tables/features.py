@@ -40,7 +40,7 @@ LOG_META_PROFILE = Table(
     (
         *("log_id", "is_complete", "meta_core_seconds", "io_core_seconds", "meta_ratio", "meta_seconds_per_rank"),
         *("open_count", "stat_count", "meta_call_count", "meta_call_ratio", "meta_calls_per_second"),
-        *("longest_meta_seconds", "longest_meta_path"),
+        *("longest_meta_seconds", "longest_meta_path", "looping_call_count"),
     ),
     grain=("log_id",),
     for_people=True,
@@ -139,6 +139,7 @@ LOG_STRIPE_PROFILE = Table(
     "How one log's files lie on Lustre: big shared files on few OSTs, small files on many.",
     (
         *("log_id", "is_complete", "single_ost_bytes", "single_ost_file_count", "single_ost_core_seconds", "single_ost_path"),
+        "single_ost_rank_count",
         *("striped_shared_bytes", "striped_shared_stripe_count", "striped_shared_file_count", "striped_shared_core_seconds"),
         "striped_shared_path",
         *("ranks_per_ost_ratio", "overstriped_file_count", "overstriped_file_ratio", "overstriped_core_seconds"),
@@ -266,7 +267,7 @@ LOG_ACTIVITY = Table(
     (
         *("log_id", "process_count", "data_read_count", "data_write_count", "asked_read_bytes", "asked_write_bytes"),
         *("posix_read_count", "posix_write_count", "direct_request_count", "beneath_request_count", "touched_file_count"),
-        *("posix_file_count", "data_file_count"),
+        *("posix_file_count", "data_file_count", "hdf5_file_count", "known_node_count"),
         *("mpiio_call_count", "mpiio_read_request_count", "mpiio_write_request_count", "shared_mpiio_read_count"),
         *("shared_mpiio_write_count", "collective_request_count", "lustre_file_count", "shared_lustre_file_count"),
         *("striped_file_count", "posix_data_count", "timed_rank_count", "data_lack", "posix_lack"),

@@ -4,7 +4,7 @@ from iomine.schema.table import Table
 
 LOG = Table(
     "log",
-    "One Darshan log: one launch of one program.",
+    "One log, or one traced run: one launch of one program.",
     (
         *("log_id", "job_id", "uid", "user", "exe", "app", "application", "nprocs", "start_at", "end_at", "run_seconds"),
         *("format_version", "darshan_version", "is_partial", "doubt", "read_bytes", "write_bytes", "read_count"),
@@ -30,7 +30,7 @@ MODULE = Table(
 FILE_NAME = Table(
     "file_name",
     "The name behind a record id in one log, with the mount that it lies on.",
-    ("log_id", "file_id", "path", "mount", "fs_type"),
+    ("log_id", "file_id", "path", "is_path_cut", "mount", "fs_type"),
     grain=("log_id", "file_id"),
 )
 MOUNT = Table(

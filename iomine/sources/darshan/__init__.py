@@ -1,4 +1,4 @@
-"""Reads Darshan logs of format 3.x, every module of them, in bulk."""
+"""Reads Darshan logs of formats 1.21 to 3.x, every module of them, in bulk."""
 
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
@@ -6,13 +6,16 @@ from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, 
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.identity import GONE, Identity, identify, read_owned
 from iomine.sources.darshan.job import Job, implausible, uid_of
-from iomine.sources.darshan.log import Log, ModuleState, read_log
+from iomine.sources.darshan.legacy_tables import MINGLED
+from iomine.sources.darshan.log import Log, read_log
+from iomine.sources.darshan.modules import ModuleState, rows_without_regions, without_region
 from iomine.sources.darshan.names import MountTable
 from iomine.sources.darshan.sound import sound
 
 __all__ = [
     "GONE",
     "LAYOUTS",
+    "MINGLED",
     "Columns",
     "Doubt",
     "Doubted",
@@ -31,8 +34,10 @@ __all__ = [
     "read_log",
     "read_owned",
     "row_count",
+    "rows_without_regions",
     "size_bytes",
     "sound",
     "spread",
     "uid_of",
+    "without_region",
 ]

@@ -117,6 +117,10 @@ class _Inflater(Protocol):
     def decompress(self, data: memoryview, max_length: int, /) -> bytes: ...
 
 
+# Makes what unpacks one stream.
+Unpacker = Callable[[], _Inflater]
+
+
 @dataclass(frozen=True, slots=True)
 class Container:
     """A log file, taken apart but not decoded.
@@ -162,13 +166,13 @@ class Container:
             inflated = _beyond(most_bytes) if len(view) > most_bytes else Inflated(bytes(view))
         else:
             new = zlib_ng.decompressobj if self.compression == _ZLIB else bz2.BZ2Decompressor
-            inflated = _inflate_streams(view, new, most_bytes, is_cut=missing > 0)
+            inflated = inflate_streams(view, new, most_bytes, is_cut=missing > 0)
         if missing > 0:
             return Inflated(inflated.data, f"the file ends {missing:,} bytes before the region does")
         return inflated
 
 
-def _inflate_streams(view: memoryview, new: Callable[[], _Inflater], most_bytes: int, *, is_cut: bool) -> Inflated:
+def inflate_streams(view: memoryview, new: Unpacker, most_bytes: int, *, is_cut: bool = False) -> Inflated:
     """Inflates streams laid end to end, keeping what is sure when one of them is damaged.
 
     A stream that fails its checksum may have given wrong bytes long before, so none of it is kept. The same goes for one
@@ -213,16 +217,11 @@ def _upto(out: BytesIO, sure: int, damage: str) -> Inflated:
 
 
 def _gzip_reason(data: bytes) -> str:
-    """Why a gzip file is no log that can be read: formats 1.x and 2.x were one gzip stream, with the version in front."""
+    """Why a gzip file is no log."""
     try:
-        beginning = zlib_ng.decompressobj(_GZIP_WINDOW).decompress(data[:_FIRST_CHUNK], 8)
+        zlib_ng.decompressobj(_GZIP_WINDOW).decompress(data[:_FIRST_CHUNK], 8)
     except zlib_ng.error as error:  # type: ignore[misc]  # its stub calls error a function
         return f"This is a damaged gzip file ({error})."
-    version = beginning.split(b"\0")[0].decode("ascii", "replace")
-    if version.startswith(("1.", "2.")):
-        return (
-            f"The log has format {version[0]}.x; formats 3.00 to 3.41 are read: convert it with Darshan's own tools of that time."
-        )
     return "This is a gzip file, but not a Darshan log."
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
 from iomine.sources.darshan.job import night_at, read_night
+from iomine.sources.darshan.legacy import is_legacy, legacy_night
 from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
 from iomine.sources.dftracer import Extent, extent_of, is_trace
 from iomine.sources.recorder import GLOBAL, MAGIC, PARTS
@@ -89,7 +90,7 @@ def identify(path: Path) -> Identity:
         if is_trace(data):
             extent = extent_of(data)
             return Identity(sha256, len(data), night_at(extent.end_at) or _written_on(path), extent=extent)
-        return Identity(sha256, len(data), read_night(open_container(data, is_for_job=True)) or _written_on(path))
+        return Identity(sha256, len(data), _night(data) or _written_on(path))
     except UnreadableError as error:
         return Identity(sha256, len(data), None, error.reason)
 
@@ -114,9 +115,13 @@ def _recorder(path: Path, sha256: str) -> Identity:
 def night_of(data: bytes) -> date | None:
     """UTC date on which a log's run ended, None where it is no log or does not say it."""
     try:
-        return read_night(open_container(data, is_for_job=True))
+        return _night(data)
     except UnreadableError:
         return None
+
+
+def _night(data: bytes) -> date | None:
+    return legacy_night(data) if is_legacy(data) else read_night(open_container(data, is_for_job=True))
 
 
 def _written_on(path: Path) -> date:

@@ -35,8 +35,10 @@ _LONGEST: Final = timedelta(days=1000)
 _AHEAD: Final = timedelta(days=1)
 # MPI counts processes in 32 bits.
 _MOST_PROCESSES: Final = 2**31 - 1
-# user_program_id<job>[-<pid>]_<month>-<day>-<seconds>-<hash>[_<count>].darshan
-_FILE_NAME: Final = re.compile(r"(?P<user>[^/]+?)_[^/]*_id\d+(?:-\d+)?_\d+-\d+-\d+(?:-\d+)?(?:_\d+)?\.darshan(?:_partial)?")
+# user_program_id<job>[-<pid>]_<month>-<day>-<seconds>[-<hash>][_<count>].darshan
+_FILE_NAME: Final = re.compile(
+    r"(?P<user>[^/]+?)_[^/]*_id(?P<job>\d+)(?:-\d+)?_\d+-\d+-\d+(?:-\d+)?(?:_\d+)?\.darshan(?:_partial)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,12 @@ def user_from(file_name: str) -> str | None:
     return _text(os.fsencode(match["user"])) if match else None
 
 
+def job_id_from(file_name: str) -> str | None:
+    """Job id in a log's file name, None where it is not as Darshan names logs."""
+    match = _FILE_NAME.fullmatch(file_name)
+    return match and match["job"]
+
+
 @lru_cache(4096)
 def uid_of(user: str | None) -> int | None:
     """The uid of a login name as this host knows it, or that Darshan wrote in place of a name; None where there is none."""
@@ -110,7 +118,8 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "backslashreplace")
 
 
-def _moment(seconds: int, nanoseconds: int) -> datetime | None:
+def moment_of(seconds: int, nanoseconds: int = 0) -> datetime | None:
+    """The moment so many seconds after 1970, None where no calendar has it."""
     if not (0 <= seconds <= _LATEST_SECONDS and 0 <= nanoseconds < _NANOSECONDS):
         return None
     return _EPOCH + timedelta(seconds=seconds, microseconds=nanoseconds // 1000)
@@ -152,7 +161,7 @@ def _read_record(container: Container) -> _Record:
         uid, start, end, nprocs, job_id = numbers.unpack_from(data)
         start_ns = end_ns = 0
         run_seconds = float(end - start + 1)
-    start_at, end_at = _moment(start, start_ns), _moment(end, end_ns)
+    start_at, end_at = moment_of(start, start_ns), moment_of(end, end_ns)
     if start_at is None or end_at is None:
         raise UnreadableError("The job record holds no valid start and end of the run: the file is damaged.")
     is_old = is_wide and not has_nanoseconds
@@ -197,7 +206,7 @@ def read_job(container: Container) -> Job:
         end_at=None if "end_at" in unknown else record.end_at,
         run_seconds=record.run_seconds,
         exe=exe,
-        metadata=_metadata(_text(data[record.end : metadata_end].split(b"\0")[0])),
+        metadata=metadata_of(_text(data[record.end : metadata_end].split(b"\0")[0])),
         mounts=tuple((path, fs_type) for fs_type, tab, path in (line.partition("\t") for line in mounts) if tab),
         doubt="; ".join(sentences),
         doubts=found,
@@ -240,5 +249,6 @@ def implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[list
     return sentences, found
 
 
-def _metadata(text: str) -> tuple[tuple[str, str], ...]:
+def metadata_of(text: str) -> tuple[tuple[str, str], ...]:
+    """Entries of a metadata text: a key and a value in each line."""
     return tuple((key, entry) for key, _, entry in (line.partition("=") for line in text.split("\n") if line))

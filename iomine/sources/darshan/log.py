@@ -18,7 +18,10 @@ from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
 from iomine.sources.darshan.identity import read_owned
 from iomine.sources.darshan.job import Job, read_job, user_from
+from iomine.sources.darshan.legacy import is_legacy, read_legacy
+from iomine.sources.darshan.legacy_tables import legacy_tables
 from iomine.sources.darshan.lustre import decode_lustre
+from iomine.sources.darshan.modules import ModuleState
 from iomine.sources.darshan.names import MountTable, read_names
 from iomine.sources.darshan.packed import file_name
 
@@ -31,24 +34,6 @@ _SIMPLE: Final[dict[str, Callable[[bytes, str], Decoded]]] = {
 # Newest version of the modules that are not a fixed row of counters.
 _NEWEST: Final = {"LUSTRE": 2, "DXT_POSIX": 2, "DXT_MPIIO": 3, "HEATMAP": 1, "APMPI": 1, "APXC": 1, "MDHIM": 1}
 _TRACES: Final = ("DXT_POSIX", "DXT_MPIIO")
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleState:
-    """Whether a module of a log was read.
-
-    Attributes:
-        region: where it is in the log.
-        record_count: records that were read.
-        state: `read`; `unsound`, where what was read is not all or not to be trusted; `unsupported`; `unread`, where
-            nobody asked for it.
-        reason: why, empty for `read`.
-    """
-
-    region: Region
-    record_count: int
-    state: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +81,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     to what is sure; the others are read all the same.
 
     Args:
-        path: a Darshan log of format 3.x, or of one in an archive, `ARCHIVE.tar#NAME`; the user is taken from its file name.
+        path: a Darshan log of format 1.21 to 1.24, 2.00 to 2.06 or 3.x, or of one in an archive, `ARCHIVE.tar#NAME`; the user
+            is taken from its file name.
         leave_traces: why DXT modules are to be left as they are, neither inflated nor decoded, and marked as unread with
             this reason; empty where they are to be read.
 
@@ -105,6 +91,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     """
     file = Path(path)
     data, owner_uid, archive_uid = read_owned(file)
+    if is_legacy(data):
+        return _read_legacy(data, file_name(path), owner_uid, archive_uid)
     container = open_container(data)
     job = read_job(container)
     names, name_doubt = read_names(container)
@@ -134,6 +122,15 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         owner_uid,
         archive_uid,
     )
+
+
+def _read_legacy(data: bytes, name: str, owner_uid: int | None, archive_uid: int | None) -> Log:
+    name = name.removesuffix(".gz").removesuffix(".bz2")
+    log = read_legacy(data, name)
+    tables, states = legacy_tables(log)
+    doubt = "; ".join(filter(None, (log.job.doubt, log.damage)))
+    log_id = hashlib.sha256(data).hexdigest()[:16]
+    return Log(log_id, log.job, log.version, user_from(name), len(data), doubt, states, tables, owner_uid, archive_uid)
 
 
 def _newest(module: str) -> int | None:
@@ -211,6 +208,7 @@ def _about(job: Job, names: dict[int, str], states: list[ModuleState], size_byte
         "file_name": {
             "file_id": list(names),
             "path": list(names.values()),
+            "is_path_cut": [False] * len(names),
             "mount": [mount for mount, _ in mounts],
             "fs_type": [fs_type for _, fs_type in mounts],
         },

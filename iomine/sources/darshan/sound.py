@@ -69,7 +69,7 @@ _TRACED: Final = {"posix": "posix_file", "mpiio": "mpiio_file"}
 
 
 def sound(
-    tables: Mapping[str, Sequence[Columns]], run: Run, whole: Collection[str] = ()
+    tables: Mapping[str, Sequence[Columns]], run: Run, whole: Collection[str] = (), unsized: Collection[str] = ()
 ) -> tuple[dict[str, list[Columns]], Doubted]:
     """The tables with what cannot be as unknown, and what that was.
 
@@ -77,20 +77,24 @@ def sound(
         tables: columns by table, in one or more parts.
         run: what the header says, as far as that is to be trusted.
         whole: tables of which no record is missing; traces are held against these.
+        unsized: tables whose sizes are not those of their calls alone.
     """
     findings = Findings()
-    mended = {table: [_checked(table, part, run, findings) for part in parts] for table, parts in tables.items()}
+    mended = {
+        table: [_checked(table, part, run, findings, is_sized=table not in unsized) for part in parts]
+        for table, parts in tables.items()
+    }
     for layer, table in _TRACED.items():
         if table in whole and "dxt_file" in tables:
             _hold_traces(layer, table, mended, findings)
     return mended, Doubted(frozenset(findings.columns), findings.reasons, findings.marked, tuple(findings.doubts))
 
 
-def _checked(table: str, part: Columns, run: Run, findings: Findings) -> Columns:
+def _checked(table: str, part: Columns, run: Run, findings: Findings, *, is_sized: bool) -> Columns:
     if not isinstance(part, Records) or not part.row_count:
         return part
     _check_ranks(part, run, findings)
-    odd = [*_odd_columns(part, run), *_odd_calls(part)]
+    odd = [*_odd_columns(part, run), *(_odd_calls(part) if is_sized else ())]
     if not odd:
         return part
     columns = dict(part)

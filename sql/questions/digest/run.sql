@@ -23,6 +23,7 @@ named AS (
 )
 SELECT
     recipient, cluster, night, log_id, job_id, "user", coalesce(application, '') AS application, lineage_id, run_core_seconds,
+    run_seconds, nprocs,
     weather_verdict, weather_slowdown_ratio, run_slowdown_ratio,
     coalesce(weather_verdict = 'unexplained' AND is_slow_run, false) AS is_unexplained,
     coalesce(weather_verdict IN ('system', 'neighbour', 'fabric'), false) AS is_excused

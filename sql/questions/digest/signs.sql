@@ -11,8 +11,10 @@ SELECT
     sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
     sum(idle_core_seconds ORDER BY log_id) AS idle_core_seconds,
     sum(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
-    -- Of these, those whose cost is known.
-    sum(run_core_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_core_seconds,
+    -- What that was for a rank, on average; and of these runs, how long those were whose cost is known.
+    sum(charged_core_seconds / nullif(nprocs, 0) ORDER BY log_id) AS charged_rank_seconds,
+    sum(run_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_seconds,
+    count(run_seconds) FILTER (cost_core_seconds IS NOT NULL) AS timed_run_count,
     arg_max({log_id: log_id, night: night, job_id: job_id}, coalesce(cost_core_seconds, -1) ORDER BY log_id) AS costliest
 FROM fired
 GROUP BY ALL

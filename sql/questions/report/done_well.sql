@@ -10,9 +10,9 @@ WITH often AS (
     WHERE grouped_by = 'code'
     GROUP BY ALL
 )
-SELECT log_id, code
+SELECT log_id, code, value, bar
 FROM (
-    SELECT log_id, code
+    SELECT log_id, code, value, bar
     FROM core.verdict
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND list_contains($log_ids, log_id) AND ruleset = 'iomine' AND state = 'clear' AND level IN ('high', 'warn')

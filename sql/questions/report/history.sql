@@ -1,5 +1,5 @@
 -- ---
--- about = "The last twelve runs of a lineage up to each log."
+-- about = "The last twelve runs of a lineage up to each log, and how long I/O usually took in the hundred before it."
 -- parts = []
 -- reads = ["core.log", "main.findings"]
 -- parameters = [
@@ -14,7 +14,7 @@ WITH wanted AS (
 ),
 run AS (
     SELECT
-        log_id, lineage_id, start_at, nprocs, run_seconds, read_bytes, write_bytes,
+        log_id, lineage_id, start_at, nprocs, run_seconds, read_bytes, write_bytes, io_core_seconds,
         io_core_seconds / nullif(run_seconds * nprocs, 0) AS io_ratio
     FROM core.log
     SEMI JOIN wanted USING (lineage_id)
@@ -37,8 +37,21 @@ shown AS (
     SELECT log_id AS of_log_id, lineage_id, unnest(range(place - 11, place + 1)) AS place
     FROM numbered
     WHERE list_contains($log_ids, log_id)
+),
+usual AS (
+    SELECT
+        log.log_id AS of_log_id, count(earlier.io_core_seconds) AS earlier_run_count,
+        quantile_cont(earlier.io_core_seconds, 0.1) AS usual_least_core_seconds,
+        quantile_cont(earlier.io_core_seconds, 0.9) AS usual_most_core_seconds
+    FROM numbered AS log
+    JOIN numbered AS earlier ON earlier.lineage_id = log.lineage_id AND earlier.place BETWEEN log.place - 100 AND log.place - 1
+    WHERE list_contains($log_ids, log.log_id)
+    GROUP BY ALL
 )
-SELECT of_log_id, log_id, start_at, nprocs, run_seconds, read_bytes, write_bytes, io_ratio, finding_count
+SELECT
+    of_log_id, log_id, start_at, nprocs, run_seconds, read_bytes, write_bytes, io_core_seconds, io_ratio, finding_count,
+    earlier_run_count, usual_least_core_seconds, usual_most_core_seconds
 FROM shown
 JOIN numbered USING (lineage_id, place)
+LEFT JOIN usual USING (of_log_id)
 ORDER BY place

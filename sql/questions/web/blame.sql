@@ -6,7 +6,8 @@
 -- ---
 SELECT
     weather_verdict, count(*) AS log_count, count(*) FILTER (WHERE is_slow_run) AS slow_run_count,
-    sum(lost_service_seconds) AS lost_service_seconds, max(run_slowdown_ratio) AS run_slowdown_ratio,
+    -- Servers that were faster than usual lost nothing.
+    CASE WHEN sum(lost_service_seconds) < 0 THEN 0 ELSE sum(lost_service_seconds) END AS lost_service_seconds, max(run_slowdown_ratio) AS run_slowdown_ratio,
     arg_max(weather_rule, coalesce(lost_service_seconds, 0) ORDER BY log_id) AS weather_rule,
     arg_max(log_id, coalesce(lost_service_seconds, 0) ORDER BY log_id) AS log_id
 FROM main.job_weather

@@ -1,7 +1,9 @@
 -- ---
--- about = "What is called so, or has that in its name: jobs, logs, users, applications, hosts, targets and, where asked for, files."
+-- about = "What is called so, or has that in its name: jobs, logs, users, applications, hosts, targets, file systems and, where asked for, files."
 -- parts = []
--- reads = ["main.logs", "core.job", "core.rank_io", "core.server_slot", "core.ost_io", "core.file_name"]
+-- reads = [
+--     "main.logs", "core.job", "core.rank_io", "core.server_slot", "core.ost_io", "core.mount_night", "core.file_name",
+-- ]
 -- parameters = ["text", "with_files", "most"]
 -- ---
 WITH of_logs AS (
@@ -27,6 +29,8 @@ named AS (
     UNION ALL
     SELECT 'target', format('OST{:04x}', ost_id), NULL, NULL, NULL, NULL, max(night) FROM core.ost_io WHERE ost_id >= 0 GROUP BY ost_id
     UNION ALL
+    SELECT 'filesystem', mount, NULL, NULL, NULL, NULL, max(night) FROM core.mount_night GROUP BY mount
+    UNION ALL
     SELECT 'file', path, NULL, NULL, NULL, NULL, night
     FROM core.file_name
     WHERE $with_files AND contains(lower(path), lower($text))
@@ -48,5 +52,5 @@ WINDOW of_kind AS (
 )
 QUALIFY row_number() OVER of_kind <= $most
 ORDER BY
-    NOT is_exact, list_position(['job', 'log', 'user', 'application', 'host', 'target', 'file'], kind),
+    NOT is_exact, list_position(['job', 'log', 'user', 'application', 'host', 'target', 'filesystem', 'file'], kind),
     NOT starts_with(lower(name), lower($text)), last_night DESC, log_count DESC, name, cluster

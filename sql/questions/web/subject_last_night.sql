@@ -1,18 +1,16 @@
 -- ---
--- about = "The last night of which something is known of a user, application, host or target; none where nothing is."
--- parts = ["subject_run"]
--- reads = ["main.target_hours", "core.job"]
+-- about = "The last night of which something is known of a user, application, host, target or file system; none where nothing is."
+-- parts = ["subject_run", "subject_hours", "filesystem_use"]
+-- reads = ["core.job"]
 -- parameters = ["kind", "name", "cluster"]
 -- ---
 SELECT max(night) AS last_night
 FROM (
     SELECT night FROM subject_run
     UNION ALL
-    SELECT night
-    FROM main.target_hours
-    WHERE
-        $kind = 'target' AND ($cluster IS NULL OR cluster = $cluster)
-        AND $name IN (target, regexp_extract(target, '(OST|MDT)[0-9a-f]{4,}$'))
+    SELECT night FROM subject_hours WHERE $kind IN ('target', 'filesystem')
+    UNION ALL
+    SELECT night FROM filesystem_use WHERE $kind = 'filesystem'
     UNION ALL
     SELECT night
     FROM core.job

@@ -1,8 +1,8 @@
 -- ---
 -- about = "How slow each target was hour by hour, the one that lost most first, and who had most of it."
--- parts = []
--- reads = ["main.target_hours"]
--- parameters = ["name", "since", "until", "cluster"]
+-- parts = ["subject_hours"]
+-- reads = []
+-- parameters = []
 -- ---
 SELECT
     target, max(server_slowdown_ratio) AS server_slowdown_ratio, count(*) FILTER (WHERE server_slowdown_ratio >= 2) AS hour_count,
@@ -11,10 +11,7 @@ SELECT
     max(slowed_job_count) FILTER (WHERE server_slowdown_ratio >= 2) AS slowed_job_count,
     list(begin_at ORDER BY begin_at) AS hours, list(server_slowdown_ratio ORDER BY begin_at) AS hour_slowdown_ratios,
     list("user" ORDER BY begin_at) AS hour_users, count(*) OVER () AS target_count, cluster
-FROM main.target_hours
-WHERE
-    night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
-    AND ($name IS NULL OR $name IN (target, regexp_extract(target, '(OST|MDT)[0-9a-f]{4,}$')))
+FROM subject_hours
 GROUP BY cluster, target
 ORDER BY lost_service_seconds DESC NULLS LAST, target, cluster
 LIMIT 32

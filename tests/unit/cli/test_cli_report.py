@@ -17,7 +17,7 @@ def test_pages_of_a_log_or_of_all_logs_of_a_job(asked: str, written: list[str], 
     answer = iomine("report", asked, "--warehouse", warehouse_of(log=LOGS), "--out", out)
     assert [str(out / f"{stem}.html") for stem in written] == answer.stdout.split()
     expected = {f"{stem}.{ending}" for stem in written for ending in ("html", "json") if ending == "html" or "job" not in stem}
-    expected |= {"assets", "triggers.html"}
+    expected |= {"assets", "triggers.html", "index.html"}
     assert expected == {path.name for path in out.iterdir()}
 
 
@@ -31,6 +31,7 @@ def test_standalone_page_needs_no_other_file(asked: str, iomine, warehouse_of, t
     assert "<style>" in html
     assert "stylesheet" not in html
     assert "triggers.html" not in html
+    assert "index.html" not in html
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,12 @@ from iomine.schema import SCHEMA_VERSION
 GIVEN = {
     "compare": ["2026-01-05", "2026-01-06"],
     "digest": ["--outbox", "out"],
+    "backfill": ["--since", "2024-01-01"],
     "export": ["out"],
     "forward": ["x"],
+    "forget": ["--cluster", "x"],
     "model": ["x"],
+    "move": ["--cluster", "x", "--to", "y"],
     "pattern": ["x"],
     "predict": ["x", "--on", "y"],
     "report": ["x"],
@@ -29,7 +32,7 @@ GIVEN = {
     "sweep": ["."],
 }
 # They open no views: what they take of a warehouse is its settings alone.
-OTHERS = {"explain", "link", "pack", "simulate", "unpack", "upgrade"}
+OTHERS = {"config", "explain", "link", "pack", "simulate", "unpack", "upgrade"}
 
 
 @pytest.fixture(scope="module")

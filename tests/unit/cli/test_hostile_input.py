@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from iomine.cli.app import build_app, commands
 from iomine.cli.options import Format
-from iomine.cli.sweep import _show
 from iomine.cli.terminal.formats import write
+from iomine.cli.terminal.sweeps import show
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
 from iomine.sources.darshan.writing import CounterRecords
 from iomine.views.model import find_views
@@ -256,6 +256,10 @@ def test_no_command_is_left_out():
     seen |= {"mcp"}
     # What `upgrade` reads is shown by no words of its own: it counts.
     seen |= {"upgrade"}
+    # Of names these show those of machines, which have no such characters, and what the site's own settings say.
+    seen |= {"config", "forget", "metrics", "move"}
+    # What they show is what `sweep` shows.
+    seen |= {"backfill", "nightly"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 
@@ -314,8 +318,8 @@ def test_an_anonymised_export_holds_none_of_it(site: Path, answers, tmp_path: Pa
 def test_sweeps_print_reasons_without_control_characters(site: Path, tmp_path: Path, capsys):
     """The summary of a sweep shows reasons, which may quote what was read, in visible signs."""
     done = Summary("x", 1, 0, 0, 1, Counts(), {f"It says {reported(NASTY)}.": 1}, (), 0, 1.0, 0, (), 0, 0, "")
-    _show(done, site, as_json=False)
-    _show(done, site, as_json=True)
+    show(done, site, as_json=False)
+    show(done, site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)
 
 

@@ -79,8 +79,8 @@ def test_costs_agree_in_sql_on_the_page_and_in_the_mail(iomine, pipeline: Path, 
     (mail,) = (tmp_path / "mails").rglob("*.eml")
     message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
     said = " ".join(message.get_body(("plain",)).get_content().split())
-    assert f"nights of 5 to 18 April 2024, {whole} of your runs" in said
-    assert re.search(rf"{re.escape(whole)}: 30 of 50 runs, all of job 77, in 1 night", said)
+    assert f"nights of 5 to 18 April 2024, {whole} went into I/O that you could speed up" in said
+    assert re.search(rf"{re.escape(whole)}, in 30 of 50 runs of job 77", said)
     assert "/job.blue.77.html" in said
     assert 1 == len(re.findall(r"Do this:", said))
 

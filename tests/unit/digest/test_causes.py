@@ -15,7 +15,7 @@ CODES = sorted(code for code, each in TRIGGERS.items() if each.ruleset == "iomin
 
 
 def sign(code: str, cost: float | None = 1.0, runs: int = 10) -> Sign:
-    return Sign(code, TRIGGERS[code].level.value, runs, 1, NIGHT, NIGHT, cost, cost, None, "0" * 16, NIGHT)
+    return Sign(code, TRIGGERS[code].level.value, runs, 1, NIGHT, NIGHT, cost, cost, None, None, 0, "0" * 16, NIGHT)
 
 
 def grouped(signs: list[Sign], together: dict[tuple[str, str], int] | None = None) -> list[list[str]]:

@@ -29,7 +29,8 @@ _runs = st.lists(
             "application": st.sampled_from(["solve", "post", None]),
             "lineage_id": st.sampled_from(["a", "b", None]),
             "job_id": st.sampled_from(["1", "2", "3"]),
-            "run_core_seconds": st.sampled_from([None, 0.0, 360_000.0]),
+            "run_seconds": st.sampled_from([None, 0.0, 900.0]),
+            "nprocs": st.sampled_from([None, 0, 4]),
             "io_core_seconds": st.sampled_from([None, 36_000.0, 360_000.0]),
             "system_state": st.sampled_from([None, "application", "system", "neighbour", "unexplained"]),
             "is_slow_run": st.sampled_from([None, False, True]),
@@ -63,7 +64,7 @@ _scopes = st.builds(
 
 def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[str, list[Row]]:
     """The rows of the views."""
-    logs = [{**run, "log_id": f"{number:016x}", "nprocs": 4, "app": "x", "exe": "x"} for number, run in enumerate(runs)]
+    logs = [{**run, "log_id": f"{number:016x}", "app": "x", "exe": "x"} for number, run in enumerate(runs)]
     findings = [
         {name: log[name] for name in ("cluster", "night", "log_id")}
         | {"code": code, "level": "warn", "cost_core_seconds": cost, "finding": "f", "advice": "a"}
@@ -158,8 +159,11 @@ def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
         assert max(run["night"] for run in of_code) == sign.last_night
         assert added(run["fired"][code] for run in of_code) == sign.cost_core_seconds
         assert added(charged(code, run["fired"][code]) for run in of_code) == sign.charged_core_seconds
-        known = (run["run_core_seconds"] for run in of_code if run["fired"][code] is not None)
-        assert added(known) == sign.run_core_seconds
+        known = [run["run_seconds"] for run in of_code if run["fired"][code] is not None]
+        assert (added(known), len(known) - known.count(None)) == (sign.run_seconds, sign.timed_run_count)
+        ranks = [(charged(code, run["fired"][code]), run["nprocs"]) for run in of_code]
+        shares = [cost / count if cost is not None and count else None for cost, count in ranks]
+        assert added(shares) == pytest.approx(sign.charged_rank_seconds)
     for what, codes in fired.items():
         together = {
             (one, other): len([run for run in codes[one] if run in codes[other]])
@@ -205,7 +209,8 @@ def run_of(number: int, **given: Any) -> Row:
         "application": "solve",
         "lineage_id": "a",
         "job_id": str(number),
-        "run_core_seconds": 36_000.0,
+        "run_seconds": 9000.0,
+        "nprocs": 4,
         "io_core_seconds": 7200.0,
         "system_state": None,
         "is_slow_run": None,
@@ -303,7 +308,7 @@ def test_others_faults_have_their_own_part():
         "Slow runs, not caused by the program - solve: 3 runs in 1 night were slowed, "
         "2 by the file system itself and 1 by another user's jobs" in text
     )
-    assert "1 of 1 run, in 1 night, on blue" in text
+    assert "1 core-hour, in the run of 1 April on blue: 15 of the 150 minutes." in text
 
 
 def test_unexplained_runs_have_their_own_part():
@@ -316,7 +321,7 @@ def test_unexplained_runs_have_their_own_part():
     text = " ".join(mail.text.split())
     assert "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before." in text
     assert "The servers' counters show the usual speed" in text
-    assert "2 of 2 runs, in 1 night, on blue" in text
+    assert "2 core-hours, in both runs of 1 April on blue: 15 of the 150 minutes on average." in text
 
 
 def test_projects_are_mailed_by_user():

@@ -22,7 +22,7 @@ def test_schedules_name_flows_and_their_parameters():
         flows.append(getattr(import_module(room), name))
         assert isinstance(flows[-1], Flow)
         inspect.signature(flows[-1].fn).bind(**deployment["parameters"])
-    assert {"sweep", "digest"} == {each.name for each in flows}
+    assert {"nightly", "digest", "backfill"} == {each.name for each in flows}
 
 
 def test_the_task_of_the_digest_writes_mails(tmp_path: Path):

@@ -4,6 +4,7 @@ import email
 import re
 import socket
 import sqlite3
+from collections.abc import Iterator
 from datetime import date, timedelta
 from email.message import EmailMessage
 from email.policy import default
@@ -20,6 +21,8 @@ from iomine.digest import mails as mails_room
 from iomine.errors import UsageError
 from iomine.pipeline import digest as digest_room
 from iomine.pipeline.digest import Order, digest, site_settings, take_mail
+from iomine.report.facts import Facts, Place
+from iomine.views.answers import Ask
 from iomine.views.query import ask
 
 SETTINGS = """
@@ -151,6 +154,44 @@ def test_signed_links_open_reports_without_a_login(site: Path, tmp_path: Path, f
 
 
 @pytest.mark.proof
+def test_reports_come_as_files_where_the_site_wants_that(
+    site: Path, tmp_path: Path, facility: Facility, monkeypatch: pytest.MonkeyPatch
+):
+    """A mail brings the report of its costliest run as one file that loads nothing, made of what its reader may see."""
+    seen, gathered = [], digest_room.gather
+
+    def gather(ask: Ask, places: list[Place]) -> Iterator[Facts]:
+        seen.append({row["user"] for row in ask('SELECT DISTINCT "user" FROM logs').to_pylist()})
+        return gathered(ask, places)
+
+    monkeypatch.setattr(digest_room, "gather", gather)
+    (site / "digest.toml").write_text(f'reports = "attachment"\n{SETTINGS}')
+    digest(Order(site, since=FIRST, outbox=tmp_path))
+    users = {log["log_id"]: log["user"] for log in facility.logs}
+    for whom, user in (("user ada@site.test", "ada"), ("user bob@site.test", "bob")):
+        mail = mails(tmp_path)[whom]
+        (attached,) = mail.iter_attachments()
+        log_id = str(attached.get_filename()).removeprefix("iomine-").removesuffix(".html")
+        assert ("text/html", user) == (attached.get_content_type(), users[log_id])
+        page = attached.get_content()
+        assert f"(attached): {site.resolve()}/reports/{log_id}.html#" in text_of(mail)
+        assert [] == re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', page)
+    assert {"ada"} in seen
+    assert {"bob"} in seen
+    operators = mails(tmp_path)["operator ops@site.test"]
+    assert [] == list(operators.iter_attachments())
+
+
+def test_large_reports_are_not_attached(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A report that is too large for a mail is where its link leads, and the mail says nothing of a file."""
+    monkeypatch.setattr(digest_room, "_MOST_ATTACHED", 1000)
+    (site / "digest.toml").write_text(f'reports = "attachment"\n{SETTINGS}')
+    digest(Order(site, user="ada", since=FIRST, outbox=tmp_path))
+    (mail,) = mails(tmp_path).values()
+    assert [] == list(mail.iter_attachments())
+    assert "(attached)" not in text_of(mail)
+
+
 def test_a_dry_run_notes_nothing(site: Path, tmp_path: Path):
     """A preview writes the mails and leaves no ledger, key or lock; the run after it sends all."""
     dry = digest(Order(site, since=FIRST, outbox=tmp_path / "dry", is_dry=True))

@@ -149,7 +149,7 @@ def own_words(folder: Path) -> str:
     build_catalog(folder / "iomine.duckdb", {}, {"triggers": reference_table()}, {})
     reported = column(folder, "SELECT sql FROM duckdb_views()") + column(folder, "SELECT about FROM data_dictionary")
     reported += [repr(row) for table in ("view_dictionary", "triggers") for row in rows(folder, f"FROM {table}")]
-    reported += [text for trigger in TRIGGERS.values() for text in (trigger.finding, trigger.advice)]
+    reported += [text for trigger in TRIGGERS.values() for text in (trigger.finding, *trigger.templates("advice"))]
     # A program may have the name of an option of IOR.
     options = [option for op in OPS for option in Ior("POSIX", op, 2, 8, 8, 1, 1, 1, True, True, True, 1, True).options()]
     return " ".join(

@@ -20,6 +20,6 @@ def test_damaged_inputs_cost_themselves_alone(
     """None is lost, none changes a row of a sound log or ends anything, and what cannot be is marked."""
     judge_by_one(monkeypatch)
     numbers = (*range(_COUNT), *_FOUND)
-    outcome = fuzzed(numbers, tmp_path, scheduler, len(numbers))
+    *_, outcome = fuzzed(numbers, tmp_path, scheduler, len(numbers))
     assert [] == outcome.faults
     assert len(numbers) == sum(outcome.counts.values())

@@ -21,7 +21,9 @@ ACTION = Action("snooze", "user", "ada", KEY, 30)
 UNKNOWN = "This link is not valid"
 
 
-@given(st.builds(Action, st.sampled_from(["acknowledge", "snooze", "stop"]), st.sampled_from(["user", "project"]), st.text()))
+@given(
+    st.builds(Action, st.sampled_from(["acknowledge", "snooze", "stop", "undo"]), st.sampled_from(["user", "project"]), st.text())
+)
 def test_a_token_says_what_was_signed(action):
     """Whatever the reader is called; and a token can stand in an address, a subject and a header."""
     token = SIGNER.token(action)

@@ -20,11 +20,12 @@ from shared import NOT_HERE, SHARED_DATA
 from iomine.report import explorer as explorer_room
 from iomine.report import trace as trace_room
 from iomine.report.explorer import beside
+from iomine.report.highlights import counted_by_findings, highlights_of
 from iomine.report.page import page as page_of
 from iomine.report.page import shared_assets
 from iomine.report.trace import Highlight
 from iomine.units import ost_name
-from iomine.views.query import ask
+from iomine.views.query import answer, ask, open_catalog
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 from writing import Blueprint, Module, Segment, dxt_record, job, lustre_v2_record, name, write
@@ -370,7 +371,7 @@ def test_fingers_move_and_zoom(page, made):
 
 
 def test_osts_stand_in_the_order_of_their_first_use(page, made):
-    """The OST that is used first is on top."""
+    """The OST that is used first is on top, or the one with the lowest number, as the address says."""
     page.view("OSTs")
     first = ask(made[0], "SELECT ost FROM segments WHERE ost IS NOT NULL GROUP BY 1 ORDER BY min(start_seconds), ost")[
         "ost"
@@ -378,6 +379,11 @@ def test_osts_stand_in_the_order_of_their_first_use(page, made):
     page.press("n")
     assert ost_name(first[0]) == page.tip()["OST"]
     assert f"({first[0]} and {first[1]}, in order of first use)" in page.status
+    page.explorer.get_by_label("Order").select_option("number")
+    assert f"({min(first)} and {max(first)})" in page.status
+    assert page.page.url.endswith("#trace&view=osts&order=number")
+    page.press("n")
+    assert ost_name(min(first)) == page.tip()["OST"]
 
 
 def test_levels_of_detail_are_drawn_and_reported(browser, tmp_path, monkeypatch):
@@ -409,7 +415,7 @@ def _folder_report(database: Path, folder: Path) -> Path:
         (folder / "assets" / name_).write_text(text, encoding="utf-8")
     page = folder / f"{facts.log['log_id']}.html"
     page.write_text(page_of(facts, trace), encoding="utf-8")
-    for name_, data in beside(trace, None, page.stem).items():
+    for name_, data in beside({explorer_room.NAME: trace}, None, page.stem).items():
         (folder / name_).write_bytes(data)
     return page
 
@@ -444,7 +450,7 @@ def test_levels_too_long_for_the_page_come_over_http_only(browser, made, tmp_pat
     log.write_bytes(write(Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", requests, id_=5)])}, job=job(nprocs=1))))
     database, log_id = catalog_of(log, tmp_path)
     file = _folder_report(database, tmp_path)
-    assert list(tmp_path.glob(f"{log_id}.trace-*.parquet.gz"))
+    assert list(tmp_path.glob(f"{log_id}.trace-*.block.gz"))
     with _served(tmp_path) as address, Page(browser, f"{address}/{file.name}" if is_served else file.as_uri()) as page:
         first = re.search(r"less than (\S+ \S+) apart", page.status)[1]
         page.press(*["+"] * 4)
@@ -487,6 +493,30 @@ def test_real_traces_have_the_numbers_of_sql(browser, tmp_path, stem):
         page.view("OSTs")
         assert len({use["ost_id"] for use in trace.about["osts"]}) == len(page.table("What each OST moved"))
     assert sum(row["bytes"] for row in rows if row["layer"] == "posix") == sum(use["moved_bytes"] for use in trace.about["osts"])
+
+
+def test_marks_are_as_many_as_the_finding_counts(browser, tmp_path):
+    """On openPMD's log "12 stragglers" mark the requests of twelve ranks, which the list has first, and no other."""
+    log = SHARED_DATA / "darshan" / "dxt-explorer" / f"{REAL[0]}.darshan"
+    if not log.exists():
+        pytest.skip(NOT_HERE)
+    database, log_id = catalog_of(log, tmp_path)
+    ranks = ask(database, "SELECT rank FROM core.rank_time WHERE is_slow_rank")["rank"].to_pylist()
+    [count] = ask(database, "SELECT straggler_count FROM feature.log_rank_profile")["straggler_count"].to_pylist()
+    facts, _ = reported(database, log_id)
+    finding = {"code": "RANK-101", "finding": f"Stragglers: {count}.", "metrics": {"straggler_rank": ranks[0]}}
+    facts.findings = [finding]
+    with open_catalog(database) as con:
+        counted = counted_by_findings(partial(answer, con), [facts])[log_id]
+    (tmp_path / "page.html").write_text(report_page(database, log_id, highlights_of(facts, counted)), encoding="utf-8")
+    with Page(browser, f"{(tmp_path / 'page.html').as_uri()}#RANK-101") as page:
+        assert f"RANK-101: Stragglers: {count}." == page.page.inner_text("p.finding")
+        marked = [cells for cells in page.table("What is in sight") if cells[1] != "not highlighted"]
+        rows = list(csv.DictReader(page.saved("Save rows", tmp_path).open(newline="", encoding="utf-8")))
+    first = rows[: sum(int(cells[2].replace(",", "")) for cells in marked)]
+    assert set(ranks) == {int(row["rank"]) for row in first}
+    assert (count, len(first)) == (len(ranks), _count(database, f"rank IN ({', '.join(map(str, ranks))})"))
+    assert count > 1
 
 
 def test_bytes_of_osts_are_those_of_a_walk_over_all_stripes(browser, tmp_path):

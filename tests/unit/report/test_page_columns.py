@@ -1,16 +1,13 @@
-"""The Parquet that pages carry, read back by pyarrow."""
-
-import gzip
-import io
+"""The rows that pages carry, read back."""
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from page_blocks import columns_of
 
-from iomine.report.columns import page_parquet, tick_seconds
+from iomine.report.columns import page_columns, tick_seconds
 
 NAMES = {"op": ("read", "write"), "file_id": [7, -3]}
 LONG_RUNS = st.floats(1e-3, 1e8)
@@ -50,16 +47,16 @@ def _table(rows, run_seconds):
 def test_times_come_back_within_the_resolution(run_seconds, rows):
     """Starts are right to half a tick, durations to the seventh digit."""
     table, tick = _table(rows, run_seconds), tick_seconds(run_seconds)
-    found = pq.read_table(io.BytesIO(gzip.decompress(page_parquet(table, NAMES, tick))))
+    found = columns_of(page_columns(table, NAMES, tick))
     starts, ends = table["start_seconds"].to_numpy(), table["end_seconds"].to_numpy()
-    assert (np.abs(found["start_ticks"].to_numpy() * tick - starts) <= tick * (0.5 + 1e-6)).all()
-    np.testing.assert_allclose(found["seconds"].to_numpy(), ends - starts, rtol=6e-8, atol=1e-30)
+    assert (np.abs(found["start_ticks"] * tick - starts) <= tick * (0.5 + 1e-6)).all()
+    np.testing.assert_allclose(found["seconds"], ends - starts, rtol=6e-8, atol=1e-30)
 
 
 @given(ROWS)
 def test_names_become_numbers_and_what_is_not_known_minus_one(rows):
     """Values are numbered as listed, others after the last; no null is left; a rank that cannot be one is not known."""
-    found = pq.read_table(io.BytesIO(gzip.decompress(page_parquet(_table(rows, 1.0), NAMES, 1e-6)))).to_pylist()
+    found = pa.table(columns_of(page_columns(_table(rows, 1.0), NAMES, 1e-6))).to_pylist()
     number_of = {7: 0, -3: 1, 12: 2, None: -1}
     expected = [
         {

@@ -1,13 +1,12 @@
 """What a page holds of a trace, held against the views that it comes from."""
 
-import gzip
-import io
 import sys
 from pathlib import Path
 
-import pyarrow.parquet as pq
+import pyarrow as pa
 import pytest
 from one_log import catalog_of, reported
+from page_blocks import columns_of
 
 from iomine.report import trace as trace_room
 from iomine.report.trace import Highlight
@@ -46,7 +45,7 @@ def made(tmp_path_factory):
 
 
 def _rows(table):
-    return pq.read_table(io.BytesIO(gzip.decompress(table.parquet))).to_pylist()
+    return pa.table(columns_of(table.block)).to_pylist()
 
 
 def test_requests_are_in_the_page_one_by_one(made):

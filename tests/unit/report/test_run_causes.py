@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, summary
+from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, summary
 from iomine.report.pictures import lifelines_picture
 
 Row = dict[str, Any]
@@ -66,7 +66,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0],
             [
                 "50% of the run went into I/O, nearly all of that into writing.",
-                "One change could give back up to 40 core-seconds.",
+                "One change could give back up to 0.667 core-minutes.",
             ],
         ),
         (
@@ -75,7 +75,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0, 20.0, 1.0],
             [
                 "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
-                "Two changes could give back up to 60 core-seconds of 61 core-seconds.",
+                "Two changes could give back up to 1 core-minute of 1.02 core-minutes.",
             ],
         ),
         (
@@ -155,3 +155,40 @@ def test_lifelines_lie_within_the_picture_whatever_their_times() -> None:
     assert spans[0] == pytest.approx((84 + 2 * scale, 3 * scale), abs=0.06)
     assert spans[1] == pytest.approx((84, 10 * scale), abs=0.06)
     assert spans[2][0] == pytest.approx(84 + 3 * scale, abs=0.06)
+
+
+_PLAIN = {"app": "a.out", "application": "a.out", "has_hdf5": False, "has_mpiio": False, "node_count": 1}
+
+
+def test_shell_lines_have_the_runs_own_file_and_folder() -> None:
+    """Examples in a shell's lines become the file that the finding names and its folder, each one word; what is unknown stays."""
+    for path, words in (
+        ("/scratch/ann/results/big.h5", ("/scratch/ann/results/big.h5", "/scratch/ann/results")),
+        ("/s/it's; rm -rf ~/x", ("""'/s/it'"'"'s; rm -rf ~/x'""", """'/s/it'"'"'s; rm -rf ~'""")),
+        ("-x", ("./-x", ".")),
+    ):
+        snippet = likeliest({"code": "LUSTRE-101", "metrics": {"single_ost_path": path}}, _PLAIN)
+        assert snippet is not None
+        assert [
+            f"lfs getstripe -c -S {words[0]}",
+            f"lfs setstripe -c 16 -S 4M {words[1]}",
+            f"lfs migrate -c 16 -S 4M {words[0]}",
+        ] == snippet.code.splitlines()
+    unknown = likeliest({"code": "LUSTRE-101", "metrics": {"single_ost_path": None}}, _PLAIN)
+    assert unknown is not None
+    assert "big.h5" in unknown.code
+
+
+def test_programs_are_for_what_the_run_uses() -> None:
+    """A run on one node is not told to leave a node out, and a program without MPI-IO or HDF5 gets no lines for these."""
+    slow = {"code": "RANK-101", "metrics": {"straggler_host": "nid00042"}}
+    many, one = (likeliest(slow, _PLAIN | {"node_count": count}) for count in (8, 1))
+    assert many is not None
+    assert "--exclude=nid00042" in many.code
+    assert one is not None
+    assert "--exclude" not in one.code
+    independent = {"code": "MPIIO-102", "metrics": {}}
+    assert likeliest(independent, _PLAIN) is None
+    with_mpiio = likeliest(independent, _PLAIN | {"has_mpiio": True})
+    assert with_mpiio is not None
+    assert "MPI_File_write_at_all" in with_mpiio.code

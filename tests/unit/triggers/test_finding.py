@@ -1,5 +1,7 @@
 """Findings are written by the database, from templates."""
 
+import subprocess
+
 import duckdb
 import pytest
 from hypothesis import given
@@ -9,8 +11,8 @@ from iomine.report.causes import core_time
 from iomine.schema import FIELDS, Kind
 from iomine.sqltext import quoted
 from iomine.triggers import TRIGGERS
-from iomine.triggers.finding import Slot, filled_sql, parts, renamed
-from iomine.units import ost_name, target_name
+from iomine.triggers.finding import Slot, filled_sql, parts, renamed, shell_word
+from iomine.units import human_seconds, ost_name, target_name
 
 TEMPLATES = sorted(
     {template for trigger in TRIGGERS.values() for text in ("finding", "advice") for template in trigger.templates(text)}
@@ -67,17 +69,33 @@ def test_broken_numbers_read_well(template: str, value: str, expected: str) -> N
         ("90", "7200", "0.025 core-hours"),
         ("9", "7200", "less than 0.01 core-hours"),
         ("1234567890", "1e12", "342,936 core-hours"),
-        ("90", "3599", "90 core-seconds"),
-        ("2.54", "NULL", "2.5 core-seconds"),
+        ("3600", "7200", "1 core-hour"),
+        ("90", "3599", "1.5 core-minutes"),
+        ("60", "3599", "1 core-minute"),
+        ("2.54", "NULL", "0.0423 core-minutes"),
+        ("0.5", "3599", "less than 0.01 core-minutes"),
         ("NULL", "7200", "?"),
     ],
 )
 def test_times_of_all_ranks_come_in_the_unit_of_their_page(seconds: str, whole: str, expected: str) -> None:
-    """Core-hours in runs of at least one, core-seconds in others, as the page of the run has its tiles."""
+    """Core-hours in runs of at least one, core-minutes in others, as the page of the run has its tiles."""
     filled = _filled("{meta_core_seconds}", meta_core_seconds=f"{seconds}::DOUBLE", whole_core_seconds=f"{whole}::DOUBLE")
     assert expected == filled
     if seconds != "NULL":
         assert expected == core_time(float(seconds), None if whole == "NULL" else float(whole))
+
+
+@pytest.mark.parametrize("seconds", [0.04, 9.96, 59.9, 60.0, 974.5, 3599.99, 3723.0, 86_400.0, 172_799.0, 172_800.0, 1e7])
+def test_durations_come_as_people_say_them(seconds: float) -> None:
+    """Seconds, and the time of one rank alone, are in their two largest units, as pages have them."""
+    assert human_seconds(seconds) == _filled("{meta_seconds_per_rank}", meta_seconds_per_rank=f"{seconds}::DOUBLE")
+    assert human_seconds(seconds) == _filled("{rank0_core_seconds:s}", rank0_core_seconds=f"{seconds}::DOUBLE")
+
+
+def test_sentences_of_earlier_versions_are_known() -> None:
+    """Names in what an earlier version wrote, in core-seconds, are still found."""
+    template = "{meta_core_seconds} for {longest_meta_path}."
+    assert "62,301 core-seconds for x." == renamed([template], "62,301 core-seconds for /a.", lambda *_: "x")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +165,29 @@ def test_texts_stand_as_they_are(value: str, expected: str) -> None:
     assert expected == _filled("In {small_read_path}.", small_read_path=value)
 
 
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("/scratch/ann/out.h5", "/scratch/ann"),
+        ("/scratch/it's here/a b", "/scratch/it's here"),
+        ("/x/$(rm -rf ~)/`id`;\n>|&", "/x/$(rm -rf ~)"),
+        ("-rf", "."),
+        ("-d/-f", "-d"),
+        ("/top", "/"),
+        ("//top", "/"),
+        ("a//b", "a"),
+        ("/é/ü", "/é"),
+    ],
+)
+def test_paths_in_commands_are_one_word_of_a_shell(path: str, folder: str) -> None:
+    """A shell takes a path in a command for that path, whatever is in it, and no command takes it for an option."""
+    for spec, expected in (("file", path), ("folder", folder)):
+        written = _filled(f"{{small_read_path:{spec}}}", small_read_path=quoted(path))
+        assert shell_word(expected) == written
+        said = subprocess.run(["sh", "-c", f"printf %s {written}"], capture_output=True, text=True, check=True).stdout
+        assert (expected, False) == (said.removeprefix("./"), said.startswith("-"))
+
+
 def _metrics(template: str, name: str, number: float | None) -> dict[str, str]:
     """What a template asks for, each text one name and each number one number."""
     slots = {part.metric for part in parts(template) if isinstance(part, Slot)}
@@ -164,7 +205,9 @@ def _type(metric: str) -> str:
 def test_names_in_sentences_are_changed_and_nothing_else(template: str, name: str, other: str, number: float | None) -> None:
     """A sentence with other names in it is the one that would have been written of those names, whatever is in a name."""
     before, after = (_filled(template, **_metrics(template, each, number)) for each in (name, other))
-    assert after == renamed([template], before, lambda *_: other)
+    folder = other.rpartition("/")[0].rstrip("/") or "/" if "/" in other else "."
+    names = {"": other, "file": shell_word(other), "folder": shell_word(folder)}
+    assert after == renamed([template], before, lambda slot, _: names[slot.spec])
 
 
 def test_what_a_template_does_not_give_is_found() -> None:

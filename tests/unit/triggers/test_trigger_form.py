@@ -56,7 +56,8 @@ def test_manual_page_has_a_title_a_reason_and_its_blind_spots(page: Manual) -> N
 def test_texts_are_sentences(page: Manual) -> None:
     """What people read ends with a full stop, and every threshold and setting says where it comes from."""
     trigger = page.trigger
-    texts = (trigger.finding, trigger.advice, *(each.why for each in trigger.thresholds + trigger.settings))
+    advices = [part if isinstance(part, str) else part.text for advice in trigger.advices for part in advice]
+    texts = (trigger.finding, *advices, *(each.why for each in trigger.thresholds + trigger.settings))
     assert [text for text in texts if text.endswith(".") and len(text) > 20] == list(texts)
 
 
@@ -131,6 +132,35 @@ def test_fired_verdict_is_reported_in_full(judge, page: Manual) -> None:
     assert [text for name, text in texts.items() if text not in reported] == [texts[name] for name in [trigger.evidence] if name]
     expected = (texts.get(trigger.evidence), case.metrics.get(trigger.cost), case.metrics.get(trigger.idle), trigger.level)
     assert expected == (verdict["evidence"], verdict["cost_core_seconds"], verdict["idle_core_seconds"], verdict["level"])
+
+
+_ELSEWHERE = re.compile(r"HDF5|H5[A-Z]|h5py|MPI_File|romio|ROMIO|cb_nodes|PnetCDF|--exclude")
+
+
+@pytest.mark.parametrize("page", OURS)
+def test_advice_is_for_what_the_run_uses(judge, page: Manual) -> None:
+    """A run on one node, without HDF5 and MPI-IO, gets no advice on these, whatever fires but triggers on MPI-IO itself."""
+    trigger = page.trigger
+    case = next(case for case in trigger.cases if case.state == "fired")
+    plain = {"hdf5_file_count": 0, "mpiio_call_count": 0, "known_node_count": 1, "process_count": 8}
+    (verdict,) = judge([trigger], [dict(case.metrics) | plain])
+    assert "unknown" not in re.findall("`([^`]*)`", verdict["advice"] or "")
+    if trigger.code.startswith(("MPIIO", "FABRIC-101")):
+        assert not re.search("HDF5|H5[A-Z]|h5py", verdict["advice"] or "")
+    else:
+        assert not _ELSEWHERE.search(verdict["advice"] or "")
+
+
+def test_commands_name_the_runs_own_file_and_folder(judge) -> None:
+    """A path in a command is one word of the shell, however it is called; a path that is not known is in no command."""
+    metrics = {"single_ost_bytes": 1 << 40, "single_ost_file_count": 1, "single_ost_core_seconds": 3600.0}
+    advice = [
+        judge([TRIGGERS["LUSTRE-101"]], [metrics | {"single_ost_path": path}])[0]["advice"]
+        for path in ("/scratch/it's mine/a;reboot", None)
+    ]
+    assert """`lfs migrate -c 16 -S 4M '/scratch/it'"'"'s mine/a;reboot'`""" in advice[0]
+    assert """`lfs setstripe -c 16 -S 4M '/scratch/it'"'"'s mine'`""" in advice[0]
+    assert "lfs migrate" not in advice[1]
 
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items()])

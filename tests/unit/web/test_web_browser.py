@@ -170,3 +170,24 @@ def test_site_opens_from_files(browser: Any, session: Session, facility: Facilit
         page.get_by_role("link", name="Facility dashboard").click()
         page.get_by_role("link", name="POSIX-101").click()
         assert "POSIX-101" in page.inner_text("article:target")
+
+
+def test_site_finds_names_without_a_server(browser: Any, session: Session, tmp_path: Path) -> None:
+    """From a file system the field completes from the site's index, says where there is nothing, and follows a report's link."""
+    write_site(session, window_of(session, []), tmp_path / "site", tmp_path / "none", most=50, only_window=False)
+    with tab(browser, (tmp_path / "site" / "index.html").as_uri(), viewport={"width": 400, "height": 800}) as page:
+        # Loaded when somebody types, and not before.
+        assert not page.evaluate("performance.getEntriesByType('resource').some((each) => each.name.endsWith('names.js'))")
+        field = page.get_by_role("combobox", name="Search")
+        field.press_sequentially("nobodyhasthis")
+        page.get_by_text("No page of this site is about anything called so.").wait_for()
+        field.fill("AD")
+        page.locator("#found [role=option]", has_text=re.compile("^adauser")).click()
+        page.wait_for_url(re.compile("tables-.*/user-"))
+        assert "ada" == page.inner_text("h1")
+        page.get_by_role("combobox", name="Search").fill("scratch-OST0001")
+        page.keyboard.press("Enter")
+        page.wait_for_url(re.compile("tables-.*/target-"))
+        page.goto((tmp_path / "site" / "reports" / "index.html").as_uri() + "#user=bob")
+        page.wait_for_url(re.compile("tables-.*/user-"))
+        assert "bob" == page.inner_text("h1")

@@ -1,11 +1,7 @@
 """The fabric's picture as the server gives it, and as files."""
 
-import base64
 import datetime as dt
-import gzip
-import json
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabrics import CAPACITY, NIGHT, Fabric, fat_tree, hostile, jobs_of, publish, slots_of
+from page_blocks import text_unpacked
 from web_server import LIMITS, Reply, ask_server, served
 
 from iomine.derive.fabric_night import values_of
@@ -27,16 +24,7 @@ def block(script: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What a part says, read as the page reads it."""
     match = re.fullmatch(rb'\(globalThis\.iomineBlocks\?\?=\{\}\)\["[a-z0-9-]+"\]="([A-Za-z0-9+/=]+)";', script)
     assert match
-    whole = gzip.decompress(base64.b64decode(match[1]))
-    (length,) = struct.unpack_from("<I", whole)
-    about = json.loads(whole[4 : 4 + length])
-    arrays, at = {}, 4 + length
-    for each in about["arrays"]:
-        at += -at % 8
-        arrays[each["name"]] = np.frombuffer(whole, each["type"], each["length"], at)
-        at += arrays[each["name"]].nbytes
-    assert len(whole) == at
-    return about, arrays
+    return text_unpacked(match[1])
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 import datetime as dt
 import http.client
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,9 +58,27 @@ def test_looking_changes_nothing_and_pressing_does(warehouse, signer, action, re
     before, after = Outline(looked.text), Outline(done.text)
     assert reported in before.text
     assert reported in after.text
-    assert ("button" in before.tags, "button" in after.tags) == (True, False)
+    assert "button" in before.tags
     assert {"script", "b"}.isdisjoint(before.tags | after.tags)
     assert "form-action 'self'" in looked.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("action", [action for action, _ in ACTIONS])
+def test_what_was_asked_for_is_undone_by_one_press(warehouse, signer, action):
+    """The page that says it is done has a button that undoes it, as has the mail; pressed again, it changes nothing more."""
+    with served(warehouse) as address:
+        done = ask_server(address, f"/mail/{signer.token(action)}", "POST")
+        (undo,) = re.findall('<form method="post" action="([^"/]+)"><button>Undo</button>', done.text)
+        assert signer.action(undo) == replace(action, verb="undo", days=0)
+        looked = ask_server(address, f"/mail/{undo}")
+        assert wishes(warehouse, action)
+        for _ in range(2):
+            undone = ask_server(address, f"/mail/{undo}", "POST")
+            assert {} == wishes(warehouse, action)
+    said = "digests again." if action.verb == "stop" else "word of “Title of POSIX-101” in <b>lmp</b> again."
+    assert said in Outline(looked.text).text
+    assert said in Outline(undone.text).text
+    assert "Undo" not in undone.text
 
 
 def test_one_click(warehouse, signer):

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from facility import FIRST, NIGHTS, Facility
+from outline import HOSTILE
 
 from iomine.errors import LimitError
 from iomine.web.about import about_of
@@ -174,6 +175,45 @@ def test_applications(facility: Facility, session: Session, window: Window) -> N
         assert len({log["uid"] for log in logs} - {None}) == row["user_count"]
         assert sum(log["write_bytes"] for log in logs) == row["write_bytes"]
         assert hours(added(log["io_core_seconds"] for log in logs)) == row["io_core_hours"]
+
+
+def test_file_systems(facility: Facility, session: Session, window: Window) -> None:
+    """A mount has the sums of what programs did there, and the one that took most time comes first."""
+    groups = grouped(within(facility.mounts, window), lambda row: row["mount"])
+    rows = reported(session, PANEL["filesystems"], window)
+    assert groups.keys() == {row["mount"] for row in rows}
+    times = [row["io_core_hours"] for row in rows]
+    assert sorted(times, reverse=True) == times
+    for row in rows:
+        parts = groups[row["mount"]]
+        assert hours(sum(part["io_core_seconds"] for part in parts)) == row["io_core_hours"]
+        assert hours(sum(part["meta_core_seconds"] for part in parts)) == row["meta_core_hours"]
+        for column in ("read_bytes", "write_bytes", "file_count", "log_count"):
+            assert sum(part[column] for part in parts) == row[column]
+
+
+@pytest.mark.parametrize("name", ["/scratch", "scratch", "/lus/home", f"/{HOSTILE['tag']}"])
+def test_page_of_a_file_system(facility: Facility, session: Session, name: str) -> None:
+    """By its mount or its last part, a file system has its sums by night and by program, and the hours of its own servers."""
+    about = about_of(session, "filesystem", [("name", name)])
+    mounted = [row for row in within(facility.mounts, about.window) if name in {row["mount"], row["mount"].rpartition("/")[2]}]
+    answers = {
+        panel.name: session.answer(panel.statement(about.window, about.subject)).to_pylist()
+        for panel in (about.first, *about.panels)
+    }
+    nights = grouped(mounted, lambda row: row["night"])
+    assert sorted(nights, reverse=True) == [row["night"] for row in answers["nights"]]
+    for row in answers["nights"]:
+        parts = nights[row["night"]]
+        assert hours(sum(part["io_core_seconds"] for part in parts)) == row["io_core_hours"]
+        assert hours(sum(part["meta_core_seconds"] for part in parts)) == row["meta_core_hours"]
+        assert sum(part["written_file_count"] for part in parts) == row["written_file_count"]
+    users = grouped(mounted, lambda row: (row["user"], row["uid"], row["app"]))
+    assert len(users) == len(answers["users"]) <= 20
+    for row in answers["users"]:
+        assert sum(part["read_bytes"] for part in users[row["user"], row["uid"], row["app"]]) == row["read_bytes"]
+    targets = {slot["target"] for slot in within(facility.slots, about.window)} if name.endswith("scratch") else set()
+    assert targets == {row["target"] for row in answers["strips"]}
 
 
 def test_coverage(facility: Facility, session: Session, window: Window) -> None:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -122,6 +123,8 @@ def test_example_runs(site, name):
     """Who logs in is who they are, whatever the browser says; links of mails need no login, and their buttons work."""
     forged = {"X-Iomine-User": "root", "X-Iomine-Secret": SECRET}
     mail = signer_with_key(site / "digest.key").token(Action("stop", "user", f"reader behind {name}"))
+    asked = Action("acknowledge", "user", f"reader behind {name}", "0" * 32)
+    other, undo = (signer_with_key(site / "digest.key").token(each) for each in (asked, replace(asked, verb="undo")))
     one = pass_signer_of(site / KEY_FILE).token(Pass("alice", log_of("alice"), int(time.time()) + 60))
     with running(name, site) as address:
         assert 401 == ask_server(address, LOGS).status
@@ -136,6 +139,9 @@ def test_example_runs(site, name):
             200
             == ask_server(address, f"/iomine/mail/{mail}", "POST", Origin=address.rstrip("/"), **{"Content-Length": "0"}).status
         )
+        empty = {"Content-Length": "0"}
+        done, undone = (ask_server(address, f"/iomine/mail/{token}", "POST", **empty).text for token in (other, undo))
+        assert (f'action="{undo}"' in done, "Undo" in undone) == (True, False)
         by_link = ask_server(address, f"/iomine/by/{one}/traces/{log_of('alice')}.parquet", **forged)
         assert (200, ["alice"]) == (by_link.status, names_in(by_link))
         assert 403 == ask_server(address, f"/iomine/by/{one}/views/logs.json").status

@@ -1,23 +1,17 @@
 """Circles that readers choose, and arcs that they open, as a server counts their requests and a browser draws them."""
 
-import base64
-import gzip
-import json
-import struct
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import fabric_rows
-import numpy as np
-import numpy.typing as npt
 import pyarrow.parquet as pq
 import pytest
 from browser import chromium
 from one_log import CLUSTER, NIGHT, catalog_of
 from outline import HOSTILE
+from page_blocks import text_unpacked
 from web_server import LIMITS, ask_server, served
 
 from iomine.units import visible
@@ -76,21 +70,9 @@ def session(traced: tuple[Path, str]) -> Iterator[Session]:
     opened.close()
 
 
-def unpacked(text: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What a block says, and its arrays."""
-    data = gzip.decompress(base64.b64decode(text))
-    (length,) = struct.unpack_from("<I", data)
-    about, at, arrays = json.loads(data[4 : 4 + length]), 4 + length, {}
-    for each in about.pop("arrays"):
-        at += -at % 8
-        arrays[each["name"]] = np.frombuffer(data, each["type"], each["length"], at)
-        at += arrays[each["name"]].nbytes
-    return about, arrays
-
-
 def test_cells_count_each_request_once(traced: tuple[Path, str], session: Session) -> None:
     """By arc and file as many requests, bytes and seconds as the trace has; of an arc that is opened each rank by itself."""
-    about, cells = unpacked(rings.moved_of(session, traced[1], [("by", "rank,file"), ("width", "0.1")]))
+    about, cells = text_unpacked(rings.moved_of(session, traced[1], [("by", "rank,file"), ("width", "0.1")]))
     assert {visible(EVIL)[:20], "/scratch/a.h5"} == {text[:20] for text in about["files"]}
     is_latency = cells["metric"] == 0
     assert RANKS * TURNS * len(FILES) == cells["count"][is_latency].sum()
@@ -99,7 +81,7 @@ def test_cells_count_each_request_once(traced: tuple[Path, str], session: Sessio
     slow = is_latency & (cells["rank"] == SLOW - 1) & (cells["most"] > 0.4)
     assert 0.5 == pytest.approx(cells["most"][slow].max())
     one = [("by", "rank,ost"), ("first_rank", "6"), ("last_rank", "7")]
-    about, cells = unpacked(rings.moved_of(session, traced[1], one))
+    about, cells = text_unpacked(rings.moved_of(session, traced[1], one))
     assert {6, 7} == set(cells["rank"].tolist())
     assert {0, 3, 17} == set(cells["ost"].tolist())
     assert SLOW == next(row["rank"] for row in about["ranks"] if row["ring"] == 1)
@@ -179,7 +161,7 @@ def test_a_trace_that_is_gone_leaves_single_ranks_in_a_table(traced: tuple[Path,
             lake[file.relative_to(root).parts[0]].append(str(file))
     build_catalog(tmp_path / "iomine.duckdb", lake, {}, {})
     opened = Session(tmp_path / "iomine.duckdb", LIMITS)
-    about, cells = unpacked(rings.moved_of(opened, log_id, [("by", "rank,file"), ("first_rank", "6"), ("last_rank", "7")]))
+    about, cells = text_unpacked(rings.moved_of(opened, log_id, [("by", "rank,file"), ("first_rank", "6"), ("last_rank", "7")]))
     assert (rings.GONE, 0, {6, 7}) == (about["lack"], len(cells["op"]), {row["rank"] for row in about["ranks"]})
     with pytest.raises(rings.UnknownNameError, match="not kept"):
         rings.moved_of(opened, log_id, [("by", "rank,file")])

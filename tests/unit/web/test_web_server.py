@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, urldefrag, urlencode, urljoin
 
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from outline import HOSTILE, Outline
 from web_server import Get, Reply, ask_server, served
 
+from iomine.report.job import job_page_name
 from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
 from iomine.web.pages import style_name
@@ -119,6 +121,20 @@ def test_a_name_that_only_one_has_leads_to_its_page(get: Get, facility: Facility
         (reply := get("/search?q=scratch-OST0001")).status,
         reply.headers["location"],
     )
+
+
+def test_a_job_of_several_logs_leads_to_its_one_page(get: Get, facility: Facility) -> None:
+    """The page of a job that several logs name has all of them as launches; it and a report have the search field."""
+    job = next(log for log, other in pairwise(facility.logs) if all(log[name] == other[name] for name in ("cluster", "job_id")))
+    count = sum((log["cluster"], log["job_id"]) == (job["cluster"], job["job_id"]) for log in facility.logs)
+    address = f"reports/{job_page_name(job['cluster'], job['job_id'])}"
+    found = json.loads(get("/search.json?" + urlencode({"q": job["job_id"]})).body)
+    assert address in {hit["address"] for hit in found if hit["kind"] == "job"}
+    page = get(f"/{address}").text
+    assert f"job of {count} logs" in Outline(page).text
+    for text in (page, get(f"/reports/{job['log_id']}.html").text):
+        assert 'action="../search"' in text
+        assert "form-action 'self'" in text
 
 
 def test_who_is_not_known_is_not_found(get: Get) -> None:

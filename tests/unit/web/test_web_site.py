@@ -1,20 +1,27 @@
 """The site of files: whole, consistent, and never half of one."""
 
+import base64
+import gzip
+import json
 import re
 import shutil
+import struct
 from html import unescape
 from pathlib import Path
 from urllib.parse import urldefrag
 
 import pytest
 from facility import LOGS, TRACED, Facility
-from outline import Outline
+from outline import HOSTILE, Outline
 from web_server import LIMITS
 
 from iomine.errors import OutputError, UsageError
 from iomine.report.write import write_shared
 from iomine.web import pages
+from iomine.web.about import KINDS, About
 from iomine.web.links import ServedLinks
+from iomine.web.panel import Subject
+from iomine.web.search import names_of
 from iomine.web.sessions import Session
 from iomine.web.site import Site, write_site
 from iomine.web.window import window_of
@@ -56,11 +63,11 @@ def write(session: Session, out: Path, reports: Path, *asked: tuple[str, str], m
 
 
 def broken_links(out: Path) -> list[tuple[str, str]]:
-    """Links of the dashboard and its tables that lead to no file of the site, or out of it."""
+    """Links of the dashboard, its tables and pages about one thing that lead to no file of the site, or out of it."""
     broken = []
     (folder,) = set(re.findall(r'"(tables-[0-9a-f]+)/', (out / "index.html").read_text(encoding="utf-8")))
-    for page in [out / "index.html", *(out / folder).glob("*.html")]:
-        for href in map(unescape, re.findall(r'(?:href|src|action)="([^"]*)"', page.read_text(encoding="utf-8"))):
+    for page in [out / "index.html", out / "reports" / "index.html", *(out / folder).glob("*.html")]:
+        for href in map(unescape, re.findall(r'(?:href|src|action|data-names)="([^"]*)"', page.read_text(encoding="utf-8"))):
             target = urldefrag(href).url
             if href == "data:," or (not target and href.startswith("#")):
                 continue
@@ -71,14 +78,67 @@ def broken_links(out: Path) -> list[tuple[str, str]]:
 
 
 def test_site_is_whole(written: tuple[Path, Site]) -> None:
-    """Each link of each page is relative and leads to a file, and no page holds a script or a form."""
+    """Each link of each page is relative and leads to a file; the one script is that of the search field, which it shows."""
     out, done = written
     tables = list(out.glob("tables-*/*.html"))
-    assert (len(tables), 2) == (done.tables, done.reports)
+    assert (len(tables), 2) == (done.tables + done.subjects, done.reports)
     assert len(tables) > 100
     assert [] == broken_links(out)
     for page in [out / "index.html", *tables]:
-        assert {"script", "form", "b"}.isdisjoint(Outline(page.read_text(encoding="utf-8")).tags)
+        text = page.read_text(encoding="utf-8")
+        assert "b" not in Outline(text).tags
+        assert ["search"] == re.findall(r'<script[^>]* src="[^"]*/?assets/(\w+)-[0-9a-f]+[.]js"', text)
+        assert 1 == len(re.findall("<form[^>]* hidden", text)) == text.count("<form") == text.count("<script")
+
+
+def index_of(out: Path) -> dict[str, list[tuple[str, str, str]]]:
+    """The names that a search on the site knows."""
+    (file,) = out.glob("tables-*/names.js")
+    block = re.fullmatch(r'.*\["names"\]="([^"]*)";', file.read_text())
+    assert block
+    packed = gzip.decompress(base64.b64decode(block[1]))
+    (length,) = struct.unpack_from("<I", packed)
+    return {kind: [tuple(row) for row in rows] for kind, rows in json.loads(packed[4 : 4 + length])["names"].items()}
+
+
+def test_index_names_all_that_has_a_page(facility: Facility, written: tuple[Path, Site]) -> None:
+    """Whatever has a page is in the index, its jobs and logs too, each name as it is, and each address is a file's."""
+    out, done = written
+    names = index_of(out)
+    pages_of = {path.stem.rpartition("-")[0] for path in out.glob("tables-*/*.html")}
+    subjects = {kind: [name for name, _, _ in rows] for kind, rows in names.items() if kind in KINDS}
+    assert sum(map(len, subjects.values())) == done.subjects
+    assert subjects.keys() <= pages_of
+    assert set(HOSTILE.values()) <= set(subjects["user"])
+    assert {TRACED, f"{8:016x}"} == {name for name, _, _ in names["log"]}
+    for _, _, address in (row for rows in names.values() for row in rows):
+        assert (out / address).is_file()
+
+
+def test_index_is_bounded(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each kind there are as many as fit, the newest first; a name that is too long for the rest keeps no other out."""
+    window, links = window_of(session, []), ServedLinks("")
+    whole = names_of(session, window, links)
+    monkeypatch.setattr("iomine.web.search._INDEXED_BYTES", 2000)
+    cut = names_of(session, window, links)
+    assert whole.keys() == cut.keys()
+    assert len(json.dumps(cut["log"])) < 2100 < len(json.dumps(whole["log"]))
+    rest = iter(whole["log"])
+    assert all(entry in rest for entry in cut["log"])
+    assert cut["log"][0] == whole["log"][0]
+
+
+def test_pages_about_one_thing_say_what_the_server_says(session: Session, written: tuple[Path, Site]) -> None:
+    """The numbers on a page of the site are those of the server's page of the same nights."""
+    (folder,) = written[0].glob("tables-*")
+    window = window_of(session, [])
+    for kind, name in (("user", "ada"), ("application", "bob"), ("target", "scratch-OST0001")):
+        subject = Subject(kind, name)
+        served = pages.about_page(session, About(subject, window), ServedLinks(""))
+        address = next(address for found, _, address in index_of(written[0])[kind] if found == name)
+        filed = (folder.parent / address).read_text(encoding="utf-8")
+        numbers = [re.findall(r'<data value="([^"]+)"', text) for text in (served, filed)]
+        assert numbers[0] == numbers[1] != []
 
 
 def test_site_says_what_the_server_says(session: Session, written: tuple[Path, Site]) -> None:
@@ -110,7 +170,7 @@ def test_reports_come_along_and_go(session: Session, tmp_path: Path, reports: Pa
     (reports / f"{TRACED}.html").write_text("changed")
     write(session, out, reports)
     assert "changed" == (out / "reports" / f"{TRACED}.html").read_text()
-    assert [f"{TRACED}.html", "triggers.html"] == sorted(path.name for path in (out / "reports").glob("*.html"))
+    assert [f"{TRACED}.html", "index.html", "triggers.html"] == sorted(path.name for path in (out / "reports").glob("*.html"))
     assert [] == broken_links(out)
 
 
@@ -119,7 +179,7 @@ def test_reports_of_other_machines_stay_behind(facility: Facility, session: Sess
     cluster = {log["log_id"]: log["cluster"] for log in facility.logs}
     other = "green" if cluster[TRACED] == "blue" else "blue"
     write(session, tmp_path / "out", reports, ("cluster", other))
-    shown = {path.stem for path in (tmp_path / "out" / "reports").glob("*.html")} - {"triggers"}
+    shown = {path.stem for path in (tmp_path / "out" / "reports").glob("*.html")} - {"triggers", "index"}
     assert shown == {log_id for log_id in (TRACED, f"{8:016x}") if cluster[log_id] == other}
 
 

@@ -15,7 +15,7 @@ TRIGGER = Trigger(
     view="drishti_posix",
     level=Level.HIGH,
     all_of=(Above("longest_meta_seconds", 30.0, why="Drishti 0.8's default."),),
-    finding="Metadata calls took {longest_meta_seconds:.1f} s in a single record of a file.",
+    finding="Metadata calls took {longest_meta_seconds} in a single record of a file.",
     advice=(
         "Open fewer files and open them once; let one rank open and hand on what it learned; combine small files "
         "into one container. With parallel HDF5, make metadata collective with H5Pset_all_coll_metadata_ops and "

@@ -8,7 +8,7 @@ Blind spots: other traffic is what ports counted beyond the I/O of logs, so that
 as others'. With adaptive routing, bytes take other ways than forwarding tables say.
 """
 
-from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS
+from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 _MEET = {"collision_slot_ratio": 0.75, "collision_other_ratio": 0.5}
@@ -27,10 +27,13 @@ TRIGGER = Trigger(
         "it did I/O: {collision_other_ratio:.0%} of what the link moved was no I/O."
     ),
     advice=(
-        "Part the two in time or in space. Least effort: see with the view mpi_profile whether the {collision_other_ratio:.0%} "
-        "are this program's own MPI traffic; if so, write after the exchange rather than during it. Gather I/O on few "
-        "aggregators (`cb_nodes`), so that fewer links carry both. Operators: a service level of its own (SL and VL) keeps "
-        "storage traffic apart on {collision_link}."
+        (
+            "Part the two in time or in space. Least effort: see with the view mpi_profile whether the "
+            "{collision_other_ratio:.0%} are this program's own MPI traffic; if so, write after the exchange "
+            "rather than during it."
+        ),
+        with_mpiio("Gather I/O on few aggregators (`cb_nodes`), so that fewer links carry both."),
+        "Operators: a service level of its own (SL and VL) keeps storage traffic apart on {collision_link}.",
     ),
     cases=(
         Case("MPI has half of an uplink", _MEET, state="fired"),

@@ -11,7 +11,7 @@ too, and files that stay empty do not. A file that is renamed or removed and cre
 node-local storage count, although they burden nobody else. Nodes whose clocks differ make a burst look longer than it is.
 """
 
-from iomine.triggers.inputs import WRITES
+from iomine.triggers.inputs import WRITES, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_WRITE_PYTHON
 
@@ -34,17 +34,21 @@ TRIGGER = Trigger(
         Setting("borne_create_count", 4000, why="Jones et al. (IOFSL): the most that their file system bears; set your own."),
     ),
     finding=(
-        "{peak_create_count} files were created within a second on {peak_mount}, {peak_start_seconds:.0f} s into the run; over "
+        "{peak_create_count} files were created within a second on {peak_mount}, {peak_start_seconds} into the run; over "
         "ten seconds, {burst_creates_per_second:,.0f} a second. Directories there: {directory_count}, with up to "
         "{fullest_directory_create_count} of the log's files in one. Metadata calls on the files of the busiest ten seconds took "
         "{create_core_seconds}."
     ),
     advice=(
-        "Create fewer of the {peak_create_count} files at once. Least effort: let ranks create their files in turns, some "
-        "hundreds a second, in directories of some hundred files each that rank 0 made before, and append later output to the "
-        "same files instead of creating new ones. Next: write to node-local storage and move the files later, or let the "
-        "library that writes gather ranks into fewer files (ADIOS2, SIONlib, HDF5 subfiling). Most effort: let all ranks write "
-        "one shared file in collective calls."
+        (
+            "Create fewer of the {peak_create_count} files at once. Least effort: let ranks create their files in"
+            " turns, some hundreds a second, in directories of some hundred files each that rank 0 made before, "
+            "and append later output to the same files instead of creating new ones. Next: write to node-local "
+            "storage and move the files later, or let the library that writes gather ranks into fewer files."
+        ),
+        with_hdf5("HDF5 does so by subfiling (H5Pset_fapl_subfiling)."),
+        "Most effort: let all ranks write one shared file.",
+        with_mpiio("MPI-IO does so in one collective call (MPI_File_write_at_all)."),
     ),
     cases=(
         Case("a burst of some thousand files", _STORM | _WHERE, state="fired"),

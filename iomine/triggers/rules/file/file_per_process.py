@@ -10,7 +10,7 @@ between them fire too; then it is the number of files that matters, not who owns
 no data moved are left out.
 """
 
-from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS
+from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, on_lustre, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, HDF5_WRITE_PYTHON
 
@@ -19,11 +19,18 @@ _FINDING = (
     "{own_file_core_seconds}."
 )
 _ADVICE = (
-    "Let many ranks share a file. Least effort: switch the library that writes to its shared or aggregated mode (ADIOS, "
-    "parallel HDF5, PnetCDF, SIONlib), or let one rank of each node write for the node. In your own format, let all ranks "
-    "write at their own offsets of one file in one collective call, striped over many OSTs. If the {own_file_count} files "
-    "must stay, spread them over directories, one for every few hundred ranks, on one stripe each, and pack them into an "
-    "archive at the end."
+    (
+        "Let many ranks share a file. Least effort: let one rank of each node write for the node, or switch the library that "
+        "writes to its shared or aggregated mode."
+    ),
+    with_hdf5("HDF5 opens one file on all ranks with H5Pset_fapl_mpio."),
+    "In your own format, let all ranks write at their own offsets of one file.",
+    with_mpiio("MPI-IO does so in one collective call (MPI_File_write_at_all)."),
+    on_lustre("Stripe that file over many OSTs."),
+    (
+        "If the {own_file_count} files must stay, spread them over directories, one for every few hundred ranks, and pack them "
+        "into an archive at the end."
+    ),
 )
 TRIGGER = Trigger(
     code="FILE-101",
@@ -40,9 +47,12 @@ TRIGGER = Trigger(
             "gathered_file_count",
             finding=f"{_FINDING} One writer for each twelve ranks would leave {{gathered_file_count}} files.",
             advice=(
-                f"{_ADVICE} For a file of each twelve ranks set NumAggregators={{gathered_file_count:.0f}} in ADIOS2, as many "
-                "I/O concentrators for HDF5 subfiling (H5Pset_fapl_subfiling), or as many physical files in SIONlib; a buffer "
-                "on each node that is copied out as one file does as much. `iomine forward` says what each writer has to bear."
+                *_ADVICE,
+                (
+                    "For a file of each twelve ranks, let one gather what the others write, or keep a buffer on each node "
+                    "that is copied out as one file. `iomine forward` says what each writer has to bear."
+                ),
+                with_hdf5("HDF5 subfiling with {gathered_file_count:.0f} I/O concentrators does as much."),
             ),
         ),
     ),

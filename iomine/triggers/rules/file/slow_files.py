@@ -11,6 +11,7 @@ file that one rank has for itself is slow also where the rank is (see RANK-101).
 fast, so the few that do not may look slow. Records do not have the sizes of files, so the bytes moved stand in for them.
 """
 
+from iomine.triggers.inputs import with_path
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL
 
@@ -33,11 +34,18 @@ TRIGGER = Trigger(
         "{slow_file_slowdown_ratio:.1f} times as long as the median of {like_file_count} files alike for the same bytes."
     ),
     advice=(
-        "Look at where {slow_file_path} lies. Least effort: compare its OSTs with those of the other files (`lfs getstripe`), "
-        "and report an OST that is slow twice to the support desk; in the meantime, copy the file, so that it gets other OSTs "
-        "(`lfs migrate`). If one rank alone uses it and other files of this rank are slow too, look at the rank's node. If "
-        "another program reads or writes it at the same time, give each a file of its own. Most effort: stripe large files over "
-        "more OSTs, so that a slow one holds a smaller part of each."
+        "Look at where {slow_file_path} lies.",
+        with_path(
+            "slow_file_path",
+            "Least effort: compare its OSTs with those of the other files (`lfs getstripe "
+            "{slow_file_path:file}`), and report an OST that is slow twice to the support desk; in the meantime, "
+            "`lfs migrate -c 1 {slow_file_path:file}` gives it other OSTs.",
+        ),
+        (
+            "If one rank alone uses it and other files of this rank are slow too, look at the rank's node. If "
+            "another program reads or writes it at the same time, give each a file of its own. Most effort: "
+            "stripe large files over more OSTs, so that a slow one holds a smaller part of each."
+        ),
     ),
     cases=(
         Case(
@@ -64,6 +72,7 @@ TRIGGER = Trigger(
 lfs getstripe --quiet --ost --recursive results/ | head
 lfs migrate --stripe-count 1 results/part.0017
 """,
+            places=(("results/part.0017", "file"), ("results/", "folder")),
         ),
         STRIPE_SHELL,
     ),

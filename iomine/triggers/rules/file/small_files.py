@@ -10,7 +10,7 @@ modules that a program loads when it starts are counted, so programs in Python o
 Of files in DAOS the extent is not known, and they never count as small.
 """
 
-from iomine.triggers.inputs import DATA_FILES
+from iomine.triggers.inputs import DATA_FILES, with_hdf5, with_ranks
 from iomine.triggers.model import Above, Case, Level, Setting, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, PACK_PYTHON
 from iomine.units import MIB
@@ -28,10 +28,14 @@ TRIGGER = Trigger(
         "they took {small_file_core_seconds}."
     ),
     advice=(
-        "Pack small files into few. Least effort: keep the {small_file_count} files in one archive, and unpack it to "
-        "node-local storage when the job starts; start Python and its like from a container image. Next: write results of "
-        "many steps into one file that stays open. Most effort: read samples from containers of some hundred MiB (HDF5, "
-        "WebDataset, TFRecord, LMDB) instead of one file for each; what all ranks need, let one read and send to the others."
+        (
+            "Pack small files into few. Least effort: keep the {small_file_count} files in one archive, and "
+            "unpack it to node-local storage when the job starts; start Python and its like from a container "
+            "image. Next: write results of many steps into one file that stays open. Most effort: read samples "
+            "from containers of some hundred MiB instead of one file for each."
+        ),
+        with_hdf5("Datasets of one HDF5 file are such a container."),
+        with_ranks("What all ranks need, let one read and send to the others."),
     ),
     cases=(
         Case(

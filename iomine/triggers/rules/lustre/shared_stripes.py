@@ -12,7 +12,7 @@ too high.
 """
 
 from iomine.triggers.gathering import Texts, example_of, where_gathered
-from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE
+from iomine.triggers.inputs import LAYOUTS, POSIX_WRITES, SEVERAL_RANKS, STRIPED_FILES, TRACE, with_mpiio, with_path
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, HDF5_ALIGNMENT_C
 
@@ -24,13 +24,18 @@ _TEXTS = Texts(
         "{host_count} nodes; most of them of {shared_stripe_path}."
     ),
     advice=(
-        "Let each stripe of {shared_stripe_path} be written by one node. In your own format, begin the part of each rank at a "
-        "multiple of the stripe size (`lfs getstripe -S`), and pad it up to one. Most effort: store the pieces of a rank "
-        "together instead of interleaved with those of others."
+        "Let each stripe of {shared_stripe_path} be written by one node.",
+        with_path("shared_stripe_path", "`lfs getstripe -S {shared_stripe_path:file}` says how large a stripe is."),
+        (
+            "In your own format, begin the part of each rank at a multiple of that, and pad it up to one. Most effort: store the "
+            "pieces of a rank together instead of interleaved with those of others."
+        ),
     ),
     gathering=(
-        "Least effort: write collectively through MPI-IO with the hint romio_cb_write=enable; aggregators on Lustre then get "
-        "whole stripes each (striping_unit gives their size)."
+        with_mpiio(
+            "Least effort: write collectively through MPI-IO with the hint romio_cb_write=enable; aggregators on Lustre then get "
+            "whole stripes each (striping_unit gives their size)."
+        ),
     ),
 )
 
@@ -48,7 +53,7 @@ TRIGGER = Trigger(
         Above("host_count", 1, why="Ranks of one node share its locks."),
     ),
     finding=_TEXTS.finding,
-    advice=f"{_TEXTS.advice} {_TEXTS.gathering}",
+    advice=(*_TEXTS.advice, *_TEXTS.gathering),
     instead=where_gathered("write", _TEXTS),
     cases=(
         Case("interleaved pieces of eight nodes", {**_SHARED, "shared_stripe_core_seconds": 400.0}, state="fired"),

@@ -10,10 +10,26 @@ served from caches. Of a progressive layout, the component with most stripes cou
 reach it. A file system whose OSTs are one fast flash server each gains less.
 """
 
-from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES
-from iomine.triggers.model import Above, Case, Level, Requests, Trigger
+from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
+from iomine.triggers.model import Above, Case, Instead, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
+
+_ADVICE = (
+    "Spread {single_ost_path} over more OSTs.",
+    with_path(
+        "single_ost_path",
+        "Least effort: `lfs setstripe -c 16 -S 4M {single_ost_path:folder}` for files to come there, and `lfs"
+        " migrate -c 16 -S 4M {single_ost_path:file}` for the file itself if it will be read again.",
+    ),
+    (
+        "Take as many stripes as there are ranks that do I/O, up to the OSTs of the file system; a "
+        "progressive layout (`lfs setstripe -E`) suits directories with small and large files."
+    ),
+    with_mpiio(
+        "Where the program creates files through MPI-IO, it can ask for stripes by the hints striping_factor and striping_unit."
+    ),
+)
 
 TRIGGER = Trigger(
     code="LUSTRE-101",
@@ -27,17 +43,31 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Large files that ranks share and that lie on a single OST each: {single_ost_file_count}. The largest is "
-        "{single_ost_path} ({single_ost_bytes}); reads and writes took {single_ost_core_seconds} in all."
+        "{single_ost_file_count} large shared files lie on one OST each: they took {single_ost_core_seconds}, the "
+        "largest of them {single_ost_path} with {single_ost_bytes}."
     ),
-    advice=(
-        "Spread {single_ost_path} over more OSTs. Least effort: `lfs setstripe -c 16 -S 4M` on its directory, for files to "
-        "come, and `lfs migrate -c 16 -S 4M` on the file itself if it will be read again. Take as many stripes as there are "
-        "ranks that do I/O, up to the OSTs of the file system; a progressive layout (`lfs setstripe -E`) suits directories "
-        "with small and large files. Programs that create files through MPI-IO can ask for stripes by the hints "
-        "striping_factor and striping_unit."
+    advice=_ADVICE,
+    instead=(
+        Instead(
+            "single_ost_rank_count",
+            finding=(
+                "{single_ost_path} lies on one OST, shared by {single_ost_rank_count} ranks: its {single_ost_bytes} took "
+                "{single_ost_core_seconds}."
+            ),
+            advice=_ADVICE,
+        ),
     ),
     cases=(
+        Case(
+            "one file of 16 GiB, shared by 128 ranks",
+            {
+                "single_ost_bytes": 17_179_869_184,
+                "single_ost_file_count": 1,
+                "single_ost_core_seconds": 6120.0,
+                "single_ost_rank_count": 128,
+            },
+            state="fired",
+        ),
         Case(
             "a file of 64 GiB",
             {"single_ost_bytes": 68_719_476_736, "single_ost_file_count": 1, "single_ost_core_seconds": 3600.0},

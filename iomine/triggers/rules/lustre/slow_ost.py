@@ -80,6 +80,7 @@ lfs find /scratch/project --ost 14
 lfs setstripe -p good_osts /scratch/project/output
 lfs migrate -p good_osts /scratch/project/input.h5
 """,
+            places=(("14", "slow_ost_id"),),
         ),
         TRACE_SHELL,
     ),

@@ -10,7 +10,7 @@ sequence suffer less than it looks. Files on one OST are left out. Of a progress
 component with most stripes decides which requests fit.
 """
 
-from iomine.triggers.inputs import LAYOUTS, STRIPED_FILES, TRACE
+from iomine.triggers.inputs import LAYOUTS, STRIPED_FILES, TRACE, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C, STRIPE_SHELL
 
@@ -31,10 +31,13 @@ TRIGGER = Trigger(
         "{straddle_path}."
     ),
     advice=(
-        "Let requests for {straddle_path} end where stripes end. Least effort: give its directory a stripe size that is a "
-        "multiple of the size of requests (`lfs setstripe -S`, a multiple of 64 KiB). A header in front shifts all requests "
-        "after it: pad it up to a whole stripe, or with HDF5 ask for alignment when the file is created (H5Pset_alignment). "
-        "Most effort: choose pieces of a size that divides the stripe, such as 1 MiB instead of 1 MB."
+        (
+            "Let requests for {straddle_path} end where stripes end. Least effort: give its directory a stripe "
+            "size that is a multiple of the size of requests (`lfs setstripe -S`, a multiple of 64 KiB). A header"
+            " in front shifts all requests after it: pad it up to a whole stripe."
+        ),
+        with_hdf5("With HDF5, ask for alignment when the file is created (H5Pset_alignment)."),
+        "Most effort: choose pieces of a size that divides the stripe, such as 1 MiB instead of 1 MB.",
     ),
     cases=(
         Case(

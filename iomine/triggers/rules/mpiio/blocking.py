@@ -9,7 +9,7 @@ moves on with a request between the calls, and then nothing is won. Programs tha
 already overlap, and look as if they did not.
 """
 
-from iomine.triggers.inputs import MPIIO_REQUESTS
+from iomine.triggers.inputs import MPIIO_REQUESTS, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -25,10 +25,14 @@ TRIGGER = Trigger(
         "{io_ratio:.0%} of the run."
     ),
     advice=(
-        "Compute while data are on their way. Least effort: with HDF5, the asynchronous VOL connector does so behind the "
-        "same calls; burst buffers or node-local storage with a copy in the background need no change either. In your own "
-        "code, begin a write with MPI_File_iwrite_at or MPI_File_iwrite_at_all, go on computing into a second buffer, and "
-        "finish with MPI_Wait before the first buffer is used again. Up to {blocking_core_seconds} can be hidden."
+        "Compute while data are on their way.",
+        with_hdf5("Least effort: the asynchronous VOL connector of HDF5 does so behind the same calls."),
+        (
+            "Burst buffers or node-local storage with a copy in the background need no change of the program. In "
+            "your own code, begin a write with MPI_File_iwrite_at or MPI_File_iwrite_at_all, go on computing into"
+            " a second buffer, and finish with MPI_Wait before the first buffer is used again. Up to "
+            "{blocking_core_seconds} can be hidden."
+        ),
     ),
     cases=(
         Case(

@@ -10,7 +10,7 @@ sizes are not looked at. Reads that do not block are counted on neither side. Th
 that MPI-IO made anything of it: with the hint romio_cb_read=disable, each rank still reads for itself.
 """
 
-from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_READS
+from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_READS, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 
@@ -31,10 +31,13 @@ TRIGGER = Trigger(
         "{indep_read_seconds_ratio:.0%} of the MPI-IO time, most of them in {indep_read_path}."
     ),
     advice=(
-        "Read {indep_read_path} collectively where all ranks read at the same time. Least effort: with HDF5, PnetCDF and their "
-        "like, set the collective mode (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE; functions that end in _all). In your own "
-        "code, replace MPI_File_read_at by MPI_File_read_at_all; every rank must call it, one without data with a count of 0. "
-        "Where a rank reads many pieces, describe them all by a file view first, and read them in one call."
+        "Read {indep_read_path} collectively where all ranks read at the same time.",
+        with_hdf5("Least effort: set the collective mode of HDF5 (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE)."),
+        (
+            "In your own code, replace MPI_File_read_at by MPI_File_read_at_all; every rank must call it, one "
+            "without data with a count of 0. Where a rank reads many pieces, describe them all by a file view "
+            "first, and read them in one call."
+        ),
     ),
     cases=(
         Case(

@@ -12,7 +12,7 @@ that MPI-IO made anything of it: pieces that are contiguous and in rank order ar
 romio_cb_write=enable asks for it.
 """
 
-from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_WRITES
+from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_WRITES, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_TRANSFER_C
 
@@ -33,10 +33,13 @@ TRIGGER = Trigger(
         "{indep_write_seconds_ratio:.0%} of the MPI-IO time, most of them in {indep_write_path}."
     ),
     advice=(
-        "Write {indep_write_path} collectively where all ranks write at the same time. Least effort: with HDF5, PnetCDF and "
-        "their like, set the collective mode (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE; functions that end in _all). In "
-        "your own code, replace MPI_File_write_at by MPI_File_write_at_all; every rank must call it, one without data with a "
-        "count of 0. Where a rank writes many pieces, describe them all by a file view first, and write them in one call."
+        "Write {indep_write_path} collectively where all ranks write at the same time.",
+        with_hdf5("Least effort: set the collective mode of HDF5 (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE)."),
+        (
+            "In your own code, replace MPI_File_write_at by MPI_File_write_at_all; every rank must call it, one "
+            "without data with a count of 0. Where a rank writes many pieces, describe them all by a file view "
+            "first, and write them in one call."
+        ),
     ),
     cases=(
         Case(

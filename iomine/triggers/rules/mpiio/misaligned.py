@@ -10,7 +10,7 @@ system says of itself, often 4 KiB, whatever the stripe size of the file. It cou
 gets its share by number. MPI-IO that reads for itself, to write back whole blocks, is counted too.
 """
 
-from iomine.triggers.inputs import REQUESTS_BENEATH
+from iomine.triggers.inputs import REQUESTS_BENEATH, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C
 
@@ -31,10 +31,13 @@ TRIGGER = Trigger(
         "blocks and took {mpiio_misaligned_seconds_ratio:.0%} of the time in reads and writes."
     ),
     advice=(
-        "Give MPI-IO the striping of the file. Least effort: set the hint striping_unit to the stripe size, and cb_buffer_size "
-        "to a multiple of it, so that aggregators write whole stripes; hints come from a file too, named in ROMIO_HINTS. "
-        "With HDF5, align objects when the file is created (H5Pset_alignment), and choose chunks of whole stripes. If the "
-        "{mpiio_misaligned_count} requests come from independent calls, make them collective first."
+        (
+            "Give MPI-IO the striping of the file. Least effort: set the hint striping_unit to the stripe size, "
+            "and cb_buffer_size to a multiple of it, so that aggregators write whole stripes; hints come from a "
+            "file too, named in ROMIO_HINTS."
+        ),
+        with_hdf5("With HDF5, align objects when the file is created (H5Pset_alignment), and choose chunks of whole stripes."),
+        "If the {mpiio_misaligned_count} requests come from independent calls, make them collective first.",
     ),
     cases=(
         Case(

@@ -12,7 +12,7 @@ the same bytes, which an aggregator reads once, make up for amplification elsewh
 seen by no log.
 """
 
-from iomine.triggers.inputs import MPIIO_READS, REQUESTS_BENEATH
+from iomine.triggers.inputs import MPIIO_READS, REQUESTS_BENEATH, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
@@ -32,11 +32,14 @@ TRIGGER = Trigger(
         "{read_amplification_core_seconds}."
     ),
     advice=(
-        "Ask for larger pieces, or let MPI-IO read only the pieces. Least effort: set the hint romio_ds_read=disable for "
-        "independent reads with wide gaps, and compare. Next: describe all pieces of a rank by a file view and read them in "
-        "one collective call, so that the gaps of one rank are the pieces of another. Most effort: store together what is "
-        "read together, one variable after the other instead of all variables of each point; with HDF5, choose chunks of "
-        "the shape that is read."
+        (
+            "Ask for larger pieces, or let MPI-IO read only the pieces. Least effort: set the hint "
+            "romio_ds_read=disable for independent reads with wide gaps, and compare. Next: describe all pieces "
+            "of a rank by a file view and read them in one collective call, so that the gaps of one rank are the "
+            "pieces of another. Most effort: store together what is read together, one variable after the other "
+            "instead of all variables of each point."
+        ),
+        with_hdf5("With HDF5, choose chunks of the shape that is read."),
     ),
     cases=(
         Case(

@@ -9,7 +9,7 @@ Blind spots: what is written back in excess is MPIIO-302, which needs no trace; 
 call, nothing is in excess and only the reads show. With a few blocks on the edges of a large whole, reading is right.
 """
 
-from iomine.triggers.inputs import MPIIO_WRITES, TRACE
+from iomine.triggers.inputs import MPIIO_WRITES, TRACE, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C, HDF5_TRANSFER_C
 
@@ -29,11 +29,14 @@ TRIGGER = Trigger(
         "them of {sieve_read_path}."
     ),
     advice=(
-        "Let MPI-IO write {sieve_read_path} without reading it. Least effort: set the hint romio_ds_write=disable, and compare; "
-        "few large pieces are then written as they are. Next: write collectively with romio_cb_write=enable and the pieces "
-        "of all ranks and variables in one call, so that the gaps of one are the pieces of another and blocks are full. "
-        "Most effort: store variables one after the other instead of interleaved; with HDF5, choose chunks that one rank "
-        "writes whole."
+        (
+            "Let MPI-IO write {sieve_read_path} without reading it. Least effort: set the hint "
+            "romio_ds_write=disable, and compare; few large pieces are then written as they are. Next: write "
+            "collectively with romio_cb_write=enable and the pieces of all ranks and variables in one call, so "
+            "that the gaps of one are the pieces of another and blocks are full. Most effort: store variables one"
+            " after the other instead of interleaved."
+        ),
+        with_hdf5("With HDF5, choose chunks that one rank writes whole."),
     ),
     cases=(
         Case(

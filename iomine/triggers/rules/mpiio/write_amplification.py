@@ -11,7 +11,7 @@ MPIIO-303, where there is a trace.
 What HDF5 adds, such as fill values, was asked for as far as MPI-IO knows. Compression that aggregators do is not known.
 """
 
-from iomine.triggers.inputs import MPIIO_WRITES, REQUESTS_BENEATH
+from iomine.triggers.inputs import MPIIO_WRITES, REQUESTS_BENEATH, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_TRANSFER_C
 
@@ -31,11 +31,13 @@ TRIGGER = Trigger(
         "took {write_amplification_core_seconds}."
     ),
     advice=(
-        "Leave no gaps, or let MPI-IO write only the pieces. Least effort: set the hint romio_ds_write=disable, and compare. "
-        "Next: write the pieces of all ranks and variables in one collective call, so that the gaps of one are the pieces of "
-        "another; PnetCDF joins several requests (ncmpi_iput_vara, ncmpi_wait_all), HDF5 several datasets "
-        "(H5Dwrite_multi, from 1.14). Most effort: store variables one after the other instead of interleaved, so that each "
-        "write is contiguous."
+        (
+            "Leave no gaps, or let MPI-IO write only the pieces. Least effort: set the hint "
+            "romio_ds_write=disable, and compare. Next: write the pieces of all ranks and variables in one "
+            "collective call, so that the gaps of one are the pieces of another."
+        ),
+        with_hdf5("HDF5 joins several datasets into one (H5Dwrite_multi, from 1.14)."),
+        ("Most effort: store variables one after the other instead of interleaved, so that each write is contiguous."),
     ),
     cases=(
         Case(

@@ -11,9 +11,13 @@ Blind spots: where fewer than four ranks do I/O in a phase they are not compared
 computing took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
 """
 
-from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE
+from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE, on_lustre, with_mpiio, with_nodes
 from iomine.triggers.model import Above, Case, Instead, Level, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
+
+_BACKGROUND = with_mpiio(
+    "Most effort: write in the background (MPI_File_iwrite_at), so that a late rank does not hold up the others."
+)
 
 TRIGGER = Trigger(
     code="PHASE-102",
@@ -32,11 +36,17 @@ TRIGGER = Trigger(
         "slowest ranks of these phases were busy for {phase_straggler_seconds_ratio:.0%} of the run."
     ),
     advice=(
-        "See whether it is always the same. Least effort: look up slowest_rank in the view phases for this log; if one rank or "
-        "its node leads in most of the {phase_straggler_count} phases, run without that node and report it to the support "
-        "desk. If it is another one each time, other jobs on the same servers are the likely reason: stripe over more OSTs, "
-        "or write at another time than everyone. Most effort: write in the background (MPI_File_iwrite_at), so that a late "
-        "rank does not hold up the others."
+        (
+            "See whether it is always the same. Least effort: look up slowest_rank in the view phases for this log, and what "
+            "that rank does that others do not in the {phase_straggler_count} phases."
+        ),
+        with_nodes("If one node leads in most of them, run without that node and report it to the support desk."),
+        (
+            "If it is another one each time, other jobs on the same servers are the likely reason: write at another time than "
+            "everyone."
+        ),
+        on_lustre("Stripe over more OSTs, so that a slow one holds a smaller part."),
+        _BACKGROUND,
     ),
     instead=(
         Instead(
@@ -47,10 +57,12 @@ TRIGGER = Trigger(
                 "ranks that use slow OSTs; they were busy for {phase_straggler_seconds_ratio:.0%} of the run."
             ),
             advice=(
-                "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least "
-                "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
-                "setstripe -p`). Most effort: write in the background (MPI_File_iwrite_at), so that a late rank does not hold "
-                "up the others."
+                (
+                    "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least "
+                    "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
+                    "setstripe -p`)."
+                ),
+                _BACKGROUND,
             ),
         ),
         Instead(
@@ -61,9 +73,12 @@ TRIGGER = Trigger(
                 "slowest ranks of these phases were busy for {phase_straggler_seconds_ratio:.0%} of the run."
             ),
             advice=(
-                "Look at the host, not at its ranks. Least effort: run once more without {phase_straggler_host} (`--exclude` in "
-                "Slurm), see in the view outlying_places whether it is slow in other jobs too, and report it to the support desk "
-                "if so. Most effort: write in the background (MPI_File_iwrite_at), so that a late rank holds up no other."
+                (
+                    "Look at the host, not at its ranks. Least effort: run once more without it (`sbatch "
+                    "--exclude={phase_straggler_host}`), see in the view outlying_places whether it is slow in other jobs too, "
+                    "and report it to the support desk if so."
+                ),
+                _BACKGROUND,
             ),
         ),
     ),

@@ -12,7 +12,7 @@ each new pass over a file counts once. Ranks that take turns in one file are in 
 servers see of them together.
 """
 
-from iomine.triggers.inputs import POSIX_READS, TRACE
+from iomine.triggers.inputs import POSIX_READS, TRACE, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import FILE_VIEW_C
 
@@ -37,11 +37,17 @@ TRIGGER = Trigger(
         "{backward_read_seconds_ratio:.0%} of the time in reads and writes."
     ),
     advice=(
-        "Read in the order in which the data lie in the file. Least effort: sort the offsets that are needed before reading, "
-        "or read the whole range into memory once and pick the pieces there. Training that wants samples in random order can "
-        "shuffle blocks of some MiB and then the samples within a block. Where ranks need scattered pieces of a shared file, "
-        "describe them by a file view and read collectively (MPI_File_set_view, MPI_File_read_all): MPI-IO puts them in "
-        "order. If the {backward_read_count} reads come from HDF5, choose chunks of the shape that is read."
+        (
+            "Read in the order in which the data lie in the file. Least effort: sort the offsets that are needed "
+            "before reading, or read the whole range into memory once and pick the {backward_read_count} pieces "
+            "there. Training that wants samples in random order can shuffle blocks of some MiB and then the "
+            "samples within a block."
+        ),
+        with_mpiio(
+            "Where ranks need scattered pieces of a shared file, describe them by a file view and read "
+            "collectively (MPI_File_set_view, MPI_File_read_all): MPI-IO puts them in order."
+        ),
+        with_hdf5("With HDF5, choose chunks of the shape that is read."),
     ),
     cases=(
         Case(

@@ -11,7 +11,7 @@ again for each write hides its order, and each return to a header at the beginni
 indices unasked: a few such writes stay below the threshold, one after each piece of data does not.
 """
 
-from iomine.triggers.inputs import POSIX_WRITES, TRACE
+from iomine.triggers.inputs import POSIX_WRITES, TRACE, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
@@ -36,11 +36,19 @@ TRIGGER = Trigger(
         "{backward_write_seconds_ratio:.0%} of the time in reads and writes."
     ),
     advice=(
-        "Write in the order in which the data lie in the file. Least effort: write the header once, at the end, instead of "
-        "after each of the {backward_write_count} pieces. Next: fill an array in memory in whatever order results come, and "
-        "write it in one go. Where ranks write scattered pieces of a shared file, write collectively "
-        "(MPI_File_write_at_all, or MPI_File_set_view and MPI_File_write_all): MPI-IO puts them in order. With HDF5, choose "
-        "chunks of the shape that is written, and keep metadata out of the data's way (H5Pset_meta_block_size)."
+        (
+            "Write in the order in which the data lie in the file. Least effort: write the header once, at the "
+            "end, instead of after each of the {backward_write_count} pieces. Next: fill an array in memory in "
+            "whatever order results come, and write it in one go."
+        ),
+        with_mpiio(
+            "Where ranks write scattered pieces of a shared file, write collectively (MPI_File_write_at_all, or "
+            "MPI_File_set_view and MPI_File_write_all): MPI-IO puts them in order."
+        ),
+        with_hdf5(
+            "With HDF5, choose chunks of the shape that is written, and keep metadata out of the data's way "
+            "(H5Pset_meta_block_size)."
+        ),
     ),
     cases=(
         Case(

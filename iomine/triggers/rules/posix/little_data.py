@@ -26,7 +26,7 @@ TRIGGER = Trigger(
         Above("io_ratio", 0.05, why="Our own choice: in a run that hardly does I/O it does not matter what dominates there."),
     ),
     finding=(
-        "Each MiB took {io_seconds_per_mib:.1f} core-seconds, and I/O took {io_ratio:.0%} of the run: the fixed costs of calls "
+        "Each MiB took {io_seconds_per_mib:s} of a rank's time, and I/O took {io_ratio:.0%} of the run: the fixed costs of calls "
         "outweigh the data."
     ),
     advice=(

@@ -11,10 +11,12 @@ Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; whe
 version has any, a log below the thresholds is unknown instead of clear.
 """
 
-from iomine.triggers.inputs import TOUCHED_FILES
+from iomine.triggers.inputs import TOUCHED_FILES, with_hdf5, with_nodes
+from iomine.triggers.looping import where_looping
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_METADATA_C, PACK_PYTHON
 
+_FINDING = "{meta_call_count} opens, stats and renames, {meta_calls_per_second:,.0f} a second, took {meta_core_seconds}."
 TRIGGER = Trigger(
     code="POSIX-303",
     view="log_meta_profile",
@@ -23,15 +25,32 @@ TRIGGER = Trigger(
         Above("meta_calls_per_second", 1000, why="What centres usually grant one job in creates per second; set your own."),
         Above("meta_call_count", 10000, why="Our own choice: ten seconds at that rate, since a short burst harms nobody."),
     ),
-    finding=("{meta_call_count} opens, stats and renames, {meta_calls_per_second:,.0f} a second, took {meta_core_seconds}."),
+    finding=_FINDING,
     advice=(
-        "Spread or save the {meta_call_count} calls. Least effort: let ranks start their I/O some seconds apart, and give "
-        "each node a directory of its own; programs with many libraries or Python modules start from a container image or "
-        "node-local storage. Next: put files that live only as long as the job on node-local storage, and write results of "
-        "many steps into one file that stays open. Most effort: let all ranks share one file (MPI-IO or parallel HDF5, with "
-        "collective metadata), and pack many small inputs into one container."
+        (
+            "Spread or save the {meta_call_count} calls. Least effort: programs with many libraries or Python "
+            "modules start from a container image or node-local storage."
+        ),
+        with_nodes("Give each node a directory of its own, and let ranks start their I/O some seconds apart."),
+        (
+            "Next: put files that live only as long as the job on node-local storage, and write results of many "
+            "steps into one file that stays open."
+        ),
+        with_hdf5("With parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)."),
+        "Most effort: pack many small inputs into one container.",
     ),
+    instead=where_looping(_FINDING),
     cases=(
+        Case(
+            "each rank looks for a file all the time",
+            {
+                "meta_calls_per_second": 5000.0,
+                "meta_call_count": 300_000,
+                "meta_core_seconds": 2400.0,
+                "looping_call_count": 16_000,
+            },
+            state="fired",
+        ),
         Case(
             "thousands a second for a minute",
             {"meta_calls_per_second": 5000.0, "meta_call_count": 300_000, "meta_core_seconds": 2400.0},

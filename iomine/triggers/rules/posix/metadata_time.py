@@ -11,10 +11,15 @@ servers nothing. The seconds are an average over ranks: a single rank that does 
 stays below the threshold in a large run.
 """
 
-from iomine.triggers.inputs import TOUCHED_FILES
+from iomine.triggers.inputs import TOUCHED_FILES, with_hdf5, with_ranks
+from iomine.triggers.looping import where_looping
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, HDF5_METADATA_C, KEEP_OPEN_PYTHON
 
+_FINDING = (
+    "{meta_ratio:.0%} of the time in POSIX and stdio went into metadata calls: {meta_seconds_per_rank} for each rank, "
+    "{meta_core_seconds} in all, most for {longest_meta_path}."
+)
 TRIGGER = Trigger(
     code="POSIX-301",
     view="log_meta_profile",
@@ -31,19 +36,27 @@ TRIGGER = Trigger(
             why="Our own choice: a second or less for each rank is the usual price of starting up, whatever its share.",
         ),
     ),
-    finding=(
-        "{meta_ratio:.0%} of the time in POSIX and stdio went into metadata calls: {meta_seconds_per_rank:,.1f} s for each rank, "
-        "{meta_core_seconds} in all, most for {longest_meta_path}."
-    ),
+    finding=_FINDING,
     advice=(
-        "Open less, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python modules start "
-        "faster from a container image or from node-local storage; with parallel HDF5, turn on collective metadata "
-        "(H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write). Next: keep files open across steps instead of opening "
-        "and closing them in a loop, and let one rank look up or read small files and send the others what it found. Most "
-        "effort: pack many small files into one container such as HDF5, and do not let every rank create its own file in "
-        "one directory."
+        (
+            "Open less, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python "
+            "modules start faster from a container image or from node-local storage. Next: keep files open across"
+            " steps instead of opening and closing them in a loop."
+        ),
+        with_ranks(
+            "Let one rank look up or read small files and send the others what it found, and do not let every "
+            "rank create its own file in one directory."
+        ),
+        with_hdf5("With parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)."),
+        "Most effort: pack many small files into one container.",
     ),
+    instead=where_looping(_FINDING),
     cases=(
+        Case(
+            "each rank looks for a file all the time",
+            {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "meta_core_seconds": 7680.0, "looping_call_count": 16_000},
+            state="fired",
+        ),
         Case(
             "half of the time, minutes for each rank",
             {"meta_ratio": 0.5, "meta_seconds_per_rank": 120.0, "meta_core_seconds": 7680.0},

@@ -11,8 +11,8 @@ gets its share by number. Where a request ends is not checked. Small requests in
 then their size is the better thing to change.
 """
 
-from iomine.triggers.inputs import DIRECT_REQUESTS
-from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
+from iomine.triggers.inputs import DIRECT_REQUESTS, with_hdf5
+from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger, Where
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C
 
 TRIGGER = Trigger(
@@ -36,11 +36,17 @@ TRIGGER = Trigger(
         "and took {misaligned_seconds_ratio:.0%} of the time in reads and writes, most of it in {misaligned_path}."
     ),
     advice=(
-        "Let requests for {misaligned_path} start at multiples of its block or stripe size (`lfs getstripe -S` on Lustre). "
-        "Least effort: with HDF5, ask for alignment when the file is created (H5Pset_alignment; alignment_threshold= and "
-        "alignment_interval= of h5py.File). In your own format, pad the header and the part of each rank up to a multiple "
-        "of the block, and read and write whole blocks. If the {misaligned_count} requests are smaller than a block, join "
-        "them first."
+        "Let requests for {misaligned_path} start at multiples of its block or stripe size.",
+        Where(("lustre_file_count", "misaligned_path"), "`lfs getstripe -S {misaligned_path:file}` says it on Lustre."),
+        with_hdf5(
+            "Least effort: ask HDF5 for alignment when the file is created (H5Pset_alignment; "
+            "alignment_threshold= and alignment_interval= of h5py.File)."
+        ),
+        (
+            "In your own format, pad the header and the part of each rank up to a multiple of the block, and read"
+            " and write whole blocks. If the {misaligned_count} requests are smaller than a block, join them "
+            "first."
+        ),
     ),
     cases=(
         Case(

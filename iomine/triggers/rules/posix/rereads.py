@@ -13,7 +13,7 @@ same job read before is not known here. Reads through stdio are never traced: of
 twice counts.
 """
 
-from iomine.triggers.inputs import READ_BYTES, TRACE
+from iomine.triggers.inputs import READ_BYTES, TRACE, with_hdf5, with_ranks
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON
 
@@ -31,10 +31,19 @@ TRIGGER = Trigger(
     ),
     finding="{reread_bytes} ({reread_ratio:.0%} of what was read) had been read before, most of them of {reread_path}.",
     advice=(
-        "Read {reread_path} once. Least effort: copy it to node-local storage or /dev/shm when the job starts, if it is read "
-        "in several passes. With HDF5, a chunk that falls out of the cache is read again: make the cache hold the chunks in "
-        "use (H5Pset_chunk_cache; rdcc_nbytes= of h5py.File). Keep in memory what is needed again. Where every rank reads the "
-        "same, let one read it and send it to the others (MPI_Bcast); where each needs a part, let each read only its part."
+        (
+            "Read {reread_path} once. Least effort: copy it to node-local storage or /dev/shm when the job "
+            "starts, if it is read in several passes."
+        ),
+        with_hdf5(
+            "With HDF5, a chunk that falls out of the cache is read again: make the cache hold the chunks in use "
+            "(H5Pset_chunk_cache; rdcc_nbytes= of h5py.File)."
+        ),
+        "Keep in memory what is needed again.",
+        with_ranks(
+            "Where every rank reads the same, let one read it and send it to the others (MPI_Bcast); where each "
+            "needs a part, let each read only its part."
+        ),
     ),
     cases=(
         Case(

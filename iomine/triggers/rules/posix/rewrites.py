@@ -12,7 +12,7 @@ up for change. A file that is cut to nothing and written anew under the same nam
 through stdio are left out.
 """
 
-from iomine.triggers.inputs import TRACE, WRITTEN_BYTES
+from iomine.triggers.inputs import TRACE, WRITTEN_BYTES, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -32,11 +32,16 @@ TRIGGER = Trigger(
         "them in {rewritten_path}."
     ),
     advice=(
-        "Write {rewritten_path} once. Least effort: write it less often; a checkpoint pays for itself at intervals of about the "
-        "square root of 2 x its duration x the mean time between failures. Keep what still changes in memory "
-        "or on node-local storage, and copy the last state to the file system at the end. With HDF5, turn off filling of "
-        "datasets that are written whole anyway (H5Pset_fill_time with H5D_FILL_TIME_NEVER), and make the chunk cache hold "
-        "the chunks in use (H5Pset_chunk_cache)."
+        (
+            "Write {rewritten_path} once. Least effort: write it less often; a checkpoint pays for itself at "
+            "intervals of about the square root of 2 x its duration x the mean time between failures. Keep what "
+            "still changes in memory or on node-local storage, and copy the last state to the file system at the "
+            "end."
+        ),
+        with_hdf5(
+            "With HDF5, turn off filling of datasets that are written whole anyway (H5Pset_fill_time with "
+            "H5D_FILL_TIME_NEVER), and make the chunk cache hold the chunks in use (H5Pset_chunk_cache)."
+        ),
     ),
     cases=(
         Case(

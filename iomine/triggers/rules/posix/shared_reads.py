@@ -10,7 +10,7 @@ Files whose requests MPI-IO changed on the way are left out, since it is not kno
 collective reads, in which MPI-IO reads for all. stdio leaves no trace.
 """
 
-from iomine.triggers.inputs import POSIX_READS, SEVERAL_RANKS, TRACE
+from iomine.triggers.inputs import POSIX_READS, SEVERAL_RANKS, TRACE, with_mpiio, with_path
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import BROADCAST_C, BROADCAST_PYTHON, COLLECTIVE_READ_C
 from iomine.units import MIB
@@ -32,11 +32,18 @@ TRIGGER = Trigger(
         "{hosts_reread_bytes} were read by several nodes; most of them of {ranks_reread_path}."
     ),
     advice=(
-        "Read {ranks_reread_path} once for all. Least effort: let rank 0 read it and send it to the others (MPI_Bcast). Where it "
-        "is too large for one, let each rank read a part and put the parts together (MPI_Allgather), or let one rank of "
-        "each node read it into memory that the node's ranks share (MPI_Win_allocate_shared). Through MPI-IO or HDF5, a "
-        "collective read does it without further work, since aggregators read each byte once. If a library insists on "
-        "reading for itself, copy the file to node-local storage when the job starts (`sbcast`)."
+        (
+            "Read {ranks_reread_path} once for all. Least effort: let rank 0 read it and send it to the others "
+            "(MPI_Bcast). Where it is too large for one, let each rank read a part and put the parts together "
+            "(MPI_Allgather), or let one rank of each node read it into memory that the node's ranks share "
+            "(MPI_Win_allocate_shared)."
+        ),
+        with_mpiio("Through MPI-IO, a collective read does it without further work, since aggregators read each byte once."),
+        with_path(
+            "ranks_reread_path",
+            "If a library insists on reading for itself, copy the file to node-local storage when the job starts "
+            "(`sbcast {ranks_reread_path:file} /tmp/input` in Slurm).",
+        ),
     ),
     cases=(
         Case(

@@ -13,7 +13,7 @@ that every rank waits for, such as a header, do not show in a share of the count
 """
 
 from iomine.triggers.gathering import Texts, example_of, where_gathered
-from iomine.triggers.inputs import READS, TRACE
+from iomine.triggers.inputs import READS, TRACE, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
@@ -24,14 +24,22 @@ _TEXTS = Texts(
         "{small_read_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_read_path}."
     ),
     advice=(
-        "Read {small_read_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
-        "buffering= of Python's open); with HDF5, make the chunk cache hold the chunks in use (H5Pset_chunk_cache). Next: "
-        "read a block of several MiB into memory and serve the {small_read_count} small pieces from there. Many small files, "
-        "each read whole, are better packed into few."
+        (
+            "Read {small_read_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
+            "buffering= of Python's open)."
+        ),
+        with_hdf5("With HDF5, make the chunk cache hold the chunks in use (H5Pset_chunk_cache)."),
+        (
+            "Next: read a block of several MiB into memory and serve the {small_read_count} small pieces from there. Many small "
+            "files, each read whole, are better packed into few."
+        ),
     ),
     gathering=(
-        "Where ranks read pieces of one shared file, read collectively (MPI_File_read_at_all; H5Pset_dxpl_mpio in HDF5), so that "
-        "few ranks fetch large blocks for all."
+        with_mpiio(
+            "Where ranks read pieces of one shared file, read collectively (MPI_File_read_at_all), so that few ranks fetch "
+            "large blocks for all."
+        ),
+        with_hdf5("HDF5 reads datasets collectively with H5Pset_dxpl_mpio."),
     ),
 )
 TRIGGER = Trigger(
@@ -47,7 +55,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=_TEXTS.finding,
-    advice=f"{_TEXTS.advice} {_TEXTS.gathering}",
+    advice=(*_TEXTS.advice, *_TEXTS.gathering),
     instead=where_gathered("read", _TEXTS),
     cases=(
         Case(

@@ -17,9 +17,14 @@ half of the ranks are slow, the median is slow too. Shared records keep only the
 trace a log of shared files alone is unknown, and stdio, which is never traced, where ranks share streams.
 """
 
-from iomine.triggers.inputs import FOUR_RANKS, FOUR_TIMED_RANKS, TRACE
+from iomine.triggers.inputs import FOUR_RANKS, FOUR_TIMED_RANKS, TRACE, on_lustre, with_mpiio, with_nodes
 from iomine.triggers.model import Above, Case, Instead, Level, Requests, Snippet, Trigger
 from iomine.triggers.snippets import TRACE_SHELL
+
+_MOST_EFFORT = with_mpiio(
+    "Most effort: read and write collectively, so that aggregators do the I/O and a slow path delays fewer ranks, and let "
+    "ranks compute while they wait (MPI_File_iwrite_at)."
+)
 
 TRIGGER = Trigger(
     code="RANK-101",
@@ -39,11 +44,14 @@ TRIGGER = Trigger(
         "{straggler_wait_ratio:.0%} of the run more in I/O."
     ),
     advice=(
-        "Look at the node first. Least effort: run once more without host {straggler_host} (`--exclude` in Slurm), and report "
-        "the node to the support desk if it is slow twice. If it is another node each time, look at what rank "
-        "{straggler_rank} does that others do not: other files, another file system, a log that it flushes. If one target of "
-        "the file system is slow, stripe over more of them. Most effort: read and write collectively, so that aggregators do "
-        "the I/O and a slow path delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+        "Look at what rank {straggler_rank} does that others do not: other files, another file system, a log that it flushes.",
+        with_nodes(
+            "Then look at the node. Least effort: run once more without it (`sbatch --exclude={straggler_host}`), and report it "
+            "to the support desk if it is slow twice.",
+            "straggler_host",
+        ),
+        on_lustre("If one OST is slow, stripe over more of them."),
+        _MOST_EFFORT,
     ),
     instead=(
         Instead(
@@ -54,10 +62,12 @@ TRIGGER = Trigger(
                 "as long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
             ),
             advice=(
-                "Leave the nodes as they are: the ranks are late for the link {straggler_link}, as FABRIC-101 says. Least "
-                "effort: report it to the support desk ({straggler_trouble}), and until it is mended run on nodes that do not "
-                "hang behind it. Most effort: read and write collectively, so that aggregators do the I/O and a slow path "
-                "delays fewer ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+                (
+                    "Leave the nodes as they are: the ranks are late for the link {straggler_link}, as FABRIC-101 says. Least "
+                    "effort: report it to the support desk ({straggler_trouble}), and until it is mended run on nodes that do "
+                    "not hang behind it."
+                ),
+                _MOST_EFFORT,
             ),
         ),
         Instead(
@@ -68,10 +78,12 @@ TRIGGER = Trigger(
                 "as long as the median rank for the same requests, and spent {straggler_wait_ratio:.0%} of the run more in I/O."
             ),
             advice=(
-                "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least effort: "
-                "report it to the support desk, and until it is mended put new files into a pool without it (`lfs setstripe "
-                "-p`). Most effort: read and write collectively, so that aggregators do the I/O and a slow OST delays fewer "
-                "ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+                (
+                    "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least "
+                    "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
+                    "setstripe -p`)."
+                ),
+                _MOST_EFFORT,
             ),
         ),
         Instead(
@@ -83,10 +95,12 @@ TRIGGER = Trigger(
                 "{straggler_wait_ratio:.0%} of the run more in I/O."
             ),
             advice=(
-                "Look at the host, not at its ranks. Least effort: run once more without {straggler_slow_host} (`--exclude` in "
-                "Slurm), see in the view outlying_places whether it is slow in other jobs too, and report it to the support desk "
-                "if so. Most effort: read and write collectively, so that aggregators do the I/O and a slow path delays fewer "
-                "ranks, and let ranks compute while they wait (MPI_File_iwrite_at)."
+                (
+                    "Look at the host, not at its ranks. Least effort: run once more without it (`sbatch "
+                    "--exclude={straggler_slow_host}`), see in the view outlying_places whether it is slow in other jobs too, "
+                    "and report it to the support desk if so."
+                ),
+                _MOST_EFFORT,
             ),
         ),
     ),
@@ -156,6 +170,7 @@ TRIGGER = Trigger(
 srun --exclude=cn042 ./program
 srun --nodes=1 --nodelist=cn042 dd if=/dev/zero of=test.dat bs=4M count=1024 oflag=direct
 """,
+            places=(("cn042", "straggler_host"),),
         ),
         TRACE_SHELL,
     ),

@@ -9,7 +9,7 @@ Fortran libraries and Python's own file objects do not use stdio and are not cou
 a file descriptor counts as stdio alone.
 """
 
-from iomine.triggers.inputs import DATA_FILES
+from iomine.triggers.inputs import DATA_FILES, with_hdf5, with_mpiio
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C
 
@@ -20,10 +20,14 @@ TRIGGER = Trigger(
     all_of=(Above("data_stdio_ratio", 0.10, why="The threshold Drishti uses for S01, so results compare."),),
     finding=("{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds}."),
     advice=(
-        "Move the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB right after it "
-        "is opened (setvbuf), and do not flush after each line. Next: write binary data in blocks of several MiB with "
-        "write() or pwrite(), and in Python with numpy.save or tofile instead of savetxt. Most effort, where ranks share the "
-        "data: MPI-IO, or a library above it such as HDF5 or PnetCDF, which write collectively and can be read anywhere."
+        (
+            "Move the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB "
+            "right after it is opened (setvbuf), and do not flush after each line. Next: write binary data in "
+            "blocks of several MiB with write() or pwrite(), and in Python with numpy.save or tofile instead of "
+            "savetxt."
+        ),
+        with_mpiio("Most effort, where ranks share the data: write them through MPI-IO, in collective calls."),
+        with_hdf5("Or put them into the program's HDF5 files."),
     ),
     cases=(
         Case(

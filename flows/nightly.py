@@ -1,0 +1,78 @@
+"""What `iomine.toml` says for one night, as a flow of flows: a sweep for each machine, and the digest."""
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from prefect import flow
+
+from iomine.errors import InputError, IomineError
+from iomine.flows.digest import digest
+from iomine.flows.sweep import sweep
+from iomine.pipeline.nightly import clusters_of, emptiness, nights, sweep_of
+from iomine.pipeline.site.config import SiteConfig, site_config
+
+
+@flow(name="nightly", persist_result=False)
+def nightly(warehouse: Path, cluster: str | None = None, night: date | None = None, *, allow_empty: bool = False) -> None:
+    """Sweep a night of each machine, then mail. What fails does not keep the rest from being done; the flow fails at its end.
+
+    Args:
+        warehouse: root of the warehouse; the `iomine.toml` that speaks for it names the machines.
+        cluster: the only machine to sweep, None for all.
+        night: the night (UTC), None for yesterday.
+        allow_empty: whether a sweep may find no logs where most find some.
+
+    Raises:
+        IomineError: what failed, sentence by sentence.
+    """
+    config, failures = site_config(warehouse), []
+    night = night or datetime.now(UTC).date() - timedelta(days=1)
+    for name in clusters_of(config, cluster):
+        try:
+            _swept(config, warehouse, name, night, allow_empty=allow_empty)
+        except IomineError as error:
+            failures.append(f"{name}: {error.args[0]}")
+    if config.nightly.digest:
+        digest(warehouse, outbox=Path(config.nightly.outbox) if config.nightly.outbox else None)
+    if failures:
+        raise IomineError(" ".join(failures))
+
+
+@flow(name="backfill", persist_result=False)
+def backfill(warehouse: Path, since: date, until: date, cluster: str | None = None, *, newest_first: bool = False) -> None:
+    """Sweep a range of nights, without mails.
+
+    Args:
+        warehouse: as for `nightly`.
+        since: the first night.
+        until: the last night.
+        cluster: as for `nightly`.
+        newest_first: whether the last night is the first to be swept.
+
+    Raises:
+        IomineError: what failed, sentence by sentence.
+    """
+    config, failures = site_config(warehouse), []
+    for night in nights(since, until, newest_first=newest_first):
+        for name in clusters_of(config, cluster):
+            try:
+                _swept(config, warehouse, name, night, days=1, allow_empty=True)
+            except IomineError as error:
+                failures.append(f"{name}, {night}: {error.args[0]}")
+    if failures:
+        raise IomineError(" ".join(failures))
+
+
+def _swept(config: SiteConfig, warehouse: Path, cluster: str, night: date, days: int | None = None, *, allow_empty: bool) -> None:
+    given = sweep_of(config, warehouse, cluster, night, days)
+    summary = sweep(
+        list(given.paths),
+        warehouse,
+        cluster,
+        given.scheduler,
+        given.workers,
+        slurm=given.slurm,
+        stats=list(given.stats),
+    )
+    if not allow_empty and (sentence := emptiness(given, summary)):
+        raise InputError(sentence)

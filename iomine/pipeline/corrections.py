@@ -1,0 +1,180 @@
+"""Puts right what was swept wrongly: logs, nights or machines that are to be forgotten, and logs of another machine.
+
+What is forgotten is not known any more, so the next sweep that finds it reads it again. Files of logs stay where they are.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.errors import UsageError
+from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster, replaced, row_groups, write_file
+from iomine.lake.files import ParquetSink, new_file_path
+from iomine.pipeline.between import commit, to_be_written
+from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
+from iomine.pipeline.publish import publish
+from iomine.pipeline.reports import note_due, retire
+from iomine.pipeline.site.retention import tables_of_logs
+from iomine.pipeline.site.triggers import site_triggers
+from iomine.schema import TABLES
+
+_ALL_NIGHTS: Final = 999_999
+_Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What is to be forgotten or moved.
+
+    Attributes:
+        clusters: machines.
+        nights: nights of these; None for all, with all else that is kept of the machines.
+        log_id: the only log; None for all.
+    """
+
+    clusters: frozenset[str]
+    nights: frozenset[date] | None = None
+    log_id: str | None = None
+
+    def has(self, file: LakeFile) -> bool:
+        """Whether a file holds something of it."""
+        return file.cluster in self.clusters and (self.nights is None or file.night in self.nights)
+
+    def is_of(self, row: Mapping[str, object]) -> bool:
+        """Whether a row with a machine's name is of one of them."""
+        return row["cluster"] in self.clusters
+
+
+def matter_of(warehouse: Warehouse, cluster: str | None, night: date | None, log: str | None) -> Matter:
+    """What a machine, a night of all machines or of one, or the beginning of a log's id stands for.
+
+    Raises:
+        UsageError: the warehouse has nothing of it, or more than one such log.
+        WarehouseError: there is no warehouse that this program can read.
+    """
+    files = warehouse.lake.snapshot().of("log", KNOWN, *ROLL_UPS)
+    clusters = frozenset(file.cluster for file in files if file.cluster and cluster in {None, file.cluster})
+    if cluster is not None and not clusters:
+        raise UsageError(f"The warehouse has no logs of {cluster}: `iomine status` names its machines.")
+    if log is not None:
+        return _log_of(files, clusters, log)
+    if night is not None:
+        clusters = frozenset(file.cluster for file in files if file.cluster in clusters and file.night == night and file.cluster)
+        if not clusters:
+            raise UsageError(f"The warehouse has no logs of the night {night}.")
+    return Matter(clusters, None if night is None else frozenset({night}))
+
+
+def _log_of(files: Sequence[LakeFile], clusters: Collection[str], log: str) -> Matter:
+    found = {
+        (file.cluster, file.night, log_id)
+        for file in files
+        if file.table == "log" and file.night and file.cluster and file.cluster in clusters
+        for log_id in pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist()
+        if log_id.startswith(log)
+    }
+    if len(found) != 1:
+        raise UsageError(f"{len(found):,} logs have an id that begins with {log}: `iomine show` finds a log's id.")
+    ((cluster, night, log_id),) = found
+    return Matter(frozenset({cluster}), frozenset({night}), log_id)
+
+
+def counted_logs(warehouse: Warehouse, matter: Matter) -> int:
+    """How many logs it is about, those whose rows have left among them."""
+    files = [file for file in warehouse.lake.snapshot().of("log", KNOWN) if matter.has(file)]
+    return 1 if matter.log_id else sum(file.row_count for file in files)
+
+
+def forget(warehouse: Warehouse, matter: Matter) -> None:
+    """Takes out of the warehouse all that is known of logs; readers see all of it gone or nothing.
+
+    Of a whole machine its statistics and accounting go too.
+
+    Raises:
+        BusyError: a sweep is writing to it.
+        WarehouseError: its files cannot be read or written.
+    """
+    triggers = site_triggers(warehouse)
+    with to_be_written(warehouse) as (lake, staging):
+        before = lake.snapshot
+        of_logs = {*tables_of_logs(), KNOWN, *ROLL_UPS}
+        hit = [file for file in before.files if matter.has(file) and (matter.nights is None or file.table in of_logs)]
+        new: list[LakeFile] = []
+        if matter.log_id is not None:
+            new = [_without(staging, file, matter.log_id) for file in hit if "log_id" in TABLES[file.table].columns]
+        kept = [file for file in new if file.row_count]
+        dropped = _places(hit) - _places(kept)
+        if matter.log_id is not None:
+            there = [file for file in replaced(before.files, new) if file.row_count]
+            kept += roll_up(staging, there, {file.partition for file in kept if file.table == "log" and file.partition})
+            dropped -= _places(kept)
+        if matter.nights is None:
+            kept.append(_sources(staging, before, lambda row: None if matter.is_of(row) else row))
+        commit(lake, staging, kept, sorted(dropped))
+        note_due(warehouse, {file.partition for file in kept if file.partition})
+        publish(warehouse, triggers.values(), lake.snapshot)
+    # Reports of logs that are gone, of whatever age.
+    retire(warehouse, _ALL_NIGHTS)
+
+
+def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
+    """Makes all that is kept of a machine that of another, beside what that has; readers see all of it moved or nothing.
+
+    Raises:
+        UsageError: a machine cannot be called so.
+        BusyError: a sweep is writing to it.
+        WarehouseError: its files cannot be read or written.
+    """
+    check_cluster(cluster)
+    triggers = site_triggers(warehouse)
+    with to_be_written(warehouse) as (lake, staging):
+        before = lake.snapshot
+        moving = [file for file in before.files if matter.has(file)]
+        moved = [_linked(staging, file, cluster) for file in moving]
+        places = _places(moved)
+        # A commit replaces a partition, so what is there already is committed again.
+        beside = [file for file in before.files if file.partition and (file.table, file.partition) in places]
+        both = {file.partition for file in beside if file.table in ROLL_UPS and file.partition}
+        there = [file for file in before.files if not matter.has(file) and file not in beside] + [*beside, *moved]
+        sums = roll_up(staging, [file for file in there if file.table not in ROLL_UPS], both)
+        new = replaced([*beside, *moved], sums)
+        new.append(
+            _sources(staging, before, lambda row: row | {"cluster": cluster} if row["cluster"] in matter.clusters else row)
+        )
+        commit(lake, staging, new, sorted(_places(moving)))
+        note_due(warehouse, {file.partition for file in moved if file.table == "log" and file.partition})
+        publish(warehouse, triggers.values(), lake.snapshot)
+
+
+def _places(files: Iterable[LakeFile]) -> set[tuple[str, Partition]]:
+    return {(file.table, file.partition) for file in files if file.partition}
+
+
+def _without(staging: Path, file: LakeFile, log_id: str) -> LakeFile:
+    """The file without the rows of a log."""
+    with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night)) as sink:
+        for rows in row_groups(file.table, file.path):
+            sink.write(rows.filter(pc.not_equal(rows["log_id"], log_id)))
+    return sink.lake_file(file.cluster, file.night)
+
+
+def _linked(staging: Path, file: LakeFile, cluster: str) -> LakeFile:
+    """The same bytes as a file of another machine; the old one stays for readers of what was published before."""
+    path = new_file_path(staging, file.table, cluster, file.night)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.link(file.path, path)
+    return LakeFile(file.table, cluster, file.night, path, file.size_bytes, file.row_count)
+
+
+def _sources(staging: Path, before: Snapshot, change: Callable[[_Row], _Row | None]) -> LakeFile:
+    """Which statistics and accounting are known, each row changed or left out."""
+    rows = before.rows("source_file")
+    kept = [changed for row in rows.to_pylist() if (changed := change(row)) is not None]
+    return write_file(staging, "source_file", pa.Table.from_pylist(kept, schema=rows.schema))

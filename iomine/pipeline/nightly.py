@@ -1,0 +1,107 @@
+"""A night as the site's settings describe it: what is swept of each cluster, and whether a sweep found suspiciously little."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from iomine.errors import InputError, UsageError, did_you_mean
+from iomine.pipeline.ingest.find import find_logs
+from iomine.pipeline.ingest.reader import Limits
+from iomine.pipeline.site.config import SiteConfig, folders
+from iomine.pipeline.sweep import Settings, Summary
+from iomine.views.query import answer_own, open_catalog
+from iomine.views.questions import question
+
+# Sweeps that say what is usual. A week has its weekend.
+_USUAL_SWEEPS: Final = 7
+
+
+def clusters_of(config: SiteConfig, cluster: str | None) -> tuple[str, ...]:
+    """The clusters to sweep, all or the one that is named.
+
+    Raises:
+        UsageError: there is none, or none of this name.
+    """
+    if cluster is not None and cluster not in config.clusters:
+        hint = did_you_mean(cluster, config.clusters) or f"there are {', '.join(config.clusters) or 'none'}."
+        raise UsageError(f"The settings have no cluster {cluster}: {hint}")
+    if not config.clusters:
+        raise UsageError("The settings name no cluster: write [clusters.NAME] with logs = [...] into iomine.toml.")
+    return tuple(config.clusters) if cluster is None else (cluster,)
+
+
+def sweep_of(config: SiteConfig, warehouse: Path, cluster: str, night: date, days: int | None = None) -> Settings:
+    """What is swept of a cluster for a night: those of its folders that are there.
+
+    Args:
+        config: the site's settings.
+        warehouse: its root.
+        cluster: one of the settings'.
+        night: the last day of which folders are swept.
+        days: of how many days; None for as many as the settings say.
+
+    Raises:
+        InputError: none of the folders of logs is there.
+    """
+    given, workers = config.clusters[cluster], config.workers
+    logs, stats = (folders(patterns, night, days or given.days) for patterns in (given.logs, given.stats))
+    there = tuple(path for path in logs if path.exists())
+    if logs and not there:
+        missing = ", ".join(map(str, logs))
+        raise InputError(
+            f"None of the folders of {cluster} is there for {night}: {missing}. Mount them, or mend clusters.{cluster}.logs."
+        )
+    return Settings(
+        there,
+        warehouse,
+        cluster,
+        workers.scheduler or None,
+        workers.count or None,
+        slurm=workers.slurm,
+        stats=tuple(path for path in stats if path.exists()),
+    )
+
+
+def emptiness(settings: Settings, summary: Summary) -> str | None:
+    """What is suspicious about a sweep that found no logs; None where it found some, was given no paths, or most do so."""
+    if summary.found or not settings.paths:
+        return None
+    with open_catalog(settings.warehouse / "iomine.duckdb") as con:
+        given = {"cluster": settings.cluster, "sweep_count": _USUAL_SWEEPS, "sweep_id": summary.sweep_id}
+        (last,) = answer_own(con, question("nightly/emptiness"), given).to_pylist()
+    if 2 * last["with_logs_count"] <= last["sweep_count"]:
+        return None
+    return (
+        f"No log was found for {settings.cluster}, where {last['with_logs_count']} of the last {last['sweep_count']} sweeps "
+        "found some: see that its folders are mounted, or sweep with --allow-empty."
+    )
+
+
+def nights(since: date, until: date, *, newest_first: bool) -> Iterator[date]:
+    """The nights from one to another, both included."""
+    every = range(since.toordinal(), until.toordinal() + 1)
+    return (date.fromordinal(day) for day in (reversed(every) if newest_first else every))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast logs may be read, averaged over a sweep.
+
+    Attributes:
+        files: in a second, None for any number.
+        size_bytes: in a second, None for any number.
+    """
+
+    files: float | None = None
+    size_bytes: float | None = None
+
+    def seconds(self, paths: Sequence[Path], summary: Summary) -> float:
+        """How long a sweep of these paths should take, by what it read: logs that were known cost next to nothing."""
+        if not summary.found or (self.files is None and self.size_bytes is None):
+            return 0.0
+        sizes = [each.size_bytes for each in find_logs(paths, Limits().file_bytes)]
+        read_ratio = (summary.found - summary.known) / summary.found
+        return read_ratio * max(len(sizes) / (self.files or math.inf), sum(sizes) / (self.size_bytes or math.inf))

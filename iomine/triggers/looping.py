@@ -1,0 +1,21 @@
+"""What triggers on metadata say where ranks open or look up one file again and again."""
+
+from iomine.triggers.inputs import with_ranks
+from iomine.triggers.model import Instead
+
+
+def where_looping(finding: str) -> tuple[Instead, ...]:
+    """What is said in place of a finding on metadata calls, where half of these or more are such loops."""
+    return (
+        Instead(
+            "looping_call_count",
+            finding=(
+                "Ranks opened or looked up one file about {looping_call_count} times each, above all {longest_meta_path}. "
+                f"{finding}"
+            ),
+            advice=(
+                with_ranks("Let one rank look for {longest_meta_path}, and broadcast what it finds."),
+                "Look every few seconds instead of all the time. Open once, and keep open, what is read again and again.",
+            ),
+        ),
+    )

@@ -1,0 +1,99 @@
+"""Figures of a warehouse for monitoring, as OpenMetrics writes them: https://prometheus.io/docs/specs/om/open_metrics_spec/."""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, time
+from pathlib import Path
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import generate_latest as as_prometheus
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from iomine.views.query import ask
+from iomine.views.questions import question
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+
+# Of the last sweep of each cluster, by column: name and meaning.
+_OF_SWEEPS: Final = {
+    "found_count": ("iomine_sweep_found", "Files that the last sweep found."),
+    "ingested_count": ("iomine_sweep_ingested", "Logs that the last sweep read."),
+    "known_count": ("iomine_sweep_known", "Logs that the last sweep found and the warehouse had."),
+    "rejected_count": ("iomine_sweep_rejected", "Logs that the last sweep could not read."),
+    "statistics_rejected_count": ("iomine_sweep_statistics_rejected", "Statistics that the last sweep could not read."),
+    "finding_count": ("iomine_findings", "Findings about the logs of the newest night."),
+}
+
+
+class _Figures:
+    """Hands ready figures to a registry."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = tuple(metrics)
+
+    def collect(self) -> Iterator[Metric]:
+        """The figures."""
+        yield from self._metrics
+
+
+def openmetrics(database: Path, now: datetime) -> bytes:
+    """The figures, for a server that asks `/metrics`.
+
+    Args:
+        database: the catalog.
+        now: what ages are counted to.
+
+    Raises:
+        WarehouseError: there is no warehouse to ask, or its files cannot be read.
+    """
+    content: bytes = generate_latest(_registry(database, now))  # type: ignore[no-untyped-call]  # it has no types
+    return content
+
+
+def textfile(database: Path, now: datetime) -> bytes:
+    """The figures in Prometheus's own form, which node_exporter's textfile collector reads; it does not take OpenMetrics.
+
+    Raises:
+        WarehouseError: as of `openmetrics`.
+    """
+    return as_prometheus(_registry(database, now))
+
+
+def _registry(database: Path, now: datetime) -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Figures(_metrics(database, now)))
+    return registry
+
+
+def _metrics(database: Path, now: datetime) -> Iterator[Metric]:
+    sweeps = ask(database, question("metrics/sweeps")).to_pylist()
+    for column, (name, about) in _OF_SWEEPS.items():
+        yield _by_cluster(name, about, {row["cluster"]: row[column] for row in sweeps})
+    ends = {row["cluster"]: row["end_at"].replace(tzinfo=UTC).timestamp() for row in sweeps}
+    yield _by_cluster("iomine_sweep_end_timestamp_seconds", "When the last sweep ended, in seconds since 1970.", ends)
+    lasted = {row["cluster"]: (row["end_at"] - row["start_at"]).total_seconds() for row in sweeps}
+    yield _by_cluster("iomine_sweep_duration_seconds", "How long the last sweep took.", lasted)
+    yield _by_cluster(
+        "iomine_newest_night_age_seconds", "Time since the beginning of the newest night with logs.", _ages(sweeps, now)
+    )
+    mails = GaugeMetricFamily("iomine_mails", "Mails by how far they came.", labels=("state",))
+    for row in ask(database, question("metrics/mails")).to_pylist():
+        mails.add_metric((row["mail_state"],), row["mail_count"])
+    yield mails
+    yield GaugeMetricFamily(
+        "iomine_free_bytes", "Bytes that are free where the warehouse lies.", value=shutil.disk_usage(database.parent).free
+    )
+
+
+def _ages(sweeps: list[dict[str, Any]], now: datetime) -> dict[str, float]:
+    begins = {row["cluster"]: datetime.combine(row["night"], time(), UTC) for row in sweeps if row["night"]}
+    return {cluster: (now - begin).total_seconds() for cluster, begin in begins.items()}
+
+
+def _by_cluster(name: str, about: str, values: Mapping[str, float]) -> Metric:
+    metric = GaugeMetricFamily(name, about, labels=("cluster",))
+    for cluster, value in values.items():
+        metric.add_metric((cluster,), value)
+    return metric

@@ -1,0 +1,120 @@
+"""Logs are forgotten or moved as if they had never been swept, or swept under the other name."""
+
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pytest
+from shared import SHARED_DATA
+from sweeping import column, judge_by, rows, state, write_no_reports
+
+from iomine.errors import UsageError
+from iomine.lake import Warehouse
+from iomine.pipeline.corrections import Matter, counted_logs, forget, matter_of, move
+from iomine.pipeline.sweep import Settings, run
+
+pytestmark = pytest.mark.proof
+
+INPUT = SHARED_DATA / "darshan" / "darshan" / "input"
+# Two logs of one night, and one of another.
+NAMES = ("sample-badost.darshan", "sample-goodost.darshan", "sample-dxt-simple.darshan")
+
+
+@pytest.fixture(scope="module")
+def swept(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a folder for each log, and warehouses of all and of some of them."""
+    assert shared_data.is_dir()
+    folder = tmp_path_factory.mktemp("corrections")
+    with pytest.MonkeyPatch.context() as patch:
+        judge_by(patch, "P05", "POSIX-102", "LUSTRE-203")
+        write_no_reports(patch)
+        for number, name in enumerate(NAMES):
+            (folder / str(number)).mkdir()
+            shutil.copy(INPUT / name, folder / str(number))
+        for warehouse, cluster, logs in (
+            ("all", "x", "012"),
+            ("two", "x", "12"),
+            ("one", "x", "0"),
+            ("one", "y", "12"),
+            ("moved", "y", "012"),
+        ):
+            run(Settings(tuple(folder / each for each in logs), folder / warehouse, cluster, workers=1))
+    return folder
+
+
+@pytest.fixture
+def warehouse(swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the warehouse of all logs."""
+    judge_by(monkeypatch, "P05", "POSIX-102", "LUSTRE-203")
+    return _copy(swept / "all", tmp_path)
+
+
+def _copy(warehouse: Path, folder: Path) -> Path:
+    from iomine.pipeline.publish import publish  # noqa: PLC0415  after the triggers are few
+
+    copy = Path(shutil.copytree(warehouse, folder / "warehouse"))
+    publish(Warehouse(copy))
+    return copy
+
+
+def _log_at(warehouse: Path, name: str) -> str:
+    return column(warehouse, f"SELECT log_id FROM logs WHERE path LIKE '%{name}'")[0]
+
+
+def _same(first: Path, second: Path, *passing: str) -> None:
+    """Both say the same, but for tables that say when or where something was read."""
+    one, other = state(first), state(second)
+    for table in passing:
+        one.pop(table, None)
+        other.pop(table, None)
+    assert one == other
+
+
+def test_a_log_is_forgotten(swept, warehouse):
+    """What is left is what a sweep of the others gives, sums of nights too; swept again, the log is there again."""
+    log_id = _log_at(warehouse, NAMES[0])
+    folder = Warehouse(warehouse)
+    matter = matter_of(folder, None, None, log_id[:10])
+    assert (log_id, 1) == (matter.log_id, counted_logs(folder, matter))
+    forget(folder, matter)
+    _same(swept / "two", warehouse)
+    summary = run(Settings((swept / "0",), warehouse, "x", workers=1))
+    assert (1, 0) == (summary.ingested, summary.known)
+    _same(swept / "all", warehouse)
+
+
+def test_a_night_is_forgotten(swept, warehouse):
+    """Its logs go, and those of other nights stay; nothing of it is known."""
+    night = column(warehouse, f"SELECT night FROM logs WHERE path LIKE '%{NAMES[2]}'")[0]
+    forget(Warehouse(warehouse), matter_of(Warehouse(warehouse), "x", night, None))
+    assert 0 == column(warehouse, f"SELECT count(*) FROM logs WHERE night = '{night}'")[0] < len(rows(warehouse, "FROM logs"))
+    assert 1 == run(Settings((swept / "2",), warehouse, "x", workers=1)).ingested
+    _same(swept / "all", warehouse)
+
+
+def test_a_machine_is_moved(swept, warehouse):
+    """All is as if it had been swept under the other name, and known there."""
+    move(Warehouse(warehouse), matter_of(Warehouse(warehouse), "x", None, None), "y")
+    _same(swept / "moved", warehouse)
+    assert 3 == run(Settings((swept / "0", swept / "1", swept / "2"), warehouse, "y", workers=1)).known
+
+
+def test_a_machine_is_moved_beside_what_the_other_has(swept, tmp_path, monkeypatch):
+    """Nights that both had have the logs of both, and sums of both."""
+    judge_by(monkeypatch, "P05", "POSIX-102", "LUSTRE-203")
+    warehouse = _copy(swept / "one", tmp_path)
+    move(Warehouse(warehouse), Matter(frozenset({"x"})), "y")
+    _same(swept / "moved", warehouse)
+
+
+def test_what_is_not_there_is_said(warehouse):
+    """A machine, a night or a log that the warehouse does not have, and the beginning of several ids."""
+    folder = Warehouse(warehouse)
+    for given, sentence in (
+        (("z", None, None), "no logs of z"),
+        ((None, date(2001, 1, 1), None), "no logs of the night 2001-01-01"),
+        ((None, None, "x"), "0 logs have an id that begins with x"),
+        ((None, None, ""), "3 logs have an id"),
+    ):
+        with pytest.raises(UsageError, match=sentence):
+            matter_of(folder, *given)
