@@ -106,6 +106,8 @@ class _Joined(Mapping[str, Any]):
 
     def __init__(self, parts: Parts) -> None:
         self._parts = [part for _, part in parts]
+        if any(set(part) != set(self._parts[0]) for part in self._parts[1:]):
+            raise ValueError("Tables of these logs differ in their columns.")
         self.logs = np.concatenate([logs for logs, _ in parts])
         self._own: dict[str, Any] = {LOG: Column(self.logs)}
 

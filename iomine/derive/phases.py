@@ -266,7 +266,7 @@ def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Inte
 
 
 def _bursts_per_rank(busy: _Busy, floors: Floats) -> Integers:
-    """For each log and direction the median over ranks of the bursts of each rank by itself, the lower of two; 0 where there is none."""
+    """For each log and direction the bursts of a rank by itself: the median over ranks, the lower of two; 0 for none."""
     logs, ranks, ops = busy.stretches.logs, busy.stretches.ranks, busy.stretches.ops
     burst_of = _phases_of(busy, grouped(logs, ranks)[1], floors[logs])
     firsts, _ = grouped(burst_of)

@@ -176,7 +176,8 @@ def logs_with_data_through_stdio(tables: Tables) -> Integers:
     Args:
         tables: columns by table, in one or more parts, without special files.
     """
-    found = [np.empty(0, np.int64)]
-    for part in tables.get("stdio_file", ()):
-        found.append(logs_in(part)[(part["read_bytes"].to_numpy() > 0) | (part["write_bytes"].to_numpy() > 0)])
-    return np.unique(np.concatenate(found))
+    found = [
+        logs_in(part)[(part["read_bytes"].to_numpy() > 0) | (part["write_bytes"].to_numpy() > 0)]
+        for part in tables.get("stdio_file", ())
+    ]
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))

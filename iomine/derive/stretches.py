@@ -183,8 +183,10 @@ def pieces(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integer
 
 
 def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, Floats]:
-    """Bins of a layer's heat maps that have bytes, log by log, one stretch for each rank and direction; and of each log, up to the last
-    that has heat maps, the width of a bin, 0 where it has none.
+    """Bins of a layer's heat maps that have bytes, log by log, one stretch for each rank and direction.
+
+    Returns:
+        The stretches; and the width of a bin of each log up to the last that has heat maps, 0 where one has none.
     """
     found = [_of_heatmaps(part, layer) for part in tables.get("heatmap_rank", ())]
     if not found:

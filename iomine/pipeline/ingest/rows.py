@@ -83,6 +83,10 @@ from iomine.sources.darshan import (
     spread,
     uid_of,
 )
+from iomine.units import MIB
+
+# Of columns of a log that what follows from them costs more than to begin with each step of it.
+_LONG_BYTES: Final = MIB // 2
 
 # Rows of many logs: parts of each table, and of each of their rows the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
@@ -346,7 +350,7 @@ class Given:
     @cached_property
     def model(self) -> Model:
         """The I/O model: classes of phases that do the same."""
-        return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
+        return phase_model(self.tables, self.traces, self.layers, self.nprocs, self.transforms)
 
 
 def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) -> Rows:
@@ -363,14 +367,19 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
         MemoryError: there is too little of it for these logs together.
     """
     held = [(_held_to_cluster(log, most_processes), path) for log, path in logs]
-    are_traced = np.array([bool(log.tables.get("segment")) for log, _ in held])
+    stay_apart = np.array([_stays_apart(log) for log, _ in held])
     rows: Rows = {}
-    # Trace by trace, as a single one may take much memory; of others many are as quickly gone through as one.
-    for numbers in (np.flatnonzero(~are_traced), *np.flatnonzero(are_traced)[:, None]):
+    for numbers in (np.flatnonzero(~stay_apart), *np.flatnonzero(stay_apart)[:, None]):
         if len(numbers):
             for table, parts in _rows(_given([held[number] for number in numbers])).items():
                 rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
     return rows
+
+
+def _stays_apart(log: Log) -> bool:
+    """Whether a log has a trace, which may take much memory, or columns so long that it costs no less together with others."""
+    columns_bytes = sum(size_bytes(part) for parts in log.tables.values() for part in parts)
+    return bool(log.tables.get("segment")) or columns_bytes >= _LONG_BYTES
 
 
 def _rows(given: Given) -> Rows:
@@ -599,7 +608,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "ost_pace": lambda given: ost_pace(given.streams, given.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
     "mpiio_posix": _of_traces(lambda given: given.transforms),
-    "phase_class": _of_each(lambda given: class_columns(given.model)),
+    "phase_class": lambda given: class_columns(given.model),
     "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
     "access_run": _of_traces(lambda given: given.runs),
     "coalescing": _of_traces(
