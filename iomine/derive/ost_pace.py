@@ -86,8 +86,7 @@ def _joined(parts: Sequence[Streams], lustre: Lustre, nprocs: Integers) -> Strea
         return _NOTHING
     # A rank counts once for a file, however many records or runs of the trace it has.
     rows, group_of = grouped(*keys)
-    sums = np.stack([np.bincount(group_of, of_kind) for of_kind in amounts])
-    return Streams._make([*(key[rows] for key in keys), sums])
+    return Streams._make([*(key[rows] for key in keys), np.stack([np.bincount(group_of, of_kind) for of_kind in amounts])])
 
 
 def _recorded(

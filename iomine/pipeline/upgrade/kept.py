@@ -40,6 +40,8 @@ _ABOUT: Final = ("module", "file_name", "mount", "metadata", "app_phase")
 # Tables whose rows are what a log holds; all others of logs follow from these.
 RAW_TABLES: Final = tuple(dict.fromkeys((*_ABOUT, *(table for tables in _TABLES_OF.values() for table in tables))))
 _READ: Final = ("log", _QUALITY, *RAW_TABLES)
+# What is the same of all logs that versions without the column read: none of theirs had its paths cut.
+_SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut", False)}
 # A reader gives these as lists, and arrays of the others.
 _LISTS: Final = frozenset((*_ABOUT, "lustre_component"))
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
@@ -118,6 +120,9 @@ def _by_log(table: str, paths: Sequence[Path], log_ids: Sequence[str]) -> dict[s
     rows = without_empty(table, pa.concat_tables([schema.empty_table(), *parts]).combine_chunks())
     if not rows.num_rows:
         return {}
+    if table in _SAME_OF_ALL:
+        column, value = _SAME_OF_ALL[table]
+        rows = rows.set_column(rows.schema.get_field_index(column), column, pc.fill_null(rows[column], value))
     ids, codes = np.unique(rows["log_id"].to_numpy(), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     edges = np.searchsorted(codes[order], np.arange(len(ids) + 1))
