@@ -35,7 +35,7 @@ class _Batch:
     Attributes:
         request: what was asked for.
         memory_bytes: that this process may take.
-        answer: where the parent is told what is under way.
+        answer: where the parent hears what is under way.
         sinks: where rows go.
         refused: logs that could not be read, why, and whether that is final.
     """

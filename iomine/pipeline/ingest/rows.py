@@ -600,7 +600,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
     "file_access": _of_traces(lambda given: file_access(given.ordered)),
     "request_size": _of_traces(lambda given: request_sizes(given.traces)),
-    "rank_io": _of_each(lambda given: rank_io(given.everything, given.traced, given.log.job.nprocs, given.special_ids)),
+    "rank_io": lambda given: rank_io(given.everything, given.traced, given.nprocs, given.special_ids),
     "phase": lambda given: given.phases,
     "period": lambda given: periods(given.phases, given.tables, given.traces),
     "file_phase": lambda given: file_phases(given.layers, given.run_seconds),

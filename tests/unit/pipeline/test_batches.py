@@ -64,7 +64,7 @@ def _damaged(log: Log, log_id: str, seed: int) -> Log:
 
 
 def _by_log(logs: Sequence[Log]) -> dict[str, _Rows]:
-    """Rows of each log by table, floats as texts that tell all of them apart."""
+    """Rows of each log by table, floats as texts, of which no two are the same."""
     found: dict[str, _Rows] = {log.log_id: {} for log in logs}
     for table, parts in rows_of([(log, _PATH) for log in logs]).items():
         owned = [(Owners([log.log_id for log in logs], numbers), part) for numbers, part in parts]
