@@ -340,11 +340,13 @@ def _view(facts: Facts) -> dict[str, Any]:
         "nodes": nodes or log["host_count"],
         "charged": total,
         "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
-        "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
+        "summary": " ".join(summary(log, facts.time_kinds, causes, facts.unknown, facts.weather)),
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "done_well": [(verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well],
+        "done_well": [
+            (verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well if _is_well(verdict)
+        ],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
@@ -374,6 +376,15 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
         "numbers": _numbers(trigger, verdict, run_core_seconds) if trigger else [],
         "snippet": likeliest(verdict, uses),
     }
+
+
+def _is_well(verdict: Row) -> bool:
+    """Whether the first metric is clear by itself, and not for the sake of others, such as how little it cost."""
+    trigger = TRIGGERS.get(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return True
+    value, bar_ = verdict["value"], verdict["bar"]
+    return bool(value <= bar_ if trigger.all_of[0].side == "above" else value >= bar_)
 
 
 def _clear(verdict: Row, run_core_seconds: float | None) -> str:

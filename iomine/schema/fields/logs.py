@@ -226,6 +226,11 @@ SWEEPS = {
         sha256="SHA-256 of the file's bytes in hex, NULL where they could not be read.",
     ),
     **defined(
+        Kind.ID,
+        Privacy.NUMBER,
+        file_state="Digest of the file's path, size, times of change and inode: its bytes are the same as long as it is.",
+    ),
+    **defined(
         Kind.TEXTS,
         Privacy.PATH,
         paths="Paths that the sweep was given.",
