@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iomine import units
-from iomine.triggers import TRIGGERS
+from iomine.triggers import find_trigger
 from iomine.triggers.finding import shell_word
 from iomine.triggers.model import Snippet
 from iomine.units import counted, human_seconds, percent
@@ -189,9 +189,10 @@ def likeliest(finding: Row, row: Row) -> Snippet | None:
         "romio": row["has_mpiio"],
         "--exclude": row["node_count"] != 1,
     }
+    trigger = find_trigger(code)
     snippets = [
         snippet
-        for snippet in (TRIGGERS[code].snippets if code in TRIGGERS else ())
+        for snippet in (trigger.snippets if trigger else ())
         if all(is_used for word, is_used in used.items() if word in snippet.code)
     ]
     is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")
