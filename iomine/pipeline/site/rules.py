@@ -3,6 +3,7 @@
 They are trusted as the settings are. So nobody else may be able to write them, and no other place is looked at.
 """
 
+import importlib.resources
 import json
 import os
 import stat
@@ -13,6 +14,7 @@ from datetime import date
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ from iomine.cache import cached
 from iomine.config import config_of
 from iomine.errors import IomineError, UsageError, did_you_mean
 from iomine.lake import Warehouse
+from iomine.packages import Brought, Group, brought
 from iomine.schema import TABLES, field
 from iomine.triggers.judge import held_name, judge_sql
 from iomine.triggers.model import ACTIVITY, Case, Trigger
@@ -32,6 +35,7 @@ from iomine.views.model import find_views
 from iomine.views.trial import Tried, answer_over, try_views
 
 _ENDINGS: Final[dict[Kind, str]] = {"triggers": ".toml", "views": ".sql"}
+_GROUPS: Final[dict[Kind, Group]] = {"triggers": "iomine.triggers", "views": "iomine.views"}
 _MOST_FILES: Final = 500
 _MOST_BYTES: Final = 1 << 16
 _OTHERS_WRITE: Final = 0o022
@@ -95,11 +99,33 @@ def _found(root: Path) -> tuple[list[RuleFile], dict[str, str]]:
                 files += _read_folder(folder / kind, kind, owners)
             except UsageError as error:
                 left_out[str(folder / kind)] = error.args[0]
+    for kind in _ENDINGS:
+        for each in brought(_GROUPS[kind]):
+            try:
+                files += _of_package(each, kind)
+            except UsageError as error:
+                left_out[f"{each.package}, {kind}"] = error.args[0]
     twice = [name for name, times in Counter(file.name for file in files).items() if times > 1]
     for name in twice:
         paths = " and ".join(file.path for file in files if file.name == name)
         left_out[name] = f"{paths} have one name: give one of them another."
     return [file for file in files if file.name not in twice], left_out
+
+
+def _of_package(brought_: Brought, kind: Kind) -> Iterator[RuleFile]:
+    """The rules in the folder of a module; who may install packages may do more than write rules."""
+    if brought_.fault:
+        raise UsageError(brought_.fault)
+    if not isinstance(brought_.value, ModuleType):
+        raise UsageError(f"The package {brought_.package} names {brought_.name} as its {kind}: name a module with the files.")
+    folder = {entry.name: entry for entry in importlib.resources.files(brought_.value).iterdir()}
+    for name in sorted(folder):
+        stem, ending = Path(name).stem, Path(name).suffix
+        if ending == _ENDINGS[kind]:
+            cases = folder.get(f"{stem}.toml") if kind == "views" else None
+            path = f"{brought_.value.__name__}/{name}"
+            text, cases_text = folder[name].read_text("utf-8"), cases.read_text("utf-8") if cases else None
+            yield RuleFile(kind, stem, path, text, cases_text, brought_.package)
 
 
 def _owners(root: Path) -> set[int]:
