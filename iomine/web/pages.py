@@ -423,16 +423,21 @@ def _shades(answer: PanelAnswer) -> Mapping[str, _Drawn]:
 
     def drawn(row: Row) -> Markup:
         amounts = dict(zip(row["places"], row["amounts"], strict=True))
-        words = {at: f"{report.plain(at)}: {shown(value, amount)}" for at, amount in amounts.items()}
+        words = {at: f"{_place(at)}: {shown(value, amount)}" for at, amount in amounts.items()}
         return shades(places, amounts, most, f"At most {shown(value, row[value])}", words)
 
-    ends = [report.plain(end) for end in (*list(places)[:1], *list(places)[-1:])]
+    ends = [_place(end) for end in (*list(places)[:1], *list(places)[-1:])]
     return {"amounts": _Drawn(tuple(ends), drawn)}
+
+
+def _place(at: object) -> str:
+    """A place on an axis, in words."""
+    return f"{at:%Y-%m-%d %H:%M}" if isinstance(at, dt.datetime) else report.plain(at)
 
 
 def _line_of(answer: PanelAnswer) -> Markup:
     x, y = (column.name for column in answer.columns[:2])
-    known = [(report.plain(row[x]), float(row[y])) for row in reversed(answer.rows) if row[x] is not None and row[y] is not None]
+    known = [(_place(row[x]), float(row[y])) for row in reversed(answer.rows) if row[x] is not None and row[y] is not None]
     return line(known, f"{answer.panel.title}; the table below has the numbers.", partial(shown, y))
 
 

@@ -45,9 +45,10 @@ def _source(view: SiteView, types: Mapping[str, str]) -> str:
 
 
 def _rows(view: SiteView, said: SitePanel, types: Mapping[str, str]) -> str:
-    order = [f"{name_of(said.y)} DESC NULLS LAST"] if said.y else []
-    by = ", ".join((*order, *map(name_of, view.grain))) or "ALL"
-    return f"SELECT *\nFROM {_source(view, types)}\nORDER BY {by}\nLIMIT {_MOST_ROWS}"
+    first = [f"{name_of(said.y)} DESC NULLS LAST"] if said.y else []
+    by = ", ".join((*first, *map(name_of, view.grain))) or "ALL"
+    order = "" if view.is_ordered and not first else f"\nORDER BY {by}"
+    return f"SELECT *\nFROM {_source(view, types)}{order}\nLIMIT {_MOST_ROWS}"
 
 
 def _amount(column: str) -> str:

@@ -26,3 +26,4 @@ SELECT
     coalesce(bytes, 0) AS site_log_bytes, coalesce(core_seconds, 0) AS site_log_core_seconds, written.path AS site_log_path
 FROM core.log
 LEFT JOIN written USING (cluster, night, log_id)
+ORDER BY site_log_write_count DESC, log_id
