@@ -155,15 +155,15 @@ def test_a_view_that_fails_on_a_night_costs_its_own_triggers_alone(again: Wareho
     """Their verdicts are unknown, with the reason; all others stay."""
     view = again.root / "views" / "home_libraries.sql"
     text = view.read_text()
-    view.write_text(
-        text.replace("coalesce(library_count, 0)", "(CASE WHEN library_count > 5 THEN error('broken') ELSE 0 END)::BIGINT")
-    )
+    broken = "(CASE WHEN library_count > 5 THEN error('broken') ELSE coalesce(library_count, 0) END)::BIGINT"
+    view.write_text(text.replace("coalesce(library_count, 0)", broken))
     rejudge(again, site_rules(again).triggers)
     assert {code: logs for code, logs in FIRED.items() if code != "SITE-101"} == _fired(again.root)
     reasons = {row["reason"] for row in rows(again.root, STATES) if row["code"] == "SITE-101"}
     assert {"The view site.home_libraries failed: Invalid Input Error: broken."} == reasons
 
-    view.write_text(text.replace("FROM core.log\n", "FROM core.log, (VALUES (1), (2))\n"))
+    twice = "FROM core.log\nJOIN (VALUES (1), (2)) AS twice (n) ON n = 1 OR nprocs > 100\n"
+    view.write_text(text.replace("FROM core.log\n", twice))
     rejudge(again, site_rules(again).triggers)
     reasons = {row["reason"] for row in rows(again.root, STATES) if row["code"] == "SITE-101"}
     assert {"The view site.home_libraries failed: it has several rows for one log."} == reasons

@@ -6,7 +6,7 @@
 -- site_idle_node_count = "Nodes of the job without a process of the log; NULL where the job is not known."
 -- ---
 WITH known AS (
-    SELECT log.cluster, log.night, log.log_id, max(job.node_count) AS node_count
+    SELECT log.cluster, log.night, log.log_id, max(coalesce(job.node_count, len(job.hosts))) AS node_count
     FROM core.log AS log
     JOIN core.job AS job ON job.cluster = log.cluster AND job.job_id = log.job_id
     WHERE job.night BETWEEN log.night - 7 AND log.night + 7
