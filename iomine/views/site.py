@@ -87,7 +87,7 @@ def parse_view(name: str, path: str, text: str) -> SiteView:
         UsageError: the file does not keep to the form.
     """
     if not VIEW_NAME.fullmatch(name):
-        raise UsageError(f"{path} must be named as a view: small letters, digits and underscores, such as small_dirs.sql.")
+        raise UsageError(f"{path} must be named as a view: a-z, digits and underscores, such as small_dirs.sql.")
     try:
         said, sql = parsed_text(text, path, HEADER, ("words", "panel"))
         header = _Header.parse(said)

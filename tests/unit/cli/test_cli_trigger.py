@@ -1,8 +1,13 @@
 """`iomine trigger`: a site's own triggers, begun and tried."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+PAGE = (Path(__file__).parents[3] / "docs" / "site_rules.md").read_text(encoding="utf-8")
+LINES = sorted(set(re.findall(r"^(?:\$ )?(iomine \w[^#\n]*)", PAGE, re.MULTILINE)))
 
 
 @pytest.fixture
@@ -53,3 +58,12 @@ def test_all_pages_make_one_with_links(iomine, tmp_path: Path) -> None:
     page = iomine("explain", "--all", "--markdown", "--warehouse", tmp_path).stdout
     assert "- [POSIX-101: Small reads take time](#posix-101-small-reads-take-time)" in page
     assert "\nPOSIX-101: Small reads take time\n===" in page
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_page_names_commands_and_options_that_are_there(iomine, line: str) -> None:
+    """Each command on the page has the options that it is given there."""
+    _, command, *given = shlex.split(line)
+    done = iomine(command, "--help")
+    assert 0 == done.exit_code
+    assert [] == [option for option in given if option.startswith("--") and option not in done.stdout]

@@ -52,6 +52,13 @@ def test_the_examples_of_the_docs_can_be_used(tmp_path: Path):
     assert {True} == {len(trigger.cases) >= 3 for trigger in rules.triggers.values()}
 
 
+def test_the_trigger_on_the_page_counts(root: Path):
+    """What the page shows can be pasted."""
+    page = (EXAMPLES.parent / "site_rules.md").read_text()
+    (root / TRIGGER).write_text(page.split("```toml\n")[1].split("```")[0])
+    assert {} == left_out(root)
+
+
 def test_a_site_without_rules_has_ours(tmp_path: Path):
     """Nothing is read, and nothing said."""
     assert NO_RULES == site_rules(Warehouse(tmp_path))
