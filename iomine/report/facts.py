@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.triggers import MANUALS, TRIGGERS
+from iomine.errors import LimitError, UsageError
+from iomine.triggers import find_manual, find_trigger
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
 
 _FINDING_LEVELS: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
 _HISTORY_DAYS: Final = 90
+_MOST_DONE_WELL: Final = 3
 # As in the questions under `sql/questions/report`, with the parameters of `which`.
 _WANTED: Final = (
     "cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id "
@@ -31,6 +33,7 @@ _SYSTEM_STATE: Final = (
     "weather_rule",
     "weather_slowdown_ratio",
     "is_slow_run",
+    "own_ratio",
     "neighbour",
     "neighbour_ratio",
 )
@@ -72,7 +75,7 @@ class Facts:
         findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
-        done_well: what the site's triggers find most often and did not find here.
+        done_well: what the site's triggers find most often and did not find here, on the good side of their first threshold.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
         weather: the system state's verdict, from `job_weather`.
         modules: its modules.
@@ -184,6 +187,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
         facts[log_id].history = runs
     for of_log in facts.values():
         of_log.sizes = [_sized(row) for row in of_log.sizes]
+        of_log.done_well = [verdict for verdict in of_log.done_well if _is_well(verdict)][:_MOST_DONE_WELL]
     _add_verdicts(facts, rows)
     _add_jobs(facts, ask, {"cluster": cluster} | history)
     _add_pictures(facts, places, ask)
@@ -208,6 +212,14 @@ _LISTS: Final = (
     ),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
+
+
+def _is_well(verdict: Row) -> bool:
+    """Whether a trigger is clear by its first threshold, and not only since little was lost beyond it."""
+    trigger = find_trigger(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return False
+    return bool(verdict["value"] <= verdict["bar"] if trigger.all_of[0].side == "above" else verdict["value"] >= verdict["bar"])
 
 
 def _sized(row: Row) -> Row:
@@ -245,10 +257,18 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
     for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
-        facts[log_id].grid = grid
+        facts[log_id].grid = _on_storage(grid, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
         for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
             facts[log_id].lifelines = lines
+
+
+def _on_storage(grid: Grid, log: Row) -> Grid | None:
+    """The grid without what went to standard streams and pipes alone, which is no I/O on storage; None where nothing is left."""
+    for amounts, count in ((grid.read, log["read_bytes"]), (grid.write, log["write_bytes"])):
+        if count == 0:
+            amounts[:] = 0.0
+    return grid if grid.read.any() or grid.write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
@@ -262,31 +282,41 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
         codes |= {verdict["code"] for verdict in of_log.findings}
-    metrics = {view: rows(sql) for view, sql in _metric_questions(codes).items()}
+    metrics = {view: _metrics(view, sql, rows) for view, sql in _metric_questions(codes).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
-            trigger = TRIGGERS.get(finding["code"])
+            trigger = find_trigger(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
             finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
 
 
+def _metrics(view: str, sql: str, rows: Callable[[str], dict[str, Rows]]) -> dict[str, Rows]:
+    if "." not in view:
+        return rows(sql)
+    try:
+        return rows(sql)
+    except (UsageError, LimitError):
+        # A view of the site that fails costs its findings their numbers, and no report.
+        return {}
+
+
 def title_of(code: str) -> str:
     """What a trigger finds, in a few words."""
-    return MANUALS[code].title if code in MANUALS else code
+    return page.title if (page := find_manual(code)) else code
 
 
 def _words(code: str) -> Row:
-    needs = MANUALS[code].trigger.needs if code in MANUALS else "a trigger that is no more"
+    needs = trigger.needs if (trigger := find_trigger(code)) else "a trigger that is no more"
     return {"title": title_of(code), "needs": needs}
 
 
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
-    for code in sorted(codes & TRIGGERS.keys()):
-        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].shown)
+    for trigger in filter(None, map(find_trigger, sorted(codes))):
+        metrics[trigger.view] |= dict.fromkeys(trigger.shown)
     # Views and columns are triggers' own names, which their model has checked.
     return {
-        view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {_WANTED}"  # noqa: S608
+        view: f"SELECT log_id, {', '.join(names)} FROM {view if '.' in view else f'core.{view}'} WHERE {_WANTED}"  # noqa: S608
         for view, names in metrics.items()
     }
 

@@ -17,7 +17,7 @@ from iomine.lake import LakeFile, as_warehouse_errors
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
 from iomine.pipeline.upgrade.carry import without_empty
 from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState
+from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState, row_count
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.decoded import Records
 from iomine.sources.darshan.job import implausible
@@ -80,7 +80,11 @@ def rebuild(logs: KeptLogs, staging: Path) -> list[LakeFile]:
         held = {table: _by_log(table, logs.files.get(table, ()), logs.log_ids) for table in _READ}
         for log_id in logs.log_ids:
             kept = {table: rows[log_id] for table, rows in held.items() if log_id in rows}
-            sinks.write(log_id, rows_of(log_id, kept, logs.most_processes))
+            tables = rows_of(log_id, kept, logs.most_processes)
+            sinks.write(
+                [log_id],
+                {table: [(np.zeros(row_count(part), np.int64), part) for part in parts] for table, parts in tables.items()},
+            )
         sinks.finish()
         stack.pop_all().close()
     return [
@@ -89,7 +93,7 @@ def rebuild(logs: KeptLogs, staging: Path) -> list[LakeFile]:
     ]
 
 
-def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | None = None) -> dict[str, Iterable[Columns]]:
+def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | None = None) -> dict[str, list[Columns]]:
     """All rows of a log, from those that are kept of it.
 
     Args:

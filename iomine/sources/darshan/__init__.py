@@ -2,7 +2,7 @@
 
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
+from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, row_count, size_bytes, spread
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.file_state import FileState
 from iomine.sources.darshan.identity import GONE, Identity, identify, log_id_of, read_owned
@@ -26,6 +26,8 @@ __all__ = [
     "Log",
     "ModuleState",
     "MountTable",
+    "Owners",
+    "Records",
     "Region",
     "Run",
     "assembled",
@@ -38,6 +40,7 @@ __all__ = [
     "rows_without_regions",
     "size_bytes",
     "sound",
+    "spread",
     "uid_of",
     "without_region",
 ]
