@@ -6,7 +6,6 @@ It writes the tables of docs/reliability.md out of what these leave in build/. W
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -81,6 +80,9 @@ PROMISES: Final = {
             "unit/pipeline/test_growth.py",
             "test_the_sixtieth",
         ),
+        Promise(
+            "Files of commits are no more after 60 nights than after 30", "unit/lake/test_lake_tables.py", "test_logs_of_tables"
+        ),
         Promise("Upgraded from three older commits, every view answers as anew", "cluster/test_upgrade_kill.py", "test_every"),
         Promise("An upgrade that is killed goes on where it was", "unit/pipeline/test_upgrade.py", "test_a_killed"),
         Promise("A warehouse of another version is refused", "unit/pipeline/test_hostile_sweep.py", "test_a_lake"),
@@ -129,9 +131,9 @@ def fuzzed(result: Mapping[str, Any]) -> list[str]:
     rows += [f"| {kind} | {_cells(counts, kind, ends)} |" for kind in kinds]
     memory = ", ".join(f"{part} {human_bytes(held)}" for part, held in result["memory_bytes"].items())
     said = (
-        f"{sum(counts.values()):,} damaged inputs in {result['sweeps']} sweeps beside sound logs: {len(result['faults'])} faults "
-        f"found. The slowest sweep with its views, reports and mails took {result['slowest_sweep_seconds']:,.0f} s on a machine "
-        f"that had other work. Memory at most: {memory}."
+        f"On {result['measured_on']}: {sum(counts.values()):,} damaged inputs in {result['sweeps']} sweeps beside sound logs, "
+        f"{len(result['faults'])} faults found. The slowest sweep with its views, reports and mails took "
+        f"{result['slowest_sweep_seconds']:,.0f} s on a machine that had other work. Memory at most: {memory}."
     )
     return [*rows, "", said, "", *beside(result["beside"])]
 
@@ -146,8 +148,17 @@ def page(text: str, build: Path) -> str:
     tables = [*shown(build), "", "## Damaged inputs", ""]
     tables += fuzzed(json.loads(fuzz.read_text())) if fuzz.exists() else ["Not run."]
     tables += ["", "## A crowd before `iomine serve`", "", crowd.read_text().rstrip() if crowd.exists() else "Not run."]
-    written = date.today()  # noqa: DTZ011  a day is enough
-    return f"{text.partition(MARK)[0]}{MARK}\nMeasured on {written}.\n" + "\n".join(tables) + "\n"
+    return f"{text.partition(MARK)[0]}{MARK}\n{_last_runs(build)}\n" + "\n".join(tables) + "\n"
+
+
+def _last_runs(build: Path) -> str:
+    """When each target was run last."""
+    days = []
+    for target in TARGETS:
+        report = build / f"{target}.xml"
+        suites = ET.parse(report).iter("testsuite") if report.exists() else ()  # noqa: S314  what pytest has written
+        days.append(f"`make {target}` {next((suite.get('timestamp', '')[:10] for suite in suites), 'not yet')}")
+    return f"Last runs: {', '.join(days)}."
 
 
 def beside(counts: Mapping[str, Mapping[str, int]]) -> list[str]:

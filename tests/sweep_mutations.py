@@ -501,6 +501,7 @@ def _write(outcome: Outcome) -> None:
     """Keeps for docs/reliability.md what has become of inputs."""
     RESULTS.parent.mkdir(exist_ok=True)
     result = {
+        "measured_on": date.today().isoformat(),  # noqa: DTZ011  a day is enough
         "counts": outcome.counts,
         "faults": outcome.faults,
         "sweeps": len(outcome.seconds),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import reliability
 
-_REPORT = """<testsuites><testsuite>
+_REPORT = """<testsuites><testsuite timestamp="2026-01-06T01:00:00">
   <testcase classname="tests.cluster.test_kill" name="test_kills_show_nothing_by_halves" time="9"/>
   <testcase classname="tests.faults.test_stage_faults" name="test_a_disk[read]" time="9"><failure/></testcase>
   <testcase classname="tests.faults.test_stage_faults" name="test_a_disk[merge]" time="9"/>
@@ -28,6 +28,7 @@ def test_the_page_says_what_was_run(tmp_path: Path) -> None:
     """What passed, what failed and what was not run; inputs by what became of them."""
     (tmp_path / "faults.xml").write_text(_REPORT)
     result = {
+        "measured_on": "2026-01-05",
         "counts": {"lustre: read": 3},
         "faults": ["x"],
         "sweeps": 2,
@@ -38,11 +39,12 @@ def test_the_page_says_what_was_run(tmp_path: Path) -> None:
     (tmp_path / "fuzz.json").write_text(json.dumps(result))
     text = reliability.page(reliability.page(f"Before.\n\n{reliability.MARK}", tmp_path), tmp_path)
     assert text.startswith(f"Before.\n\n{reliability.MARK}")
+    assert "Last runs: `make test` not yet, `make proof` not yet, `make site` not yet, `make faults` 2026-01-06." in text
     assert "| `tests/cluster/test_kill.py` | 1 passed |" in text
     assert "| `tests/faults/test_stage_faults.py` | 1 passed, 1 failed |" in text
     assert "| `tests/cluster/test_hosts.py` | not run |" in text
     assert "| lustre | 3 | 0 | 0 |" in text
-    assert "3 damaged inputs in 2 sweeps beside sound logs: 1 faults found." in text
+    assert "On 2026-01-05: 3 damaged inputs in 2 sweeps beside sound logs, 1 faults found." in text
     assert "Memory at most: reader 1.0 GiB." in text
     assert "| iomine | 2 read |" in text
     assert "| `tests/unit/pipeline/test_growth.py` | 1 passed; 1.1 times |" in text

@@ -59,7 +59,6 @@ def a_day_passes(warehouse: Path) -> None:
 @pytest.mark.timeout(3600)
 def test_the_sixtieth_night_costs_what_one_of_the_first_week_did(
     shared_data: Path,
-    scheduler: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
@@ -76,7 +75,7 @@ def test_the_sixtieth_night_costs_what_one_of_the_first_week_did(
             assert log is not None
             (folder / Path(name).name).write_bytes(moved(log, FIRST + timedelta(number)))
         begun = cpu_seconds()
-        summary = run(Settings((folder,), warehouse, scheduler=scheduler))
+        summary = run(Settings((folder,), warehouse, workers=1))
         costs.append(cpu_seconds() - begun)
         held.append(commits(warehouse))
         assert len(LOGS) == summary.ingested
