@@ -35,8 +35,8 @@ _KINDS: Final = {
     "meta": "opens, stats and other metadata calls",
     "waiting": "waiting in MPI-IO",
 }
-# What says why ranks wait.
-_WHY_WAITING: Final = "MPIIO-401"
+# What says why ranks wait is what claims that time.
+_WHY_WAITING: Final = frozenset(code for code, trigger in TRIGGERS.items() if trigger.cost == "late_core_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def _slowest(log: Row) -> list[str]:
 def _waiting(kinds: Rows, unknown: Rows) -> list[str]:
     """That it is not known why ranks wait, where most of the I/O time is that."""
     seconds = {row["time_kind"]: row["kind_core_seconds"] or 0.0 for row in kinds}
-    reason = next((verdict["reason"] for verdict in unknown if verdict["code"] == _WHY_WAITING), None)
+    reason = next((verdict["reason"] for verdict in unknown if verdict["code"] in _WHY_WAITING), None)
     if not reason or seconds.get("waiting", 0.0) < max(_HALF * sum(seconds.values()), 1.0):
         return []
     return [f"Why ranks wait is not known: {reason[0].lower()}{reason[1:]}"]

@@ -147,8 +147,8 @@ def _signs_sql(triggers: Sequence[Trigger]) -> str:
     ]
     values = ", ".join(signs or ("('', '', 0)",))
     return (
-        "sign AS (SELECT cluster, night, log_id, told.code, arg_min(cause_code, place) AS cause_code "  # noqa: S608
-        f"FROM cause JOIN (VALUES {values}) AS told (code, sign_of, place) ON cause.code = sign_of GROUP BY ALL)"
+        "sign AS (SELECT cluster, night, log_id, listed.code, arg_min(cause_code, place) AS cause_code "  # noqa: S608
+        f"FROM cause JOIN (VALUES {values}) AS listed (code, sign_of, place) ON cause.code = sign_of GROUP BY ALL)"
     )
 
 

@@ -143,7 +143,7 @@ def test_servers_that_were_slow_under_the_users_own_load_are_named(
 
 @pytest.mark.parametrize(("waiting", "says"), [(60.0, ["Why ranks wait is not known: the log lacks a trace."]), (40.0, [])])
 def test_why_ranks_wait_is_said_to_be_unknown_where_most_time_is_that(waiting: float, says: list[str]) -> None:
-    """Where half of the I/O time is waiting and its trigger has no answer, the reason is told."""
+    """Where half of the I/O time is waiting and its trigger has no answer, the reason is said."""
     kinds = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in (("waiting", waiting), ("write", 50.0))]
     unknown = [*_UNKNOWN, {"code": "MPIIO-401", "reason": "The log lacks a trace."}]
     assert says == summary(run(), kinds, [], unknown, _STATE)[1:-1]
