@@ -30,6 +30,8 @@ from iomine.cli.terminal.failures import as_output_errors
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from iomine.report.facts import Place
 
 Nights = tuple[dt.date, dt.date]
@@ -54,6 +56,11 @@ _KEYS: Final = {
     Grouping.APP: ("app",),
     Grouping.CODE: ("code",),
 }
+# What matters most on a narrow terminal.
+_IMPORTANT: Final = (
+    *("first_night", "change", "user", "app", "code", "cost_core_seconds", "finding_count", "cost_core_seconds_before"),
+    *("finding_count_before", "io_ratio", "log_count", "last_night"),
+)
 
 
 def command(
@@ -193,7 +200,7 @@ def _compare_runs(
 def _compare_nights(
     before: str, after: str, warehouse: Path, *, by: Grouping, limit: int | None, form: Format, narrowing: Narrowing
 ) -> None:
-    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.formats import write_for_people
     from iomine.cli.terminal.questions import ask
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.views import site_views
@@ -218,10 +225,14 @@ def _compare_nights(
     changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": same_ratio})
     changes = changes.drop_columns([key for key in _KEYS[Grouping.FINDING] if key not in _KEYS[by]])
     if form is Format.TABLE:
-        write(totals, form)
+        write_for_people(totals, form, _important(totals))
         typer.echo("" if changes.num_rows else f"\nNothing changed by more than {same_ratio:.0%}.")
     if changes.num_rows or form is not Format.TABLE:
-        write(changes.slice(0, limit), form)
+        write_for_people(changes.slice(0, limit), form, _important(changes))
+
+
+def _important(answer: "pa.Table") -> list[str]:
+    return [name for name in _IMPORTANT if name in answer.column_names]
 
 
 def _nights(text: str) -> Nights:

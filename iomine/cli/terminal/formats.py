@@ -122,6 +122,6 @@ def _human(name: str, value: object) -> str:
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, int | float) and math.isfinite(value):
         for ending, shown in _HUMAN:
-            if name.endswith(ending):
+            if name.removesuffix("_before").endswith(ending):
                 return shown(value)
     return _shown(value)

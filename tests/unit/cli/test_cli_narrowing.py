@@ -181,6 +181,15 @@ def test_terminals_get_units_and_what_matters(site: Path, capsys, monkeypatch: p
     assert f'"read_bytes": {2**34}' in "".join(exact[0])
 
 
+def test_terminals_show_what_nights_cost_before_all_else(site: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of nights side by side, costs stay on a narrow terminal, with their unit; ids of users go."""
+    lines, said = _on_terminal(80, capsys, monkeypatch, "compare", FIRST, LAST, "--warehouse", site)
+    assert max(map(len, lines)) <= 80
+    assert "cost_core_seconds" in lines[0]
+    assert "core-s" in " ".join(lines)
+    assert "night_count" in said
+
+
 def test_long_names_are_whole_on_a_terminal(warehouse_of, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program's name that is longer than a column goes on in the next line."""
     name = "".join(f"{number:03}" for number in range(60))
