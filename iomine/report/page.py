@@ -260,7 +260,7 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
         paths.append(found if slot.metric.endswith("_path") else "")
         return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
 
-    templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()
+    templates = _templates(code, part) if code in TRIGGERS else ()
     marked = renamed(templates, text, held) if text and len(text) <= _WHOLE and "\ue000" not in text else None
     if marked is None:
         return sentence(first_sentence(text) if is_first else text)
@@ -278,6 +278,11 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
             pieces.append(escape(visible(plain_text)))
     closed = _CODE_TAGS[False] if is_code else ""
     return Markup("<bdi>{}{}</bdi>").format(Markup("").join(pieces), closed)
+
+
+@cache
+def _templates(code: str, part: Literal["finding", "advice"]) -> tuple[str, ...]:
+    return TRIGGERS[code].templates(part)
 
 
 def _bytes(count: float | None) -> str:
@@ -340,7 +345,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "nodes": nodes or log["host_count"],
         "charged": total,
         "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
-        "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
+        "summary": " ".join(summary(log, facts.time_kinds, causes, facts.unknown, facts.weather)),
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
@@ -393,23 +398,24 @@ def _clear(verdict: Row, run_core_seconds: float | None) -> str:
     if trigger is None or verdict["value"] is None:
         return ""
     first = trigger.all_of[0]
-    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger), run_core_seconds) for name in ("value", "bar"))
+    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger.code), run_core_seconds) for name in ("value", "bar"))
     return f"{value}; fires {first.side} {bar_}"
 
 
-def _percents(trigger: Trigger) -> set[str]:
+@cache
+def _percents(code: str) -> frozenset[str]:
     """Metrics that a trigger's texts have in percent."""
-    return {
+    return frozenset(
         part.metric
-        for text in (*trigger.templates("finding"), *trigger.templates("advice"))
+        for text in (*_templates(code, "finding"), *_templates(code, "advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
-    }
+    )
 
 
 def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
     """Value, meaning and threshold of each metric."""
-    percents = _percents(trigger)
+    percents = _percents(trigger.code)
     first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():
@@ -422,7 +428,7 @@ def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> 
     return found
 
 
-def _shown(metric: str, value: object, percents: set[str], run_core_seconds: float | None) -> Markup | str:
+def _shown(metric: str, value: object, percents: frozenset[str], run_core_seconds: float | None) -> Markup | str:
     kind = field(metric).kind
     match value:
         case str() | list():

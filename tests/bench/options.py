@@ -25,6 +25,7 @@ class Options:
         shared_night: logs of the night that two workers share.
         year: logs of the year that views are asked about.
         packed: logs of the largest archive of packed ones.
+        known: known logs that are found once more.
         archive: logs of the largest archive of older formats.
     """
 
@@ -39,6 +40,7 @@ class Options:
     shared_night: int
     year: int
     packed: int
+    known: int
     archive: int
 
 
