@@ -14,10 +14,15 @@ from mutations import cut, hostile_words, lines, number, other_bytes, spliced
 from shared import SHARED_DATA
 
 from iomine.errors import UnreadableError
+from iomine.pipeline.ingest.reader import Limits, limit_memory
 from iomine.sources.dftracer import extent_of, is_trace, read_trace
 
-_DAMAGES = (cut, hostile_words, lines, number, other_bytes, spliced)
 _MOST_LINES = 200
+_DEPTH = 10_000
+_DIGITS = 400
+_BOMB_BYTES = 1 << 28
+# A bomb takes a second to unpack as far as it is.
+_BOMBS_RATIO = 1 / 500
 
 
 @cache
@@ -26,6 +31,16 @@ def real() -> tuple[bytes, ...]:
     files = sorted((SHARED_DATA / "traces" / "dftracer").rglob("*.pfw.gz"))
     texts = (gzip.decompress(path.read_bytes()) for path in files)
     return tuple(gzip.compress(b"".join(text.splitlines(keepends=True)[:_MOST_LINES])) for text in texts)
+
+
+def _nested(data: bytes, random: Random, _sound: tuple[bytes, ...]) -> bytes:
+    """Something stands in it that is nested deep, or a number of hundreds of digits."""
+    place = random.randrange(len(data))
+    deep = random.choice((b"[" * _DEPTH, b'{"a":' * _DEPTH, b"[" * _DEPTH + b"]" * _DEPTH, b"9" * _DIGITS))
+    return data[:place] + deep + data[place:]
+
+
+_DAMAGES = (cut, hostile_words, lines, _nested, number, other_bytes, spliced)
 
 
 def outcomes(sound: tuple[bytes, ...], count: int, seed: int) -> Counter[str]:
@@ -47,6 +62,8 @@ def _damaged(sound: tuple[bytes, ...], random: Random) -> bytes:
     """A file that was damaged, before it was packed or after."""
     data = random.choice(sound)
     is_packed = data.startswith(b"\x1f\x8b")
+    if random.random() < _BOMBS_RATIO:
+        return gzip.compress(_text(data) + random.choice((b" ", b"\n", b"{")) * _BOMB_BYTES, 1)
     if is_packed and random.random() < 1 / 2:
         return random.choice((cut, other_bytes, spliced))(data, random, sound)
     texts = tuple(_text(each) for each in sound)
@@ -76,4 +93,5 @@ def _outcome(data: bytes) -> str:
 
 
 if __name__ == "__main__":
+    limit_memory(Limits().memory_bytes)
     sys.stdout.write(f"DFTracer: {dict(outcomes(real(), int(sys.argv[1]), 1))}\n")

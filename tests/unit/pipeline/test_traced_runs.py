@@ -1,15 +1,21 @@
 """Runs of DFTracer in a sweep: which files are one run's, what is counted, and what its log says and does not."""
 
 import gzip
+import re
 import shutil
 import tarfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sweeping import judge_by, rows, state, write_no_reports
 
 from iomine.errors import UnreadableError
+from iomine.lake import Warehouse
+from iomine.pipeline.export.export import Choice, export
+from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.pipeline.ingest.runs import read_run, runs_of
 from iomine.pipeline.sweep import Settings, Summary, run
 from iomine.sources.darshan import Identity, identify
@@ -166,3 +172,53 @@ def test_recorder_folder_is_one_log(shared_data: Path, warehouse: Path, tmp_path
         "This is the metadata of a Parquet data set that recorder2parquet did not write.",
     ]
     assert rows(warehouse, "SELECT * FROM core.failed_derivation") == []
+
+
+@pytest.mark.proof
+def test_names_of_all_formats_are_replaced_and_nights_leave(shared_data: Path, traces: Path, warehouse: Path) -> None:
+    """Logs before format 3.00 and traces are exported under pseudonyms, and their rows leave with their nights."""
+    legacy = shared_data / "darshan" / "darshan" / "2.x" / "example-output"
+    assert _counts(run(Settings((traces, legacy), warehouse))) == (16, 16, 0, 0)
+    names = {
+        name
+        for query in (
+            'SELECT DISTINCT "user" FROM logs',
+            "SELECT DISTINCT app FROM logs",
+            "SELECT DISTINCT app_step FROM core.app_phase",
+            "SELECT DISTINCT host FROM core.rank_io",
+            "SELECT DISTINCT path FROM core.file_name",
+        )
+        for row in rows(warehouse, query)
+        for value in row.values()
+        for name in re.findall(r"[\w.-]{6,}", value or "")
+    }
+    assert {"pcarns", "mpi-io-test", "NPZReader.open", "ruby165", "img_147_of_168.npz", "cm1.exe"} <= names
+    out = warehouse.parent / "away"
+    export(Warehouse(warehouse), out, Choice(), Pseudonyms(bytes(range(32))))
+    assert rows(warehouse, "SELECT COUNT(*) AS n, SUM(read_bytes)::BIGINT AS r FROM logs") == rows(
+        out, "SELECT COUNT(*) AS n, SUM(read_bytes)::BIGINT AS r FROM logs"
+    )
+    # Kinds of special files are called so too.
+    assert (names & _texts(out)) - {"device", "kernel"} == set()
+    (warehouse / "retention.toml").write_text("[days]\napp_phase = 1\nsegment = 1\n")
+    run(Settings((traces,), warehouse))
+    (left,) = rows(
+        warehouse,
+        "SELECT (SELECT COUNT(*) FROM logs) AS logs, (SELECT COUNT(*) FROM segments) AS segments, "
+        "(SELECT COUNT(*) FROM core.app_phase) AS steps",
+    )
+    assert left == {"logs": 16, "segments": 0, "steps": 0}
+
+
+def _texts(out: Path) -> set[str]:
+    """All words of all texts of an export."""
+    found: set[str] = set()
+    for path in (out / "lake").rglob("*.parquet"):
+        table = pq.read_table(path)
+        for column in table.columns:
+            values = column.combine_chunks()
+            values = values.flatten() if pa.types.is_list(values.type) else values
+            values = values.dictionary if pa.types.is_dictionary(values.type) else values
+            if pa.types.is_string(values.type):
+                found.update(re.findall(r"[\w.-]{6,}", " ".join(filter(None, values.unique().to_pylist()))))
+    return found
