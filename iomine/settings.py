@@ -181,7 +181,15 @@ def _has_tables_only(record: type[SiteSettings]) -> bool:
 
 def _fields_of(record: Any, path: tuple[int | str, ...]) -> list[str]:  # noqa: ANN401  a class by its annotation
     for name in path:
-        # Of a table of tables, such as one for each cluster, the name is the site's.
-        is_record = isinstance(record, type) and issubclass(record, SiteSettings)
-        record = record.model_fields[name].annotation if is_record else get_args(record)[-1]
+        if _is_record(record):
+            record = record.model_fields[name].annotation
+            # A table that may be left out.
+            record = next(filter(_is_record, get_args(record)), record) if type(None) in get_args(record) else record
+        else:
+            # Of a table of tables, such as one for each cluster, the name is the site's; of a list it is a place.
+            record = next(each for each in reversed(get_args(record)) if each is not ...)
     return list(record.model_fields)
+
+
+def _is_record(record: object) -> bool:
+    return isinstance(record, type) and issubclass(record, SiteSettings)

@@ -1,12 +1,18 @@
-"""Views over files of the lake that no sweep has committed."""
+"""Views over files of the lake that no sweep has committed, and warehouses of rows that a test gives."""
 
+import datetime as dt
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from iomine.lake import LakeFile
+import pyarrow as pa
+
+from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
 from iomine.pipeline.judging.judge import judging_views, work_out
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
+from iomine.pipeline.publish import publish
+from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
 from iomine.views.catalog import build_catalog
 
@@ -28,3 +34,24 @@ def system_state_profiles(folder: Path, files: Sequence[LakeFile]) -> list[LakeF
         with judging_views((each for each in files if each.partition in span.partitions), judges) as views:
             worked_out += work_out(folder, span, views, judges)
     return worked_out
+
+
+def staged(
+    warehouse: Warehouse, table: str, rows: list[dict[str, object]], cluster: str | None = None, night: dt.date | None = None
+) -> LakeFile:
+    """Rows of a table in a file that is not committed; a key that is left out is NULL."""
+    return write_file(warehouse.staging, table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), cluster, night)
+
+
+def committed(warehouse: Warehouse, files: Iterable[LakeFile], sweep_id: str = "first", **reported: int) -> None:
+    """Commits files and the row of their sweep, and publishes it."""
+    lake = LakeWriter(warehouse.lake, warehouse.staging)
+    of_table: dict[str, list[LakeFile]] = defaultdict(list)
+    for file in files:
+        of_table[file.table].append(file)
+    for table, of_one in of_table.items():
+        lake.commit(table, of_one, sweep_id)
+    versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
+    sweep = [{"sweep_id": sweep_id, "table_versions": json.dumps(versions), **reported}]
+    lake.commit("sweep", [staged(warehouse, "sweep", sweep)], sweep_id)
+    publish(warehouse)

@@ -171,11 +171,11 @@ def _compare_runs(
     from iomine.cli.terminal.pairs import as_table, pair_page
     from iomine.report.pair import gather_pair
     from iomine.report.write import write_pair, write_shared
+    from iomine.triggers.site import with_published
     from iomine.views.query import answer_own, open_catalog
 
     file = standalone or (out and out / f"{first.log_id}-{second.log_id}.html")
-    with open_catalog(database_of(warehouse)) as con:
-        ask = partial(answer_own, con)
+    with open_catalog(database_of(warehouse)) as con, with_published(ask := partial(answer_own, con)):
         pair = gather_pair(ask, first, second)
         if file is not None:
             with as_output_errors():

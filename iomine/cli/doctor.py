@@ -53,7 +53,7 @@ def command(
     keep iomine from working.
     """
     checks = []
-    for look in (_python, _libraries, _darshan, _folder, _locks, _settings, _slurm, _database):
+    for look in (_python, _libraries, _darshan, _folder, _locks, _settings, _rules, _slurm, _database):
         for check in _looked(look, warehouse):
             checks.append(check)
             if not as_json:
@@ -209,6 +209,22 @@ def _settings(warehouse: Path) -> Iterator[Check]:
             yield Check("fail", str(error.args[0]))
         else:
             yield Check("ok", f"the settings in {name} can be used")
+
+
+def _rules(warehouse: Path) -> Iterator[Check]:
+    """What comes from the site itself and from packages."""
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.site.rules import site_rules
+    from iomine.sources.inputs import package_sources
+
+    rules = site_rules(Folder(warehouse))
+    for file in rules.files:
+        what = "trigger" if file.kind == "triggers" else "view site."
+        yield Check("ok", f"{what}{' ' if file.kind == 'triggers' else ''}{file.name} comes from {file.package or file.path}")
+    of_packages, faults = package_sources()
+    for package, sources in of_packages.items():
+        yield from (Check("ok", f"source {source.kind} comes from {package}") for source in sources)
+    yield from (Check("fail", fault) for fault in (*rules.left_out.values(), *faults))
 
 
 def _slurm(warehouse: Path) -> Iterator[Check]:

@@ -3,15 +3,18 @@
 
 import json
 import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, Warehouse
+from iomine.errors import UsageError
 
 if TYPE_CHECKING:
     from iomine.triggers import Manual, Snippet, Trigger
+    from iomine.triggers.site import SiteRules
 
 _WIDTH = 100
 
@@ -20,18 +23,28 @@ def command(
     code: Annotated[str | None, typer.Argument(help="Code of a trigger, such as POSIX-101.", show_default="list all")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     as_json: Annotated[bool, typer.Option("--json", help="JSON, for machines: an object, or an array of triggers.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="The pages of all triggers.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="With --all: one page of documentation, with links.")] = False,
 ) -> None:
     """Show a trigger's manual page.
 
     It says what the trigger finds, why, against which thresholds, and what to change, with programs that do it. Where the
-    warehouse has thresholds of its own, it says those. Without a code, all triggers are listed.
+    warehouse has thresholds or triggers of its own, it says those. Without a code, all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
-    from iomine.triggers import reference_table
+    from iomine.triggers import MANUALS, reference_table
 
-    if code is None:
-        shown = reference_table() if as_json else reference_table().select(["code", "level", "title", "ruleset"])
-        write(shown, Format.JSON if as_json else Format.TABLE)
+    if every and (as_json or code is not None):
+        raise UsageError("--all shows the pages of all triggers: leave out the code and --json.")
+    if markdown and not every:
+        raise UsageError("--markdown is for --all: a page of one trigger is Markdown as it is.")
+    if every:
+        typer.echo("\n".join(_all_pages(warehouse, with_links=markdown)), nl=False)
+    elif code is None:
+        listed = reference_table(MANUALS | dict(_rules(warehouse).manuals))
+        write(
+            listed if as_json else listed.select(["code", "level", "title", "ruleset"]), Format.JSON if as_json else Format.TABLE
+        )
     elif as_json:
         typer.echo(_json_of(code, warehouse))
     else:
@@ -40,11 +53,12 @@ def command(
 
 def _json_of(code: str, warehouse: Path) -> str:
     """What the trigger is, its thresholds in force, and its manual page."""
-    from iomine.triggers import known, reference_table
+    from iomine.triggers import reference_table
 
+    page = _page(code, warehouse)
     manual = explained(code, warehouse)
-    (row,) = (row for row in reference_table().to_pylist() if row["code"] == known(code))
-    trigger = _in_force(row["code"], warehouse)
+    (row,) = reference_table({page.trigger.code: page}).to_pylist()
+    trigger = _in_force(warehouse)[page.trigger.code]
     thresholds = [
         {"holds": holds, "metric": each.metric, "side": each.side, "value": each.value, "why": each.why}
         for holds, group in (("all of", trigger.all_of), ("unless", trigger.unless), ("high", filter(None, [trigger.high])))
@@ -59,17 +73,49 @@ def explained(code: str, warehouse: Path) -> str:
     Raises:
         UsageError: no trigger has this code.
     """
+    page = _page(code, warehouse)
+    return page_text(page, _in_force(warehouse)[page.trigger.code])
+
+
+def _page(code: str, warehouse: Path) -> "Manual":
     from iomine.triggers import MANUALS, known
 
-    page = MANUALS[known(code)]
-    return page_text(page, _in_force(page.trigger.code, warehouse))
+    rules = _rules(warehouse)
+    if fault := rules.left_out.get(code.upper()):
+        raise UsageError(fault)
+    manuals = MANUALS | dict(rules.manuals)
+    return manuals[known(code, manuals)]
 
 
-def _in_force(code: str, warehouse: Path) -> "Trigger":
+def _all_pages(warehouse: Path, *, with_links: bool) -> Iterator[str]:
+    """The pages of all triggers, those of the site first."""
+    from iomine.triggers import MANUALS
+
+    triggers, manuals = _in_force(warehouse), {**_rules(warehouse).manuals, **MANUALS}
+    if with_links:
+        yield from (*_head("Triggers of this site", "="), *_links(manuals.values()), "")
+    yield from (page_text(page, triggers[code]) for code, page in manuals.items())
+
+
+def _links(pages: "Iterable[Manual]") -> Iterator[str]:
+    for page in pages:
+        title = f"{page.trigger.code}: {page.title}"
+        anchor = "".join(sign for sign in title.lower() if sign.isalnum() or sign in " -_").replace(" ", "-")
+        yield f"- [{title}](#{anchor})"
+
+
+def _rules(warehouse: Path) -> "SiteRules":
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.site.rules import site_rules
+
+    return site_rules(Folder(warehouse))
+
+
+def _in_force(warehouse: Path) -> "dict[str, Trigger]":
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.triggers import site_triggers
 
-    return site_triggers(Folder(warehouse))[code]
+    return site_triggers(Folder(warehouse))
 
 
 def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
@@ -85,7 +131,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
     trigger = site or page.trigger
     all_of, unless, high = (
         [
-            f"`{each.metric}` {each.side} {_value(each.value, shipped.value)}: {field(each.metric).about} {each.why}"
+            f"`{each.metric}` {each.side} {_value(each.value, shipped.value)}: {trigger.about(each.metric)} {each.why}"
             for each, shipped in zip(thresholds, shipped_thresholds, strict=True)
         ]
         for thresholds, shipped_thresholds in (
@@ -123,9 +169,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
 
 
 def _asked(trigger: "Trigger") -> list[str]:
-    from iomine.schema import field
-
-    asked = [f"`{each.metric}` above {each.value:,.12g}: {field(each.metric).about} {each.why}" for each in trigger.applies_to]
+    asked = [f"`{each.metric}` above {each.value:,.12g}: {trigger.about(each.metric)} {each.why}" for each in trigger.applies_to]
     return asked and [
         *asked,
         "Where one does not, the verdict is `not applicable`; where the log lacks the data for one, `unknown`.",
@@ -177,14 +221,13 @@ def _programs(snippets: "tuple[Snippet, ...]") -> list[str]:
 
 
 def _sources(trigger: "Trigger") -> list[str]:
-    from iomine.schema import field
     from iomine.triggers.model import FINDING_CORE_SECONDS
 
     lines = [f"It needs {trigger.needs}."]
     if trigger.evidence:
-        lines.append(f"`{trigger.evidence}` comes with each verdict: {field(trigger.evidence).about}")
+        lines.append(f"`{trigger.evidence}` comes with each verdict: {trigger.about(trigger.evidence)}")
     if trigger.cost:
-        lines.append(f"`{trigger.cost}` is its cost: {field(trigger.cost).about}")
+        lines.append(f"`{trigger.cost}` is its cost: {trigger.about(trigger.cost)}")
     if trigger.cost and trigger.level in ("high", "warn"):
         lines.append(f"Where that is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
     return lines

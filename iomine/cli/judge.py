@@ -66,16 +66,16 @@ def command(
 
 def _triggers(folder: "Folder", assignments: list[str], thresholds: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:
     from iomine.pipeline.site.triggers import site_triggers
-    from iomine.triggers import TRIGGERS
     from iomine.triggers.thresholds import parse_threshold, with_thresholds
 
-    chosen = [parse_threshold(assignment, TRIGGERS) for assignment in assignments]
+    triggers = site_triggers(folder, thresholds)
+    chosen = [parse_threshold(assignment, triggers) for assignment in assignments]
     for threshold in chosen:
-        if ruleset not in {None, TRIGGERS[threshold.code].ruleset}:
+        if ruleset not in {None, triggers[threshold.code].ruleset}:
             raise UsageError(
-                f"{threshold.code} is of ruleset {TRIGGERS[threshold.code].ruleset}, which --ruleset {ruleset} leaves out."
+                f"{threshold.code} is of ruleset {triggers[threshold.code].ruleset}, which --ruleset {ruleset} leaves out."
             )
-    return with_thresholds(site_triggers(folder, thresholds), chosen)
+    return with_thresholds(triggers, chosen)
 
 
 def _compare(folder: "Folder", triggers: dict[str, "Trigger"], ruleset: str | None, form: Format) -> None:

@@ -36,6 +36,7 @@ def command(
     from iomine.report.facts import gather
     from iomine.report.job import JobPlace, jobs_of
     from iomine.report.write import write_jobs, write_reports, write_shared, write_standalone, write_standalone_job
+    from iomine.triggers.site import with_published
     from iomine.views.query import answer_own, open_catalog
 
     database = database_of(warehouse)
@@ -45,8 +46,7 @@ def command(
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
     nights = [place.night for place in places]
     jobs = [JobPlace(asked.cluster, asked.id, min(nights), max(nights))] if len(places) > 1 else []
-    with open_catalog(database) as con, as_output_errors():
-        ask = partial(answer_own, con)
+    with open_catalog(database) as con, as_output_errors(), with_published(ask := partial(answer_own, con)):
         if standalone is not None:
             if jobs:
                 write_standalone_job(next(jobs_of(ask, jobs)), standalone)

@@ -61,10 +61,11 @@ def command(
     if code is None:
         answer = ask(database, question("cli/trend"), narrowing.parameters())
     else:
-        answer = ask(database, question("cli/trend_of_code"), narrowing.parameters() | {"code": known(code)})
+        code = known(code, ask(database, "SELECT code FROM triggers")["code"].to_pylist())
+        answer = ask(database, question("cli/trend_of_code"), narrowing.parameters() | {"code": code})
     write_for_people(answer, form, _IMPORTANT if code is None else ("night",))
     if not answer.num_rows:
-        say(f"{'' if code is None else f'No verdict of {known(code)} is left. '}{narrowing.why_empty(database)}")
+        say(f"{'' if code is None else f'No verdict of {code} is left. '}{narrowing.why_empty(database)}")
     elif form is Format.TABLE:
         _draw(answer)
 

@@ -335,7 +335,8 @@ def hosts_of(ranks: Integers, tables: Tables, logs: Integers | None = None) -> t
     for part in (*tables.get("dxt_file", ()), *tables.get("apmpi_rank", ())):
         code_at = [code_of.setdefault(name, len(code_of)) for name in part["host"].dictionary.to_pylist()]
         named.append((logs_in(part), part["rank"].to_numpy()))
-        codes.append(np.array(code_at, np.int64)[part["host"].indices.to_numpy()])
+        # A host that is not known has no name.
+        codes.append(np.array([*code_at, -1])[part["host"].indices.fill_null(len(code_at)).to_numpy()])
     # Of several names of a rank the first counts, and none for those asked for, who come last.
     named.append((np.zeros_like(ranks) if logs is None else logs, ranks))
     codes.append(np.full(len(ranks), -1))

@@ -8,12 +8,12 @@ import re
 import textwrap
 from collections.abc import Iterable
 from datetime import date
-from typing import Final
+from typing import Final, Literal
 
 from markupsafe import Markup, escape
 
 from iomine.report.page import plain
-from iomine.triggers import TRIGGERS
+from iomine.triggers import find_trigger
 from iomine.triggers.finding import Slot, renamed
 from iomine.units import core_hours
 
@@ -65,12 +65,16 @@ def _named(slot: Slot, found: str) -> str:
 
 def finding_of(code: str, text: str | None) -> str:
     """What a finding says, as `sentence`."""
-    return sentence(TRIGGERS[code].templates("finding") if code in TRIGGERS else (), text)
+    return sentence(_templates(code, "finding"), text)
 
 
 def advice_of(code: str, text: str | None) -> str:
     """What a finding advises, as `sentence`."""
-    return sentence(TRIGGERS[code].templates("advice") if code in TRIGGERS else (), text)
+    return sentence(_templates(code, "advice"), text)
+
+
+def _templates(code: str, part: Literal["finding", "advice"]) -> tuple[str, ...]:
+    return trigger.templates(part) if (trigger := find_trigger(code)) else ()
 
 
 def command_of(advice: str) -> str:

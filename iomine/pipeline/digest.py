@@ -45,6 +45,7 @@ from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.report.facts import Place, gather
 from iomine.report.write import standalone_report
 from iomine.settings import read_site_file
+from iomine.triggers.site import with_published
 from iomine.views.answers import Ask
 from iomine.views.query import answer_own, open_catalog
 from iomine.views.questions import question
@@ -138,6 +139,7 @@ def digest(order: Order) -> Done:
     with ExitStack() as stack:
         con = stack.enter_context(open_catalog(warehouse.database))
         ask = partial(answer_own, con)
+        stack.enter_context(with_published(ask))
         until = _until(ask, order)
         stack.enter_context(nullcontext() if order.is_dry else only_digest(order.warehouse))
         office = stack.enter_context(_office(order, settings))

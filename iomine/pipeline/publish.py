@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from iomine.lake import Snapshot, Warehouse
+from iomine.pipeline.site.rules import site_rules
 from iomine.pipeline.site.views import ViewSettings, site_views
 from iomine.triggers.judge import settings
 from iomine.triggers.model import Trigger
-from iomine.triggers.registry import reference_table
+from iomine.triggers.site import NO_RULES, SiteRules
 from iomine.views.catalog import build_catalog
 
 
@@ -22,14 +23,21 @@ def publish(warehouse: Warehouse, triggers: Iterable[Trigger] = (), snapshot: Sn
     Raises:
         UsageError: the site's settings of views are not fit.
     """
-    build_views(snapshot or warehouse.lake.snapshot(), warehouse.database, triggers, site_views(warehouse))
+    rules = site_rules(warehouse)
+    build_views(snapshot or warehouse.lake.snapshot(), warehouse.database, triggers, site_views(warehouse), rules)
 
 
-def build_views(snapshot: Snapshot, target: Path, triggers: Iterable[Trigger] = (), views: ViewSettings | None = None) -> None:
+def build_views(
+    snapshot: Snapshot,
+    target: Path,
+    triggers: Iterable[Trigger] = (),
+    views: ViewSettings | None = None,
+    rules: SiteRules = NO_RULES,
+) -> None:
     """Builds a database of views over the files of a committed sweep, as `publish` does."""
     files: dict[str, list[str]] = {}
     for file in snapshot.files:
         files.setdefault(file.table, []).append(str(file.path))
     meta = {f"version.{table}": str(version) for table, version in snapshot.versions.items()}
     numbers = settings(tuple(triggers)) | dict(views or ViewSettings())
-    build_catalog(target, files, {"triggers": reference_table()}, meta, settings=numbers)
+    build_catalog(target, files, rules.reference(), meta, settings=numbers, site=rules.views)

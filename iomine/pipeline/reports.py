@@ -6,7 +6,8 @@ that one did not. A report that would say the same again is left alone, so the n
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from iomine.report.facts import Place
 from iomine.report.job import JobPlace, job_of_page, job_page_name
 from iomine.report.write import Written, write_jobs, write_reports, write_shared
 from iomine.sqltext import quoted
+from iomine.triggers.site import with_published
 from iomine.units import GIB
 from iomine.views.answers import Ask
 from iomine.views.query import Limits, answer_own, ask, open_catalog
@@ -88,7 +90,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
     faults: list[str] = []
     new = done = 0
     if places:
-        with as_warehouse_errors(warehouse.root):
+        with _asking(warehouse.database, folder):
             write_shared(folder)
         pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
         hands = workers(is_little=len(pieces) == 1)
@@ -135,8 +137,7 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
     Raises:
         WarehouseError: files cannot be read or written.
     """
-    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
-        ask = partial(answer_own, con)
+    with _asking(database, folder) as ask:
         try:
             return _outcome(write_reports(ask, places, folder))
         except (UsageError, LimitError):
@@ -147,11 +148,19 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
 
 def job_piece(places: Sequence[JobPlace], database: Path, folder: Path) -> tuple[int, list[str]]:
     """Writes the pages of some jobs, as `report_piece` those of logs; raises as that does."""
-    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
+    with _asking(database, folder) as ask:
         try:
-            return _outcome(write_jobs(partial(answer_own, con), places, folder))
+            return _outcome(write_jobs(ask, places, folder))
         except (UsageError, LimitError) as error:
             return 0, [f"The pages of {len(places):,} jobs, of {places[0].job_id} and others, cannot be written: {error}"]
+
+
+@contextmanager
+def _asking(database: Path, folder: Path) -> Iterator[Ask]:
+    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
+        ask = partial(answer_own, con)
+        with with_published(ask):
+            yield ask
 
 
 def _alone(ask: Ask, place: Place, folder: Path) -> tuple[int, list[str]]:

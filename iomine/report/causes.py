@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iomine import units
-from iomine.triggers import TRIGGERS
+from iomine.triggers import find_trigger
 from iomine.triggers.finding import shell_word
 from iomine.triggers.model import Snippet
 from iomine.units import counted, human_seconds, percent
@@ -35,8 +35,8 @@ _KINDS: Final = {
     "meta": "opens, stats and other metadata calls",
     "waiting": "waiting in MPI-IO",
 }
-# What says why ranks wait.
-_WHY_WAITING: Final = "MPIIO-401"
+# The view whose trigger says why ranks wait.
+_WHY_WAITING: Final = "log_wait_profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,15 @@ def _slowest(log: Row) -> list[str]:
 def _waiting(kinds: Rows, unknown: Rows) -> list[str]:
     """That it is not known why ranks wait, where most of the I/O time is that."""
     seconds = {row["time_kind"]: row["kind_core_seconds"] or 0.0 for row in kinds}
-    reason = next((verdict["reason"] for verdict in unknown if verdict["code"] == _WHY_WAITING), None)
+    reason = next((verdict["reason"] for verdict in unknown if _view_of(verdict) == _WHY_WAITING), None)
     if not reason or seconds.get("waiting", 0.0) < max(_HALF * sum(seconds.values()), 1.0):
         return []
     return [f"Why ranks wait is not known: {reason[0].lower()}{reason[1:]}"]
+
+
+def _view_of(verdict: Row) -> str | None:
+    trigger = find_trigger(verdict["code"])
+    return trigger.view if trigger else None
 
 
 def own_load(state: Row, whose: str) -> list[str]:
@@ -224,9 +229,10 @@ def likeliest(finding: Row, row: Row) -> Snippet | None:
         "romio": row["has_mpiio"],
         "--exclude": row["node_count"] != 1,
     }
+    trigger = find_trigger(code)
     snippets = [
         snippet
-        for snippet in (TRIGGERS[code].snippets if code in TRIGGERS else ())
+        for snippet in (trigger.snippets if trigger else ())
         if all(is_used for word, is_used in used.items() if word in snippet.code)
     ]
     is_python = _PYTHON in (row["app"] or "").lower() or (row["application"] or "").endswith(".py")

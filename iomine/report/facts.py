@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.triggers import MANUALS, TRIGGERS
+from iomine.errors import LimitError, UsageError
+from iomine.triggers import find_manual, find_trigger
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
 
@@ -215,7 +216,7 @@ _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 def _is_well(verdict: Row) -> bool:
     """Whether a trigger is clear by its first threshold, and not only since little was lost beyond it."""
-    trigger = TRIGGERS.get(verdict["code"])
+    trigger = find_trigger(verdict["code"])
     if trigger is None or verdict["value"] is None:
         return False
     return bool(verdict["value"] <= verdict["bar"] if trigger.all_of[0].side == "above" else verdict["value"] >= verdict["bar"])
@@ -281,31 +282,41 @@ def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Ro
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
         codes |= {verdict["code"] for verdict in of_log.findings}
-    metrics = {view: rows(sql) for view, sql in _metric_questions(codes).items()}
+    metrics = {view: _metrics(view, sql, rows) for view, sql in _metric_questions(codes).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
-            trigger = TRIGGERS.get(finding["code"])
+            trigger = find_trigger(finding["code"])
             values = metrics[trigger.view].get(log_id) if trigger else None
             finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
 
 
+def _metrics(view: str, sql: str, rows: Callable[[str], dict[str, Rows]]) -> dict[str, Rows]:
+    if "." not in view:
+        return rows(sql)
+    try:
+        return rows(sql)
+    except (UsageError, LimitError):
+        # A view of the site that fails costs its findings their numbers, and no report.
+        return {}
+
+
 def title_of(code: str) -> str:
     """What a trigger finds, in a few words."""
-    return MANUALS[code].title if code in MANUALS else code
+    return page.title if (page := find_manual(code)) else code
 
 
 def _words(code: str) -> Row:
-    needs = MANUALS[code].trigger.needs if code in MANUALS else "a trigger that is no more"
+    needs = trigger.needs if (trigger := find_trigger(code)) else "a trigger that is no more"
     return {"title": title_of(code), "needs": needs}
 
 
 def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
-    for code in sorted(codes & TRIGGERS.keys()):
-        metrics[TRIGGERS[code].view] |= dict.fromkeys(TRIGGERS[code].shown)
+    for trigger in filter(None, map(find_trigger, sorted(codes))):
+        metrics[trigger.view] |= dict.fromkeys(trigger.shown)
     # Views and columns are triggers' own names, which their model has checked.
     return {
-        view: f"SELECT log_id, {', '.join(names)} FROM core.{view} WHERE {_WANTED}"  # noqa: S608
+        view: f"SELECT log_id, {', '.join(names)} FROM {view if '.' in view else f'core.{view}'} WHERE {_WANTED}"  # noqa: S608
         for view, names in metrics.items()
     }
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from iomine.report.facts import Facts, Place, which
 from iomine.report.trace import Highlight
-from iomine.triggers import TRIGGERS
+from iomine.triggers import Requests, find_trigger
 from iomine.units import visible
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
@@ -27,7 +27,7 @@ def counted_by_findings(ask: Ask, facts: Sequence[Facts]) -> dict[str, Counted]:
         ask: answers queries over the published views.
         facts: of logs of one cluster.
     """
-    if not any(finding["code"] in TRIGGERS and TRIGGERS[finding["code"]].traced for each in facts for finding in each.findings):
+    if not any(_traced(finding["code"]) for each in facts for finding in each.findings):
         return {}
     places = [Place(each.log["cluster"], each.log["night"], each.log["log_id"]) for each in facts]
     found: dict[str, dict[str, Sequence[int | str]]] = defaultdict(dict)
@@ -47,9 +47,13 @@ def highlights_of(facts: Facts, counted: Counted) -> list[Highlight]:
     return [highlight for highlight in found if highlight]
 
 
+def _traced(code: str) -> Requests | None:
+    return trigger.traced if (trigger := find_trigger(code)) else None
+
+
 def _highlight(finding: Row, counted: Counted) -> Highlight | None:
     code, metrics = finding["code"], finding["metrics"]
-    about = TRIGGERS[code].traced if code in TRIGGERS else None
+    about = _traced(code)
     if about is None or any(metrics.get(name) is None for name in about.named):
         return None
 

@@ -46,7 +46,7 @@ from iomine.report.trace import Trace
 from iomine.schema import field
 from iomine.schema.fields import Kind
 from iomine.schema.legacy import is_legacy
-from iomine.triggers import MANUALS, TRIGGERS, Trigger
+from iomine.triggers import Trigger, all_manuals, find_trigger
 from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
 from iomine.views.answers import Row
@@ -132,8 +132,8 @@ def page(facts: Facts, trace: Trace | None = None, circle: Radial | None = None,
 
 def triggers_page() -> str:
     """The page of all triggers that reports link to."""
-    manuals = [page for page in MANUALS.values() if page.trigger.ruleset == "iomine"]
-    return _environment().get_template("triggers.html.j2").render(manuals=manuals, field=field, **_head())
+    manuals = [page for page in all_manuals().values() if page.trigger.ruleset == "iomine"]
+    return _environment().get_template("triggers.html.j2").render(manuals=manuals, **_head())
 
 
 def rendered(template: str, *scripts: str, standalone: bool = False, **values: object) -> str:
@@ -260,7 +260,7 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
         paths.append(found if slot.metric.endswith("_path") else "")
         return f"\ue000{len(paths) - 1}\ue001" if paths[-1] else found
 
-    templates = TRIGGERS[code].templates(part) if code in TRIGGERS else ()
+    templates = trigger.templates(part) if (trigger := find_trigger(code)) else ()
     marked = renamed(templates, text, held) if text and len(text) <= _WHOLE and "\ue000" not in text else None
     if marked is None:
         return sentence(first_sentence(text) if is_first else text)
@@ -344,9 +344,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
-        "done_well": [
-            (verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well if _is_well(verdict)
-        ],
+        "done_well": [(verdict["code"], _clear(verdict, log["run_core_seconds"])) for verdict in facts.done_well],
         "unknown": unknown,
         "not_applicable": facts.not_applicable,
         "not_you": _not_you(facts.weather),
@@ -371,25 +369,16 @@ def _not_you(state: Row) -> str | None:
 
 
 def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
-    trigger = MANUALS[verdict["code"]].trigger if verdict["code"] in MANUALS else None
+    trigger = find_trigger(verdict["code"])
     return verdict | {
         "numbers": _numbers(trigger, verdict, run_core_seconds) if trigger else [],
         "snippet": likeliest(verdict, uses),
     }
 
 
-def _is_well(verdict: Row) -> bool:
-    """Whether the first metric is clear by itself, and not for the sake of others, such as how little it cost."""
-    trigger = TRIGGERS.get(verdict["code"])
-    if trigger is None or verdict["value"] is None:
-        return True
-    value, bar_ = verdict["value"], verdict["bar"]
-    return bool(value <= bar_ if trigger.all_of[0].side == "above" else value >= bar_)
-
-
 def _clear(verdict: Row, run_core_seconds: float | None) -> str:
     """What a verdict was reached by, beside where its trigger fires; empty where it has no value."""
-    trigger = TRIGGERS.get(verdict["code"])
+    trigger = find_trigger(verdict["code"])
     if trigger is None or verdict["value"] is None:
         return ""
     first = trigger.all_of[0]
@@ -397,14 +386,14 @@ def _clear(verdict: Row, run_core_seconds: float | None) -> str:
     return f"{value}; fires {first.side} {bar_}"
 
 
-def _percents(trigger: Trigger) -> set[str]:
+def _percents(trigger: Trigger) -> frozenset[str]:
     """Metrics that a trigger's texts have in percent."""
-    return {
+    return frozenset(
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
-    }
+    )
 
 
 def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
@@ -418,11 +407,11 @@ def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> 
         threshold_text = (
             f"fires {first.side} {_shown(metric, verdict['bar'], percents, run_core_seconds)}" if metric == first.metric else ""
         )
-        found.append((_shown(metric, value, percents, run_core_seconds), field(metric).about, threshold_text))
+        found.append((_shown(metric, value, percents, run_core_seconds), trigger.about(metric), threshold_text))
     return found
 
 
-def _shown(metric: str, value: object, percents: set[str], run_core_seconds: float | None) -> Markup | str:
+def _shown(metric: str, value: object, percents: frozenset[str], run_core_seconds: float | None) -> Markup | str:
     kind = field(metric).kind
     match value:
         case str() | list():

@@ -12,7 +12,7 @@ from typing import Final
 
 from iomine.report.causes import charged, first_sentence
 from iomine.report.facts import Facts, Place, gather, which
-from iomine.triggers import TRIGGERS
+from iomine.triggers import find_trigger
 from iomine.units import GIB, fine_seconds, human_bytes
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
@@ -375,7 +375,7 @@ def _finding_reason(pair: Pair, part: str, seconds: float) -> Iterator[str]:
 
 
 def _is_about(code: str, part: str) -> bool:
-    trigger = TRIGGERS.get(code)
+    trigger = find_trigger(code)
     if trigger is None or trigger.cost is None:
         return False
     if part == UNEVEN:

@@ -1,7 +1,7 @@
 """What the data is called and shaped like: words, tables, and what follows from both."""
 
 from iomine.schema.fields import Field, Kind, Privacy
-from iomine.schema.registry import FIELDS, TABLES, field, table
+from iomine.schema.registry import FIELDS, TABLES, field, is_word, table
 from iomine.schema.table import Table
 from iomine.schema.version import SCHEMA_VERSION, UNSAID, mismatch
 
@@ -15,6 +15,7 @@ __all__ = [
     "Privacy",
     "Table",
     "field",
+    "is_word",
     "mismatch",
     "table",
 ]

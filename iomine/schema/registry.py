@@ -13,6 +13,7 @@ from iomine.schema import fields, tables
 from iomine.schema.apmpi import APMPI_FIELDS
 from iomine.schema.counters import COUNTERS, LUSTRE_COMPONENT, field_of
 from iomine.schema.fields import Field
+from iomine.schema.fields.site import site_word
 from iomine.schema.table import Table
 
 
@@ -44,12 +45,21 @@ TABLES: Final[dict[str, Table]] = _all_tables()
 
 
 def field(name: str) -> Field:
-    """The field of that name.
+    """The field of that name, one of a site's own words among them.
 
     Raises:
         KeyError: no such word.
     """
-    return FIELDS[name]
+    return FIELDS.get(name) or site_word(name)
+
+
+def is_word(name: str) -> bool:
+    """Whether a column may have this name."""
+    try:
+        field(name)
+    except KeyError:
+        return False
+    return True
 
 
 def table(name: str) -> Table:

@@ -1,17 +1,35 @@
 """Inputs that are no Darshan logs: opened, unpacked, and given to the parser of their format."""
 
 from datetime import datetime, tzinfo
+from functools import cache
 from io import BytesIO
 from itertools import chain
 from typing import Final
 
 from iomine.errors import UnreadableError
+from iomine.packages import brought
 from iomine.sources import accounting, fabric, ior, lustre, series
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
 from iomine.sources.unpacking import BROKEN, opener_of
 from iomine.units import human_bytes
 
 SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES, fabric.SOURCES))
+
+
+@cache
+def package_sources() -> tuple[dict[str, tuple[Source, ...]], list[str]]:
+    """Sources of installed packages by package, and why others are not used."""
+    found: dict[str, tuple[Source, ...]] = {}
+    faults = []
+    for each in brought("iomine.sources"):
+        sources = (each.value,) if isinstance(each.value, Source) else tuple(each.value or ())
+        if each.fault or not all(isinstance(source, Source) for source in sources):
+            faults.append(each.fault or f"The package {each.package} names {each.name} as sources, which it is not.")
+        elif taken := {source.kind for source in (*SOURCES, *chain.from_iterable(found.values()))} & {s.kind for s in sources}:
+            faults.append(f"The package {each.package} brings a source {min(taken)}, which is there already.")
+        else:
+            found[each.package] = found.get(each.package, ()) + sources
+    return found, faults
 
 
 def open_input(path: str, data: bytes, modified_at: datetime, zone: tzinfo, cluster: str = "") -> Input:
@@ -36,7 +54,8 @@ def read_input(given: Input) -> tuple[str, Readings]:
     Raises:
         UnreadableError: nobody knows it, or who knows it cannot read it.
     """
-    for source in SOURCES:
+    # Ours come first, so that no package takes an input from them.
+    for source in chain(SOURCES, chain.from_iterable(package_sources()[0].values())):
         if source.knows(given):
             return source.kind, source.read(given)
     if not given.data.strip():

@@ -2,7 +2,17 @@
 
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Above, Below, Case, Instead, Level, Requests, Setting, Snippet, Threshold, Trigger, Where
-from iomine.triggers.registry import MANUALS, TRIGGERS, Manual, known, manual, reference_table
+from iomine.triggers.registry import (
+    MANUALS,
+    TRIGGERS,
+    Manual,
+    all_manuals,
+    beside_ours,
+    find_manual,
+    find_trigger,
+    known,
+    reference_table,
+)
 
 __all__ = [
     "MANUALS",
@@ -19,9 +29,12 @@ __all__ = [
     "Threshold",
     "Trigger",
     "Where",
+    "all_manuals",
+    "beside_ours",
+    "find_manual",
+    "find_trigger",
     "judge_sql",
     "known",
-    "manual",
     "reference_table",
     "settings",
 ]

@@ -51,6 +51,7 @@ class Slot:
     spec: str
 
 
+@cache
 def parts(template: str) -> tuple[str | Slot, ...]:
     """The template cut into texts and slots.
 
@@ -58,7 +59,11 @@ def parts(template: str) -> tuple[str | Slot, ...]:
         ValueError: a brace stands alone, or a slot asks for what cannot be done in SQL.
     """
     found: list[str | Slot] = []
-    for text, metric, spec, conversion in string.Formatter().parse(template):
+    try:
+        pieces = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(f"The braces of {template!r} do not close: {error}.") from error
+    for text, metric, spec, conversion in pieces:
         if text:
             found.append(text)
         if metric is None:

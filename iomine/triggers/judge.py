@@ -4,12 +4,14 @@ Whatever enters the statement is a trigger's own name, checked by the model, or 
 """
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal
 
 import pyarrow as pa
 
 from iomine.schema import field, table
+from iomine.schema.fields.site import PREFIX
 from iomine.sqltext import literal, quoted
 from iomine.triggers.finding import filled_sql
 from iomine.triggers.model import (
@@ -32,8 +34,13 @@ def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
 
 
 def features(triggers: Sequence[Trigger]) -> set[str]:
-    """Views that the triggers are judged by."""
-    return {ACTIVITY, *(trigger.view for trigger in triggers)}
+    """Views of features that the triggers are judged by."""
+    return {ACTIVITY, *(trigger.view for trigger in triggers if not trigger.is_featureless)}
+
+
+def held_name(view: str) -> str:
+    """The name under which rows of a view that is none of features have to be among the connection's own when it judges."""
+    return f"held_{view.replace('.', '_')}"
 
 
 def judge_sql(
@@ -41,16 +48,19 @@ def judge_sql(
     nights: Sequence[tuple[str, dt.date]] | None = None,
     computed: Collection[str] = (),
     log_ids: tuple[str, str] | None = None,
+    failed: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """One DuckDB statement that gives the verdict of every trigger on every log.
 
     Its columns are `cluster`, `night` and those of the table `verdict`; its rows come in no order.
 
     Args:
-        triggers: at least one; their views are looked up in schema `core`, where the lake's features are.
+        triggers: at least one; their views are looked up in schema `core`, where the lake's features are, and those that are
+            none of features among the connection's own tables, as `held_name` calls them.
         nights: pairs of cluster and night to judge, None for all there are.
         computed: views that are worked out anew, in schema `feature`.
         log_ids: the first id to judge, and the end (exclusive); None for all.
+        failed: views that are none of features and could not be asked, with the reason.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -62,16 +72,21 @@ def judge_sql(
     sources = [_judged_log_sql(triggers, _source(ACTIVITY, computed), where)]
     # Triggers share views, so each view is worked out once however many ask for it.
     sources += [
-        f"held_{view} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})" for view, group in views.items()
+        f"{held_name(view)} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})"
+        for view, group in views.items()
     ]
     # What has no cost is a cause of its own, unless it is a sign of another's.
     named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
-    arms = "\nUNION ALL\n".join(_verdict_sql(trigger) for trigger in triggers)
+    arms = "\nUNION ALL\n".join(_verdict_sql(trigger, failed.get(trigger.view)) for trigger in triggers)
     claims = _source("cost_claim", {"cost_claim"} if computed else ())
     sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES, _signs_sql(triggers)]
+    charged = "charged"
+    if any(map(_has_own_cost, triggers)):
+        sources.append(OWN_CHARGED)
+        charged = "(FROM charged UNION ALL FROM own_charged)"
     keys = "cluster, night, log_id, code"
-    joined = f"LEFT JOIN charged USING ({keys}) LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys})"
+    joined = f"LEFT JOIN {charged} USING ({keys}) LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys})"
     statement = f"SELECT {columns} FROM (\n{arms}\n) {joined}"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
@@ -82,10 +97,33 @@ CHARGED: Final = """charged AS (
     SELECT cluster, night, log_id, code, SUM(claim_core_seconds ORDER BY claim_core_seconds) AS charged_core_seconds
     FROM (
         FROM claimed
+        WHERE claim_group > 0
         QUALIFY row_number() OVER
             (PARTITION BY cluster, night, log_id, claim_group ORDER BY claim_core_seconds DESC, cost_name, code) = 1
     )
     GROUP BY ALL
+)"""
+# Which files a cost of a site's own is about is not known, so it may be the same time as all others: the largest is charged as
+# far as it exceeds what these come to.
+OWN_CHARGED: Final = """own_charged AS (
+    SELECT
+        cluster, night, log_id, code,
+        -- The same floats added up otherwise differ in their last digits.
+        CASE
+            WHEN others_core_seconds IS NULL THEN claim_core_seconds
+            WHEN claim_core_seconds > others_core_seconds * (1 + 1e-9) THEN claim_core_seconds - others_core_seconds
+            ELSE 0
+        END AS charged_core_seconds
+    FROM (
+        FROM claimed
+        WHERE claim_group = 0
+        QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY claim_core_seconds DESC, code) = 1
+    )
+    LEFT JOIN (
+        SELECT cluster, night, log_id, SUM(charged_core_seconds ORDER BY charged_core_seconds) AS others_core_seconds
+        FROM charged
+        GROUP BY ALL
+    ) USING (cluster, night, log_id)
 )"""
 # Of the time that a finding is about, the share that another must be about too if both are to be one cause.
 SAME_CAUSE_RATIO: Final = 0.8
@@ -157,19 +195,34 @@ def claimed_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
     findings = [
         f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name, "  # noqa: S608
         f"{_level_sql(trigger)} AS level "
-        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view}) WHERE {_is_finding_sql(trigger)}"
+        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)}) WHERE {_is_finding_sql(trigger)}"
         for trigger in triggers
         if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in FINDING_LEVELS
     ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name, '' AS level FROM judged_log WHERE false"]
-    return (
+    claimed = (
         "SELECT cluster, night, log_id, code, level, cost_name, claim_group, claim_core_seconds "  # noqa: S608
         f"FROM ({' UNION ALL '.join(findings)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
         # Where the I/O time of a log is not known, neither is what part of it they cost.
         "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id)"
     )
+    return claimed + "".join(map(_own_claim_sql, filter(_has_own_cost, triggers)))
+
+
+def _has_own_cost(trigger: Trigger) -> bool:
+    return trigger.cost is not None and trigger.cost.startswith(PREFIX)
+
+
+def _own_claim_sql(trigger: Trigger) -> str:
+    return (
+        f" UNION ALL SELECT cluster, night, log_id, {quoted(trigger.code)}, {_level_sql(trigger)}, {quoted(trigger.cost or '')}, "  # noqa: S608
+        f"0, LEAST({trigger.cost}, most_seconds) FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)}) "
+        f"WHERE {_is_finding_sql(trigger)} AND most_seconds IS NOT NULL AND {trigger.cost} IS NOT NULL"
+    )
 
 
 def _source(view: str, computed: Collection[str]) -> str:
+    if "." in view:
+        return f"temp.main.{held_name(view)}"
     return f"feature.{view}" if view in computed else f"core.{view}"
 
 
@@ -204,6 +257,24 @@ def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str
     )
 
 
+def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], where: str) -> str:
+    """The rows of a view that is none of features, which triggers are judged by.
+
+    Args:
+        view: with its schema.
+        triggers: that ask it.
+        columns: that it has.
+        where: a WHERE clause, or nothing.
+    """
+    # What was written before a run was cut short is not all.
+    is_complete = "is_complete" if "is_complete" in columns else "NOT is_cut AS is_complete"
+    metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
+    return (
+        f"SELECT cluster, night, log_id, {', '.join((is_complete, *metrics))} FROM (SELECT * FROM {view}{where}) "  # noqa: S608
+        f"JOIN (SELECT cluster, night, log_id, is_partial AS is_cut FROM core.log{where}) USING (cluster, night, log_id)"
+    )
+
+
 def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
     metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
     columns = ", ".join(_metric_sql(metric) for metric in metrics)
@@ -221,7 +292,7 @@ def _metric_sql(metric: str) -> str:
     return f"profile.{metric}"
 
 
-def _verdict_sql(trigger: Trigger) -> str:
+def _verdict_sql(trigger: Trigger, fault: str | None) -> str:
     first = trigger.all_of[0]
     evidence = trigger.evidence or "NULL"
     return (
@@ -233,8 +304,8 @@ def _verdict_sql(trigger: Trigger) -> str:
         f"CASE WHEN {_is_finding_sql(trigger)} THEN {_text_sql(trigger, 'advice')} END AS advice, "
         f"CASE WHEN state = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE AS cost_core_seconds, "
         f"CASE WHEN state = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE AS idle_core_seconds, "
-        f"CASE WHEN state = 'unknown' THEN {_reason_sql(trigger)} END AS reason "
-        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM held_{trigger.view})"
+        f"CASE WHEN state = 'unknown' THEN {quoted(fault) if fault else _reason_sql(trigger)} END AS reason "
+        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)})"
     )
 
 
@@ -321,7 +392,7 @@ def _reason_sql(trigger: Trigger) -> str:
     """What the log lacks; where `log_activity` names nothing, the metric that its records lack and what would give it."""
     lacking = " ".join(
         f"WHEN {each.metric} IS NULL THEN "
-        + quoted(f"Its records lack {each.metric}: {field(each.metric).about} It needs {trigger.needs}.")
+        + quoted(f"Its records lack {each.metric}: {trigger.about(each.metric)} It needs {trigger.needs}.")
         for each in trigger.thresholds
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")

@@ -10,8 +10,9 @@ from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
 
-from iomine.schema import FIELDS, TABLES
+from iomine.schema import TABLES, field, is_word
 from iomine.triggers.finding import Slot, parts
+from iomine.views.site import SiteView
 
 State = Literal["fired", "clear", "not applicable", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
@@ -26,7 +27,8 @@ FINDING_CORE_SECONDS: Final = 1.0
 
 # The second form is that of Drishti's codes.
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}|[A-Z]\d{2}")
-_VIEW: Final = re.compile(r"[a-z][a-z0-9_]*")
+# Views that are no features are named with their schema.
+_VIEW: Final = re.compile(r"((main|site)\.)?[a-z][a-z0-9_]*")
 
 
 class Level(StrEnum):
@@ -190,7 +192,8 @@ class Trigger:
 
     Attributes:
         code: family and number, such as POSIX-101 or P05; unique over all rulesets.
-        view: the view with the metrics: one row per log, with `cluster`, `night`, `log_id` and `is_complete`.
+        view: the view with the metrics: one row per log, with `cluster`, `night`, `log_id` and `is_complete`. A published view,
+            or one of the site, is named with its schema, and may lack the last: then a log is complete that is not cut short.
         level: its weight when fired.
         all_of: fires when all of these hold.
         finding: what a fired trigger says, a template (see `finding.py`).
@@ -215,6 +218,7 @@ class Trigger:
         snippets: programs that do what the advice says.
         ruleset: the set that it belongs to.
         version: changes whenever verdicts may.
+        site_views: of a site's trigger, the site's views that its metrics come from, each after those that it reads.
 
     Raises:
         ValueError: it does not keep to this form.
@@ -243,6 +247,7 @@ class Trigger:
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET
     version: str = "1"
+    site_views: tuple[SiteView, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what could only fail later, in the middle of a night."""
@@ -255,7 +260,7 @@ class Trigger:
             self._require(bool(each.why.strip()), f"the threshold of {each.metric} must say why")
             self._require(math.isfinite(each.value), f"the threshold of {each.metric} must be a number")
         for setting in self.settings:
-            self._require(setting.name in FIELDS and math.isfinite(setting.default), f"setting {setting.name} must be a field")
+            self._require(is_word(setting.name) and math.isfinite(setting.default), f"setting {setting.name} must be a field")
         held = [each.metric for each in self.thresholds]
         for metric in held:
             # A site sets a threshold by the metric's name.
@@ -273,14 +278,22 @@ class Trigger:
         for name in self.traced.named if self.traced else ():
             self._require(name in self.shown, f"{name} must come with its findings, or no trace can show it")
         for case in self.cases:
-            self._require(
-                set(held) <= set(case.metrics) <= set(FIELDS), f"case {case.name!r} must name fields, and all held to a threshold"
-            )
+            is_fit = set(held) <= set(case.metrics) and all(map(is_word, case.metrics))
+            self._require(is_fit, f"case {case.name!r} must name fields, and all held to a threshold")
 
     def _check_asked(self) -> None:
         for metric in (*(each.metric for each in self.applies_to), *self._asked):
-            known = metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
+            known = self.is_featureless or metric in (*TABLES[ACTIVITY].columns, *TABLES[self.view].columns)
             self._require(known, f"{metric} must be a column of {ACTIVITY} or of its view")
+
+    @property
+    def is_featureless(self) -> bool:
+        """Whether its view is none of features, which the lake keeps, but is asked whenever logs are judged."""
+        return "." in self.view
+
+    def about(self, metric: str) -> str:
+        """What a metric is, in a sentence; a word of the site's as the view says that has it."""
+        return next((said for view in self.site_views if (said := view.about_of(metric))), field(metric).about)
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
@@ -355,11 +368,11 @@ def _variants(advice: Advice) -> Iterator[str]:
 
 
 def _is_text(name: str) -> bool:
-    return name in FIELDS and bool(pa.types.is_string(FIELDS[name].type))
+    return is_word(name) and bool(pa.types.is_string(field(name).type))
 
 
 def _is_number(name: str) -> bool:
-    if name not in FIELDS:
+    if not is_word(name):
         return False
-    kind = FIELDS[name].type
+    kind = field(name).type
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -3,8 +3,11 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
@@ -47,6 +50,39 @@ MANUALS: Final[dict[str, Manual]] = _all_manuals()
 TRIGGERS: Final[dict[str, Trigger]] = {code: page.trigger for code, page in MANUALS.items()}
 
 
+# Of the site whose warehouse is asked.
+_OF_SITE: Final[ContextVar[Mapping[str, Manual]]] = ContextVar("_OF_SITE", default=MappingProxyType({}))
+
+
+@contextmanager
+def beside_ours(manuals: Mapping[str, Manual]) -> Iterator[None]:
+    """As long as the context lasts, a site's triggers are found like ours.
+
+    Args:
+        manuals: the site's, by code.
+    """
+    token = _OF_SITE.set(manuals)
+    try:
+        yield
+    finally:
+        _OF_SITE.reset(token)
+
+
+def all_manuals() -> dict[str, Manual]:
+    """Our triggers, and those of the site, by code."""
+    return MANUALS | dict(_OF_SITE.get())
+
+
+def find_manual(code: str) -> Manual | None:
+    """The manual page of a trigger of ours or of the site, None where there is none."""
+    return MANUALS.get(code) or _OF_SITE.get().get(code)
+
+
+def find_trigger(code: str) -> Trigger | None:
+    """A trigger of ours or of the site, None where there is none."""
+    return page.trigger if (page := find_manual(code)) else None
+
+
 def known(code: str, codes: Collection[str] = MANUALS.keys()) -> str:
     """The code as its trigger has it, whether in capitals or not.
 
@@ -59,17 +95,8 @@ def known(code: str, codes: Collection[str] = MANUALS.keys()) -> str:
     return code.upper()
 
 
-def manual(code: str) -> Manual:
-    """The manual page of a trigger.
-
-    Raises:
-        KeyError: no trigger has that code.
-    """
-    return MANUALS[code]
-
-
-def reference_table() -> pa.Table:
-    """The triggers as a table that SQL can join with verdicts, all columns text."""
+def reference_table(manuals: Mapping[str, Manual] = MANUALS) -> pa.Table:
+    """Triggers as a table that SQL can join with verdicts, all columns text."""
     rows = [
         {
             "ruleset": page.trigger.ruleset,
@@ -80,7 +107,7 @@ def reference_table() -> pa.Table:
             "needs": page.trigger.needs,
             "trigger_version": page.trigger.version,
         }
-        for code, page in MANUALS.items()
+        for code, page in manuals.items()
     ]
     names = ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version")
     return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))

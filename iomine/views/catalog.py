@@ -22,10 +22,13 @@ from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.sqltext import duckdb_type, literal, name_of, quoted
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
+from iomine.views.site import SITE, SiteView
 
 # The oldest DuckDB that must be able to open the file.
 _STORAGE_VERSION: Final = "v1.4.0"
 _ALIAS: Final = "catalog_being_built"
+# What the program itself asks of a catalog: how it was made, and the files of the site's rules.
+_OWN_TABLES: Final = {"_meta": ("key", "value"), "_rule": ("kind", "name", "path", "text", "package")}
 LAKE_DIRECTORY: Final = "lake_directory"
 VERSION_KEY: Final = "schema_version"
 _NIGHT_LENGTH: Final = len("2024-04-18")
@@ -38,6 +41,7 @@ def build_catalog(
     meta: Mapping[str, str],
     *,
     settings: Mapping[str, float] | None = None,
+    site: Sequence[SiteView] = (),
     moves: bool = False,
 ) -> None:
     """Writes the catalog and swaps it in.
@@ -49,6 +53,7 @@ def build_catalog(
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in, and the schema
             version.
         settings: what views are to work with where who asks sets no variable of that name.
+        site: views of the site that can be used, in order.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
 
@@ -67,6 +72,7 @@ def build_catalog(
             con.begin()
             show(con, lake)
             _set(con, settings or {})
+            add_site(con, site)
             for name, rows in reference.items():
                 _copy(con, name, rows)
             meta = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
@@ -160,11 +166,11 @@ def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _fill(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:
-    for schema in ("lake", *SCHEMAS.values()):
+    for schema in ("lake", *SCHEMAS.values(), SITE):
         con.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     for table in TABLES.values():
         con.execute(f"CREATE VIEW {name_of('lake', table.name)} AS {lake_sql(table, ())}")
-    for name, columns in (REFERENCE_TABLES | {"_meta": ("key", "value")}).items():
+    for name, columns in (REFERENCE_TABLES | _OWN_TABLES).items():
         _copy(con, name, _texts(*columns).empty_table())
     for view in views:
         _create(con, view, view.sql)
@@ -245,6 +251,27 @@ def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
             _create(con, view, sql)
             changed.append(view)
     _comment(con, changed)
+
+
+def add_site(con: duckdb.DuckDBPyConnection, views: Sequence[SiteView]) -> None:
+    """Adds views of a site, with what the dictionaries say of them.
+
+    Args:
+        con: to the catalog, which can be written.
+        views: in order.
+
+    Raises:
+        ViewError: a view cannot be made.
+    """
+    for view in views:
+        _create(con, view, view.sql)
+        for _, column, kind in list(_columns(con, [view])):
+            about = view.about_of(column) or field(column).about
+            entry = (view.qualified, column, kind, field(column).unit, about)
+            con.execute("INSERT INTO main.data_dictionary VALUES (?, ?, ?, ?, ?)", entry)
+            con.execute(f"COMMENT ON COLUMN {name_of(SITE, view.name, column)} IS {quoted(about)}")
+        con.execute("INSERT INTO main.view_dictionary VALUES (?, ?)", [view.qualified, view.about])
+        con.execute(f"COMMENT ON VIEW {name_of(SITE, view.name)} IS {quoted(view.about)}")
 
 
 def _describe(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:

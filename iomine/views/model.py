@@ -31,6 +31,7 @@ _WORD: Final = re.compile(r"\w+")
 # Queries within a query are indented.
 _ORDERS: Final = re.compile("^ORDER BY ", re.MULTILINE)
 _SAYS_COMPLETE: Final = re.compile(r"\bAS is_complete\b")
+HEADER: Final = ("about", "grain", "reads")
 # Folder under sql/ and the schema that its views go to.
 SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
 # Tables that a catalog brings along, because what they hold is code and not data of the lake.
@@ -166,7 +167,7 @@ def _parsed(root: Traversable) -> list[View]:
 
 def _parse(entry: Traversable, folder: str) -> View:
     path = f"{folder}/{entry.name}"
-    header, sql = parsed_file(entry, path, ("about", "grain", "reads"))
+    header, sql = parsed_text(entry.read_text(encoding="utf-8"), path, HEADER)
     return View(
         name=entry.name.removesuffix(".sql"),
         schema=SCHEMAS[folder],
@@ -178,18 +179,19 @@ def _parse(entry: Traversable, folder: str) -> View:
     )
 
 
-def parsed_file(entry: Traversable, path: str, keys: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """The header and the query of a file under `sql/`.
+def parsed_text(text: str, path: str, keys: Sequence[str], more: Collection[str] = ()) -> tuple[dict[str, Any], str]:
+    """The header and the query of a file under `sql/`, or of a site's view.
 
     Args:
-        entry: the file.
-        path: of the file below `sql/`, for messages.
-        keys: what the header must say, `about` among them, and nothing else.
+        text: of the file.
+        path: of the file, for messages.
+        keys: what the header must say, `about` among them.
+        more: what it may say besides.
 
     Raises:
         ViewError: the header is missing or wrong.
     """
-    start, _, rest = entry.read_text(encoding="utf-8").partition(f"{FENCE}\n")
+    start, _, rest = text.partition(f"{FENCE}\n")
     header, fence, sql = rest.partition(f"{FENCE}\n")
     if start or not fence:
         raise ViewError(f"{path} must begin with a header between two lines of '{FENCE}'.")
@@ -197,7 +199,7 @@ def parsed_file(entry: Traversable, path: str, keys: Sequence[str]) -> tuple[dic
         settings = tomllib.loads("".join(line.removeprefix("--").lstrip(" ") for line in header.splitlines(keepends=True)))
     except tomllib.TOMLDecodeError as error:
         raise ViewError(f"The header of {path} is not TOML: {error}.") from error
-    if settings.keys() != set(keys) or not settings["about"]:
+    if settings.keys() - set(more) != set(keys) or not settings["about"]:
         raise ViewError(f"The header of {path} must say {', '.join(keys[:-1])} and {keys[-1]}, and nothing else.")
     return settings, sql.strip()
 

@@ -11,6 +11,7 @@ from iomine.sqltext import name_of, quoted
 from iomine.views.catalog import check, show, template
 from iomine.views.model import View, find_views
 from iomine.views.query import Variable, engine, failures_named, set_variables
+from iomine.views.site import SiteView
 
 # So that who holds one need not know DuckDB.
 Connection = duckdb.DuckDBPyConnection
@@ -21,7 +22,12 @@ _idle: Final[list[duckdb.DuckDBPyConnection]] = []
 
 @contextmanager
 def passing_views(
-    lake: Mapping[str, Sequence[str]], variables: Mapping[str, Variable] | None = None, threads: int | None = None
+    lake: Mapping[str, Sequence[str]],
+    variables: Mapping[str, Variable] | None = None,
+    threads: int | None = None,
+    *,
+    site: Sequence[SiteView] = (),
+    seconds: float | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to views over these files and no others, of which nothing stays afterwards.
 
@@ -32,6 +38,8 @@ def passing_views(
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         variables: values for the variables that views ask for.
         threads: that answer a query, None for one per core.
+        site: views of the site that can be used, in order.
+        seconds: that a query may take, None for as long as it takes.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -43,8 +51,11 @@ def passing_views(
         con = _of_empty_lake()
     try:
         con.execute("RESET threads" if threads is None else f"SET threads = {threads:d}")
+        con.execute("RESET max_execution_time" if seconds is None else f"SET max_execution_time = {seconds * 1000:.0f}")
         con.begin()
         show(con, lake, parted=True)
+        for view in site:
+            con.execute(f"CREATE VIEW {name_of(view.schema, view.name)} AS {view.sql}")
         set_variables(con, variables or {})
         yield con
         for (name,) in con.execute("SELECT name FROM duckdb_variables()").fetchall():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from iomine.views.model import parsed_file, sql_folder
+from iomine.views.model import parsed_text, sql_folder
 
 # Values for a query: by name, or in the order of `$1`, `$2` and so on.
 Parameters = Mapping[str, object] | Sequence[object]
@@ -66,7 +66,9 @@ def question(name: str) -> str:
 def find_question(name: str) -> Question:
     """The question of that name; raises as `question` does."""
     path = f"{_FOLDER}/{name}.sql"
-    header, query = parsed_file(sql_folder() / path, path, ("about", "parts", "reads", "parameters"))
+    header, query = parsed_text(
+        (sql_folder() / path).read_text(encoding="utf-8"), path, ("about", "parts", "reads", "parameters")
+    )
     room = name.partition("/")[0]
     named = [find_question(part if "/" in part else f"{room}/{part}") for part in header["parts"]]
     return Question(

@@ -138,7 +138,10 @@ FROM core.job
 WHERE "user" IN (SELECT unnest($users)) OR account IN (SELECT unnest($accounts))
 """
 _TABLE_FUNCTIONS: Final = frozenset({"unnest", "range", "generate_series"})
-_SCHEMAS: Final = frozenset({"", "main", "core", "feature", "lake"})
+# They write, or say what the program's environment holds.
+_OTHER_FUNCTIONS: Final = frozenset({"write_log", "getenv", "nextval"})
+_QUERIES: Final = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
+_SCHEMAS: Final = frozenset({"", "main", "core", "feature", "lake", "site"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,17 +225,41 @@ def check_reads_views(con: duckdb.DuckDBPyConnection, sql: str) -> None:
     Raises:
         UsageError: it reads something else, or is no query.
     """
+    for catalog, schema, name in relations_read(con, sql):
+        # DuckDB takes a name that no view has for that of a file.
+        if catalog or schema not in _SCHEMAS or not name.isidentifier():
+            raise UsageError(f"There is no view {name!r} here: view_dictionary lists all.")
+
+
+def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, str, str]]:
+    """Catalog, schema and name of all that a query reads, in small letters, empty where it does not say them.
+
+    Raises:
+        UsageError: it is not one query, or asks a function that reads or writes something else.
+    """
     ((said,),) = con.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchall()
     tree = json.loads(said)
-    if tree.get("error", True):
+    nodes = list(_nodes(tree))
+    kinds = {node["type"] for node in nodes if str(node.get("type")).endswith("_NODE")}
+    if tree.get("error", True) or len(tree["statements"]) != 1 or not kinds <= _QUERIES:
         raise UsageError("This is not one query that can be checked: ask a SELECT of views.")
-    for node in _nodes(tree):
+    given = {key for node in nodes if "cte_map" in node for key in _keys(node["cte_map"])}
+    found = set()
+    for node in nodes:
         kind = node.get("type")
         if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in _TABLE_FUNCTIONS:
             raise UsageError(f"The function {node['function']['function_name']} cannot be asked here: ask views.")
-        # DuckDB takes a name that no view has for that of a file.
-        if kind == "BASE_TABLE" and (node["schema_name"].lower() not in _SCHEMAS or not node["table_name"].isidentifier()):
-            raise UsageError(f"There is no view {node['table_name']!r} here: view_dictionary lists all.")
+        if kind == "FUNCTION" and node["function_name"].lower() in _OTHER_FUNCTIONS:
+            raise UsageError(f"The function {node['function_name']} cannot be asked here: ask views.")
+        if kind == "BASE_TABLE":
+            whole = tuple(node[part].lower() for part in ("catalog_name", "schema_name", "table_name"))
+            if whole[:2] != ("", "") or whole[2] not in given:
+                found.add(whole)
+    return found
+
+
+def _keys(ctes: Mapping[str, Any]) -> list[str]:
+    return [each["key"].lower() for each in ctes["map"]]
 
 
 def _nodes(tree: Any) -> Iterator[Mapping[str, Any]]:  # noqa: ANN401  JSON

@@ -10,7 +10,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from iomine.report.page import label, name
-from iomine.schema import FIELDS, Kind
+from iomine.schema import Kind, field, is_word
 from iomine.units import human_bytes, human_seconds, ost_name, target_name
 
 NOTHING: Final = "\N{EN DASH}"
@@ -32,8 +32,8 @@ _TARGETS: Final = frozenset({"target", "busiest_target"})
 
 def kind_of(column: str) -> Kind | None:
     """What a column holds; where it is no field of the schema, its name decides."""
-    if column in FIELDS:
-        return FIELDS[column].kind
+    if is_word(column):
+        return field(column).kind
     return next((kind for ending, kind in _ENDINGS.items() if column.endswith(ending)), None)
 
 

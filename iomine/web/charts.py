@@ -57,6 +57,53 @@ def _bar(place: int, share: float, title: str, kind: str = "whole") -> Markup:
     )
 
 
+def line(amounts: Sequence[tuple[str, float]], label: str, shown: Callable[[float], str]) -> Markup:
+    """A line through amounts in their order, from zero to the highest.
+
+    Args:
+        amounts: those known, each with what its place is called.
+        label: what is shown, for those who do not see it.
+        shown: an amount in words.
+    """
+    most = max((amount for _, amount in amounts), default=0.0) or 1.0
+    heights = [_HEIGHT - (_HEIGHT - _LEAST) * max(0.0, amount) / most for _, amount in amounts]
+    points = " ".join(f"{place + 0.5:.1f},{height:.1f}" for place, height in enumerate(heights))
+    titles = Markup("").join(
+        Markup('<rect x="{}" y="0" width="1" height="{}"><title>{}: {}</title></rect>').format(
+            place, _HEIGHT, name, shown(amount)
+        )
+        for place, (name, amount) in enumerate(amounts)
+    )
+    return Markup(
+        '<svg class="nights line" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">'
+        '<polyline points="{}"/>{}</svg>'
+    ).format(max(1, len(amounts)), _HEIGHT, label, points, titles)
+
+
+def shades(
+    places: Mapping[object, int], amounts: Mapping[object, float], most: float, label: str, words: Mapping[object, str]
+) -> Markup:
+    """A row of a heat map, from pale to dark; what is not known is left out.
+
+    Args:
+        places: where each value of the axis lies.
+        amounts: by value of the axis.
+        most: the highest of all rows.
+        label: what is shown, for those who do not see it.
+        words: each amount in words.
+    """
+    cells = Markup("").join(
+        Markup('<rect class="l{}" x="{}" y="0" width="1" height="1"><title>{}</title></rect>').format(
+            min(len(_LEVELS), int((len(_LEVELS) + 1) * max(0.0, amount) / (most or 1.0))), places[at], words[at]
+        )
+        for at, amount in amounts.items()
+        if at in places and math.isfinite(amount)
+    )
+    return Markup('<svg class="strip" viewBox="0 0 {} 1" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>').format(
+        max(1, len(places)), label, cells
+    )
+
+
 def stacked(
     nights: Sequence[dt.date], amounts: Sequence[tuple[float, float]], part_words: str, shown: Callable[[float], str]
 ) -> Markup:

@@ -17,7 +17,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from iomine import __version__
-from iomine.errors import LimitError
+from iomine.errors import LimitError, UsageError
 from iomine.report import explorer
 from iomine.report import page as report
 from iomine.report.pictures import bar
@@ -25,7 +25,7 @@ from iomine.units import core_hours, counted, human_bytes, target_name
 from iomine.views.answers import Row, rows_of
 from iomine.web.about import About, sentence_of, sentence_of_filesystem, sentence_of_target
 from iomine.web.cells import cell, is_numeric, linked, shown
-from iomine.web.charts import bars, stacked, strip
+from iomine.web.charts import bars, line, shades, stacked, strip
 from iomine.web.circle import BY as CIRCLE_BY
 from iomine.web.circle import CircleNight, circle_of
 from iomine.web.fabric import FabricNight
@@ -34,6 +34,7 @@ from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
 from iomine.web.search import Hit
 from iomine.web.sessions import Session
+from iomine.web.site_panels import site_panels
 from iomine.web.window import GROUPS, Window
 
 # Columns whose values lead to the rows that share them.
@@ -194,7 +195,7 @@ def circle_page(session: Session, of: CircleNight | None, links: Links, most_lin
 
 def dashboard(session: Session, window: Window, links: Links) -> str:
     """The dashboard of a window."""
-    answers = {panel.name: _answer(session, panel, window) for panel in PANELS}
+    answers = {panel.name: _answer(session, panel, window) for panel in (*PANELS, *site_panels(session))}
     return _render(
         "dashboard.html.j2",
         links,
@@ -207,6 +208,8 @@ def dashboard(session: Session, window: Window, links: Links) -> str:
         charts=_CHARTS,
         ends=_ends(_nights_of(answers["nights"].rows)),
         special=_special(answers["nights"].rows, answers["strips"].rows),
+        shades=_shades,
+        line_of=_line_of,
     )
 
 
@@ -323,7 +326,10 @@ def _answer(session: Session, panel: Panel, window: Window, subject: Subject | N
         if subject and rows:
             columns = [columns[0], *(each for each in columns[1:] if not _repeats(each, subject, rows))]
         return PanelAnswer(panel, columns, rows, statement)
-    except LimitError as error:
+    except (LimitError, UsageError) as error:
+        # A question of ours that makes no sense is a fault to be seen; a site's view may cease to.
+        if isinstance(error, UsageError) and not panel.name.startswith("site-"):
+            raise
         # A panel that exceeds the limits must not take the others with it.
         return PanelAnswer(panel, columns, (), statement, str(error))
 
@@ -407,6 +413,32 @@ def _spark(nights: Sequence[dt.date], row: Row) -> Markup:
     counts = dict(zip(row["nights"], row["night_finding_counts"], strict=True))
     label = f"Findings of {row['code']} by night, at most {max(counts.values())} in one"
     return bars(nights, counts, label, partial(shown, "finding_count"), "warm spark")
+
+
+def _shades(answer: PanelAnswer) -> Mapping[str, _Drawn]:
+    """The pictures of a heat map's rows."""
+    places = {at: place for place, at in enumerate(sorted({at for row in answer.rows for at in row["places"]}))}
+    value = answer.columns[-1].name
+    most = _most(answer.rows, value) or 1.0
+
+    def drawn(row: Row) -> Markup:
+        amounts = dict(zip(row["places"], row["amounts"], strict=True))
+        words = {at: f"{_place(at)}: {shown(value, amount)}" for at, amount in amounts.items()}
+        return shades(places, amounts, most, f"At most {shown(value, row[value])}", words)
+
+    ends = [_place(end) for end in (*list(places)[:1], *list(places)[-1:])]
+    return {"amounts": _Drawn(tuple(ends), drawn)}
+
+
+def _place(at: object) -> str:
+    """A place on an axis, in words."""
+    return f"{at:%Y-%m-%d %H:%M}" if isinstance(at, dt.datetime) else report.plain(at)
+
+
+def _line_of(answer: PanelAnswer) -> Markup:
+    x, y = (column.name for column in answer.columns[:2])
+    known = [(_place(row[x]), float(row[y])) for row in reversed(answer.rows) if row[x] is not None and row[y] is not None]
+    return line(known, f"{answer.panel.title}; the table below has the numbers.", partial(shown, y))
 
 
 def _strip(hours: Mapping[dt.datetime, int], row: Row) -> Markup:

@@ -16,6 +16,7 @@ from iomine.errors import OutputError
 from iomine.report.facts import Place
 from iomine.report.job import JobPlace, job_of_page
 from iomine.report.write import write_jobs, write_reports, write_shared
+from iomine.triggers.site import with_published
 from iomine.views.answers import Rows, rows_of
 from iomine.views.questions import question
 from iomine.web.question import UnknownNameError
@@ -85,7 +86,7 @@ class ReportCache:
             OutputError: the report cannot be written.
         """
         log_id, job = log_of(name), job_of_page(name)
-        with self._lock:
+        with self._lock, with_published(session.ask):
             self._tidy(session.state)
             folder = self._folder_of(session.scope)
             if log_id is not None and not (folder / f"{log_id}.html").exists():

@@ -18,6 +18,7 @@ from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.job import job_of_page, job_page_name
 from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE
 from iomine.report.write import write_shared
+from iomine.triggers.site import with_published
 from iomine.web import pages
 from iomine.web.about import About, subjects_of
 from iomine.web.circle import CircleNight, circle_night_of
@@ -167,7 +168,8 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
         out.mkdir(parents=True, exist_ok=True)
         (out / _MARK).touch()
         count = _copy_reports(reports, out / "reports", wanted)
-        write_shared(out / "reports")
+        with with_published(session.ask):
+            write_shared(out / "reports")
         return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(

@@ -8,7 +8,10 @@ import pyarrow as pa
 from iomine.cli.terminal.questions import ask
 from iomine.errors import UsageError, did_you_mean
 
-_VIEWS: Final = "SELECT table_name, about FROM view_dictionary WHERE NOT contains(table_name, '.') ORDER BY table_name"
+_VIEWS: Final = (
+    "SELECT table_name, about FROM view_dictionary WHERE NOT contains(table_name, '.') OR starts_with(table_name, 'site.') "
+    "ORDER BY table_name"
+)
 _NAMES: Final = "SELECT table_name FROM view_dictionary"
 _COLUMNS: Final = "SELECT column_name, type, unit, about FROM data_dictionary WHERE table_name = lower($1)"
 

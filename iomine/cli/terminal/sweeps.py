@@ -18,6 +18,7 @@ from iomine.lake import Warehouse, check_cluster
 from iomine.pipeline.ingest.find import check
 from iomine.pipeline.nightly import emptiness
 from iomine.pipeline.notices import notify
+from iomine.pipeline.site.rules import site_rules
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.zones import site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
@@ -112,6 +113,8 @@ def _check(folder: Warehouse, settings: Settings) -> None:
     check_cluster(settings.cluster)
     check([*settings.paths, *settings.stats])
     site_triggers(folder)
+    for fault in site_rules(folder).left_out.values():
+        say(f"Left out: {fault}")
     site_zone(folder, settings.cluster)
     with folder.locked():
         pass

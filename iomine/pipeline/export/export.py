@@ -10,22 +10,28 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from iomine import __version__
-from iomine.errors import UsageError
+from iomine.errors import LimitError, UsageError
 from iomine.lake import LakeFile, ParquetSink, Warehouse, as_warehouse_errors, check_cluster, check_place, row_groups
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.export.pseudonyms import Pseudonyms
 from iomine.schema import TABLES
-from iomine.triggers.registry import reference_table
+from iomine.sqltext import literal, quoted
+from iomine.triggers.registry import beside_ours
+from iomine.triggers.site import NO_RULES, SiteRules, published_rules
 from iomine.views.catalog import build_catalog
-from iomine.views.query import open_catalog
+from iomine.views.query import answer, answer_own, open_catalog
+from iomine.views.site import SiteView
+from iomine.views.trial import SITE_LIMITS
 
 _README: Final = """\
 A copy of a warehouse of iomine: views in iomine.duckdb over the Parquet files in lake/. Keep both together.
@@ -117,9 +123,14 @@ def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudony
         files = [file for file in warehouse.lake.snapshot().files if choice.takes(file)]
     if not any(file.night for file in files):
         raise UsageError(f"{warehouse.root} has no such nights: ask for others with --since or --cluster.")
-    with _appearing(out) as folder:
+    with open_catalog(warehouse.database) as con:
+        rules = published_rules(partial(answer_own, con))
+    with _appearing(out) as folder, beside_ours(rules.manuals):
         copies = list(_copies(files, folder / "lake", choice, pseudonyms))
-        _describe(folder, copies, pseudonyms)
+        if pseudonyms is not None:
+            # What a site wrote may name anybody, so its views go along as rows, and its triggers as verdicts.
+            rules = replace(NO_RULES, views=tuple(_site_rows(warehouse, rules.views, folder, choice, pseudonyms)))
+        _describe(folder, copies, rules, pseudonyms)
     return Exported(
         nights=len({(copy.cluster, copy.night) for copy in copies if copy.night}),
         logs=sum(copy.row_count for copy in copies if copy.table == "log"),
@@ -166,11 +177,37 @@ def _copy(file: LakeFile, root: Path, choice: Choice, pseudonyms: Pseudonyms | N
     return sink.lake_file(file.cluster, file.night)
 
 
-def _describe(folder: Path, copies: Iterable[LakeFile], pseudonyms: Pseudonyms | None) -> None:
+def _site_rows(
+    warehouse: Warehouse, views: Iterable[SiteView], folder: Path, choice: Choice, pseudonyms: Pseudonyms
+) -> Iterator[SiteView]:
+    """Views of the site as rows in files, each column replaced as its class says; one that fails is left out."""
+    chosen: dict[str, str] = {}
+    if choice.since:
+        chosen["night"] = f"night >= {literal(choice.since)}"
+    if choice.cluster:
+        chosen["cluster"] = f"cluster = {quoted(choice.cluster)}"
+    with open_catalog(warehouse.database, SITE_LIMITS) as con:
+        for view in views:
+            try:
+                columns = answer(con, f"FROM {view.qualified} LIMIT 0", limits=SITE_LIMITS).column_names
+                if chosen.keys() - set(columns):
+                    continue
+                where = " AND ".join(chosen.values()) or "true"
+                rows = answer(con, f"FROM {view.qualified} WHERE {where}", limits=SITE_LIMITS)
+            except (UsageError, LimitError):
+                continue
+            file = Path("lake") / "site" / f"{view.name}.parquet"
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(pseudonyms.rows(rows), folder / file)
+            sql = f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
+            yield replace(view, about="Rows of a view of the site.", reads=(), sql=sql, words=(), panel=None)
+
+
+def _describe(folder: Path, copies: Iterable[LakeFile], rules: SiteRules, pseudonyms: Pseudonyms | None) -> None:
     """Adds the views, and says how to open them."""
     paths: dict[str, list[str]] = {}
     for copy in copies:
         paths.setdefault(copy.table, []).append(str(copy.path))
     meta = {"iomine_version": __version__} | ({} if pseudonyms is None else {"key_id": pseudonyms.key_id})
-    build_catalog(folder / "iomine.duckdb", paths, {"triggers": reference_table()}, meta, moves=True)
+    build_catalog(folder / "iomine.duckdb", paths, rules.reference(), meta, site=rules.views, moves=True)
     (folder / "README.txt").write_text(_README + ("" if pseudonyms is None else _PSEUDONYMS), encoding="utf-8")

@@ -20,7 +20,7 @@ from iomine.errors import UsageError
 from iomine.schema import Kind, Privacy, field
 from iomine.settings import read_secret
 from iomine.triggers.finding import Slot, renamed, shell_word
-from iomine.triggers.registry import TRIGGERS
+from iomine.triggers.registry import find_trigger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,11 +144,10 @@ class Pseudonyms:
         return pc.replace_with_mask(texts, is_known, pa.array([self._filled(name, *each) for each in found], texts.type))
 
     def _filled(self, name: str, code: str, text: str) -> str:
-        if code not in TRIGGERS:
+        trigger = find_trigger(code)
+        if trigger is None:
             return self._word(text)
-        return renamed(
-            TRIGGERS[code].templates("finding" if name == "finding" else "advice"), text, self._name_for
-        ) or self._word(text)
+        return renamed(trigger.templates("finding" if name == "finding" else "advice"), text, self._name_for) or self._word(text)
 
     def _name_for(self, slot: Slot, text: str) -> str:
         name_of = self._rules[field(slot.metric).privacy or Privacy.WORD]

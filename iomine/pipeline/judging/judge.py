@@ -1,13 +1,14 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.fabric import fabric_files
+from iomine.pipeline.judging.featureless import Ask, asked_views
 from iomine.pipeline.judging.links import link_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
@@ -33,6 +35,7 @@ from iomine.schema.registry import arrow_schema
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import Trigger
 from iomine.views.model import JUDGING
+from iomine.views.trial import SITE_LIMITS
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
@@ -245,7 +248,18 @@ def judge_span(
     span, files = work
     with as_warehouse_errors(staging), judging_views(files, judges, threads) as views:
         worked_out = work_out(staging, span, views, judges)
-        verdicts, findings = verdict_files(staging, span, views, judges)
+
+        @contextmanager
+        def opened(view: str, triggers: Sequence[Trigger]) -> Iterator[Ask]:
+            there, beneath = [*files, *worked_out], triggers[0].site_views
+            with views_over(there, [view], settings(judges), threads, site=beneath, seconds=SITE_LIMITS.seconds) as apart:
+                yield partial(apart.ask, span=span)
+
+        failed: dict[str, str] = {}
+        for asked in asked_views(judges, span.where, opened):
+            views.hold(asked.name, asked.rows)
+            failed |= {asked.view: asked.fault} if asked.fault else {}
+        verdicts, findings = verdict_files(staging, span, views, judges, failed)
     return [*worked_out, *verdicts], findings
 
 
@@ -304,7 +318,13 @@ def _rows(span: Span, view: str, views: UncommittedViews) -> pa.Table:
     return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
 
-def verdict_files(staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
+def verdict_files(
+    staging: Path,
+    span: Span,
+    views: UncommittedViews,
+    judges: Sequence[Trigger],
+    failed: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[LakeFile], int]:
     """Verdicts of the triggers on the logs of a span, and how many of the default ruleset are findings.
 
     Args:
@@ -312,8 +332,9 @@ def verdict_files(staging: Path, span: Span, views: UncommittedViews, judges: Se
         span: the logs.
         views: from `judging_views`, with the features that `work_out` gives.
         judges: the triggers.
+        failed: views that could not be asked, with the reason.
     """
-    judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids), span)
+    judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids, failed=failed), span)
     are_findings = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
     findings = pc.sum(pc.and_(are_findings, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
     return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings

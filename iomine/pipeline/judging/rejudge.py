@@ -3,8 +3,13 @@
 Whatever enters a statement here is a name of ours, a date or a quoted text; hence the exemptions below.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -16,6 +21,7 @@ from iomine.errors import UsageError
 from iomine.lake import LakeFile, Snapshot, Warehouse, as_warehouse_errors, replaced
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
+from iomine.pipeline.judging.featureless import Ask, asked_views
 from iomine.pipeline.judging.judge import VERDICT_ORDER
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import OF_VERDICTS, ROLL_UPS, roll_up
@@ -23,12 +29,15 @@ from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import note_due
 from iomine.pipeline.site.collectors import site_collectors
+from iomine.pipeline.site.rules import site_rules
 from iomine.schema.registry import arrow_schema
 from iomine.sqltext import literal, quoted
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, Trigger
+from iomine.triggers.site import SiteRules
 from iomine.views.passing import Connection
-from iomine.views.query import answer_own, open_catalog, set_variables
+from iomine.views.query import answer, answer_own, open_catalog, set_variables
+from iomine.views.trial import SITE_LIMITS
 
 # A query takes its second to plan, so small nights share one, and here no verdict is to be written, whose texts take memory.
 _COMPARED_AT_ONCE: Final = 100_000
@@ -75,11 +84,11 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         database = Path(folder) / "compare.duckdb"
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
         snapshot = warehouse.lake.snapshot()
-        build_views(snapshot, database)
+        build_views(snapshot, database, rules=site_rules(warehouse))
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
             answers = [
-                answer_own(con, _changes_sql(judges, ruleset, span, _stale(con, judges, span)))
+                answer_own(con, _changes_sql(ruleset, span, _judged_sql(con, database, judges, span)))
                 for span in _with_progress("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
             ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
@@ -107,13 +116,13 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     _check(warehouse)
     with to_be_written(warehouse) as (lake, staging):
         database = staging / "judge.duckdb"
-        build_views(lake.snapshot, database)
+        build_views(lake.snapshot, database, rules=site_rules(warehouse))
         found = spans(lake.snapshot.files, JUDGED_AT_ONCE)
         changed = 0
 
         def verdicts(span: Span) -> pa.Table:
             nonlocal changed
-            judged = answer_own(con, _verdicts_sql(judges, ruleset, span, _stale(con, judges, span)))
+            judged = answer_own(con, _verdicts_sql(ruleset, span, _judged_sql(con, database, judges, span)))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
             kept = answer_own(con, _kept_sql(ruleset, span))
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
@@ -127,6 +136,62 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
             commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset, collectors)])
         publish(warehouse, triggers.values(), lake.snapshot)
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What triggers would have said of the newest night.
+
+    Attributes:
+        night: the night.
+        states: logs by trigger and state.
+        findings: logs with a finding, by trigger and by the user whose they are.
+    """
+
+    night: date
+    states: Mapping[str, Mapping[str, int]]
+    findings: Mapping[str, Mapping[str, int]]
+
+
+def try_on_newest(warehouse: Warehouse, triggers: Mapping[str, Trigger], rules: SiteRules) -> Trial | None:
+    """What triggers would have said of the newest night, of all machines; None where there is none. The warehouse is only read.
+
+    Args:
+        warehouse: its last committed sweep is what counts.
+        triggers: the triggers.
+        rules: the site's rules that they are among.
+
+    Raises:
+        WarehouseError: there is no warehouse, or its files cannot be read.
+    """
+    _check(warehouse)
+    with as_warehouse_errors(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
+        database = Path(folder) / "try.duckdb"
+        build_views(warehouse.lake.snapshot(), database, rules=rules)
+        judges = list(triggers.values())
+        with open_catalog(database) as con:
+            set_variables(con, settings(judges))
+            newest = answer_own(
+                con, "SELECT DISTINCT cluster, night FROM core.log WHERE night = (SELECT max(night) FROM core.log) ORDER BY ALL"
+            )
+            newest_nights = zip(*newest.to_pydict().values(), strict=True)
+            found = [Span(cluster, (night,), 0) for cluster, night in newest_nights]
+            answers = [answer_own(con, _trial_sql(span, _judged_sql(con, database, judges, span))) for span in found]
+    states: dict[str, Counter[str]] = {code: Counter() for code in triggers}
+    findings: dict[str, Counter[str]] = {code: Counter() for code in triggers}
+    for row in chain.from_iterable(each.to_pylist() for each in answers):
+        states[row["code"]][row["state"]] += row["logs"]
+        findings[row["code"]][row["owner"]] += row["findings"]
+    return Trial(found[0].nights[0], states, {code: +counted for code, counted in findings.items()}) if found else None
+
+
+def _trial_sql(span: Span, judged: str) -> str:
+    owner = "coalesce(\"user\", uid::VARCHAR, 'nobody known')"
+    owners = f"SELECT log_id, {owner} AS owner FROM core.log WHERE {span.where}"  # noqa: S608
+    return (
+        "SELECT code, state, owner, count(*) AS logs, count(advice) AS findings "  # noqa: S608
+        f"FROM ({judged}) JOIN ({owners}) USING (log_id) GROUP BY ALL"
+    )
 
 
 def _judges(triggers: Mapping[str, Trigger], ruleset: str | None) -> list[Trigger]:
@@ -152,11 +217,27 @@ def _with_progress(stage: str, found: list[Span]) -> Iterator[Span]:
         progress.report(stage, done, total)
 
 
+def _judged_sql(con: Connection, database: Path, judges: list[Trigger], span: Span) -> str:
+    """The statement that judges a span, once the connection holds what it asks for beside features."""
+
+    @contextmanager
+    def opened(_view: str, _triggers: Sequence[Trigger]) -> Iterator[Ask]:
+        with open_catalog(database, SITE_LIMITS) as apart:
+            set_variables(apart, settings(judges))
+            yield partial(answer, apart, limits=SITE_LIMITS)
+
+    failed: dict[str, str] = {}
+    for asked in asked_views(judges, span.where, opened):
+        con.register(asked.name, asked.rows)
+        failed |= {asked.view: asked.fault} if asked.fault else {}
+    return judge_sql(judges, span.partitions, _stale(con, judges, span), span.log_ids, failed)
+
+
 def _stale(con: Connection, judges: list[Trigger], span: Span) -> set[str]:
     """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
     wanted: dict[str, dict[str, float]] = {view: {} for view in features(judges)}
     for trigger in judges:
-        wanted[trigger.view].update({setting.name: setting.default for setting in trigger.settings})
+        wanted.get(trigger.view, {}).update({setting.name: setting.default for setting in trigger.settings})
     counts = [
         f"SELECT {quoted(view)} AS view, count(*) AS count FROM core.{view} WHERE {span.where}"  # noqa: S608
         + "".join(f" AND {name} = {literal(value)}" for name, value in values.items())
@@ -167,10 +248,10 @@ def _stale(con: Connection, judges: list[Trigger], span: Span) -> set[str]:
     return set(answer_own(con, stale)["view"].to_pylist())
 
 
-def _verdicts_sql(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
+def _verdicts_sql(ruleset: str | None, span: Span, judged: str) -> str:
     return (
         "SELECT * EXCLUDE (whose, by_code, becomes, was), becomes <> was AS is_changed "  # noqa: S608
-        f"FROM {_judged_beside_stored(judges, ruleset, span, stale)}"
+        f"FROM {_judged_beside_stored(judged, ruleset, span)}"
     )
 
 
@@ -180,20 +261,19 @@ def _kept_sql(ruleset: str | None, span: Span) -> str:
     return f"SELECT {columns} FROM core.verdict WHERE {span.where} AND {others}"  # noqa: S608
 
 
-def _changes_sql(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
+def _changes_sql(ruleset: str | None, span: Span, judged: str) -> str:
     return (
         'SELECT by_code AS code, log."user", log.uid, log.app, '  # noqa: S608
         "count(*) FILTER (becomes = 'fired') AS now_fired_count, "
         "count(*) FILTER (was = 'fired') AS no_longer_fired_count, "
         "count(*) FILTER (becomes <> 'fired' AND was <> 'fired') AS other_count "
-        f"FROM {_judged_beside_stored(judges, ruleset, span, stale)} AS verdict "
+        f"FROM {_judged_beside_stored(judged, ruleset, span)} AS verdict "
         f"JOIN (SELECT * FROM core.log WHERE {span.where}) AS log ON log.log_id = verdict.whose "
         "WHERE becomes <> was GROUP BY ALL"
     )
 
 
-def _judged_beside_stored(judges: list[Trigger], ruleset: str | None, span: Span, stale: set[str]) -> str:
-    judged = judge_sql(judges, span.partitions, stale, span.log_ids)
+def _judged_beside_stored(judged: str, ruleset: str | None, span: Span) -> str:
     where = span.where if ruleset is None else f"{span.where} AND ruleset = {quoted(ruleset)}"
     stored = f"SELECT log_id, code, state FROM core.verdict WHERE {where}"  # noqa: S608
     # Triggers that were withdrawn are stored only, new ones are judged only.

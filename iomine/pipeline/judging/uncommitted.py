@@ -1,7 +1,7 @@
 """Views over files that no sweep has committed yet."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from iomine.views.catalog import show
 from iomine.views.model import shared_views, tables_read
 from iomine.views.passing import Connection, hold, passing_views
 from iomine.views.query import Variable, answer_own, set_variables
+from iomine.views.site import SiteView, ours_beneath
 
 
 class UncommittedViews:
@@ -28,6 +29,10 @@ class UncommittedViews:
     def add(self, files: Iterable[LakeFile]) -> None:
         """Shows the first files of tables that had none."""
         show(self._con, _paths(files), parted=True)
+
+    def hold(self, name: str, rows: pa.Table) -> None:
+        """Shows rows as a table of the connection's own, in the place of those of that name before."""
+        self._con.register(name, rows)
 
     def hold_shared(self, views: Collection[str], span: Span, made: Collection[str]) -> None:
         """Works out once what several views read, for a span that all later questions are about.
@@ -48,7 +53,13 @@ class UncommittedViews:
 
 @contextmanager
 def views_over(
-    files: Iterable[LakeFile], views: Collection[str], variables: Mapping[str, Variable] | None = None, threads: int | None = None
+    files: Iterable[LakeFile],
+    views: Collection[str],
+    variables: Mapping[str, Variable] | None = None,
+    threads: int | None = None,
+    *,
+    site: Sequence[SiteView] = (),
+    seconds: float | None = None,
 ) -> Iterator[UncommittedViews]:
     """Views over these files and no others.
 
@@ -57,9 +68,13 @@ def views_over(
         views: what will be asked, each with its schema.
         variables: values for the variables that views ask for.
         threads: that answer a query, None for one per core.
+        site: views of the site that these read, in order.
+        seconds: that a query may take, None for as long as it takes.
     """
-    tables = tables_read(views)
-    with passing_views(_paths(file for file in files if file.table in tables), variables, threads) as con:
+    tables = tables_read(ours_beneath(views, site))
+    with passing_views(
+        _paths(file for file in files if file.table in tables), variables, threads, site=site, seconds=seconds
+    ) as con:
         yield UncommittedViews(con)
 
 

@@ -23,6 +23,7 @@ from iomine.pipeline.digest import site_settings
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import FabricSettings, site_fabric
 from iomine.pipeline.site.retention import Retention, site_retention
+from iomine.pipeline.site.rules import site_rules
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.views import ViewSettings, site_views
 from iomine.pipeline.site.zones import site_zone
@@ -171,6 +172,7 @@ def problems(root: Path) -> Iterator[str]:
             if error.args[0] not in said:
                 said.add(error.args[0])
                 yield error.args[0]
+    yield from site_rules(warehouse).left_out.values()
 
 
 def known_settings(record: type[SiteSettings] = SiteConfig, prefix: str = "") -> Iterator[Known]:

@@ -7,22 +7,20 @@ import os
 import re
 import shutil
 import socket
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from catalogs import committed, staged
 from sweeping import column, judge_by, rows
 
-from iomine.lake import LakeFile, LakeWriter, Warehouse, write_file
+from iomine.lake import LakeWriter, Warehouse
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.publish import publish
 from iomine.pipeline.sweep import Settings, begun
 from iomine.schema import TABLES
-from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS
 
 pytestmark = pytest.mark.proof
@@ -62,25 +60,11 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "posix_file": {"file_id": 1, "rank": 0, **_writes(small)},
         }.items():
             rows_of[table].setdefault((cluster, night), []).append(key | row)
-    swept = [_staged(warehouse, table, rows, *of) for table, parts in rows_of.items() for of, rows in parts.items()]
+    swept = [staged(warehouse, table, rows, *of) for table, parts in rows_of.items() for of, rows in parts.items()]
     # With the features that a sweep leaves: to work them out anew takes most of the time that judging again takes without.
     worked_out, _ = judge((), warehouse.staging, swept, TRIGGERS)
-    lake = LakeWriter(warehouse.lake, warehouse.staging)
-    files_of = defaultdict(list)
-    for file in (*swept, *worked_out):
-        files_of[file.table].append(file)
-    for table, files in files_of.items():
-        lake.commit(table, files, "first")
-    _close(warehouse, lake, "first", found_count=len(LOGS))
+    committed(warehouse, [*swept, *worked_out], found_count=len(LOGS))
     return warehouse.root
-
-
-def _close(warehouse: Warehouse, lake: LakeWriter, sweep_id: str, **reported: int) -> None:
-    """Commits the row of a sweep, and publishes it."""
-    versions = {table: version for table, version in lake.snapshot.versions.items() if table != "sweep"}
-    sweep = [{"sweep_id": sweep_id, "table_versions": json.dumps(versions), **reported}]
-    lake.commit("sweep", [_staged(warehouse, "sweep", sweep)], sweep_id)
-    publish(warehouse)
 
 
 def _writes(small: int | None) -> dict[str, int | None]:
@@ -97,12 +81,6 @@ def _writes(small: int | None) -> dict[str, int | None]:
     }
 
 
-def _staged(
-    warehouse: Warehouse, table: str, rows: list[dict[str, object]], cluster: str | None = None, night: dt.date | None = None
-) -> LakeFile:
-    return write_file(warehouse.staging, table, pa.Table.from_pylist(rows, schema=arrow_schema(table)), cluster, night)
-
-
 @pytest.fixture
 def again(judged: Path, tmp_path: Path) -> Path:
     """The same, in a copy of its own."""
@@ -113,9 +91,7 @@ def again(judged: Path, tmp_path: Path) -> Path:
 
 def _replace_verdicts(warehouse: Warehouse, verdicts: list[dict[str, object]], cluster: str, night: dt.date) -> None:
     """As another version of the program might have left them."""
-    lake = LakeWriter(warehouse.lake, warehouse.staging)
-    lake.commit("verdict", [_staged(warehouse, "verdict", verdicts, cluster, night)], "other")
-    _close(warehouse, lake, "other")
+    committed(warehouse, [staged(warehouse, "verdict", verdicts, cluster, night)], "other")
 
 
 def changes(answer) -> list[tuple[object, ...]]:
@@ -195,7 +171,7 @@ def test_comparison_waits_for_no_sweep(iomine, again: Path) -> None:
     warehouse = Warehouse(again)
     with warehouse.locked():
         lake = LakeWriter(warehouse.lake, warehouse.staging)
-        lake.commit("verdict", [_staged(warehouse, "verdict", [{"log_id": "a1"}], "blue", APRIL)], "unfinished")
+        lake.commit("verdict", [staged(warehouse, "verdict", [{"log_id": "a1"}], "blue", APRIL)], "unfinished")
         answer = iomine("judge", "--compare", "--format", "json", "--warehouse", again)
     assert [] == changes(answer)
 
@@ -359,7 +335,7 @@ def test_what_a_dead_sweep_left_is_rolled_back_first(iomine, again: Path) -> Non
     """Tables ahead of the last committed sweep do not find their way into what is published."""
     warehouse = Warehouse(again)
     before = rows(again, "SELECT * FROM logs ORDER BY ALL")
-    stray = _staged(warehouse, "log", [{"log_id": "stray", "user": "eve"}], "blue", APRIL)
+    stray = staged(warehouse, "log", [{"log_id": "stray", "user": "eve"}], "blue", APRIL)
     LakeWriter(warehouse.lake, warehouse.staging).commit("log", [stray], "dead")
 
     assert 0 == iomine("judge", "--warehouse", again).exit_code
@@ -406,7 +382,7 @@ def test_sweep_judges_its_nights_by_the_thresholds_of_the_site(again: Path) -> N
     """What a sweep says of a night's logs is held to `thresholds.toml`."""
     (again / "thresholds.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
     with begun(Settings((again,), again, "blue")) as sweep:
-        merged = [_staged(sweep.warehouse, "log", [{"log_id": "a1"}], "blue", APRIL)]
+        merged = [staged(sweep.warehouse, "log", [{"log_id": "a1"}], "blue", APRIL)]
         files, _ = judge(sweep.lake.snapshot.files, sweep.staging, merged, sweep.triggers)
         (file,) = [file for file in files if file.table == "verdict"]
         verdicts = pq.read_table(file.path, columns=["state", "bar"], filters=[("code", "=", "P06")]).to_pylist()

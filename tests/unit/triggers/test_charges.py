@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows_in import BY_NAME, stage
 
-from iomine.triggers.judge import CAUSES, CHARGED, SAME_CAUSE_RATIO, claimed_sql
+from iomine.triggers.judge import CAUSES, CHARGED, OWN_CHARGED, SAME_CAUSE_RATIO, claimed_sql
 from iomine.triggers.model import Above, Level, Trigger
 
 _KEYS: Final = {"cluster": "x", "night": "2024-04-18", "log_id": "a"}
@@ -129,3 +129,21 @@ def test_costs_of_no_finding_are_not_charged() -> None:
     """Without findings nothing is charged, however much is claimed."""
     file = {"read": 1.0, "write": 2.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
     assert {} == _found([file], set())
+
+
+@given(st.lists(_SECONDS, max_size=4), st.lists(_SECONDS, max_size=3))
+def test_costs_of_a_sites_own_are_charged_as_far_as_they_exceed_others(others: list[float], own: list[float]) -> None:
+    """Whatever they are about, the sum of a log is the larger one: of all others, or of the largest of them."""
+    claims = [(f"POSIX-{number}", number + 1, seconds) for number, seconds in enumerate(others)]
+    claims += [(f"SITE-{number}", 0, seconds) for number, seconds in enumerate(own)]
+    keys = "cluster VARCHAR, night DATE, log_id VARCHAR, code VARCHAR"
+    with duckdb.connect() as con:
+        con.execute(f"CREATE TABLE claimed ({keys}, cost_name VARCHAR, claim_group BIGINT, claim_core_seconds DOUBLE)")
+        for code, group, seconds in claims:
+            con.execute("INSERT INTO claimed VALUES ('x', DATE '2024-04-18', 'a', ?, ?, ?, ?)", [code, code, group, seconds])
+        charged = "SELECT code, charged_core_seconds FROM charged UNION ALL SELECT code, charged_core_seconds FROM own_charged"
+        found = dict(con.execute(f"WITH {CHARGED}, {OWN_CHARGED} {charged}").fetchall())
+    assert max(sum(others), *own, 0.0) == pytest.approx(sum(found.values()))
+    assert {f"POSIX-{number}": seconds for number, seconds in enumerate(others)} == {
+        code: seconds for code, seconds in found.items() if code.startswith("POSIX")
+    }

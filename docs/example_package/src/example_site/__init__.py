@@ -1,0 +1,1 @@
+"""Rules of a site, as a package that anybody can install."""

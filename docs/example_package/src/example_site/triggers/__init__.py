@@ -1,0 +1,1 @@
+"""Triggers: each file here is one, named as its code."""

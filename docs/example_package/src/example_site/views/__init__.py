@@ -1,0 +1,1 @@
+"""Views: each file here is one, with its cases beside it."""
