@@ -7,12 +7,14 @@ nor does a number of processes that is only a little higher.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from itertools import compress
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from iomine.derive.batch import logs_in
+from iomine.derive.special import ids_of
+from iomine.derive.trace import Flags, Tables
 from iomine.units import MIB
 
 # Logs and settings are not what a program is about.
@@ -21,31 +23,30 @@ _ID_DIGITS: Final = 16
 _DIRECT: Final = ("stdio_file", "dfs_file")
 
 
-def io_signature(tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Which ways a program asked to move at least a MiB: `reads`, `writes`, `reads and writes` or `little`.
+def io_signature(tables: Tables, log_count: int = 1) -> list[str]:
+    """Which ways programs asked to move at least a MiB: `reads`, `writes`, `reads and writes` or `little`, for each log.
 
     A file that goes through MPI-IO counts by what was asked of that: beneath it MPI-IO may read in order to write.
 
     Args:
-        tables: columns of one log by table, in one or more parts.
+        tables: columns by table, in one or more parts.
+        log_count: number of logs.
     """
-    through_mpiio = np.concatenate(
-        [np.empty(0, np.int64), *(part["file_id"].to_numpy() for part in tables.get("mpiio_file", ()))]
-    )
+    through_mpiio = ids_of(tables, "mpiio_file")
 
-    def asked(name: str) -> float:
-        own = sum(
-            _total(part, name, ~np.isin(part["file_id"].to_numpy(), through_mpiio)) for part in tables.get("posix_file", ())
-        )
-        return own + sum(_total(part, name) for table in ("mpiio_file", *_DIRECT) for part in tables.get(table, ()))
+    def asked(name: str) -> Flags:
+        asked_bytes = np.zeros(log_count)
+        for table in ("posix_file", "mpiio_file", *_DIRECT):
+            for part in tables.get(table, ()):
+                # A negative is Darshan's word for a counter that it does not know.
+                counted = np.fmax(part[name].to_numpy(), 0)
+                if table == "posix_file":
+                    counted = np.where(np.isin(part["file_id"].to_numpy(), through_mpiio), 0, counted)
+                asked_bytes += np.bincount(logs_in(part), counted, log_count)
+        return asked_bytes >= _MUCH_BYTES
 
-    ways = [way for way in ("read", "write") if asked(f"{way}_bytes") >= _MUCH_BYTES]
-    return " and ".join(f"{way}s" for way in ways) or "little"
-
-
-def _total(part: Mapping[str, Any], name: str, rows: npt.NDArray[np.bool_] | slice = slice(None)) -> float:
-    # A negative is Darshan's word for a counter that it does not know.
-    return float(np.fmax(part[name].to_numpy()[rows], 0).sum(dtype=np.float64))
+    ways = zip(*(asked(f"{way}_bytes").tolist() for way in ("read", "write")), strict=True)
+    return [" and ".join(compress(("reads", "writes"), of_log)) or "little" for of_log in ways]
 
 
 def lineage_id(uid: int, application: str, nprocs: int, signature: str) -> str:

@@ -207,20 +207,19 @@ def by_log(stretches: Stretches) -> Stretches:
 
 def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, Floats]:
     names = [*part["layer"].dictionary.to_pylist(), layer]
-    rows = np.flatnonzero(label_codes(part["layer"]) == names.index(layer))
-    logs, widths, ranks = logs_in(part), part["bin_seconds"].to_numpy()[rows], part["rank"].to_numpy()[rows]
+    is_layer = label_codes(part["layer"]) == names.index(layer)
+    logs, widths, ranks = logs_in(part), part["bin_seconds"].to_numpy(), part["rank"].to_numpy()
     width_of_logs = np.zeros(int(logs.max(initial=0)) + 1)
-    logs = logs[rows]
-    np.maximum.at(width_of_logs, logs, widths)
+    np.maximum.at(width_of_logs, logs[is_layer], widths[is_layer])
     ops = []
     for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
         offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
-        sizes = np.diff(offsets)[rows]
-        firsts = np.cumsum(sizes) - sizes
-        values = flat[np.repeat(offsets[:-1][rows] - firsts, sizes) + np.arange(int(sizes.sum()))]
-        filled = np.flatnonzero(values > 0)
-        row_of = np.searchsorted(firsts + sizes, filled, side="right")
-        width, at = widths[row_of], filled - firsts[row_of]
+        # Most bins are empty: of all layers together they are left out in less time than those of one are found.
+        filled = np.flatnonzero(flat[: offsets[-1]] > 0)
+        row_of = np.searchsorted(offsets, filled, side="right") - 1
+        is_own = (row_of >= 0) & is_layer[row_of]
+        filled, row_of = filled[is_own], row_of[is_own]
+        width, at = widths[row_of], filled - offsets[row_of]
         unknown = np.full(len(filled), np.nan)
         ops.append(
             Stretches(
@@ -231,7 +230,7 @@ def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, Floats
                 ranks[row_of],
                 np.zeros(len(filled), np.int64),
                 unknown,
-                values[filled].astype(np.float64),
+                flat[filled].astype(np.float64),
                 unknown,
                 unknown,
             )

@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import logs_in, of_each_log, sums_of_logs
 from iomine.derive.special import ids_of
-from iomine.derive.trace import Flags, Floats, Integers, Tables
+from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
 
 LOWEST_LAYERS: Final = ("posix_file", "stdio_file", "dfs_file")
 _SECONDS: Final = ("read_seconds", "write_seconds", "meta_seconds")
@@ -28,16 +29,16 @@ _RECORDS: Final = ("posix_file", "mpiio_file", "stdio_file")
 
 
 class Totals(NamedTuple):
-    """Sums over a log; the names are those of the table `log`. None where that is not known, or 64 bits do not hold it."""
+    """Sums over each log; the names are those of the table `log`. None where one is not known, or 64 bits do not hold it."""
 
-    read_bytes: int | None
-    write_bytes: int | None
-    read_count: int | None
-    write_count: int | None
+    read_bytes: list[int | None]
+    write_bytes: list[int | None]
+    read_count: list[int | None]
+    write_count: list[int | None]
 
 
 class Times(NamedTuple):
-    """How long the I/O of a log took; the names are those of the table `log`. None where that is not known.
+    """How long the I/O of each log took; the names are those of the table `log`. None where that is not known.
 
     Attributes:
         io_core_seconds: in the layers that were called, at most the run of each process whose own time is known, and of all.
@@ -49,30 +50,35 @@ class Times(NamedTuple):
         is_overlapping: whether I/O time exceeded the run, as where threads of a process call at once, and was cut to it.
     """
 
-    io_core_seconds: float | None
-    storage_core_seconds: float | None
-    waiting_core_seconds: float | None
-    special_core_seconds: float | None
-    slowest_rank: int | None
-    slowest_rank_io_seconds: float | None
-    is_overlapping: bool | None
+    io_core_seconds: list[float | None]
+    storage_core_seconds: list[float | None]
+    waiting_core_seconds: list[float | None]
+    special_core_seconds: list[float | None]
+    slowest_rank: list[int | None]
+    slowest_rank_io_seconds: list[float | None]
+    is_overlapping: list[bool]
 
 
-def totals(tables: Tables) -> Totals:
-    """Sums over the records of one log.
+def totals(tables: Tables, log_count: int = 1) -> Totals:
+    """Sums over the records of each log.
 
     Args:
         tables: columns by table, in one or more parts; layers that are not there add nothing.
+        log_count: number of logs.
     """
-    parts = [part for layer in LOWEST_LAYERS for part in tables.get(layer, ())]
+    parts = [(part, logs_in(part)) for layer in LOWEST_LAYERS for part in tables.get(layer, ())]
 
-    def count(*names: str) -> int | None:
-        # A negative is Darshan's word for a counter that it does not know, never a measurement.
-        columns = [np.fmax(part[name].to_numpy(), 0) for part in parts for name in names if name in part]
+    def count(*names: str) -> list[int | None]:
+        whole, rough = np.zeros(log_count, np.int64), np.zeros(log_count)
+        for part, logs in parts:
+            for name in names:
+                if name in part:
+                    # A negative is Darshan's word for a counter that it does not know, never a measurement.
+                    values = np.fmax(part[name].to_numpy(), 0)
+                    rough += np.bincount(logs, values, log_count)
+                    np.add.at(whole, logs, values)
         # NumPy's sums of integers wrap around without a word.
-        if sum(column.sum(dtype=np.float64) for column in columns) >= _TOO_MANY:
-            return None
-        return sum(int(column.sum()) for column in columns)
+        return [value if is_known else None for value, is_known in zip(whole.tolist(), (rough < _TOO_MANY).tolist(), strict=True)]
 
     return Totals(
         count("read_bytes"),
@@ -84,9 +90,10 @@ def totals(tables: Tables) -> Totals:
 
 
 class _Called(NamedTuple):
-    """Records of a layer that was called.
+    """Records of the layers that were called.
 
     Attributes:
+        logs: log of each.
         ranks: rank of each, -1 for all ranks together.
         seconds: its I/O time.
         slowest_ranks: of records of all ranks, the slowest.
@@ -94,6 +101,7 @@ class _Called(NamedTuple):
         fastest_seconds: and that of the fastest.
     """
 
+    logs: Integers
     ranks: Integers
     seconds: Floats
     slowest_ranks: Integers
@@ -102,50 +110,60 @@ class _Called(NamedTuple):
 
     def where(self, flags: Flags) -> "_Called":
         """Some of the records."""
-        return _Called(
-            self.ranks[flags],
-            self.seconds[flags],
-            self.slowest_ranks[flags],
-            self.slowest_seconds[flags],
-            self.fastest_seconds[flags],
-        )
+        return _Called._make(column[flags] for column in self)
 
 
-def times(tables: Tables, special: Tables, nprocs: int, run_seconds: float | None) -> Times:
-    """I/O time of one log.
+class _Own(NamedTuple):
+    """Ranks with records of their own, log by log, and the seconds of each in these."""
+
+    logs: Integers
+    ranks: Integers
+    seconds: Floats
+
+
+def times(tables: Tables, special: Tables, nprocs: Integers | int, run_seconds: Floats | float | None) -> Times:
+    """I/O time of each log.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
         special: records of special files alone.
-        nprocs: processes of the run.
-        run_seconds: length of the run, None where it is not known; then no time is cut to it.
+        nprocs: processes of each run.
+        run_seconds: length of each run, NaN or None where it is not known; then no time is cut to it.
     """
-    called = _Called(*(np.concatenate(columns) for columns in zip(*_called(tables), strict=True)))
-    ranks, own = _own_seconds(called, nprocs)
-    slowest_rank, slowest_seconds = _slowest(called, ranks, own, nprocs)
-    seconds = everything = float(called.seconds.sum())
-    if run_seconds is not None:
-        over = own[own > run_seconds]
-        seconds = min(everything - float((over - run_seconds).sum()), run_seconds * nprocs)
-        slowest_seconds = slowest_seconds and min(slowest_seconds, run_seconds)
-    return Times(
-        _finite(seconds),
-        _finite(_sum(tables, LOWEST_LAYERS)),
-        _finite(min(_waiting(tables), seconds)),
-        _finite(_sum(special, _RECORDS)),
-        slowest_rank,
-        _finite(slowest_seconds),
-        bool(seconds < everything),
-    )
+    nprocs, run_seconds = of_each_log(nprocs), of_each_log(run_seconds)
+    count, has_run = len(nprocs), ~np.isnan(run_seconds)
+    called = _Called._make(np.concatenate(columns) for columns in zip(*_called(tables), strict=True))
+    # What is no number stays one, and what comes of it is not known.
+    with np.errstate(invalid="ignore", over="ignore"):
+        everything = sums_of_logs(called.seconds, called.logs, count)
+        own = _own_seconds(called, everything, nprocs)
+        slowest_ranks, slowest_seconds = _slowest(called, own, nprocs)
+        over = own.seconds - run_seconds[own.logs]
+        is_over = over > 0
+        bounded = everything - sums_of_logs(over[is_over], own.logs[is_over], count)
+        seconds = np.where(has_run, np.minimum(bounded, run_seconds * nprocs), everything)
+        slowest_seconds = np.where(has_run & (slowest_seconds > run_seconds), run_seconds, slowest_seconds)
+        waiting = _waiting(tables, count)
+        return Times(
+            _finite(seconds),
+            _finite(_sum(tables, LOWEST_LAYERS, count)),
+            _finite(np.where(seconds < waiting, seconds, waiting)),
+            _finite(_sum(special, _RECORDS, count)),
+            [None if rank < 0 else rank for rank in slowest_ranks.tolist()],
+            _finite(slowest_seconds),
+            (seconds < everything).tolist(),
+        )
 
 
 def _called(tables: Tables) -> Iterator[_Called]:
     """Records of the layers that were called; always some, if empty."""
     through_mpiio = ids_of(tables, "mpiio_file")
-    yield _Called(np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0))
+    nothing = np.empty(0, np.int64)
+    yield _Called(nothing, nothing, np.empty(0), nothing, np.empty(0), np.empty(0))
     for table in ("mpiio_file", *LOWEST_LAYERS):
         for part in tables.get(table, ()):
             columns = _Called(
+                logs_in(part),
                 part["rank"].to_numpy(),
                 _seconds(part),
                 part["slowest_rank"].to_numpy(),
@@ -169,49 +187,70 @@ def _known(column: Any) -> Floats:  # noqa: ANN401 - an Arrow array
     return seconds
 
 
-def _sum(tables: Tables, layers: Sequence[str]) -> float:
-    return float(sum(_seconds(part).sum() for layer in layers for part in tables.get(layer, ())))
+def _sum(tables: Tables, layers: Sequence[str], log_count: int) -> Floats:
+    seconds = np.zeros(log_count)
+    for layer in layers:
+        for part in tables.get(layer, ()):
+            seconds += sums_of_logs(_seconds(part), logs_in(part), log_count)
+    return seconds
 
 
-def _waiting(tables: Tables) -> float:
+def _waiting(tables: Tables, log_count: int) -> Floats:
     """Time in MPI-IO that POSIX calls on the same file do not explain, summed over files."""
+    parts = [(part, sign) for table, sign in (("mpiio_file", 1), ("posix_file", -1)) for part in tables.get(table, ())]
     if not tables.get("mpiio_file"):
-        return 0.0
-    file_ids = np.concatenate([ids_of(tables, "mpiio_file"), ids_of(tables, "posix_file")])
-    seconds = [_seconds(part) for part in tables["mpiio_file"]]
-    seconds += [-_seconds(part) for part in tables.get("posix_file", ())]
-    _, places = np.unique(file_ids, return_inverse=True)
-    return float(np.maximum(np.bincount(places, weights=np.concatenate(seconds)), 0.0).sum())
+        return np.zeros(log_count)
+    logs = np.concatenate([logs_in(part) for part, _ in parts])
+    file_ids = np.concatenate([part["file_id"].to_numpy() for part, _ in parts])
+    seconds = np.concatenate([sign * _seconds(part) for part, sign in parts])
+    is_mpiio = np.repeat([sign > 0 for _, sign in parts], [len(part["file_id"]) for part, _ in parts])
+    has_mpiio = np.isin(logs, logs[is_mpiio])
+    logs, file_ids, seconds = logs[has_mpiio], file_ids[has_mpiio], seconds[has_mpiio]
+    if not len(logs):
+        return np.zeros(log_count)
+    firsts, file_of = grouped(file_ids)
+    return sums_of_logs(np.maximum(np.bincount(file_of, seconds), 0.0), logs[firsts], log_count)
 
 
-def _own_seconds(called: _Called, nprocs: int) -> tuple[Integers, Floats]:
-    """Ranks with records of their own, and the seconds of each in these; those of a run of one process are all its own."""
-    if nprocs == 1:
-        return np.zeros(1, np.int64), np.array([called.seconds.sum()])
-    is_own = (called.ranks >= 0) & (called.ranks < nprocs)
-    ranks, places = np.unique(called.ranks[is_own], return_inverse=True)
-    return ranks, np.bincount(places, weights=called.seconds[is_own], minlength=len(ranks)).astype(np.float64)
+def _own_seconds(called: _Called, everything: Floats, nprocs: Integers) -> _Own:
+    """Time in records of ranks; that of a run of one process is all its own."""
+    alone = np.flatnonzero(nprocs == 1)
+    is_own = (called.ranks >= 0) & (called.ranks < nprocs[called.logs]) & (nprocs[called.logs] != 1)
+    logs, ranks, seconds = called.logs[is_own], called.ranks[is_own], called.seconds[is_own]
+    if len(logs):
+        firsts, rank_of = grouped(logs, ranks)
+        logs, ranks, seconds = logs[firsts], ranks[firsts], np.bincount(rank_of, seconds)
+    return _Own(np.append(logs, alone), np.append(ranks, np.zeros_like(alone)), np.append(seconds, everything[alone]))
 
 
-def _slowest(called: _Called, own_ranks: Integers, own: Floats, nprocs: int) -> tuple[int | None, float | None]:
-    """The rank with most time, and that time; None where records of all ranks leave it open.
+def _slowest(called: _Called, own: _Own, nprocs: Integers) -> tuple[Integers, Floats]:
+    """The rank of each log with most time, and that time; -1 and NaN where records of all ranks leave it open.
 
     In a file that all ranks share, Darshan keeps the time of the slowest rank and of the fastest: no other took less.
     """
-    is_shared = (called.ranks == _SHARED) & (called.seconds > 0) if nprocs > 1 else np.zeros(len(called.ranks), dtype=bool)
-    slow, slowest, fastest = (
-        column[is_shared] for column in (called.slowest_ranks, called.slowest_seconds, called.fastest_seconds)
-    )
-    ranks, places = np.unique(np.concatenate([own_ranks, slow]), return_inverse=True)
-    if not len(ranks) or ranks[0] < 0 or ranks[-1] >= nprocs:
-        return None, None
-    at_least = fastest.sum() + np.bincount(places, weights=np.concatenate([own, slowest - fastest]))
-    at_most = own.max(initial=0.0) + slowest.sum()
-    best = int(np.argmax(at_least))
-    if not at_least[best] >= _NEAR * at_most:
-        return None, None
-    return int(ranks[best]), float(at_least[best])
+    count = len(nprocs)
+    slowest_ranks, slowest_seconds = np.full(count, _SHARED), np.full(count, np.nan)
+    shared = called.where((called.ranks == _SHARED) & (called.seconds > 0) & (nprocs[called.logs] > 1))
+    logs, ranks = np.append(own.logs, shared.logs), np.append(own.ranks, shared.slowest_ranks)
+    if not len(logs):
+        return slowest_ranks, slowest_seconds
+    firsts, rank_of = grouped(logs, ranks)
+    logs, ranks = logs[firsts], ranks[firsts]
+    more = np.bincount(rank_of, np.append(own.seconds, shared.slowest_seconds - shared.fastest_seconds))
+    at_least = sums_of_logs(shared.fastest_seconds, shared.logs, count)[logs] + more
+    most_own = np.zeros(count)
+    np.maximum.at(most_own, own.logs, own.seconds)
+    at_most = most_own + sums_of_logs(shared.slowest_seconds, shared.logs, count)
+    most = np.full(count, -np.inf)
+    np.maximum.at(most, logs, at_least)
+    is_sure = most >= _NEAR * at_most
+    is_sure[logs[(ranks < 0) | (ranks >= nprocs[logs])]] = False
+    best = np.flatnonzero((at_least == most[logs]) & is_sure[logs])
+    # Of several the lowest.
+    best = best[np.unique(logs[best], return_index=True)[1]]
+    slowest_ranks[logs[best]], slowest_seconds[logs[best]] = ranks[best], at_least[best]
+    return slowest_ranks, slowest_seconds
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and np.isfinite(value) else None
+def _finite(values: Floats) -> list[float | None]:
+    return [value if is_known else None for value, is_known in zip(values.tolist(), np.isfinite(values).tolist(), strict=True)]

@@ -52,7 +52,7 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
-from iomine.derive.batch import LOG, Files, as_integers, concatenated, together
+from iomine.derive.batch import LOG, Files, as_integers, together
 from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
@@ -213,11 +213,6 @@ class Given:
     def of(self, numbers: slice) -> "Given":
         """Some of the logs."""
         return Given([*zip(self.logs, self.paths, strict=True)][numbers], self.doubted[numbers])
-
-    @cached_property
-    def alone(self) -> list["Given"]:
-        """Each log by itself."""
-        return [self] if len(self.logs) == 1 else [self.of(slice(number, number + 1)) for number in range(len(self.logs))]
 
     @cached_property
     def halves(self) -> tuple["Given", "Given"]:
@@ -441,7 +436,7 @@ def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:
     for number, tables in enumerate(logs):
         for table, parts in tables.items():
             rows.setdefault(table, []).extend((np.full(row_count(part), number), part) for part in parts)
-    return {table: _joined(parts) for table, parts in rows.items()}
+    return {table: _joined(parts) for table, parts in rows.items() if parts}
 
 
 def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Columns]]:
@@ -483,25 +478,6 @@ def _owned(columns: dict[str, Any], given: Given, first: int) -> tuple[Integers,
         order = np.argsort(logs, kind="stable")
         logs, columns = logs[order], dict(_taken(columns, order))
     return logs + first, columns
-
-
-def _of_each(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]:
-    """A derivation of single logs as one of many."""
-
-    def derive_each(given: Given) -> Columns:
-        if len(given.logs) == 1:
-            return derive(given)
-        parts = [(number, columns) for number, alone in enumerate(given.alone) if (columns := derive(alone))]
-        if not parts:
-            return {}
-        rows = {name: concatenated([columns[name] for _, columns in parts]) for name in parts[0][1]}
-        logs = np.concatenate([np.full(row_count(columns), number) for number, columns in parts])
-        if "file_id" in rows and given.files is not None:
-            # Numbers of the files, of which ids are made again.
-            rows["file_id"] = Column(given.files.numbers(logs, as_integers(rows["file_id"])))
-        return rows | {LOG: Column(logs)}
-
-    return derive_each
 
 
 def _held_to_cluster(log: Log, most_processes: int | None) -> Log:
@@ -576,18 +552,24 @@ def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
 
 
 def _summed(given: Given) -> Columns:
-    job, (tables, special) = given.log.job, given.split
-    signature = io_signature(tables)
-    sums = totals(tables)._asdict() | times(tables, special, job.nprocs, given.seconds)._asdict()
-    row = {
-        **given.doubted[0].withheld(sums),
-        "io_signature": signature,
-        # Without an application name, or a user, there is no lineage.
-        "lineage_id": None
-        if job.uid is None or not job.application
-        else lineage_id(job.uid, job.application, job.nprocs, signature),
-    }
-    return {name: [value] for name, value in row.items()}
+    tables, special = given.split
+    count = len(given.logs)
+    signatures = io_signature(tables, count)
+    sums = totals(tables, count)._asdict() | times(tables, special, given.nprocs, given.run_seconds)._asdict()
+    rows = [
+        {
+            **doubted.withheld(dict(zip(sums, values, strict=True))),
+            "io_signature": signature,
+            # Without an application name, or a user, there is no lineage.
+            "lineage_id": None
+            if job.uid is None or not job.application
+            else lineage_id(job.uid, job.application, job.nprocs, signature),
+        }
+        for job, doubted, signature, *values in zip(
+            (log.job for log in given.logs), given.doubted, signatures, *sums.values(), strict=True
+        )
+    ]
+    return {LOG: Column(np.arange(count)), **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
 def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]:
@@ -623,5 +605,5 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "offset_detail": _of_traces(lambda given: offset_detail(given.everything, given.traced, given.seconds)),
     "ost_detail": _of_traces(lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.seconds)),
     # What the log row says beside its header.
-    "log": _of_each(_summed),
+    "log": _summed,
 }

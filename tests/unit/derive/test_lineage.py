@@ -35,7 +35,7 @@ def _by_hand(records: Records) -> str:
 @given(_TABLES)
 def test_signature_equals_brute_force(records: Records) -> None:
     """Each file counts once, by the layer that the program asked, and what is not known adds nothing."""
-    assert _by_hand(records) == io_signature(_columns(records))
+    assert [_by_hand(records)] == io_signature(_columns(records))
 
 
 def test_advice_does_not_change_the_signature() -> None:
@@ -43,7 +43,7 @@ def test_advice_does_not_change_the_signature() -> None:
     direct = {"posix_file": [[(1, 0, 9 * _MIB)]]}
     sieving = {"posix_file": [[(1, 4 * _MIB, 9 * _MIB)]], "mpiio_file": [[(1, 0, 9 * _MIB)]]}
     buffered = {"stdio_file": [[(1, 0, 3 * _MIB), (2, 0, 6 * _MIB)]]}
-    assert ["writes"] * 3 == [io_signature(_columns(records)) for records in (direct, sieving, buffered)]
+    assert [["writes"]] * 3 == [io_signature(_columns(records)) for records in (direct, sieving, buffered)]
 
 
 @given(st.integers(1, 2**63 - 1))

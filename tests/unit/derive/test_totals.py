@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from shared import Row, each, log_of, truth_of, workloads
 from tables import columns
 
-from iomine.derive import Times, Totals, times, totals
+from iomine.derive import Times, Totals
+from iomine.derive import times as times_of_logs
+from iomine.derive import totals as totals_of_logs
+from iomine.derive.trace import Tables
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import read_log
 
@@ -27,6 +30,16 @@ _TABLES = st.dictionaries(
 )
 
 Records = dict[str, list[list[dict[str, float]]]]
+
+
+def totals(tables: Tables) -> Totals:
+    """Those of one log."""
+    return Totals._make(value for (value,) in totals_of_logs(tables))
+
+
+def times(*arguments: Any) -> Times:
+    """Those of one log."""
+    return Times._make(value for (value,) in times_of_logs(*arguments))
 
 
 def _columns(records: Records) -> dict[str, list[dict[str, pa.Array]]]:

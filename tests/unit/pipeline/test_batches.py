@@ -47,7 +47,7 @@ def _log(name: str) -> Log:
 
 
 def _damaged(log: Log, log_id: str, seed: int) -> Log:
-    """The log under another id, some of its counters overwritten unless the seed is 0."""
+    """The log under another id, some of its counters overwritten, or a table without a part; unless the seed is 0."""
     random = np.random.default_rng(seed)
     tables: dict[str, list[Any]] = {}
     for table, parts in log.tables.items():
@@ -60,6 +60,8 @@ def _damaged(log: Log, log_id: str, seed: int) -> Log:
                 tables[table].append(Records(part.table, part.names, matrix))
             else:
                 tables[table].append(part)
+    if seed % 5 == 1:
+        tables[random.choice([*tables])] = []
     return replace(log, log_id=log_id, tables=tables)
 
 
