@@ -232,7 +232,7 @@ def check_reads_views(con: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, str, str]]:
-    """Catalog, schema and name of all that a query reads, in small letters, empty where it does not say them.
+    """Catalog, schema and name of all that a query reads, in lower case, empty where it does not say them.
 
     Raises:
         UsageError: it is not one query, or asks a function that reads or writes something else.

@@ -190,7 +190,7 @@ def test_a_view_is_in_the_dictionaries_and_shows_each_their_own(swept: Path, tmp
 
 
 def test_panels_are_drawn_and_lead_to_rows_and_reports(swept: Path):
-    """A bar, a table and a heat map stand in the dashboard, escaped as all else."""
+    """Bars, a table and a heat map stand in the dashboard, escaped as all else."""
     session = Session(swept / "iomine.duckdb", LIMITS)
     window = window_of(session, [])
     page = dashboard(session, window, FileLinks("", "tables", set(), takes_notes=True))
