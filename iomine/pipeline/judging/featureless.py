@@ -57,7 +57,7 @@ def asked_views(
         try:
             with opened(view, triggers) as ask:
                 # It is bound only, and not planned.
-                columns = ask(f"SELECT column_name FROM (DESCRIBE {view})")["column_name"].to_pylist()
+                columns = ask(f"SELECT column_name FROM (DESCRIBE {view})")["column_name"].to_pylist()  # noqa: S608
                 rows = _one_each(ask(rows_sql(view, triggers, columns, f" WHERE {where}")))
         except (UsageError, LimitError) as error:
             yield Asked(view, _nothing(triggers), f"The view {view} failed: {str(error.args[0]).removesuffix('.')}.")
