@@ -29,6 +29,9 @@ from iomine.web.sessions import LIMITS, Session
 from iomine.web.site import FileLinks
 from iomine.web.window import window_of
 
+# Each judges by a catalog of its own.
+pytestmark = pytest.mark.proof
+
 EXAMPLES = Path(__file__).parents[3] / "docs" / "example_rules"
 NIGHT = dt.date(2026, 1, 5)
 HOSTILE = "/home/eve/<script>alert(1)</script>/lib{}.so"
