@@ -7,6 +7,7 @@
 #   make faults kills sweeps, fills disks, cuts networks
 #   make proof  what takes longer: whole sweeps, deaths, browsers, in at most 20 minutes
 #   make site   what takes longest: whole facilities, kills, clusters, other hosts, older warehouses
+#   make rehearsal  installs a site from nothing and has each scheduler sweep; as root, on a machine to throw away
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -19,7 +20,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 # Hundreds of processes start here, and each would compile all that it imports, where bytecode may not be kept.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-sweeps test proof site quick quick-tests lint docs docs-slow bench fuzz faults clean
+.PHONY: demo demo-sweeps test proof site rehearsal quick quick-tests lint docs docs-slow bench fuzz faults clean
 
 # The pip that comes with Python may be years old, and takes twice as long.
 $(READY): pyproject.toml
@@ -83,6 +84,9 @@ proof: $(READY_TO_TEST)
 
 site: $(READY_TO_TEST)
 	$(PYTEST) -m "site and not (sample or faults)" --junitxml build/site.xml
+
+rehearsal: $(READY_TO_TEST)
+	deploy/rehearsal/all.sh
 
 quick: $(READY_TO_TEST)
 	$(BIN)/python -m pytest --quiet tests/unit/cli/test_cli_docs.py

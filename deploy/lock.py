@@ -1,20 +1,24 @@
 """Writes `deploy/requirements.txt`: what a site installs, each package with its version and hashes: `python deploy/lock.py`.
 
+Beside it, `deploy/iomine.cdx.json` lists the same packages with their licences, as the wheel carries it.
+
 Versions are those that are installed beside the program, which its tests ran with. uv (https://docs.astral.sh/uv) finds what
 other systems and Python versions need, and the hashes. Run it after the dependencies in `pyproject.toml` changed, or to take up
 newer ones once the tests have passed with them.
 """
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from sbom import needed
+from sbom import needed, sbom
 
 _HERE = Path(__file__).parent
 LOCK = _HERE / "requirements.txt"
+LIST = _HERE / "iomine.cdx.json"
 _HEADER = """\
 # Python packages of an installation of iomine, with versions and hashes. Written by deploy/lock.py.
 #
@@ -55,6 +59,7 @@ def locked() -> str:
 if __name__ == "__main__":
     try:
         LOCK.write_text(locked(), encoding="utf-8")
+        LIST.write_text(json.dumps(sbom(), indent=1) + "\n", encoding="utf-8")
     except FileNotFoundError:
         sys.exit("There is no uv on the PATH: `pip install uv` gives one.")
     except subprocess.CalledProcessError as error:

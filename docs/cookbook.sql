@@ -179,6 +179,22 @@ WHERE regression_kind = 'step' AND is_regression
 ORDER BY all_lost_core_seconds DESC, "user", application
 LIMIT 5;
 
+-- ## How did a machine's I/O change over its years?
+SELECT year(night) AS "year", sum(log_count)::BIGINT AS log_count, round(sum(io_core_seconds) / 3600) AS io_core_hours,
+    round(sum(io_core_seconds) / sum(run_core_seconds), 3) AS io_ratio, round(sum(read_bytes::DOUBLE) / 1e12, 1) AS read_tb,
+    round(sum(write_bytes::DOUBLE) / 1e12, 1) AS write_tb, sum(finding_count)::BIGINT AS finding_count
+FROM trends
+WHERE cluster = 'aurora' AND log_count > 0
+GROUP BY ALL
+ORDER BY "year";
+
+-- ## Which formats have the logs of a machine, and from when to when?
+SELECT source_format, min(night) AS first_night, max(night) AS last_night, count(*) AS log_count, count(DISTINCT app) AS app_count
+FROM logs
+WHERE cluster = 'aurora'
+GROUP BY ALL
+ORDER BY first_night, source_format;
+
 -- ## At which hour of the day is most written?
 SELECT hour(end_at AT TIME ZONE 'UTC') AS hour_utc, count(*) AS log_count, round(sum(write_bytes::DOUBLE) / 1e9) AS write_gb
 FROM logs

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from formats import formats_page
 from messages import messages_page
 from pydantic.fields import FieldInfo
 from rooms import rooms_block
@@ -131,6 +132,7 @@ def pages() -> dict[Path, str]:
         _HERE / "triggers.md": _triggers_page(),
         **{_TRIGGERS / f"{code}.md": _trigger_page(page) for code, page in MANUALS.items()},
         _HERE / "architecture.md": _with_made(_HERE / "architecture.md", "rooms", rooms_block()),
+        _HERE / "formats.md": formats_page(_MADE),
         _HERE / "messages.md": messages_page(_MADE),
         _HERE / "views.md": _views_page(),
         _HERE.parent / "deploy" / "retention.toml": _retention(),

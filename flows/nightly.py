@@ -8,7 +8,9 @@ from prefect import flow
 from iomine.errors import InputError, IomineError
 from iomine.flows.digest import digest
 from iomine.flows.sweep import sweep
-from iomine.pipeline.nightly import clusters_of, emptiness, nights, sweep_of
+from iomine.lake import Warehouse
+from iomine.pipeline.corrections import settle
+from iomine.pipeline.nightly import clusters_of, emptiness, nights, out_of_order, sweep_of
 from iomine.pipeline.site.config import SiteConfig, site_config
 
 
@@ -53,12 +55,16 @@ def backfill(warehouse: Path, since: date, until: date, cluster: str | None = No
         IomineError: what failed, sentence by sentence.
     """
     config, failures = site_config(warehouse), []
+    names = clusters_of(config, cluster)
+    unsettled = out_of_order(Warehouse(warehouse), names, since, newest_first=newest_first)
     for night in nights(since, until, newest_first=newest_first):
-        for name in clusters_of(config, cluster):
+        for name in names:
             try:
                 _swept(config, warehouse, name, night, days=1, allow_empty=True)
             except IomineError as error:
                 failures.append(f"{name}, {night}: {error.args[0]}")
+    for name in unsettled:
+        settle(Warehouse(warehouse), name, since, until)
     if failures:
         raise IomineError(" ".join(failures))
 

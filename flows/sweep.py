@@ -96,6 +96,7 @@ def sweep(
     *,
     slurm: bool = False,
     stats: list[Path] | None = None,
+    recheck: bool = False,
 ) -> Summary:
     """Sweep the logs under the paths into the warehouse.
 
@@ -107,8 +108,12 @@ def sweep(
         workers: how many of its own.
         slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
         stats: folders and files of server statistics and accounting.
+        recheck: whether to open files too that have not changed since a sweep read them.
     """
-    return _stages(Settings(tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ())))
+    settings = Settings(
+        tuple(paths), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ()), recheck=recheck
+    )
+    return _stages(settings)
 
 
 def run(settings: Settings, warn: Callable[[str], None]) -> Summary:

@@ -108,7 +108,9 @@ def _core_units(count: float, unit: str) -> str:
 
 
 def percent(ratio: float) -> str:
-    """A ratio in percent: two digits at least, and none where it is nothing."""
+    """A ratio in percent: two digits at least, and none where it is nothing; less than a hundredth of one is said to be less."""
+    if 0 < ratio < _LEAST / _HUNDRED:
+        return f"less than {_LEAST}%"
     return f"{ratio:.0%}" if ratio >= _TENTH or not ratio else f"{100 * ratio:.2g}%"
 
 

@@ -61,6 +61,8 @@ PATHS: Final[Mapping[str, str]] = {
     f"/traces/{_BOB}.parquet": "`/traces/LOG_ID.parquet` of bob",
     f"/rings/{_ALICE}?by=rank&by=file": "`/rings/LOG_ID` of alice",
     f"/rings/{_BOB}?by=rank&by=file": "`/rings/LOG_ID` of bob",
+    "/healthz": "`/healthz`",
+    "/metrics": "`/metrics`",
     "/mail/TOKEN": "`/mail/TOKEN`, which a mail has",
     "/mail/forged": "`/mail/TOKEN`, which none has",
     "/assets/web.css": "`/assets/NAME`, of another version",

@@ -23,7 +23,7 @@ from shared import Row, darshan_rows, log_of
 
 from iomine.errors import UnreadableError
 from iomine.lake import LakeFile
-from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.pipeline.judging.judge import judge
 from iomine.simulate import Settings, simulate
 from iomine.sources.darshan import Log, read_log
@@ -92,16 +92,23 @@ def files_of_facility(seed: int, folder: Path) -> list[LakeFile]:
     return [*files, *judged]
 
 
-def files_of(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = "") -> list[LakeFile]:
-    """Rows of logs, each with its cluster and path, as a sweep writes them; of one table alone if that is asked for."""
+def files_of(folder: Path, logs: Iterable[tuple[str, Log, str]], *, only: str = "", night: date | None = None) -> list[LakeFile]:
+    """Rows of logs, each with its cluster and path, as a sweep writes them.
+
+    Args:
+        folder: where the files go.
+        logs: the logs.
+        only: the one table that is asked for, empty for all.
+        night: of all logs, None for that of each.
+    """
     with ExitStack() as stack:
         sinks: dict[tuple[str, date], RowSinks] = {}
         for cluster, log, path in logs:
-            key = (cluster, log.job.night)
+            key = (cluster, night or log.job.night)
             if key not in sinks:
                 sinks[key] = RowSinks(folder, *key, stack)
-            tables = tables_of(log, path)
-            sinks[key].write(log.log_id, {only: tables[only]} if only else tables)
+            rows = rows_of([(log, path)])
+            sinks[key].write([log.log_id], {only: rows[only]} if only else rows)
         for sink in sinks.values():
             sink.finish()
     return [
@@ -168,7 +175,10 @@ def real_lineages() -> list[Row]:
 def _real_logs() -> Iterator[tuple[str, Log, str]]:
     for row in darshan_rows():
         with suppress(UnreadableError):
-            yield cluster_of(row), read_log(log_of(row), leave_traces="lineages do not ask for them"), row["file"]
+            log = read_log(log_of(row), leave_traces="lineages do not ask for them")
+            # A log whose clock was wrong belongs to the night on which its file was written, which a copy changes.
+            if log.job.night is not None:
+                yield cluster_of(row), log, row["file"]
 
 
 def cluster_of(row: Row) -> str:

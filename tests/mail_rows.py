@@ -35,7 +35,13 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     | {"code": _TEXT, "level": _TEXT, "finding": _TEXT, "advice": _TEXT, "evidence": _TEXT, "cost_core_seconds": _NUMBER}
     | {"charged_core_seconds": _NUMBER, "idle_core_seconds": _NUMBER, "cause_code": _TEXT},
     "job_weather": _KEY
-    | {"weather_verdict": _TEXT, "weather_slowdown_ratio": _NUMBER, "run_slowdown_ratio": _NUMBER, "is_slow_run": _BOOL},
+    | {
+        "weather_verdict": _TEXT,
+        "weather_slowdown_ratio": _NUMBER,
+        "own_ratio": _NUMBER,
+        "run_slowdown_ratio": _NUMBER,
+        "is_slow_run": _BOOL,
+    },
     "advice_outcomes": {
         "cluster": _TEXT,
         "lineage_id": _TEXT,

@@ -6,7 +6,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
-from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import page
 from iomine.report.radial import Radial, radials_of
@@ -24,7 +24,7 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
     read = read_log(str(log))
     with ExitStack() as stack:
         sinks = RowSinks(folder, CLUSTER, NIGHT, stack)
-        sinks.write(read.log_id, tables_of(read, str(log)))
+        sinks.write([read.log_id], rows_of([(read, str(log))]))
         sinks.finish()
     lake: dict[str, list[str]] = {}
     for table, path, _, _ in sinks.files():

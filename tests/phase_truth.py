@@ -86,7 +86,7 @@ def counted() -> Iterator[Counted]:
             with rule():
                 found = phases(phase_layers(tables, requests), log.job.run_seconds)
             # What moved no bytes has no bins, nor gaps.
-            gap_bins = gap / (heatmap_stretches(log.tables, "posix")[1] or 1)
+            gap_bins = gap / (float(heatmap_stretches(log.tables, "posix")[1].max()) or 1)
             yield Counted(workload["id"], way, known, labelled, *_count(found), gap_bins)
 
 

@@ -83,3 +83,24 @@ def _put(con: duckdb.DuckDBPyConnection, name: str, given: dict[str, list[dict[s
     for row in given.get(name, ()):
         keys = ", ".join(name_of(key) for key in row)
         con.execute(f"INSERT INTO {name} ({keys}) VALUES ({', '.join('?' for _ in row)})", list(row.values()))
+
+
+Given = dict[str, list[dict[str, Any]]]
+
+
+def beside_a_doubtful_owner(view: View | Question, given: Given) -> Iterator[tuple[Given, Given]]:
+    """For each log of some rows, these without it, and with it as one that its owner may not have written."""
+    for log_id in sorted({row["log_id"] for rows in given.values() for row in rows if row.get("log_id")}):
+        without = {name: [row for row in rows if row.get("log_id") != log_id] for name, rows in given.items()}
+        doubted = {name: [row | _doubted(name, row, log_id) for row in rows] for name, rows in given.items()}
+        if "core.owner_doubt" in view.reads:
+            keys = ({key: row.get(key) for key in ("cluster", "night", "log_id")} for rows in given.values() for row in rows)
+            doubted["core.owner_doubt"] = [
+                *given.get("core.owner_doubt", ()),
+                *({**of_log, "reason": "its file is of uid 6666"} for of_log in keys if of_log["log_id"] == log_id),
+            ]
+        yield without, doubted
+
+
+def _doubted(name: str, row: dict[str, Any], log_id: str) -> dict[str, Any]:
+    return {"is_owner_confirmed": False} if name == "main.logs" and row.get("log_id") == log_id else {}

@@ -343,7 +343,8 @@ def _people_views() -> tuple[View, ...]:
 # Differences, and places in files and in rankings, may be below zero.
 # A trace in which requests lie outside the run is said to be unsound as a whole.
 _UNSOUND_TRACES: Final = "SELECT log_id FROM lake.module WHERE module LIKE 'DXT%' AND reason IS NOT NULL"
-_OF_TRACES: Final = frozenset(("access_run", "phase_class", "phases", "segments"))
+_OF_TRACES: Final = frozenset(("access_run", "phase_class", "phases"))
+_UNMARKED: Final = "FROM main.segments WHERE trace_doubt IS NULL"
 _SIGNED: Final = re.compile(
     r"change|offset|delta|difference|drift|shift|saved|lost_service|gain|slope|skew|correlation|stride|lag"
 )
@@ -357,7 +358,7 @@ def absurd_rows(warehouse: Path, mutants: Sequence[Mutant]) -> Iterator[str]:
         unsound = answer_own(con, _UNSOUND_TRACES)["log_id"].combine_chunks()
         for view in _people_views():
             try:
-                answered = answer_own(con, f"FROM {view.qualified}")
+                answered = answer_own(con, _UNMARKED if view.name == "segments" else f"FROM {view.qualified}")
             except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
                 yield f"{_numbers(mutants)}: {view.qualified}: {type(error).__name__}: {error}"[:400]
                 continue
@@ -372,7 +373,13 @@ def absurd_rows(warehouse: Path, mutants: Sequence[Mutant]) -> Iterator[str]:
             "OR end_at > now() + INTERVAL 1 DAY OR end_at < TIMESTAMPTZ '2008-01-01 00:00:00+00' OR nprocs > 2147483647 "
             "OR nprocs < 1 OR read_bytes > 2**62 OR write_bytes > 2**62"
         )
-        yield from (f"{row['path']}: beyond its run" for row in answer_own(con, limits).to_pylist())
+        traced = (
+            "SELECT DISTINCT path FROM segments JOIN logs USING (cluster, night, log_id) WHERE trace_doubt IS NULL AND ("
+            "start_seconds < 0 OR end_seconds < start_seconds OR end_seconds > run_seconds + 2 OR length_bytes < 0 "
+            "OR greatest(offset_bytes, length_bytes) >= 2**60)"
+        )
+        for query in (limits, traced):
+            yield from (f"{row['path']}: beyond its run" for row in answer_own(con, query).to_pylist())
 
 
 def _absurd_columns(answered: pa.Table) -> Iterator[str]:

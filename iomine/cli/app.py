@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from iomine.cli.terminal.failures import guarded
+from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
 
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
 
@@ -66,10 +67,16 @@ def _iomine(
             "--config", metavar="FILE", help="Settings of the site.", show_default="$IOMINE_CONFIG, /etc/iomine/iomine.toml"
         ),
     ] = None,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option("--log-format", help="How stderr is written; json: one line an event.", show_default="text"),
+    ] = None,
 ) -> None:
     """Read a computing centre's I/O logs, and say what is wrong, what it cost and what to change."""
     from iomine.config import CONFIG_VARIABLE, named_config, warehouse_of  # noqa: PLC0415  after --version
 
+    if log_format is not None:
+        os.environ[LOG_FORMAT_VARIABLE] = log_format
     if config is not None:
         os.environ[CONFIG_VARIABLE] = str(config.absolute())
     named = named_config()

@@ -44,13 +44,14 @@ def command(
 ) -> None:
     """Sweep a range of nights of the clusters in iomine.toml.
 
-    No mail is sent. Killed, it goes on where it was: logs that the warehouse has are not read again. A night that fails is
-    named, and does not keep the others from being swept; the exit status is 1 then. Start it with `nice ionice -c 3` where
-    others need the disks more.
+    No mail is sent. Killed, it goes on where it was: logs that the warehouse has are not read again. At its end, nights that
+    were swept before earlier ones are judged anew, as if all had come in order. A night that fails is named, and does not keep
+    the others from being swept; the exit status is 1 then. Start it with `nice ionice -c 3` where others need the disks more.
     """
     from iomine.cli.terminal.sweeps import status_of, swept
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.nightly import Pace, clusters_of, nights, sweep_of
+    from iomine.pipeline.corrections import settle
+    from iomine.pipeline.nightly import Pace, clusters_of, nights, out_of_order, sweep_of
     from iomine.pipeline.site.config import site_config
 
     Folder(warehouse).lake.check_version()
@@ -63,6 +64,7 @@ def command(
     names = clusters_of(config, cluster)
     due = [(night, name) for night in nights(since, until, newest_first=newest_first) for name in names]
     statuses, began = [0], time.monotonic()
+    unsettled = out_of_order(Folder(warehouse), names, since, newest_first=newest_first)
     for done, (night, name) in enumerate(due, start=1):
         _wait_for(open_hours)
         try:
@@ -77,6 +79,10 @@ def command(
         time.sleep(max(0.0, pace.seconds(settings.paths, summary) - summary.seconds))
         left = (time.monotonic() - began) / done * (len(due) - done)
         typer.echo(f"{name}, {night}: {said}; {done:,} of {counted(len(due), 'night')}, about {human_seconds(left)} left")
+    for name in unsettled:
+        # Runs are held against those of nights before, some of which came after them.
+        if settled := settle(Folder(warehouse), name, since, until):
+            typer.echo(f"{name}: {counted(settled, 'night')} judged anew by the nights before")
     if status := 1 if 1 in statuses else max(statuses):
         raise typer.Exit(status)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, AnswerFormat, AsJson, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class _Fabric:
         for one, other in ways:
             if way := way_between(self._graph, self._routes, one, other):
                 if len(ways) > 1:
-                    typer.echo(f"The first of {len(ways)} pairs of devices that are meant: name guids for another.", err=True)
+                    say(f"The first of {len(ways)} pairs of devices that are meant: name guids for another.")
                 return way
         kind = "loop, or lead nowhere" if self._routes.num_rows else "are not known, and no links lead there"
         raise UsageError(f"There is no way from {source} to {dest}: forwarding tables {kind}.")

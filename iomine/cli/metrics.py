@@ -21,7 +21,8 @@ def command(
 ) -> None:
     """Print figures for Prometheus, in OpenMetrics form.
 
-    They are about the last sweep of each machine, its newest night, findings, mails and free space.
+    They are about the last sweep of each machine, its newest night, findings, mails and free space. `iomine serve` gives the
+    same at /metrics, to those who see all runs.
     """
     if out is not None:
         write_textfile(out, database_of(warehouse))

@@ -9,6 +9,7 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.terminal.text import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +52,7 @@ def command(
     elif classes.num_rows:
         _show(classes, scripts)
     else:
-        typer.echo(f"{what} has no I/O model: it moved no bytes, or its model could not be worked out.", err=True)
+        say(f"{what} has no I/O model: it moved no bytes, or its model could not be worked out.")
 
 
 def _show(classes: "pa.Table", scripts: list[Path]) -> None:

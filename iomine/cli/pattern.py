@@ -7,6 +7,7 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.terminal.text import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ def command(
     elif rows.num_rows:
         _show(rows)
     else:
-        typer.echo(f"{what} has no pattern: no trace shows its requests.", err=True)
+        say(f"{what} has no pattern: no trace shows its requests.")
 
 
 def _show(rows: "pa.Table") -> None:
@@ -54,7 +55,7 @@ def _show(rows: "pa.Table") -> None:
 
     write(rows.filter(pc.field("node_level").is_valid()).select(_SHOWN), Format.TABLE)
     # Rings lack what their rows say, each the same.
-    for line in dict.fromkeys(line for say in (_of_pattern, _of_ring) for row in rows.to_pylist() for line in say(row)):
+    for line in dict.fromkeys(line for words in (_of_pattern, _of_ring) for row in rows.to_pylist() for line in words(row)):
         typer.echo(visible(line))
 
 

@@ -8,6 +8,7 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Warehouse, database_of
+from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def command(
     elif predictions.num_rows:
         _show(predictions if on == ALL else predictions.drop_columns(["difference"]), classes)
     else:
-        typer.echo("There is nothing to predict: no log has an I/O model.", err=True)
+        say("There is nothing to predict: no log has an I/O model.")
 
 
 def _known(on: str, systems: list[str]) -> str | None:

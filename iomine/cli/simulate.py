@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from iomine.cli.options import DEFAULT_CLUSTER, Cluster, Workers
+from iomine.cli.terminal.text import say
 
 
 def command(
@@ -60,7 +61,7 @@ def command(
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
     stats = f"--stats {out / 'lustre'} --stats {out / 'slurm'} --stats {out / 'fabric'}"
-    typer.echo(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}", err=True)
+    say(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}")
 
 
 def _parameter(assignment: str) -> tuple[str, int]:

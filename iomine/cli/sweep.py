@@ -29,6 +29,9 @@ def command(
         bool,
         typer.Option("--notify", help="Report to operators afterwards what crosses a threshold of digest.toml, each event once."),
     ] = False,
+    recheck: Annotated[
+        bool, typer.Option("--recheck", help="Open also files that have not changed since a sweep read them.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     cluster: Cluster = DEFAULT_CLUSTER,
     scheduler: Scheduler = None,
@@ -50,7 +53,9 @@ def command(
         from iomine.pipeline.notices import check_notices
 
         check_notices(warehouse)
-    settings = Settings(tuple(paths or ()), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ()))
+    settings = Settings(
+        tuple(paths or ()), warehouse, cluster, scheduler, workers, slurm=slurm, stats=tuple(stats or ()), recheck=recheck
+    )
     summary = swept(settings)
     show(summary, warehouse, as_json=json)
     if notify:

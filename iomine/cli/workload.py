@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Since, Warehouse, database_of
+from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def command(
     elif mix.num_rows:
         _show(chosen, left, cover, _UNITS[by], script)
     else:
-        typer.echo("There is no workload: no log that is asked for has an I/O model.", err=True)
+        say("There is no workload: no log that is asked for has an I/O model.")
 
 
 def _written(folder: Path, database: Path, chosen: "pa.Table") -> Path:

@@ -15,35 +15,36 @@ _LEAST_SHARE: Final = 0.07
 _FEW: Final = 1 << 16
 
 
-def parted(starts: Floats, ends: Floats, groups: Integers, floor: float) -> Integers:
+def parted(starts: Floats, ends: Floats, groups: Integers, floor: Floats | float) -> Integers:
     """The phase of each interval: numbers from 0, in the order of groups and, within a group, of time.
 
     Args:
         starts: when each interval starts, in seconds; at least one.
         ends: when each ends.
         groups: the set that each belongs to.
-        floor: shortest gap that may part phases, in seconds.
+        floor: shortest gap that may part phases, in seconds: of all, or for each interval that of its set.
     """
     # Before the n-th start in order of time there is a gap if n intervals have ended by then: no need to know whose.
     order = _order(groups, starts)
     group, starts, ends = groups[order], starts[order], ends[_order(groups, ends)]
+    floors = np.broadcast_to(floor, len(order))[order][1:]
     begins = group_starts(group)
     is_new = np.zeros(len(group), bool)
     is_new[begins] = True
     lengths = starts[1:] - ends[:-1]
-    at = np.flatnonzero((lengths > floor) & ~is_new[1:])
+    at = np.flatnonzero((lengths > floors) & ~is_new[1:])
     if len(at):
         gaps, owners = lengths[at], np.searchsorted(begins, at, side="right") - 1
         lasts = np.append(begins[1:], len(group)) - 1
         busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
-        thresholds = _gap_thresholds(gaps, owners, busy, floor)
+        thresholds = _gap_thresholds(gaps, owners, busy, floors[at])
         is_new[at[gaps > thresholds] + 1] = True
     phase_of = np.empty(len(group), np.int64)
     phase_of[order] = np.cumsum(is_new) - 1
     return phase_of
 
 
-def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floor: float) -> Floats:
+def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floors: Floats) -> Floats:
     """For each gap the length beyond which a gap of its owner parts phases: infinite where none does."""
     order = _order(owners, -gaps)
     begins = group_starts(owners[order])
@@ -53,7 +54,7 @@ def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floor: float) 
     next_longest = np.append(longest[1:], 0.0)
     next_longest[begins + sizes - 1] = 0.0
     # The longest n gaps part n + 1 phases.
-    least = np.maximum(floor, _LEAST_SHARE * busy[owners[order]] / (nth + 2))
+    least = np.maximum(floors[order], _LEAST_SHARE * busy[owners[order]] / (nth + 2))
     low = np.maximum(least, next_longest)
     # Where bins are as narrow as no clock has them, a step is as wide as numbers go.
     with np.errstate(over="ignore"):

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import LOG, logs_in
 from iomine.derive.trace import Flags, Integers, Tables, Trace, turns
 
 # MPI-IO passes through POSIX, which knows the offsets that reach the file system.
@@ -40,6 +41,8 @@ NO_SENSE: Final = "The log's Lustre layout of the file makes no sense."
 REASONS: Final = frozenset((NO_OFFSET, NO_LAYOUT, NO_OST, ON_MDT, MIRRORED, NO_SENSE))
 
 _NUMBERS: Final = ("stripe_bytes", "stripe_count", "stripe_pattern", "component_flags", "extent_start_bytes", "extent_end_bytes")
+
+_NONE: Final = np.empty(0, np.int64)
 
 # An OST, or why it is not known.
 Place = int | str
@@ -240,8 +243,25 @@ class Lustre:
 
     @property
     def is_known(self) -> bool:
-        """The log has layouts."""
+        """Some log has layouts."""
         return bool(self._tables.get("lustre_component"))
+
+    @cached_property
+    def are_known(self) -> Flags:
+        """Which of the files are of a log that has layouts."""
+        known = np.unique(np.concatenate([logs_in(part) for part in self._tables.get("lustre_component", ())] or [_NONE]))
+        return np.isin(self.logs, known)
+
+    @cached_property
+    def logs(self) -> Integers:
+        """The log of each of the files."""
+        parts = self._tables.get("posix_file", ())
+        if not any(LOG in part for part in parts):
+            return np.zeros(len(self.file_ids), np.int64)
+        logs = np.empty(len(self.file_ids), np.int64)
+        for part in parts:
+            logs[np.searchsorted(self.file_ids, part["file_id"].to_numpy())] = logs_in(part)
+        return logs
 
     @cached_property
     def file_ids(self) -> Integers:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import LOG, of_each_log
 from iomine.derive.columns import TOO_MANY, counts, finite, labels
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre
 from iomine.derive.osts import batches
@@ -27,6 +28,7 @@ class Streams(NamedTuple):
     """What ranks did in a file on an OST in one direction, each a row.
 
     Attributes:
+        logs: the log.
         osts: index of the OST.
         ops: direction, an index into `OPS`.
         evidence: its source, an index into `_EVIDENCE`.
@@ -35,6 +37,7 @@ class Streams(NamedTuple):
         amounts: rows of bytes, requests and seconds.
     """
 
+    logs: Integers
     osts: Integers
     ops: Integers
     evidence: Integers
@@ -44,10 +47,10 @@ class Streams(NamedTuple):
 
 
 _NONE: Final = np.empty(0, np.int64)
-_NOTHING: Final = Streams(_NONE, _NONE, _NONE, _NONE, _NONE, np.empty((3, 0)))
+_NOTHING: Final = Streams(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE, np.empty((3, 0)))
 
 
-def ost_streams(tables: Tables, traces: Sequence[Trace], lustre: Lustre, nprocs: int) -> Streams:
+def ost_streams(tables: Tables, traces: Sequence[Trace], lustre: Lustre, nprocs: Integers | int) -> Streams:
     """What ranks did on OSTs, as far as the OST of each request is known.
 
     The record of a file on one OST gives it. A record of all ranks together counts only where the file was not traced.
@@ -56,7 +59,7 @@ def ost_streams(tables: Tables, traces: Sequence[Trace], lustre: Lustre, nprocs:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
         lustre: where the bytes of files lie.
-        nprocs: number of processes of the run; ranks beyond it are left out.
+        nprocs: number of processes of each run; ranks beyond it are left out.
     """
     traces = [trace for trace in traces if trace.layer == LAYER]
     file_ids = lustre.file_ids
@@ -68,22 +71,22 @@ def ost_streams(tables: Tables, traces: Sequence[Trace], lustre: Lustre, nprocs:
     with np.errstate(invalid="ignore", over="ignore"):
         counted, is_recorded = _recorded(tables, file_ids, traced, layouts, ost_of_place)
         parts = [_traced(trace, file_ids, is_recorded, layouts, ost_of_place) for trace in traces]
-    return _joined([counted, *parts], nprocs)
+    return _joined([counted, *parts], lustre, of_each_log(nprocs))
 
 
-def _joined(parts: Sequence[Streams], nprocs: int) -> Streams:
+def _joined(parts: Sequence[Streams], lustre: Lustre, nprocs: Integers) -> Streams:
     """Streams of OSTs and ranks that there are, that did something, and whose numbers make sense."""
-    osts, ops, evidence, files, ranks, amounts = (np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
-    ranks = np.maximum(ranks, 0) if nprocs == 1 else ranks
-    is_sound = (osts >= 0) & (ranks >= _SHARED) & (ranks < nprocs)
+    _, osts, ops, evidence, files, ranks, amounts = (np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
+    logs = lustre.logs[files]
+    ranks = np.where(nprocs[logs] == 1, np.maximum(ranks, 0), ranks)
+    is_sound = (osts >= 0) & (ranks >= _SHARED) & (ranks < nprocs[logs]) & lustre.are_known[files]
     is_sound &= (amounts[1] > 0) & ((amounts >= 0) & (amounts < TOO_MANY)).all(axis=0)
-    *keys, amounts = (column[..., is_sound] for column in (osts, ops, evidence, files, ranks, amounts))
+    *keys, amounts = (column[..., is_sound] for column in (logs, osts, ops, evidence, files, ranks, amounts))
     if not len(keys[0]):
         return _NOTHING
     # A rank counts once for a file, however many records or runs of the trace it has.
     rows, group_of = grouped(*keys)
-    osts, ops, evidence, files, ranks = (key[rows] for key in keys)
-    return Streams(osts, ops, evidence, files, ranks, np.stack([np.bincount(group_of, of_kind) for of_kind in amounts]))
+    return Streams._make([*(key[rows] for key in keys), np.stack([np.bincount(group_of, of_kind) for of_kind in amounts])])
 
 
 def _recorded(
@@ -107,7 +110,7 @@ def _recorded(
     is_recorded = osts >= 0
     is_recorded[keys[(ranks < 0) & np.isin(file_ids[files], traced)]] = False
     keep = is_recorded[keys]
-    counted = (osts[keys], ops, np.zeros_like(keys), files, ranks, amounts)
+    counted = (files, osts[keys], ops, np.zeros_like(keys), files, ranks, amounts)
     return Streams._make(column[..., keep] for column in counted), is_recorded
 
 
@@ -149,7 +152,7 @@ def _traced(trace: Trace, file_ids: Integers, is_recorded: Flags, layouts: Layou
     if not found:
         return _NOTHING
     osts, of_runs, amounts = _summed(*(np.concatenate(columns, axis=-1) for columns in zip(*found, strict=True)))
-    return Streams(osts, trace.ops[of_runs], np.ones_like(osts), run_files[of_runs], trace.ranks[of_runs], amounts)
+    return Streams(osts, osts, trace.ops[of_runs], np.ones_like(osts), run_files[of_runs], trace.ranks[of_runs], amounts)
 
 
 def _summed(osts: Integers, runs: Integers, amounts: Floats) -> tuple[Integers, Integers, Floats]:
@@ -166,16 +169,16 @@ def _summed(osts: Integers, runs: Integers, amounts: Floats) -> tuple[Integers, 
     return cells % width, cells // width + runs[0], np.stack([np.bincount(keys, of_kind)[cells] for of_kind in amounts])
 
 
-def ost_pace(streams: Streams, nprocs: int) -> dict[str, Column]:
+def ost_pace(streams: Streams, nprocs: Integers | int) -> dict[str, Column]:
     """Rows of the table `ost_pace`; no columns where there are no rows.
 
     Args:
         streams: what ranks did on OSTs.
-        nprocs: number of processes of the run.
+        nprocs: number of processes of each run.
     """
     if not len(streams.osts):
         return {}
-    rows, group_of = grouped(streams.ops, streams.evidence, streams.osts)
+    rows, group_of = grouped(streams.logs, streams.ops, streams.evidence, streams.osts)
     totals = np.stack([np.bincount(group_of, amounts) for amounts in streams.amounts])
     moved, requests, seconds = streams.amounts
     is_shared = np.bincount(group_of, streams.ranks < 0) > 0
@@ -184,6 +187,7 @@ def ost_pace(streams: Streams, nprocs: int) -> dict[str, Column]:
     file_counts, has_roaming_file = _distinct(streams, group_of, streams.files)
     is_comparable = (is_shared | (rank_counts > 1) | has_roaming_rank) & ((file_counts > 1) | has_roaming_file)
     return {
+        LOG: Column(streams.logs[rows]),
         "layer": labels(np.zeros(len(rows), np.int64), [LAYER]),
         "ost_id": Column(streams.osts[rows]),
         "op": labels(streams.ops[rows], OPS),
@@ -191,7 +195,7 @@ def ost_pace(streams: Streams, nprocs: int) -> dict[str, Column]:
         "request_count": counts(totals[1]),
         "moved_bytes": counts(totals[0]),
         "request_seconds": finite(totals[2]),
-        "rank_count": Column(np.where(is_shared, nprocs, rank_counts)),
+        "rank_count": Column(np.where(is_shared, of_each_log(nprocs)[streams.logs[rows]], rank_counts)),
         "file_count": Column(file_counts),
         "is_comparable": Column(is_comparable),
         "typical_seconds_per_byte": _lower_medians(
@@ -204,7 +208,7 @@ def ost_pace(streams: Streams, nprocs: int) -> dict[str, Column]:
 def _distinct(streams: Streams, group_of: Integers, members: Integers) -> tuple[Integers, Flags]:
     """How many different members each group has, and whether one of them is on other OSTs too."""
     rows, _ = grouped(group_of, members)
-    _, peer_of = grouped(streams.ops[rows], streams.evidence[rows], members[rows])
+    _, peer_of = grouped(streams.logs[rows], streams.ops[rows], streams.evidence[rows], members[rows])
     is_roaming = np.bincount(peer_of)[peer_of] > 1
     return np.bincount(group_of[rows]), np.bincount(group_of[rows], is_roaming) > 0
 
@@ -228,16 +232,18 @@ def rank_ost(streams: Streams) -> dict[str, Column]:
     is_own = streams.ranks >= 0
     if not is_own.any():
         return {}
-    ranks, osts, spent = streams.ranks[is_own], streams.osts[is_own], streams.amounts[2][is_own]
-    rows, group_of = grouped(ranks, osts)
+    logs, ranks, osts, spent = (column[is_own] for column in (streams.logs, streams.ranks, streams.osts, streams.amounts[2]))
+    rows, group_of = grouped(logs, ranks, osts)
     seconds = np.bincount(group_of, spent)
-    of_rank = np.bincount(ranks, spent)[ranks[rows]]
-    is_most = seconds > _HALF * of_rank
+    rank_of = grouped(logs, ranks)[1]
+    is_most = seconds > _HALF * np.bincount(rank_of, spent)[rank_of[rows]]
     if not is_most.any():
         return {}
+    rows = rows[is_most]
     return {
-        "layer": labels(np.zeros(is_most.sum(), np.int64), [LAYER]),
-        "rank": Column(ranks[rows][is_most]),
-        "ost_id": Column(osts[rows][is_most]),
+        LOG: Column(logs[rows]),
+        "layer": labels(np.zeros(len(rows), np.int64), [LAYER]),
+        "rank": Column(ranks[rows]),
+        "ost_id": Column(osts[rows]),
         "request_seconds": Column(seconds[is_most]),
     }

@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from iomine.derive.batch import LOG
 from iomine.derive.columns import TOO_MANY, counts, finite, label, labels, stacked
-from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre, Parts
-from iomine.derive.trace import Floats, Integers, Tables, Trace
+from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre, Parts, Place
+from iomine.derive.trace import Floats, Integers, Tables, Trace, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -74,7 +75,7 @@ def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str,
         for trace in traces:
             _add_trace(trace, file_ids, layouts, traced)
         _add_records(*_untraced(tables, traces, file_ids), layouts, spread)
-        return stacked([_rows(layouts, traced, "trace"), _rows(layouts, spread, "spread")])
+        return stacked([_rows(lustre, traced, "trace"), _rows(lustre, spread, "spread")])
 
 
 def batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
@@ -161,27 +162,37 @@ def _add_records(untraced: Floats, furthest: Integers, layouts: Layouts, sums: _
         )
 
 
-def _rows(layouts: Layouts, sums: _Sums, evidence: str) -> dict[str, Column]:
-    """Rows of one kind of evidence."""
+def _rows(lustre: Lustre, sums: _Sums, evidence: str) -> dict[str, Column]:
+    """Rows of one kind of evidence, OSTs in order and then reasons."""
+    layouts = lustre.layouts
     keys = np.flatnonzero(np.any([column != 0 for column in sums], axis=0))
     slots, ops = np.divmod(keys, len(OPS))
-    groups, group_of = np.unique(layouts.slot_places[slots] * len(OPS) + ops, return_inverse=True)
-    totals = _Sums(*(np.zeros(len(groups), column.dtype) for column in sums))
+    order = np.empty(len(layouts.places), np.int64)
+    order[sorted(range(len(order)), key=lambda place: _in_order(layouts.places[place]))] = np.arange(len(order))
+    logs = lustre.logs[layouts.files[slots]]
+    places = layouts.slot_places[slots]
+    firsts, group_of = grouped(logs, order[places], ops) if len(keys) else (keys, keys)
+    places, ops = places[firsts], ops[firsts]
+    totals = _Sums(*(np.zeros(len(firsts), column.dtype) for column in sums))
     for total, column in zip(totals, sums, strict=True):
         np.add.at(total, group_of, column[keys])
     # Each file once, however many slots it has on a place.
-    touched = np.unique(layouts.files[slots] * len(groups) + group_of) % max(len(groups), 1)
+    touched = np.unique(layouts.files[slots] * len(firsts) + group_of) % max(len(firsts), 1)
     is_held = (totals.rough < TOO_MANY) & (totals.moved >= 0)
-    places = [layouts.places[place] for place in (groups // len(OPS)).tolist()]
-    is_known = np.array([isinstance(place, int) for place in places], bool)
+    osts = np.array([place if isinstance(place, int) else -1 for place in layouts.places], np.int64)[places]
     return {
-        "layer": labels(np.zeros(len(groups), np.int64), [LAYER]),
-        "ost_id": Column(np.array([place if isinstance(place, int) else 0 for place in places], np.int64), ~is_known),
-        "op": labels(groups % len(OPS), OPS),
-        "evidence": label(evidence, len(groups)),
-        "reason": labels(np.where(is_known, -1, groups // len(OPS)), [str(place) for place in layouts.places]),
+        LOG: Column(logs[firsts]),
+        "layer": labels(np.zeros(len(firsts), np.int64), [LAYER]),
+        "ost_id": Column(np.maximum(osts, 0), osts < 0),
+        "op": labels(ops, OPS),
+        "evidence": label(evidence, len(firsts)),
+        "reason": labels(np.where(osts < 0, places, -1), [str(place) for place in layouts.places]),
         "request_count": counts(totals.requests),
         "moved_bytes": Column(np.where(is_held, totals.moved, 0).astype(np.int64), mask=~is_held),
         "request_seconds": finite(totals.seconds),
-        "file_count": Column(np.bincount(touched, minlength=len(groups))),
+        "file_count": Column(np.bincount(touched, minlength=len(firsts))),
     }
+
+
+def _in_order(place: Place) -> tuple[bool, Place]:
+    return isinstance(place, str), place

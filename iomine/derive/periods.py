@@ -10,10 +10,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import LOG, logs_in
 from iomine.derive.columns import labels
 from iomine.derive.spectrum import Rhythm, rhythm
-from iomine.derive.stretches import Stretches, heatmap_stretches
-from iomine.derive.trace import Floats, Tables, Trace
+from iomine.derive.stretches import heatmap_stretches
+from iomine.derive.trace import Floats, Integers, Tables, Trace, group_starts
+from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
 # Two phases have one distance, which is always like itself.
@@ -30,9 +32,10 @@ _Row = tuple[str | int | float | None, ...]
 
 
 class _Series(NamedTuple):
-    """Phases of a layer in which bytes were moved in one direction.
+    """Phases of a log's layer in which bytes were moved in one direction.
 
     Attributes:
+        log: the log.
         layer: the layer, or `all`.
         op: the direction.
         evidence: `trace` or `heatmap`.
@@ -40,6 +43,7 @@ class _Series(NamedTuple):
         end: of the last phase.
     """
 
+    log: int
     layer: str
     op: str
     evidence: str
@@ -83,31 +87,78 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
     Args:
         phases: columns of the table `phase`, as `phases` gives them.
         tables: columns by table, in one or more parts.
-        traces: the log's traces.
-    """
-    heatmaps = cache(partial(heatmap_stretches, tables))
+        traces: the traces, of which many logs have none.
 
-    @cache
-    def spectrum(evidence: str, layers: tuple[str, ...], op: str, first: float, end: float) -> tuple[Rhythm | None, float]:
-        parts = [_traced(traces, layer, op) if evidence == "trace" else _mapped(*heatmaps(layer), op) for layer in layers]
-        bins, width = _by_bin(parts, first, end)
-        return rhythm(bins), width
+    Spectra are of as many lengths as there are logs: they are worked out one by one.
+    """
+    heatmaps = cache(partial(_Maps.of, tables))
+
+    spectra: dict[Any, tuple[Rhythm | None, float]] = {}
+
+    def spectrum(series: _Series, layers: Sequence[str]) -> tuple[Rhythm | None, float]:
+        if series.evidence == "trace":
+            parts = {layer: _traced(traces, layer, series.op) for layer in layers}
+        else:
+            parts = {layer: heatmaps(layer, series.op).of_log(series.log) for layer in layers}
+            # A layer without bytes in this direction changes nothing but the width of a bin, which is that of all.
+            filled = {layer: part for layer, part in parts.items() if len(part.moments)}
+            if filled and {part.bin_seconds for part in parts.values()} <= {0.0, *(part.bin_seconds for part in filled.values())}:
+                parts = filled
+        first = float(series.starts[0])
+        # The whole log is often what one layer is.
+        key = (series.log, series.op, series.evidence, *parts, first, series.end)
+        if key not in spectra:
+            bins, width = _by_bin([*parts.values()], first, series.end)
+            spectra[key] = rhythm(bins), width
+        return spectra[key]
 
     found = list(_series(phases))
     known = {(series.layer, series.op, series.evidence) for series in found}
     rows = []
     for series in found:
-        first = float(series.starts[0])
-        row = _row(series, *spectrum(series.evidence, _lowest(series, known), series.op, first, series.end))
-        rows += [row] if row else []
+        row = _row(series, *spectrum(series, _lowest(series, known)))
+        rows += [(series.log, *row)] if row else []
     return _columns(rows) if rows else {}
 
 
+class _Maps(NamedTuple):
+    """Heat maps of a layer in one direction, log by log.
+
+    Attributes:
+        edges: where the bins of each log begin, and where the last log's end.
+        moments: the middle of each bin of a rank.
+        weights: its bytes.
+        widths: seconds of a bin of each log.
+    """
+
+    edges: Integers
+    moments: Floats
+    weights: Floats
+    widths: Floats
+
+    @classmethod
+    def of(cls, tables: Tables, layer: str, op: str) -> "_Maps":
+        """Those of a layer."""
+        stretches, widths = heatmap_stretches(tables, layer)
+        is_op = stretches.ops == OPS.index(op)
+        logs = stretches.logs[is_op]
+        edges = np.searchsorted(logs, np.arange(len(widths) + 1))
+        return cls(edges, stretches.starts[is_op] + widths[logs] / 2, stretches.moved_bytes[is_op], widths)
+
+    def of_log(self, log: int) -> _Moved:
+        """Those of a log."""
+        if log >= len(self.widths):
+            return _Moved(self.moments[:0], self.weights[:0], 0.0)
+        own = slice(self.edges[log], self.edges[log + 1])
+        return _Moved(self.moments[own], self.weights[own], float(self.widths[log]))
+
+
 def _columns(rows: Sequence[_Row]) -> dict[str, Any]:
-    layers, ops, evidence, counts, methods, *numbers = zip(*rows, strict=True)
+    logs, layers, ops, evidence, counts, methods, *numbers = zip(*rows, strict=True)
     names = list(dict.fromkeys(layers))
     columns = ("period_seconds", "period_confidence_ratio", "spectrum_period_seconds", "spectrum_confidence_ratio")
     return {
+        LOG: Column(np.array(logs)),
         "layer": labels(np.array([names.index(layer) for layer in layers]), names),
         "op": labels(np.array([OPS.index(op) for op in ops]), OPS),
         "evidence": list(evidence),
@@ -139,17 +190,21 @@ def _is_by_spectrum(series: _Series, starts: _Period | None, spectrum: _Period, 
 def _series(phases: Mapping[str, Any]) -> Iterator[_Series]:
     if not phases:
         return
-    layers = np.array(phases["layer"].to_pylist())
-    evidence = phases["evidence"].to_pylist()
+    layers, evidence = phases["layer"].to_pylist(), phases["evidence"].to_pylist()
+    code_of = {layer: code for code, layer in enumerate(dict.fromkeys(layers))}
+    codes = np.array([code_of[layer] for layer in layers])
+    logs = logs_in(phases)
     starts, ends = phases["start_seconds"].to_numpy(), phases["end_seconds"].to_numpy()
     # Bins of a width that no clock has end at infinity.
-    moved = {op: (phases[f"{op}_bytes"].to_numpy(zero_copy_only=False) > 0) & np.isfinite(ends) for op in OPS}
-    for layer in dict.fromkeys(layers.tolist()):
-        of_layer = np.flatnonzero(layers == layer)
-        for op in OPS:
-            at = of_layer[moved[op][of_layer]]
-            if len(at):
-                yield _Series(layer, op, evidence[at[0]], np.sort(starts[at]), float(ends[at].max()))
+    moved = [np.flatnonzero((phases[f"{op}_bytes"].to_numpy(zero_copy_only=False) > 0) & np.isfinite(ends)) for op in OPS]
+    at = np.concatenate(moved)
+    ops = np.repeat(np.arange(len(OPS)), [len(of_op) for of_op in moved])
+    order = np.lexsort((starts[at], ops, codes[at], logs[at]))
+    at, ops = at[order], ops[order]
+    firsts = group_starts(logs[at], codes[at], ops) if len(at) else at
+    for own, op in zip(np.split(at, firsts[1:]), ops[firsts].tolist(), strict=False):
+        one = own.min()
+        yield _Series(int(logs[one]), layers[one], OPS[op], evidence[one], starts[own], float(ends[own].max()))
 
 
 def _by_starts(starts: Floats) -> _Period:
@@ -173,12 +228,6 @@ def _traced(traces: Sequence[Trace], layer: str, op: str) -> _Moved:
     trace = next(trace for trace in traces if trace.layer == layer)
     is_op = np.repeat(trace.ops == OPS.index(op), trace.counts)
     return _Moved(trace.starts[is_op], trace.lengths[is_op].astype(np.float64), 0.0)
-
-
-def _mapped(stretches: Stretches, width: float, op: str) -> _Moved:
-    """Each bin of a rank in its middle."""
-    is_op = stretches.ops == OPS.index(op)
-    return _Moved(stretches.starts[is_op] + width / 2, stretches.moved_bytes[is_op], width)
 
 
 def _by_bin(moved: Sequence[_Moved], first: float, end: float) -> tuple[Floats, float]:

@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import counts, known, label, labels, stacked
 from iomine.derive.gaps import parted
 from iomine.derive.opening import with_opens
-from iomine.derive.special import moves_data_through_stdio
-from iomine.derive.stretches import Stretches, chains, heatmap_stretches, joined, pieces, sieve_reads
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
+from iomine.derive.special import logs_with_data_through_stdio
+from iomine.derive.stretches import Stretches, by_log, chains, heatmap_stretches, joined, pieces, sieve_reads
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ, WRITE
 
@@ -38,13 +39,13 @@ _LOWEST: Final = ("posix", "stdio")
 
 
 class Layer(NamedTuple):
-    """What is known of a layer, or of the whole log, parted into phases.
+    """What is known of a layer of some logs, or of these as a whole, parted into phases.
 
     Attributes:
         evidence: `trace` or `heatmap`.
         stretches: what was done, each stretch within one phase.
-        phase_of: the phase of each stretch, from 0 in the order of their starts.
-        bursts_per_rank: for each direction, in how many bursts a rank moves data, the median over ranks.
+        phase_of: the phase of each stretch, from 0, log by log in the order of their starts.
+        bursts_per_rank: for each log and direction, in how many bursts a rank moves data, the median over ranks.
     """
 
     evidence: str
@@ -68,24 +69,24 @@ class _Busy(NamedTuple):
 Layers = Mapping[str, Layer]
 
 
-def phases(layers: Layers, run_seconds: float | None) -> dict[str, Column]:
+def phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Column]:
     """Rows of the table `phase`: phases of each layer and of the whole log; no columns where there are no rows.
 
     Bytes and requests of the whole log are those of the lowest layer.
 
     Args:
-        layers: what is known of the log.
-        run_seconds: length of the run, None where it is not known.
+        layers: what is known of the logs.
+        run_seconds: length of each run, NaN or None where it is not known.
     """
     return stacked([_rows(layer, name, run_seconds) for name, layer in layers.items()])
 
 
-def file_phases(layers: Layers, run_seconds: float | None) -> dict[str, Column]:
+def file_phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Column]:
     """Rows of the table `file_phase`: what a layer's phases did to each traced file; no columns where there are no rows.
 
     Args:
-        layers: what is known of the log.
-        run_seconds: length of the run, None where it is not known.
+        layers: what is known of the logs.
+        run_seconds: length of each run, NaN or None where it is not known.
     """
     traced = {name: layer for name, layer in layers.items() if layer.evidence == "trace" and name != _WHOLE_LOG}
     return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
@@ -98,7 +99,7 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
 
     Args:
         tables: columns by table, in one or more parts.
-        traces: the log's traces.
+        traces: the traces, of which many logs have none.
     """
     by_name = {trace.layer: trace for trace in traces}
     traced = {name: _kept(tables, by_name, name) for name in by_name}
@@ -109,7 +110,7 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
             found[name] = layer
     if not _is_whole(tables, traces):
         # Where nothing moves through stdio, the log is what POSIX is.
-        is_posix = "posix" not in traced and not moves_data_through_stdio(tables)
+        is_posix = "posix" not in traced and not len(logs_with_data_through_stdio(tables))
         whole = found.get("posix") if is_posix else _binned(tables, _LOWEST)
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
@@ -154,16 +155,18 @@ def _moved_through_mpiio(tables: Tables, op: str) -> Integers:
     return np.concatenate([np.empty(0, np.int64), *found])
 
 
-def _nobody_asked_to_read(tables: Tables) -> bool:
-    """Whether POSIX read next to nothing but files that MPI-IO wrote and did not read, by their counters."""
+def _nobody_asked_to_read(tables: Tables, log_count: int) -> Flags:
+    """Whether POSIX read next to nothing but files that MPI-IO wrote and did not read, by their counters; for each log."""
     read, written = (_moved_through_mpiio(tables, op) for op in OPS)
-    asked = moved = 0.0
+    asked, moved = np.zeros(log_count), np.zeros(log_count)
     for part in tables.get("posix_file", ()):
-        read_bytes = np.maximum(part["read_bytes"].to_numpy(), 0).astype(np.float64)
-        files = part["file_id"].to_numpy()
-        moved += read_bytes.sum()
-        asked += read_bytes[~np.isin(files, written) | np.isin(files, read)].sum()
-    return moved > 0 and asked < min(_INCIDENTAL_BYTES, _INCIDENTAL_SHARE * moved)
+        logs = logs_in(part)
+        at = np.flatnonzero(logs < log_count)
+        read_bytes = np.maximum(part["read_bytes"].to_numpy(), 0).astype(np.float64)[at]
+        files, logs = part["file_id"].to_numpy()[at], logs[at]
+        moved += np.bincount(logs, read_bytes, log_count)
+        asked += np.bincount(logs, np.where(~np.isin(files, written) | np.isin(files, read), read_bytes, 0.0), log_count)
+    return (moved > 0) & (asked < np.minimum(_INCIDENTAL_BYTES, _INCIDENTAL_SHARE * moved))
 
 
 def _traced(layers: Sequence[_Busy]) -> Layer | None:
@@ -175,48 +178,65 @@ def _traced(layers: Sequence[_Busy]) -> Layer | None:
     silent = [each._replace(stretches=each.stretches.silent()) for each in above]
     stretches = joined([lowest.stretches, *(each.stretches for each in silent)])
     begins, finishes = (np.concatenate(column) for column in zip(*((each.begins, each.finishes) for each in filled), strict=True))
-    return _layer("trace", _Busy(stretches, begins, finishes), _FLOOR_SECONDS)
+    return _layer("trace", _Busy(stretches, begins, finishes), np.array([_FLOOR_SECONDS]))
 
 
 def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
-    # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
-    wanted = [layer for layer in layers if layer != "stdio" or moves_data_through_stdio(tables)]
-    found = [heatmap_stretches(tables, layer) for layer in wanted]
-    parts = [(stretches, width) for stretches, width in found if len(stretches.starts) and stretches.ends.max() < np.inf]
-    if not parts:
+    found = [(name, *heatmap_stretches(tables, name)) for name in layers]
+    widths = np.zeros(max(len(width) for *_, width in found))
+    parts = []
+    for name, stretches, width in found:
+        is_held = np.bincount(stretches.logs, stretches.ends == np.inf, len(width)) == 0
+        if name == "stdio":
+            # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
+            is_held &= np.isin(np.arange(len(width)), logs_with_data_through_stdio(tables))
+        has_any = np.bincount(stretches.logs, minlength=len(width)) > 0
+        widths[: len(width)] = np.maximum(widths[: len(width)], np.where(is_held & has_any, width, 0.0))
+        parts.append(stretches if is_held.all() else stretches.of(is_held[stretches.logs]))
+    stretches = by_log(joined(parts))
+    if not len(stretches.starts):
         return None
-    stretches = joined([stretches for stretches, _ in parts])
     is_read = stretches.ops == READ
-    if is_read.any() and _nobody_asked_to_read(tables):
-        nothing = np.where(is_read, 0.0, stretches.moved_bytes)
-        sieve = np.where(is_read, stretches.moved_bytes, 0.0)
-        stretches = stretches._replace(ops=np.full(len(is_read), WRITE), moved_bytes=nothing, sieve_bytes=sieve)
+    if is_read.any():
+        is_sieve = (_nobody_asked_to_read(tables, len(widths)) & (np.bincount(stretches.logs, is_read, len(widths)) > 0))[
+            stretches.logs
+        ]
+        stretches = stretches._replace(
+            ops=np.where(is_sieve, WRITE, stretches.ops),
+            moved_bytes=np.where(is_sieve & is_read, 0.0, stretches.moved_bytes),
+            sieve_bytes=np.where(is_sieve, np.where(is_read, stretches.moved_bytes, 0.0), stretches.sieve_bytes),
+        )
     # An empty bin is a gap.
-    floor = max(width for _, width in parts) / 2
-    return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), floor)
+    return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), widths / 2)
 
 
-def _layer(evidence: str, busy: _Busy, floor: float) -> Layer:
-    phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor)
-    is_little = are_little(phase_of, busy.stretches.moved_bytes)
+def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
+    """Stretches of logs parted into phases, by the shortest gap that may part those of each log."""
+
+    def parted_by_log(busy: _Busy) -> Integers:
+        logs = busy.stretches.logs
+        return _phases_of(busy, logs, floors[logs])
+
+    phase_of = parted_by_log(busy)
+    is_little = are_little(phase_of, busy.stretches.moved_bytes, busy.stretches.logs)
     if is_little.any():
         busy = busy.of(~is_little)
-        phase_of = _phases_of(busy, np.zeros(len(busy.begins), np.int64), floor)
-    bursts = _bursts_per_rank(busy, floor)
+        phase_of = parted_by_log(busy)
+    bursts = _bursts_per_rank(busy, floors)
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
 
 
-def _phases_of(busy: _Busy, groups: Integers, floor: float) -> Integers:
+def _phases_of(busy: _Busy, groups: Integers, floors: Floats) -> Integers:
     """The phase of each stretch, of one group and one direction, numbered from 0."""
     ops = busy.stretches.ops
     keys = groups * len(OPS) + ops
-    own = parted(busy.begins, busy.finishes, keys, floor)
+    own = parted(busy.begins, busy.finishes, keys, floors)
     is_turn = _lasting(busy.stretches, own) < _TURN_SECONDS
     if not is_turn.any() or (ops == ops[0]).all():
         return own
     # A short turn in the other direction is no gap.
-    begins, finishes = (np.append(moments, moments[is_turn]) for moments in (busy.begins, busy.finishes))
-    with_turns = parted(begins, finishes, np.append(keys, (groups * len(OPS) + 1 - ops)[is_turn]), floor)
+    begins, finishes, floors = (np.append(moments, moments[is_turn]) for moments in (busy.begins, busy.finishes, floors))
+    with_turns = parted(begins, finishes, np.append(keys, (groups * len(OPS) + 1 - ops)[is_turn]), floors)
     return grouped(with_turns[: len(ops)])[1]
 
 
@@ -236,22 +256,28 @@ def _extents(stretches: Stretches, row_of: Integers) -> tuple[Floats, Floats]:
 
 
 def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integers]:
-    """The same, with phases numbered in the order of their starts."""
+    """The same, with phases numbered log by log in the order of their starts."""
     starts, ends = _extents(stretches, phase_of)
+    logs = np.empty(len(starts), np.int64)
+    logs[phase_of] = stretches.logs
     places = np.empty(len(starts), np.int64)
-    places[np.lexsort((ends, starts))] = np.arange(len(starts))
+    places[np.lexsort((ends, starts, logs))] = np.arange(len(starts))
     return stretches, places[phase_of]
 
 
-def _bursts_per_rank(busy: _Busy, floor: float) -> Integers:
-    """For each direction the median over ranks of the bursts of each rank by itself, the lower of two; 0 where there is none."""
-    ranks, ops = busy.stretches.ranks, busy.stretches.ops
-    burst_of = _phases_of(busy, np.unique(ranks, return_inverse=True)[1], floor)
+def _bursts_per_rank(busy: _Busy, floors: Floats) -> Integers:
+    """For each log and direction the bursts of a rank by itself: the median over ranks, the lower of two; 0 for none."""
+    logs, ranks, ops = busy.stretches.logs, busy.stretches.ranks, busy.stretches.ops
+    burst_of = _phases_of(busy, grouped(logs, ranks)[1], floors[logs])
     firsts, _ = grouped(burst_of)
-    medians = np.zeros(len(OPS), np.int64)
-    for op in np.unique(ops):
-        of_rank = np.sort(np.unique(ranks[firsts[ops[firsts] == op]], return_counts=True)[1])
-        medians[op] = of_rank[(len(of_rank) - 1) // 2]
+    logs, ranks, ops = logs[firsts], ranks[firsts], ops[firsts]
+    of_rank, rank_of = grouped(logs, ops, ranks)
+    bursts = np.bincount(rank_of)
+    lanes = logs[of_rank] * len(OPS) + ops[of_rank]
+    order = np.lexsort((bursts, lanes))
+    begins = group_starts(lanes)
+    medians = np.zeros((len(floors), len(OPS)), np.int64)
+    medians.ravel()[lanes[begins]] = bursts[order][begins + (group_sizes(begins, len(lanes)) - 1) // 2]
     return medians
 
 
@@ -260,16 +286,33 @@ def incidental_files(trace: Trace) -> Integers:
     return np.unique(trace.file_ids[are_little(grouped(trace.file_ids)[1], trace.bytes)])
 
 
-def are_little(group_of: Integers, moved_bytes: Floats) -> Flags:
-    """Whether a group's bytes are next to nothing, and so are those of all groups with no more bytes together."""
+def are_little(group_of: Integers, moved_bytes: Floats, logs: Integers | None = None) -> Flags:
+    """Whether a group's bytes are next to nothing, and so are those of all groups of its log with no more bytes together.
+
+    Args:
+        group_of: number of each row's group, all from 0 up.
+        moved_bytes: of each row.
+        logs: log of each row, None for a single one.
+    """
     moved = np.bincount(group_of, moved_bytes)
-    ordered = np.sort(moved)
-    together = np.cumsum(ordered)[np.searchsorted(ordered, moved, side="right") - 1]
-    is_little: Flags = (moved < _INCIDENTAL_BYTES) & (together < _INCIDENTAL_SHARE * moved.sum())
+    log_of = np.zeros(len(moved), np.int64)
+    if logs is not None:
+        log_of[group_of] = logs
+    order = np.lexsort((moved, log_of))
+    log, ordered = log_of[order], moved[order]
+    # Groups that hold something cannot be little, and are as good as infinite: so sums are exact, whatever is before them.
+    together = np.cumsum(np.where(ordered < _INCIDENTAL_BYTES, ordered, 0.0))
+    begins = group_starts(log)
+    together -= np.repeat(np.append(0.0, together)[begins], group_sizes(begins, len(log)))
+    ties = group_starts(log, ordered)
+    sizes = group_sizes(ties, len(log))
+    of_group = np.empty(len(moved))
+    of_group[order] = np.repeat(together[ties + sizes - 1], sizes)
+    is_little: Flags = (moved < _INCIDENTAL_BYTES) & (of_group < _INCIDENTAL_SHARE * np.bincount(log_of, moved)[log_of])
     return is_little[group_of]
 
 
-def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool = False) -> dict[str, Column]:
+def _rows(layer: Layer, name: str, run_seconds: Floats | float | None, *, by_file: bool = False) -> dict[str, Column]:
     stretches, phase_of = layer.stretches, layer.phase_of
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
     total = len(firsts)
@@ -280,18 +323,22 @@ def _rows(layer: Layer, name: str, run_seconds: float | None, *, by_file: bool =
         return sums
 
     starts, ends = _extents(stretches, row_of)
-    run = run_seconds if run_seconds is not None and run_seconds > 0 else np.nan
-    of_layer = Column(layer.bursts_per_rank[stretches.ops[firsts]])
+    logs = stretches.logs[firsts]
+    first_phases = np.full(len(layer.bursts_per_rank), len(phase_of))
+    np.minimum.at(first_phases, logs, phase_of[firsts])
+    run = of_each_log(run_seconds)[logs]
+    of_layer = Column(layer.bursts_per_rank[logs, stretches.ops[firsts]])
     more = {"file_id": Column(stretches.file_ids[firsts])} if by_file else {"bursts_per_rank": of_layer}
     has_files = layer.evidence == "trace"
     columns = {
+        LOG: Column(logs),
         "layer": labels(np.zeros(total, np.int64), [name]),
         "evidence": label(layer.evidence, total),
-        "phase": Column(phase_of[firsts] + 1),
+        "phase": Column(phase_of[firsts] - first_phases[logs] + 1),
         "op": labels(stretches.ops[firsts], OPS),
         "start_seconds": Column(starts),
         "end_seconds": Column(ends),
-        "run_ratio": known((ends - starts) / run),
+        "run_ratio": known((ends - starts) / np.where(run > 0, run, np.nan)),
         "read_count": counts(summed(stretches.request_counts, READ)),
         "write_count": counts(summed(stretches.request_counts, WRITE)),
         "request_count": counts(summed(stretches.request_counts)),

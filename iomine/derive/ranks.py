@@ -8,8 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, known, labels
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, label_codes
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, label_codes
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -39,18 +40,20 @@ class _Amounts(NamedTuple):
     """Amounts by file and rank; those of one may be in several rows.
 
     Attributes:
-        file_ids: file of each row, 0 for all files together.
-        ranks: rank of each row.
+        logs: log of each row.
+        file_ids: file of each, 0 for all files of its log together.
+        ranks: rank of each.
         values: a row for each, with a column for each measure.
     """
 
+    logs: Integers
     file_ids: Integers
     ranks: Integers
     values: Floats
 
     def where(self, flags: Flags) -> "_Amounts":
         """Some of the rows."""
-        return self if flags.all() else _Amounts(self.file_ids[flags], self.ranks[flags], self.values[flags])
+        return self if flags.all() else _Amounts._make(column[flags] for column in self)
 
     @property
     def has_requests(self) -> Flags:
@@ -58,18 +61,17 @@ class _Amounts(NamedTuple):
         has_requests: Flags = (self.values[:, _OF_REQUESTS] != 0).any(axis=1)
         return has_requests
 
-    @property
-    def sums(self) -> Floats:
-        """Sum of each measure over all rows."""
-        sums: Floats = self.values.sum(axis=0)
-        return sums
+    def sums(self, log_count: int) -> Floats:
+        """Sum of each measure over all rows of each log."""
+        return _sums(self.logs, self.values, log_count)
 
 
-_NONE: Final = _Amounts(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, len(_MEASURES))))
+_NOTHING: Final = np.empty(0, np.int64)
+_NONE: Final = _Amounts(_NOTHING, _NOTHING, _NOTHING, np.empty((0, len(_MEASURES))))
 
 
 class _Layer(NamedTuple):
-    """What a log says of one layer.
+    """What logs say of one layer.
 
     Attributes:
         own: records of single ranks.
@@ -91,30 +93,32 @@ class _Share(NamedTuple):
 
     Attributes:
         known: amounts whose rank is known.
-        missing: of each measure, what is known of all ranks together only.
-        evidence: the weakest that was needed, an index into `_EVIDENCE`.
+        missing: of each log and measure, what is known of all ranks together only.
+        evidence: of each log the weakest that was needed, an index into `_EVIDENCE`.
     """
 
     known: _Amounts
     missing: Floats
-    evidence: int
+    evidence: Integers
 
 
 class _Rows(NamedTuple):
     """Rows of the table of one layer.
 
     Attributes:
-        ranks: the ranks.
+        logs: log of each row.
+        ranks: rank of each.
         values: a row for each, with a column for each measure.
-        evidence: index into `_EVIDENCE`.
+        evidence: of each, an index into `_EVIDENCE`.
     """
 
+    logs: Integers
     ranks: Integers
     values: Floats
-    evidence: int
+    evidence: Integers
 
 
-def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integers = _NONE.file_ids) -> dict[str, Column]:
+def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: Integers | int, special: Integers = _NOTHING) -> dict[str, Column]:
     """Rows of the table `rank_io`; no columns where there are no rows.
 
     A record that all ranks share is parted by the trace of its file, if that holds as many requests and bytes as the
@@ -126,13 +130,14 @@ def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integ
     Args:
         tables: columns by table, in one or more parts, special files among them: heat maps hold these too.
         traces: the traces in these.
-        nprocs: number of processes of the run; ranks beyond it are left out.
-        special: record ids of the special files, in order.
+        nprocs: number of processes of the run, or of each log's; ranks beyond it are left out.
+        special: the special files, in order.
     """
+    nprocs = of_each_log(nprocs)
     layers = {name: _layer(name, tables, traces, nprocs) for name, table in _TABLE_OF.items() if tables.get(table)}
 
     def share(name: str, but: Integers) -> _Share:
-        return _share(layers[name], but, lambda: _within(_heat(name, tables), nprocs))
+        return _share(layers[name], but, len(nprocs), lambda: _within(_heat(name, tables), nprocs))
 
     shares = {name: share(name, special) for name in layers}
     rows = {name: _rows([part], 0.0) for name, part in shares.items()}
@@ -143,12 +148,12 @@ def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: int, special: Integ
     return _columns({name: part for name, part in rows.items() if len(part.ranks)}, tables)
 
 
-def _layer(name: str, tables: Tables, traces: Sequence[Trace], nprocs: int) -> _Layer:
+def _layer(name: str, tables: Tables, traces: Sequence[Trace], nprocs: Integers) -> _Layer:
     records = _joined([_recorded(name, part) for part in tables[_TABLE_OF[name]]])
+    # Shared by one, so it is that one's.
+    is_of_one = (records.ranks == _SHARED) & (nprocs[records.logs] == 1)
+    records = records._replace(ranks=np.where(is_of_one, 0, records.ranks))
     shared = records.where(records.ranks == _SHARED)
-    if nprocs == 1:
-        # Shared by one, so it is that one's.
-        return _Layer(_within(records._replace(ranks=np.where(records.ranks == _SHARED, 0, records.ranks)), 1), _NONE, _NONE)
     own = _within(records, nprocs)
     if not shared.has_requests.any():
         return _Layer(own, shared, _NONE)
@@ -162,7 +167,7 @@ def _recorded(layer: str, part: Mapping[str, Any]) -> _Amounts:
         names = [f"{call}_{name}" for call in _MPIIO_CALLS] if counted else [name]
         columns.append(sum(part[column].to_numpy().astype(np.float64) for column in names))
     values = np.stack(columns, axis=1)
-    return _Amounts(part["file_id"].to_numpy(), part["rank"].to_numpy(), _known(values))
+    return _Amounts(logs_in(part), part["file_id"].to_numpy(), part["rank"].to_numpy(), _known(values))
 
 
 def _known(values: Floats) -> Floats:
@@ -176,7 +181,7 @@ def _traced(trace: Trace) -> _Amounts:
     values = np.zeros((len(trace.firsts), len(_MEASURES)))
     for first, amounts in enumerate((trace.counts, trace.bytes, trace.seconds)):
         values[np.arange(len(amounts)), len(OPS) * first + trace.ops] = amounts
-    return _Amounts(trace.file_ids, trace.ranks, values)
+    return _Amounts(np.zeros_like(trace.ranks), trace.file_ids, trace.ranks, values)
 
 
 def _joined(parts: Sequence[_Amounts]) -> _Amounts:
@@ -185,8 +190,8 @@ def _joined(parts: Sequence[_Amounts]) -> _Amounts:
     return _Amounts(*(np.concatenate(columns) for columns in zip(*parts, strict=True))) if parts else _NONE
 
 
-def _within(amounts: _Amounts, nprocs: int) -> _Amounts:
-    return amounts.where((amounts.ranks >= 0) & (amounts.ranks < nprocs))
+def _within(amounts: _Amounts, nprocs: Integers) -> _Amounts:
+    return amounts.where((amounts.ranks >= 0) & (amounts.ranks < nprocs[amounts.logs]))
 
 
 def _used_files(layer: _Layer) -> Integers:
@@ -203,44 +208,50 @@ def _are_in(file_ids: Integers, among: Integers) -> Flags:
     return are_in
 
 
-def _share(layer: _Layer, left_out: Integers, heat_of_layer: Callable[[], _Amounts]) -> _Share:
+def _share(layer: _Layer, left_out: Integers, log_count: int, heat_of_layer: Callable[[], _Amounts]) -> _Share:
     """What the ranks did in a layer's files, some left out."""
-    share = _parted(layer.files(left_out, are_in=False) if len(left_out) else layer)
-    if not share.missing[_BYTES].any():
+    share = _parted(layer.files(left_out, are_in=False) if len(left_out) else layer, log_count)
+    by_heat: Flags = (share.missing[:, _BYTES] != 0).any(axis=1)
+    if not by_heat.any():
         return share
-    rest = _parted(layer.files(left_out, are_in=True))
+    rest = _parted(layer.files(left_out, are_in=True), log_count)
     heat = heat_of_layer()
-    recorded = (layer.own.sums + layer.shared.sums)[_BYTES]
-    is_alike = (np.abs(heat.sums[_BYTES] - recorded) <= _HEATMAP_SLACK * recorded).all()
-    if rest.missing[_BYTES].any() or not is_alike:
+    recorded = (layer.own.sums(log_count) + layer.shared.sums(log_count))[:, _BYTES]
+    by_heat &= (np.abs(heat.sums(log_count)[:, _BYTES] - recorded) <= _HEATMAP_SLACK * recorded).all(axis=1)
+    by_heat &= ~rest.missing[:, _BYTES].any(axis=1)
+    if not by_heat.any():
         return share
     # Of all that a rank moved in the layer, what is not known otherwise.
     left = _joined([heat, *(known._replace(values=-known.values) for known in (share.known, rest.known))])
-    ranks, values = _summed_up(left.ranks, left.values)
+    left = left.where(by_heat[left.logs])
+    firsts, values = _summed_up(left.values, left.logs, left.ranks)
     more = np.zeros_like(values)
     more[:, _BYTES] = np.maximum(values[:, _BYTES], 0)
     missing = share.missing.copy()
-    missing[_BYTES] = 0
-    return _Share(_joined([share.known, _Amounts(np.zeros_like(ranks), ranks, more)]), missing, _HEATMAP)
+    missing[by_heat, _BYTES] = 0
+    more_known = _Amounts(left.logs[firsts], np.zeros_like(firsts), left.ranks[firsts], more)
+    return _Share(_joined([share.known, more_known]), missing, np.where(by_heat, _HEATMAP, share.evidence))
 
 
-def _parted(layer: _Layer) -> _Share:
+def _parted(layer: _Layer, log_count: int) -> _Share:
     """What records and trace say of the ranks."""
-    missing = np.zeros(len(_MEASURES))
-    missing[_META] = layer.shared.sums[_META]
+    missing = np.zeros((log_count, len(_MEASURES)))
+    missing[:, _META] = layer.shared.sums(log_count)[:, _META]
     shared = layer.shared.where(layer.shared.has_requests)
     if not len(shared.ranks):
-        return _Share(layer.own, missing, _RECORDS)
-    file_ids, recorded = _summed_up(shared.file_ids, shared.values)
+        return _Share(layer.own, missing, np.full(log_count, _RECORDS))
+    firsts, recorded = _summed_up(shared.values, shared.file_ids)
+    logs, file_ids = shared.logs[firsts], shared.file_ids[firsts]
     traced = layer.traced.where(_are_in(layer.traced.file_ids, file_ids))
-    traced_ids, amounts = _summed_up(traced.file_ids, traced.values)
+    firsts, amounts = _summed_up(traced.values, traced.file_ids)
     seen = np.zeros_like(recorded)
-    seen[np.searchsorted(file_ids, traced_ids)] = amounts
+    seen[np.searchsorted(file_ids, traced.file_ids[firsts])] = amounts
     # A trace that ran out of memory holds less than the record.
     is_whole = (seen[:, _COUNTED] == recorded[:, _COUNTED]).all(axis=1)
     traced = traced.where(is_whole[np.searchsorted(file_ids, traced.file_ids)])
-    missing[_OF_REQUESTS] = recorded[~is_whole].sum(axis=0)[_OF_REQUESTS]
-    return _Share(_joined([layer.own, traced]), missing, _TRACE if len(traced.ranks) else _RECORDS)
+    missing[:, _OF_REQUESTS] = _sums(logs[~is_whole], recorded[~is_whole], log_count)[:, _OF_REQUESTS]
+    is_traced = np.bincount(traced.logs, minlength=log_count) > 0
+    return _Share(_joined([layer.own, traced]), missing, np.where(is_traced, _TRACE, _RECORDS))
 
 
 def _heat(layer: str, tables: Tables) -> _Amounts:
@@ -257,62 +268,78 @@ def _heat_of_part(layer: str, part: Mapping[str, Any]) -> _Amounts:
     is_wanted = np.array([*(name == layer for name in part["layer"].dictionary.to_pylist()), False])
     # Layers that nobody knows are NULL.
     codes = label_codes(part["layer"])
-    return _Amounts(np.zeros_like(ranks), ranks, _known(values)).where(is_wanted[codes])
+    return _Amounts(logs_in(part), np.zeros_like(ranks), ranks, _known(values)).where(is_wanted[codes])
 
 
-def _summed_up(keys: Integers, values: Floats) -> tuple[Integers, Floats]:
-    """Each key once, in order, and the sums of its rows."""
-    if not len(keys):
-        return keys, values
-    order = np.argsort(keys, kind="stable")
-    firsts = group_starts(keys[order])
-    return keys[order[firsts]], np.add.reduceat(values[order], firsts, axis=0)
+def _sums(logs: Integers, values: Floats, log_count: int) -> Floats:
+    """Sums of each log's rows."""
+    return np.stack([np.bincount(logs, column, log_count) for column in values.T], axis=1)
+
+
+def _summed_up(values: Floats, *keys: Integers) -> tuple[Integers, Floats]:
+    """A row of each key, in their order, and the sums of all its rows."""
+    if not len(values):
+        return _NOTHING, values
+    order = np.lexsort(keys[::-1])
+    firsts = group_starts(*(key[order] for key in keys))
+    return order[firsts], np.add.reduceat(values[order], firsts, axis=0)
 
 
 def _rows(shares: Sequence[_Share], left_out: float) -> _Rows:
-    """Rows of one layer, none where more than may be left out is missing."""
+    """Rows of one layer, of a log none where more than may be left out is missing."""
     known = _joined([share.known for share in shares])
     missing = np.sum([share.missing for share in shares], axis=0)
-    total = missing + np.nansum(known.values, axis=0)
+    total = missing + _sums(known.logs, np.nan_to_num(known.values), len(missing))
 
     def is_little(lacking: Floats, whole: Floats) -> Flags:
         little: Flags = (lacking == 0) | (lacking < left_out * whole)
         return little
 
-    ranks, values = _summed_up(known.ranks, known.values)
-    did_something = (values > 0).any(axis=1) & is_little(missing[_BYTES].sum(), total[_BYTES].sum())
-    ranks, values = ranks[did_something], values[did_something]
-    values[:, ~is_little(missing, total)] = np.nan
-    return _Rows(ranks, values, max(share.evidence for share in shares))
+    firsts, values = _summed_up(known.values, known.logs, known.ranks)
+    logs = known.logs[firsts]
+    did_something = (values > 0).any(axis=1)
+    did_something &= is_little(missing[:, _BYTES].sum(axis=1), total[:, _BYTES].sum(axis=1))[logs]
+    logs, ranks, values = logs[did_something], known.ranks[firsts][did_something], values[did_something]
+    values[~is_little(missing, total)[logs]] = np.nan
+    return _Rows(logs, ranks, values, np.max([share.evidence for share in shares], axis=0)[logs])
 
 
 def _columns(rows: Mapping[str, _Rows], tables: Tables) -> dict[str, Column]:
     if not rows:
         return {}
-    ranks = np.concatenate([part.ranks for part in rows.values()])
-    values = np.concatenate([part.values for part in rows.values()]).T
+    logs, ranks, values, evidence = (np.concatenate(column) for column in zip(*rows.values(), strict=True))
     layers = np.repeat(np.arange(len(rows)), [len(part.ranks) for part in rows.values()])
-    evidence = np.array([part.evidence for part in rows.values()])[layers]
     return {
+        LOG: Column(logs),
         "layer": labels(layers, list(rows)),
         "rank": Column(ranks),
-        "host": labels(*hosts_of(ranks, tables)),
+        "host": labels(*hosts_of(ranks, tables, logs)),
         "evidence": labels(evidence, _EVIDENCE),
         **{
             name: known(column) if name.endswith("_seconds") else counts(column)
-            for name, column in zip(_MEASURES, np.ascontiguousarray(values), strict=True)
+            for name, column in zip(_MEASURES, np.ascontiguousarray(values.T), strict=True)
         },
     }
 
 
-def hosts_of(ranks: Integers, tables: Tables) -> tuple[Integers, list[str]]:
-    """The number of each rank's host, negative where neither trace nor MPI profile name it, and the names of hosts."""
+def hosts_of(ranks: Integers, tables: Tables, logs: Integers | None = None) -> tuple[Integers, list[str]]:
+    """The number of each rank's host, negative where neither trace nor MPI profile name it, and the names of hosts.
+
+    Args:
+        ranks: ranks.
+        tables: columns by table, in one or more parts.
+        logs: the log of each rank, None where there is one only.
+    """
     code_of: dict[str, int] = {}
-    named, codes = [np.array([_SHARED])], [np.array([-1])]
+    named, codes = [(np.zeros(1, np.int64), np.array([_SHARED]))], [np.array([-1])]
     for part in (*tables.get("dxt_file", ()), *tables.get("apmpi_rank", ())):
         code_at = [code_of.setdefault(name, len(code_of)) for name in part["host"].dictionary.to_pylist()]
-        named.append(part["rank"].to_numpy())
-        codes.append(np.array(code_at, np.int64)[part["host"].indices.to_numpy()])
-    distinct, firsts = np.unique(np.concatenate(named), return_index=True)
-    at = np.minimum(np.searchsorted(distinct, ranks), len(distinct) - 1)
-    return np.where(distinct[at] == ranks, np.concatenate(codes)[firsts][at], -1), list(code_of)
+        named.append((logs_in(part), part["rank"].to_numpy()))
+        # A host that is not known has no name.
+        codes.append(np.array([*code_at, -1])[part["host"].indices.fill_null(len(code_at)).to_numpy()])
+    # Of several names of a rank the first counts, and none for those asked for, who come last.
+    named.append((np.zeros_like(ranks) if logs is None else logs, ranks))
+    codes.append(np.full(len(ranks), -1))
+    firsts, rank_of = grouped(*(np.concatenate(key) for key in zip(*named, strict=True)))
+    found: Integers = np.concatenate(codes)[firsts[rank_of[len(rank_of) - len(ranks) :]]]
+    return found, list(code_of)

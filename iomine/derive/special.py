@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.derive.batch import logs_in
 from iomine.derive.columns import labels
 from iomine.derive.trace import Flags, Integers, Once, Tables, Trace
 from iomine.schema.column import Column
@@ -31,6 +32,7 @@ _PREFIXES: Final = {
     "pipe:[": "pipe",
     "socket:[": "socket",
 }
+_ANY_PREFIX: Final = tuple(_PREFIXES)
 # Such a name is no proof: a study of the flow in a pipe may be called `pipe_3`.
 _HINT: Final = re.compile(r"(?:^|[._-])(pipe|fifo|sock|socket)(?:[._-]|\d|$)", re.IGNORECASE)
 _RECORDS: Final = ("posix_file", "mpiio_file", "stdio_file")
@@ -71,7 +73,9 @@ def special_files(tables: Tables) -> dict[str, Column]:
 def _kind_of_name(path: str) -> str | None:
     if path in STREAMS:
         return "stream"
-    return next((kind for prefix, kind in _PREFIXES.items() if path.startswith(prefix)), None)
+    if not path.startswith(_ANY_PREFIX):
+        return None
+    return next(kind for prefix, kind in _PREFIXES.items() if path.startswith(prefix))
 
 
 def _waited_for(tables: Tables, hinted: Mapping[int, str]) -> list[int]:
@@ -116,7 +120,12 @@ def ids_of(tables: Tables, table: str) -> Integers:
 def _kept(part: Mapping[str, Any], rows: Flags) -> Once:
     """Some of the rows of a part of a table."""
     wanted = pa.array(rows)
-    return Once(part, lambda name: part[name].filter(wanted))
+
+    def kept(name: str) -> Any:  # noqa: ANN401  columns are of many kinds
+        column = part[name]
+        return column.taken(rows) if isinstance(column, Column) else column.filter(wanted)
+
+    return Once(part, kept)
 
 
 def split_by_files(tables: Tables, file_ids: Integers) -> tuple[Tables, Tables]:
@@ -161,10 +170,14 @@ def _of_others(trace: Trace, file_ids: npt.NDArray[np.int64]) -> Trace:
     )
 
 
-def moves_data_through_stdio(tables: Tables) -> bool:
-    """Whether any byte went through stdio.
+def logs_with_data_through_stdio(tables: Tables) -> Integers:
+    """Logs of which any byte went through stdio.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
     """
-    return any((part[op].to_numpy() > 0).any() for part in tables.get("stdio_file", ()) for op in ("read_bytes", "write_bytes"))
+    found = [
+        logs_in(part)[(part["read_bytes"].to_numpy() > 0) | (part["write_bytes"].to_numpy() > 0)]
+        for part in tables.get("stdio_file", ())
+    ]
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))

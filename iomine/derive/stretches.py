@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
+from iomine.derive.batch import logs_in
 from iomine.derive.blocks import Block, blocks
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, label_codes
 from iomine.schema.ops import READ, WRITE
@@ -20,6 +21,7 @@ class Stretches(NamedTuple):
     """Stretches of time, each of one rank on one file in one direction.
 
     Attributes:
+        logs: the log, of those that are together.
         starts: in seconds since the start of the run.
         ends: likewise.
         ops: index into `OPS`.
@@ -31,6 +33,7 @@ class Stretches(NamedTuple):
         sieve_bytes: bytes that were read in order to write them back, by stretches of writes; NaN where that is not known.
     """
 
+    logs: Integers
     starts: Floats
     ends: Floats
     ops: Integers
@@ -88,6 +91,8 @@ def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> S
     moved = np.add.reduceat(lengths.astype(np.float64), firsts)
     are_sieve = np.zeros(len(firsts), bool) if is_sieve is None else is_sieve[block.at][firsts]
     found = Stretches(
+        # Only one log with traces is gone through at a time.
+        np.zeros(len(firsts), np.int64),
         np.minimum.reduceat(starts, firsts),
         np.maximum.reduceat(ends, firsts),
         np.where(are_sieve, WRITE, trace.ops[runs]),
@@ -162,48 +167,68 @@ def pieces(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integer
 
     Args:
         stretches: at least one.
-        phase_of: the phase of each, which is of one direction.
+        phase_of: the phase of each, which is of one log and one direction.
     """
     firsts = group_starts(phase_of, stretches.file_ids, stretches.ranks)
     found = Stretches(
+        stretches.logs[firsts],
         np.minimum.reduceat(stretches.starts, firsts),
         np.maximum.reduceat(stretches.ends, firsts),
         stretches.ops[firsts],
         stretches.ranks[firsts],
         stretches.file_ids[firsts],
-        *(np.add.reduceat(column, firsts) for column in stretches[5:]),
+        *(np.add.reduceat(column, firsts) for column in stretches[6:]),
     )
     return found, phase_of[firsts]
 
 
-def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, float]:
-    """Bins of a layer's heat maps that have bytes, one stretch for each rank and direction, and the width of a bin."""
+def heatmap_stretches(tables: Tables, layer: str) -> tuple[Stretches, Floats]:
+    """Bins of a layer's heat maps that have bytes, log by log, one stretch for each rank and direction.
+
+    Returns:
+        The stretches; and the width of a bin of each log up to the last that has heat maps, 0 where one has none.
+    """
     found = [_of_heatmaps(part, layer) for part in tables.get("heatmap_rank", ())]
     if not found:
-        return Stretches._make(np.empty(0, kind) for kind in "ddqqqdddd"), 0.0
-    return joined([stretches for stretches, _ in found]), max(width for _, width in found)
+        return Stretches._make(np.empty(0, kind) for kind in "qddqqqdddd"), np.zeros(1)
+    width = np.zeros(max(len(widths) for _, widths in found))
+    for _, widths in found:
+        width[: len(widths)] = np.maximum(width[: len(widths)], widths)
+    return by_log(joined([stretches for stretches, _ in found])), width
 
 
-def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, float]:
+def by_log(stretches: Stretches) -> Stretches:
+    """The same, those of a log together and in the order in which they are given."""
+    if not (stretches.logs[1:] < stretches.logs[:-1]).any():
+        return stretches
+    order = np.argsort(stretches.logs, kind="stable")
+    return Stretches._make(column[order] for column in stretches)
+
+
+def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, Floats]:
     names = [*part["layer"].dictionary.to_pylist(), layer]
     rows = np.flatnonzero(label_codes(part["layer"]) == names.index(layer))
-    widths, ranks = part["bin_seconds"].to_numpy()[rows], part["rank"].to_numpy()[rows]
+    logs, widths, ranks = logs_in(part), part["bin_seconds"].to_numpy()[rows], part["rank"].to_numpy()[rows]
+    width_of_logs = np.zeros(int(logs.max(initial=0)) + 1)
+    logs = logs[rows]
+    np.maximum.at(width_of_logs, logs, widths)
     ops = []
     for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
         offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
         sizes = np.diff(offsets)[rows]
-        row_of = np.repeat(np.arange(len(rows)), sizes)
-        bins = np.arange(len(row_of)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        values = flat[np.repeat(offsets[:-1][rows], sizes) + bins]
+        firsts = np.cumsum(sizes) - sizes
+        values = flat[np.repeat(offsets[:-1][rows] - firsts, sizes) + np.arange(int(sizes.sum()))]
         filled = np.flatnonzero(values > 0)
-        width, at = widths[row_of[filled]], bins[filled]
+        row_of = np.searchsorted(firsts + sizes, filled, side="right")
+        width, at = widths[row_of], filled - firsts[row_of]
         unknown = np.full(len(filled), np.nan)
         ops.append(
             Stretches(
+                logs[row_of],
                 at * width,
                 (at + 1) * width,
                 np.full(len(filled), op),
-                ranks[row_of[filled]],
+                ranks[row_of],
                 np.zeros(len(filled), np.int64),
                 unknown,
                 values[filled].astype(np.float64),
@@ -211,4 +236,4 @@ def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, float]
                 unknown,
             )
         )
-    return joined(ops), float(widths.max(initial=0.0))
+    return joined(ops), width_of_logs

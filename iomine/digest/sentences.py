@@ -20,7 +20,7 @@ from iomine.digest.words import (
     span,
 )
 from iomine.post.model import Kind
-from iomine.report.causes import first_sentence
+from iomine.report.causes import first_sentence, own_load
 from iomine.report.facts import Place, title_of
 from iomine.report.job import job_page_name
 from iomine.units import core_hours, counted, of_seconds
@@ -87,7 +87,7 @@ class EntryText:
         title: application and what is wrong.
         cost: in core-hours.
         extent: in which runs, and how much of their time.
-        finding: the first sentence of what was found in the costliest run.
+        finding: the first sentence of what was found in the costliest run, and that servers were slow under the user's load.
         advice: the first sentence of what to change.
         command: a line of a shell for a file or node of that run, empty where the advice has none.
         more: what the report has besides.
@@ -117,13 +117,14 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
     """
     lead = cause.lead
     whose = f"{name(cause.user)}: " if kind == "project" else ""
+    load_of = "this user's" if kind == "project" else "yours"
     advice = advice_of(lead.code, found["advice"])
     return EntryText(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
-        finding=first_sentence(finding_of(lead.code, found["finding"])),
+        finding=" ".join((first_sentence(finding_of(lead.code, found["finding"])), *own_load(found, load_of))),
         advice=first_sentence(advice),
         command=command_of(advice),
         more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",

@@ -1,4 +1,4 @@
-"""Puts right what was swept wrongly: logs, nights or machines that are to be forgotten, and logs of another machine.
+"""Puts right what was swept wrongly: logs to be forgotten, logs of another machine, nights out of order.
 
 What is forgotten is not known any more, so the next sweep that finds it reads it again. Files of logs stay where they are.
 """
@@ -6,7 +6,7 @@ What is forgotten is not known any more, so the next sweep that finds it reads i
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -18,9 +18,13 @@ from iomine.errors import UsageError
 from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster, replaced, row_groups, write_file
 from iomine.lake.files import ParquetSink, new_file_path
 from iomine.pipeline.between import commit, to_be_written
+from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
+from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reports import note_due, retire
+from iomine.pipeline.site.collectors import site_collectors
+from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.site.retention import tables_of_logs
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.schema import TABLES
@@ -151,6 +155,38 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
         commit(lake, staging, new, sorted(_places(moving)))
         note_due(warehouse, {file.partition for file in moved if file.table == "log" and file.partition})
         publish(warehouse, triggers.values(), lake.snapshot)
+
+
+def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
+    """Works out anew what the nights of a cluster look back at, and judges them; readers see all of it settled or nothing.
+
+    A run is held against the runs and servers of the nights before. A night that was swept before some of these gets the rows
+    that it would have, had they been swept in order.
+
+    Args:
+        warehouse: where the nights are.
+        cluster: whose they are.
+        since: the first night that was swept after one of these.
+        until: the last such night.
+
+    Returns:
+        How many nights were settled.
+
+    Raises:
+        BusyError: a sweep is writing to it.
+        UsageError: something that the site has set is not fit.
+        WarehouseError: its files cannot be read or written.
+    """
+    triggers, site, collectors = site_triggers(warehouse), site_fabric(warehouse), site_collectors(warehouse)
+    with to_be_written(warehouse) as (lake, staging):
+        last = until + timedelta(days=USUAL_NIGHTS)
+        logs = [file for file in lake.snapshot.of("log") if file.cluster == cluster and file.night and since < file.night <= last]
+        if logs:
+            judged, _ = judge(lake.snapshot.files, staging, logs, triggers, site=site, collectors=collectors)
+            commit(lake, staging, judged)
+            note_due(warehouse, {file.partition for file in logs if file.partition})
+            publish(warehouse, triggers.values(), lake.snapshot)
+    return len({file.night for file in logs})
 
 
 def _places(files: Iterable[LakeFile]) -> set[tuple[str, Partition]]:

@@ -1,13 +1,14 @@
 """A night as the site's settings describe it: what is swept of each cluster, and whether a sweep found suspiciously little."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Final
 
 from iomine.errors import InputError, UsageError, did_you_mean
+from iomine.lake import Warehouse
 from iomine.pipeline.ingest.find import find_logs
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.site.config import SiteConfig, folders
@@ -84,6 +85,19 @@ def nights(since: date, until: date, *, newest_first: bool) -> Iterator[date]:
     """The nights from one to another, both included."""
     every = range(since.toordinal(), until.toordinal() + 1)
     return (date.fromordinal(day) for day in (reversed(every) if newest_first else every))
+
+
+def out_of_order(warehouse: Warehouse, clusters: Iterable[str], since: date, *, newest_first: bool) -> list[str]:
+    """Clusters with nights that will have been swept before earlier ones.
+
+    Args:
+        warehouse: before the nights are swept.
+        clusters: whose nights are to be swept.
+        since: the first of them.
+        newest_first: whether it comes last.
+    """
+    later = {file.cluster for file in warehouse.lake.snapshot().of("log") if file.night and file.night > since}
+    return [cluster for cluster in clusters if newest_first or cluster in later]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,15 @@ from iomine.views.answers import Row, Rows
 
 # Of the run, what a cause must cost to be worth a place of its own.
 LEAST_RATIO: Final = 0.01
-_NUMBERS: Final = {1: "One", 2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
+SLOW: Final = 1.75
+_NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 # Names of mails stand between two private signs.
 _FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?(?:[.](?= [A-Za-z0-9\ue000])|;(?= [A-Za-z\ue000]))")
 _PYTHON: Final = "python"
 # Of the I/O time, what is worth a word, and what leaves nothing else to say.
 _TENTH: Final = 0.1
+_HALF: Final = 0.5
 _NEARLY_ALL: Final = 0.9
 _KINDS: Final = {
     "read": "reading",
@@ -32,6 +35,8 @@ _KINDS: Final = {
     "meta": "opens, stats and other metadata calls",
     "waiting": "waiting in MPI-IO",
 }
+# The view whose trigger says why ranks wait.
+_WHY_WAITING: Final = "log_wait_profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class Cause:
             where no cost is known.
         cost_ratio: that as a share of the run, None where either is not known.
         idle_core_seconds: for how long other ranks stood idle meanwhile, which is no part of the costs.
+        idle_ratio: that as a share of the run, 0 where either is not known.
         is_small: whether costs and idle time are known to be less than a hundredth of the run.
     """
 
@@ -53,14 +59,16 @@ class Cause:
     cost_core_seconds: float | None
     cost_ratio: float | None
     idle_core_seconds: float
+    idle_ratio: float
     is_small: bool
 
     @classmethod
     def of(cls, lead: Row, others: tuple[Row, ...], cost: float | None, idle: float, run_core_seconds: float | None) -> "Cause":
         """A cause with its share of what the run took in all, which is None where that is not known."""
         ratio = cost / run_core_seconds if cost is not None and run_core_seconds else None
-        is_small = ratio is not None and ratio + idle / (run_core_seconds or 1.0) < LEAST_RATIO
-        return cls(lead, others, cost, ratio, idle, is_small)
+        idle_ratio = idle / run_core_seconds if run_core_seconds else 0.0
+        is_small = ratio is not None and ratio + idle_ratio < LEAST_RATIO
+        return cls(lead, others, cost, ratio, idle, idle_ratio, is_small)
 
 
 def causes_of(findings: Rows, run_core_seconds: float | None) -> list[Cause]:
@@ -92,16 +100,18 @@ def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str
     return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 
-def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown_count: int) -> list[str]:
-    """The whole of a run in one to three sentences: what its time went into, and what could be had back.
+def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state: Row) -> list[str]:
+    """The whole of a run in one to five sentences: what its time went into, and what could be had back.
 
     Args:
         log: its row of `logs`.
         kinds: what its I/O time went into, most first.
         causes: the costliest first.
-        unknown_count: questions that could not be answered.
+        unknown: verdicts that could not be reached.
+        state: of the system, from `job_weather`.
     """
-    return [share(log["io_ratio"], kinds), *_slowest(log), outcome(log["run_core_seconds"], causes, unknown_count)]
+    said = outcome(log["run_core_seconds"], causes, len(unknown))
+    return [share(log["io_ratio"], kinds), *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said]
 
 
 def share(ratio: float | None, kinds: Rows, whole: str = "the run") -> str:
@@ -135,6 +145,34 @@ def _slowest(log: Row) -> list[str]:
     return [f"{which} was in I/O for {human_seconds(min(seconds, run))} of {human_seconds(run)}."]
 
 
+def _waiting(kinds: Rows, unknown: Rows) -> list[str]:
+    """That it is not known why ranks wait, where most of the I/O time is that."""
+    seconds = {row["time_kind"]: row["kind_core_seconds"] or 0.0 for row in kinds}
+    reason = next((verdict["reason"] for verdict in unknown if _view_of(verdict) == _WHY_WAITING), None)
+    if not reason or seconds.get("waiting", 0.0) < max(_HALF * sum(seconds.values()), 1.0):
+        return []
+    return [f"Why ranks wait is not known: {reason[0].lower()}{reason[1:]}"]
+
+
+def _view_of(verdict: Row) -> str | None:
+    trigger = find_trigger(verdict["code"])
+    return trigger.view if trigger else None
+
+
+def own_load(state: Row, whose: str) -> list[str]:
+    """That servers were slow under a user's own load, where they were.
+
+    Args:
+        state: of the system, from `job_weather`: `weather_slowdown_ratio` and `own_ratio`, None where that is not known.
+        whose: the load was, in words.
+    """
+    slowdown, own = state["weather_slowdown_ratio"], state["own_ratio"]
+    if slowdown is None or own is None or slowdown < SLOW or own < _HALF:
+        return []
+    how_much = "nearly all" if own >= _NEARLY_ALL else percent(own)
+    return [f"Servers were {slowdown:.1f} times as slow as usual, and {how_much} of their load was {whose}."]
+
+
 def _begun(ratio: float, whole: str) -> str:
     return f"Less than 1% of {whole}" if ratio < LEAST_RATIO else f"{percent(ratio)} of {whole}"
 
@@ -148,15 +186,17 @@ def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_cou
         return f"{nothing}{left}."
     lost = sum(cause.cost_core_seconds or 0.0 for cause in large)
     idle = max(cause.idle_core_seconds for cause in large)
-    changes = f"{_NUMBERS.get(len(large), len(large))} change{'s' if len(large) > 1 else ''}"
+    # Of a cause with several signs, to change what one of them is about may not give back all.
+    mending = f"Mending {_NUMBERS.get(len(large), len(large))} cause{'s' if len(large) > 1 else ''}"
     if not lost and not idle:
-        return f"{changes} would help."
+        return f"{mending} would help."
     stood = f", and {core_time(idle, run_core_seconds)} in which other ranks stood idle" if idle > lost else ""
     given, whole = (
         core_time(seconds, run_core_seconds) for seconds in (lost, sum(cause.cost_core_seconds or 0.0 for cause in causes))
     )
-    of = "" if given == whole else f" of {whole}"
-    return f"{changes} could give back up to {given}{of}{stood}."
+    if given != whole:
+        given = f"{given.rpartition(' ')[0]} of the {whole} that could be saved"
+    return f"{mending} could give back up to {given}{stood}."
 
 
 def first_sentence(text: str | None) -> str:

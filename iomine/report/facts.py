@@ -20,6 +20,7 @@ from iomine.views.questions import question
 _FINDING_LEVELS: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
 _HISTORY_DAYS: Final = 90
+_MOST_DONE_WELL: Final = 3
 # As in the questions under `sql/questions/report`, with the parameters of `which`.
 _WANTED: Final = (
     "cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id "
@@ -32,6 +33,7 @@ _SYSTEM_STATE: Final = (
     "weather_rule",
     "weather_slowdown_ratio",
     "is_slow_run",
+    "own_ratio",
     "neighbour",
     "neighbour_ratio",
 )
@@ -73,7 +75,7 @@ class Facts:
         findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
-        done_well: what the site's triggers find most often and did not find here.
+        done_well: what the site's triggers find most often and did not find here, on the good side of their first threshold.
         not_applicable: verdicts on what the log did nothing of, as `notes`.
         weather: the system state's verdict, from `job_weather`.
         modules: its modules.
@@ -185,6 +187,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
         facts[log_id].history = runs
     for of_log in facts.values():
         of_log.sizes = [_sized(row) for row in of_log.sizes]
+        of_log.done_well = [verdict for verdict in of_log.done_well if _is_well(verdict)][:_MOST_DONE_WELL]
     _add_verdicts(facts, rows)
     _add_jobs(facts, ask, {"cluster": cluster} | history)
     _add_pictures(facts, places, ask)
@@ -209,6 +212,14 @@ _LISTS: Final = (
     ),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
+
+
+def _is_well(verdict: Row) -> bool:
+    """Whether a trigger is clear by its first threshold, and not only since little was lost beyond it."""
+    trigger = find_trigger(verdict["code"])
+    if trigger is None or verdict["value"] is None:
+        return False
+    return bool(verdict["value"] <= verdict["bar"] if trigger.all_of[0].side == "above" else verdict["value"] >= verdict["bar"])
 
 
 def _sized(row: Row) -> Row:
@@ -246,10 +257,18 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
     for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
-        facts[log_id].grid = grid
+        facts[log_id].grid = _on_storage(grid, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
         for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
             facts[log_id].lifelines = lines
+
+
+def _on_storage(grid: Grid, log: Row) -> Grid | None:
+    """The grid without what went to standard streams and pipes alone, which is no I/O on storage; None where nothing is left."""
+    for amounts, count in ((grid.read, log["read_bytes"]), (grid.write, log["write_bytes"])):
+        if count == 0:
+            amounts[:] = 0.0
+    return grid if grid.read.any() or grid.write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:

@@ -340,7 +340,7 @@ def _view(facts: Facts) -> dict[str, Any]:
         "nodes": nodes or log["host_count"],
         "charged": total,
         "charged_ratio": total / log["run_core_seconds"] if total is not None and log["run_core_seconds"] else None,
-        "summary": " ".join(summary(log, facts.time_kinds, causes, sum(len(rows) for _, rows in unknown))),
+        "summary": " ".join(summary(log, facts.time_kinds, causes, facts.unknown, facts.weather)),
         "causes": [cause for cause in causes if not cause.is_small],
         "small_causes": [cause for cause in causes if cause.is_small],
         "notes": facts.notes,
@@ -386,14 +386,14 @@ def _clear(verdict: Row, run_core_seconds: float | None) -> str:
     return f"{value}; fires {first.side} {bar_}"
 
 
-def _percents(trigger: Trigger) -> set[str]:
+def _percents(trigger: Trigger) -> frozenset[str]:
     """Metrics that a trigger's texts have in percent."""
-    return {
+    return frozenset(
         part.metric
         for text in (*trigger.templates("finding"), *trigger.templates("advice"))
         for part in parts(text)
         if isinstance(part, Slot) and "%" in part.spec
-    }
+    )
 
 
 def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
@@ -411,7 +411,7 @@ def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> 
     return found
 
 
-def _shown(metric: str, value: object, percents: set[str], run_core_seconds: float | None) -> Markup | str:
+def _shown(metric: str, value: object, percents: frozenset[str], run_core_seconds: float | None) -> Markup | str:
     kind = field(metric).kind
     match value:
         case str() | list():

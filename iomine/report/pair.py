@@ -315,8 +315,8 @@ def _pace_sentence(pair: Pair, parts: dict[str, float]) -> Iterator[str]:
     paces = [(each.rank_seconds or 0.0) / (bytes_ / GIB) for each, bytes_ in zip((pair.first, pair.second), moved, strict=True)]
     if not _differ(*paces):
         return
-    whose = "the I/O of its slowest rank" if _is_parallel(pair) else "its I/O"
-    said = f"For each GiB {whose} took {_instead(paces)}"
+    whose = "the slowest rank of the second run" if _is_parallel(pair) else "the second run"
+    said = f"For each GiB {whose} was in I/O for {_instead(paces)}"
     outlying = [each.outlying_ratio or 0.0 for each in (pair.first, pair.second)]
     is_same_way = _differ(*outlying) and (outlying[1] > outlying[0]) == (paces[1] > paces[0])
     # Where the lead is about that rank, all of it was said.
@@ -325,8 +325,8 @@ def _pace_sentence(pair: Pair, parts: dict[str, float]) -> Iterator[str]:
         return
     side, name = (pair.second, "second") if paces[1] > paces[0] else (pair.first, "first")
     of_few = sorted((row for row in side.facts.findings if _is_about(row["code"], UNEVEN)), key=_lost)
-    found = f"; {of_few[-1]['code']} of the {name} run: {of_few[-1]['title']}" if of_few else ""
-    yield f"{said}, {outlying[1]:.1f} times as long as the mean rank's instead of {outlying[0]:.1f} times{found}."
+    found = f"; of the {name} run {of_few[-1]['code']} says: {of_few[-1]['title']}" if of_few else ""
+    yield f"{said}: {outlying[1]:.1f} times as long as its mean rank instead of {outlying[0]:.1f} times{found}."
 
 
 def _moved(side: Side) -> float:

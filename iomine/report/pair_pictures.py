@@ -3,7 +3,6 @@
 Places across are percents and text is not scaled, so that it can be read on a narrow screen too.
 """
 
-import base64
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -12,7 +11,7 @@ from markupsafe import Markup, escape
 
 from iomine.report.facts import Grid
 from iomine.report.pair import PART_WORDS, Pair, Side
-from iomine.report.pictures import heat, lifeline_spans, moment, png, step_of
+from iomine.report.pictures import cells_picture, heat, lifeline_spans, moment, step_of
 from iomine.units import fine_seconds, human_bytes, visible
 
 _HEIGHT: Final = 96
@@ -42,7 +41,10 @@ def time_picture(side: Side, pair: Pair) -> Markup:
     if seconds <= 0 or not (facts.grid or facts.lifelines or facts.phases):
         return Markup("")
     if facts.grid:
-        says, parts = "Bytes by time and rank", list(_of_grid(facts.grid, pair, seconds))
+        says, parts = (
+            "Bytes by time and rank",
+            list(_of_grid(facts.grid, pair, seconds, "first" if side is pair.first else "second")),
+        )
         bottom = (bool(facts.grid.read.any()) + bool(facts.grid.write.any())) * (_HEIGHT + _AXIS)
     elif facts.lifelines:
         says, parts = "When files were opened, read, written and closed", list(_of_files(side, seconds))
@@ -84,14 +86,13 @@ def _shown_seconds(pair: Pair) -> float:
     return float(max([*lengths, *grids]))
 
 
-def _of_grid(grid: Grid, pair: Pair, seconds: float) -> Iterator[str]:
+def _of_grid(grid: Grid, pair: Pair, seconds: float, which: str) -> Iterator[str]:
     most, top = most_bytes(pair), _AXIS
-    for name, cells in (("read", grid.read), ("written", grid.write)):
+    for kind, name, cells in (("read", "read", grid.read), ("write", "written", grid.write)):
         if cells.any():
-            uri = base64.b64encode(png(heat(cells, most))).decode()
-            place = f'x="0" y="{top}" width="{100 * grid.seconds / seconds:.3f}%" height="{_HEIGHT}"'
             yield f'<text class="panel" x="0" y="{top - 6}">Bytes {name}: {human_bytes(float(np.nansum(cells)))}</text>'
-            yield f'<image class="cells" {place} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/>'
+            across = 0, 100 * grid.seconds / seconds
+            yield cells_picture(kind, f"{which}-{kind}", heat(cells, most), across, (top, _HEIGHT))
             top += _HEIGHT + _AXIS
 
 

@@ -1,7 +1,7 @@
 """Pictures in pages: SVG as text, and grids as small PNGs within it, both made in less than a millisecond.
 
-Colours rise in luminance with the amount and lie between blue and yellow, which colour-blind people see. Text and lines
-take their colours from the style sheet, so that pictures follow the page into the dark.
+Cells have as much of their colour as there is of an amount. Colours come from the style sheet, those of reads and writes blue and
+orange, which colour-blind people see as different, so that pictures follow the page into the dark.
 """
 
 import base64
@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup, escape
 
+from iomine.report.causes import SLOW
 from iomine.report.facts import Grid
 from iomine.units import counted, fine_seconds, human_seconds, visible
 from iomine.views.answers import Row, Rows
 
 _WIDTH: Final = 960
-_LEFT: Final = 84
+_LEFT: Final = 104
 _RIGHT: Final = 12
 # Of the run's picture: pixels of a row of ranks, of the least panel, of sums above it and of a strip; its part of the width.
 _ROW: Final = 2
@@ -56,37 +57,15 @@ PARTS: Final = {
     "rank_storage_seconds": "storage",
     "rank_meta_seconds": "opens and closes",
 }
-_SRGB_KNEE: Final = 0.0031308
 _TICKS: Final = 6
 _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 
 
-def _palette() -> npt.NDArray[np.uint8]:
-    """256 colours in OKLab on a line from blue to pale yellow, lightness rising evenly; the first stands for nothing."""
-    part = np.linspace(0, 1, 255)[:, None]
-    lab = (1 - part) * [0.36, -0.02, -0.14] + part * [0.97, -0.03, 0.12]
-    # Björn Ottosson's matrices from OKLab to linear sRGB.
-    cone = (
-        lab @ np.array([[1, 1, 1], [0.3963377774, -0.1055613458, -0.0894841775], [0.2158037573, -0.0638541728, -1.2914855480]])
-    ) ** 3
-    linear = cone @ np.array(
-        [
-            [4.0767416621, -1.2684380046, -0.0041960863],
-            [-3.3077115913, 2.6097574011, -0.7034186147],
-            [0.2309699292, -0.3413193965, 1.7076147010],
-        ]
-    )
-    linear = linear.clip(0, 1)
-    srgb = np.where(linear <= _SRGB_KNEE, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    return np.vstack([[[16, 18, 27]], (srgb * 255).round()]).astype(np.uint8)
-
-
-PALETTE: Final = _palette()
 # What is hardly anything is still to be seen.
 _MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.uint8)[:, None], 3, axis=1)
 _SLOT_SECONDS: Final = 600
-# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
-_SLOW: Final = 1.75
+# Less is within what is usual.
+_NOTABLE: Final = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +112,9 @@ def strips_of(meta_calls: Rows, server_slots: Rows, run_seconds: float | None) -
     for row in server_slots:
         most = max(row["slowdown_ratios"])
         name = {"ost": "OSTs", "mdt": "MDTs"}[row["target_kind"]]
-        says = f"up to {most:.1f} times as slow as usual"
+        says = f"up to {most:.1f} times as slow as usual" if most >= _NOTABLE else "as fast as usual"
         end = row["starts"][-1] + _SLOT_SECONDS
-        kind = "slow" if most >= _SLOW else "meta"
+        kind = "slow" if most >= SLOW else "meta"
         strips.append(Strip(kind, name, says, row["starts"], row["slowdown_ratios"], max(2.0, most), end, 1.0))
     return strips
 
@@ -149,7 +128,7 @@ def gray_png(cells: npt.NDArray[np.uint8]) -> bytes:
     return png(cells, _MASK)
 
 
-def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8] = PALETTE, *, is_clear: bool = False) -> bytes:
+def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8], *, is_clear: bool = False) -> bytes:
     """A PNG of indices into a palette.
 
     Args:
@@ -235,20 +214,36 @@ def _panel_height(amounts: npt.NDArray[np.float64]) -> int:
 def _panel(name: str, amounts: npt.NDArray[np.float64], cells: npt.NDArray[np.uint8], top: float) -> list[str]:
     """Bytes by time and rank, above them their sums by time, and beside them, where there are ranks, those by rank."""
     rows, columns = amounts.shape
-    uri = base64.b64encode(gray_png(cells)).decode()
-    size = f'width="{columns}" height="100"'
     sums = f'<path class="{name}" d="{_steps(amounts.sum(axis=0))}"/>'
-    image = (
-        f'<mask id="cells-{name}">'
-        f'<image class="cells" {size} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/></mask>'
-        f'<rect class="ground" {size}/><rect class="{name}" {size} mask="url(#cells-{name})"/>'
-    )
     below = top + _SUM + 1, _panel_height(amounts)
-    parts = [_stretched((0, _MAIN), (top, _SUM), (columns, 100), sums), _stretched((0, _MAIN), below, (columns, 100), image)]
+    parts = [_stretched((0, _MAIN), (top, _SUM), (columns, 100), sums), cells_picture(name, name, cells, (0, _MAIN), below)]
     if rows > 1:
         turned = f'<path class="{name}" transform="matrix(0 1 -1 0 100 0)" d="{_steps(amounts.sum(axis=1))}"/>'
         parts.append(_stretched((_MAIN + 0.5, 99.5 - _MAIN), below, (100, rows), turned))
     return parts
+
+
+def cells_picture(
+    kind: str, name: str, cells: npt.NDArray[np.uint8], across: tuple[float, float], down: tuple[float, float]
+) -> str:
+    """Cells in a page's own colour on its own ground, as much of it as there is.
+
+    Args:
+        kind: of the colour, `read` or `write`.
+        name: no other picture of the page has it.
+        cells: as `heat` gives them, rows from the top.
+        across: from where to how far, of a hundred.
+        down: from where to how far, in pixels.
+    """
+    columns = cells.shape[1]
+    size = f'width="{columns}" height="100"'
+    uri = base64.b64encode(gray_png(cells)).decode()
+    image = (
+        f'<mask id="cells-{name}">'
+        f'<image class="cells" {size} preserveAspectRatio="none" href="data:image/png;base64,{uri}"/></mask>'
+        f'<rect class="ground" {size}/><rect class="{kind}" {size} mask="url(#cells-{name})"/>'
+    )
+    return _stretched(across, down, (columns, 100), image)
 
 
 def _strip(strip: Strip, seconds: float, top: float, across: tuple[float, float]) -> list[str]:
@@ -489,13 +484,21 @@ def parts_bar(row: Mapping[str, float | None], longest: float) -> Markup:
     return Markup(f"<svg {shape}>{''.join(rects)}</svg>")  # noqa: S704  numbers, and words of ours
 
 
-def bar(part: float | None, whole: float | None, kind: str = "") -> Markup:
-    """A bar as long as the part is of the whole, for people who see it; the number stands beside it."""
-    if not part or not whole or not math.isfinite(part / whole):
+def bar(part: float | None, whole: float | None, kind: str = "", beyond: float = 0.0) -> Markup:
+    """A bar as long as the part is of the whole, for people who see it; the number stands beside it.
+
+    Args:
+        part: what the bar shows.
+        whole: what it would fill.
+        kind: its class, one of the stylesheet's.
+        beyond: what comes on top of the part, drawn lighter.
+    """
+    if not whole or not (part or beyond) or not math.isfinite(((part or 0.0) + beyond) / whole):
         return Markup("")
-    width = 100 * min(1.0, max(0.0, part / whole))
-    return Markup(  # noqa: S704  a number, and a word of ours
-        f'<svg class="bar {kind}" aria-hidden="true"><rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
+    width, both = (100 * min(1.0, max(0.0, each / whole)) for each in (part or 0.0, (part or 0.0) + beyond))
+    lighter = f'<rect class="beyond" width="{both:.1f}%" height="8"/>' if beyond else ""
+    return Markup(  # noqa: S704  numbers, and a word of ours
+        f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
     )
 
 

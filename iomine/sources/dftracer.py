@@ -84,7 +84,6 @@ class _Event(NamedTuple):
         end: when it ended, in microseconds since the epoch.
         start: when it began.
         process: pid and tid, as the file has them.
-        host: where, empty where that is not known.
         layer: `posix` or `stdio`.
         call: its kind.
         path: of its file, None where that was not declared.
@@ -96,7 +95,6 @@ class _Event(NamedTuple):
     end: int
     start: int
     process: tuple[int, int]
-    host: str
     layer: str
     call: str
     path: str | None
@@ -123,6 +121,8 @@ class _File:
         self.ambiguous = 0
         self.start, self.end = 2 * _LATEST, -1
         self.events: list[_Event] = []
+        # Of processes whose calls say where they were made.
+        self.hosts: dict[tuple[int, int], str] = {}
         # End, start, process, layer and name of what lies above calls.
         self.steps: list[tuple[int, int, tuple[int, int], str, str]] = []
         self._names: dict[str, dict[Any, str]] = {"FH": {}, "HH": {}, "SH": {}}
@@ -217,7 +217,9 @@ class _File:
     def _add_call(  # noqa: PLR0917  what an event is
         self, end: int, start: int, process: tuple[int, int], layer: str, call: str, args: Mapping[str, Any]
     ) -> None:
-        path, host = self._named(args, "fname", "fhash", "FH"), self._named(args, "hostname", "hhash", "HH")
+        path = self._named(args, "fname", "fhash", "FH")
+        if process not in self.hosts and (host := self._named(args, "hostname", "hhash", "HH")):
+            self.hosts[process] = host
         result = _number(args["ret"]) if "ret" in args else None
         if result is not None and result < 0:
             return
@@ -229,9 +231,9 @@ class _File:
             raise ValueError
         if path is None:
             self.undeclared += 1
-        elif ("FH", args.get("fhash")) in self._shared:
+        elif self._shared and ("FH", args.get("fhash")) in self._shared:
             self.ambiguous += 1
-        self.events.append(_Event(end, start, process, host or "", layer, call, path, descriptor, result, given))
+        self.events.append(_Event(end, start, process, layer, call, path, descriptor, result, given))
 
     def _named(self, args: Mapping[str, Any], plain: str, coded: str, kind: str) -> str | None:
         name = args.get(plain)
@@ -335,12 +337,10 @@ def _without_collection() -> Iterator[None]:
 def _read_trace(files: Sequence[bytes]) -> Traced:
     read = [_File(data) for data in files]
     start, end = min(file.start for file in read), max(file.end for file in read)
-    processes = [file.processes for file in read]
     # The same process id may be of two hosts.
-    hosts = [{event.process: event.host for event in file.events} for file in read]
-    keys = [{process: (own, hosts[at].get(process, "")) for process, own in each.items()} for at, each in enumerate(processes)]
+    keys = [{process: (own, file.hosts.get(process, "")) for process, own in file.processes.items()} for file in read]
     rank_of = {key: rank for rank, key in enumerate(sorted({key for each in keys for key in each.values()}))}
-    followed = _Followed(start)
+    followed = _Followed(start, {rank: host for (_, host), rank in rank_of.items()})
     steps: list[tuple[int, int, int, str, str]] = []
     for file, key_of in zip(read, keys, strict=True):
         ranks = {process: rank_of[key] for process, key in key_of.items()}
@@ -393,22 +393,22 @@ class _Followed:
 
     Args:
         start: of the run, in microseconds since the epoch.
+        hosts: where ranks ran, empty where that is not known.
     """
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, start: int, hosts: Mapping[int, str]) -> None:
         self.paths: dict[int, str] = {}
         self._start = start
+        self._hosts = hosts
         self._ids: dict[str, int] = {}
         self._segments: dict[str, list[tuple[int, int, int, int, int, int, int]]] = {"posix": [], "stdio": []}
         self._calls: dict[str, list[tuple[int, int, int, int, int]]] = {"posix": [], "stdio": []}
-        self._hosts: dict[int, str] = {}
         # Of each open descriptor of a rank its file, where in it the next request begins, -1 where that is not known, and
         # whether it may become known.
         self._open: dict[tuple[int, int | str], tuple[str | None, int, bool]] = {}
 
     def add(self, event: _Event, rank: int) -> None:
         """Follows a call; a process's come in the order in which they ended."""
-        self._hosts.setdefault(rank, event.host)
         key = None if event.descriptor is None else (rank, event.descriptor)
         if event.call in OPS:
             self._move(event, rank, key)

@@ -41,6 +41,8 @@ CALLS: Final[Mapping[str, Mapping[str, str]]] = {
         "fflush": "flush",
     },
 }
+# What every host calls itself says nothing of which it was.
+_NO_HOST: Final = frozenset(("", "localhost"))
 # Those that move no bytes.
 KINDS: Final = {layer: [call for call in dict.fromkeys(calls.values()) if call not in OPS] for layer, calls in CALLS.items()}
 _ID_BYTES: Final = 8
@@ -118,12 +120,13 @@ def segments_of(layer: str, requests: Requests, host_of: Mapping[int, str]) -> d
         requests: at least one.
         host_of: host of each rank, as far as it is known.
     """
+    named = {rank: host for rank, host in host_of.items() if host not in _NO_HOST}
     order = np.lexsort((requests.ends, requests.ops, requests.ranks, requests.file_ids))
     files, ranks, ops, offsets, lengths, starts, ends = (values[order] for values in requests)
     is_last = np.append((files[1:] != files[:-1]) | (ranks[1:] != ranks[:-1]) | (ops[1:] != ops[:-1]), True)
     lasts = np.flatnonzero(is_last)
     run_ends = pa.array(lasts + 1)
-    hosts = pa.array([host_of.get(rank) or None for rank in ranks[lasts].tolist()], pa.string())
+    hosts = pa.array([named.get(rank) for rank in ranks[lasts].tolist()], pa.string())
 
     def of_runs(values: pa.Array) -> pa.Array:
         return pa.RunEndEncodedArray.from_arrays(run_ends, values)

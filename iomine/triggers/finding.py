@@ -51,6 +51,7 @@ class Slot:
     spec: str
 
 
+@cache
 def parts(template: str) -> tuple[str | Slot, ...]:
     """The template cut into texts and slots.
 

@@ -75,18 +75,19 @@ def judge_sql(
         f"{held_name(view)} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})"
         for view, group in views.items()
     ]
-    # What has no cost is a cause of its own.
+    # What has no cost is a cause of its own, unless it is a sign of another's.
     named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
     arms = "\nUNION ALL\n".join(_verdict_sql(trigger, failed.get(trigger.view)) for trigger in triggers)
     claims = _source("cost_claim", {"cost_claim"} if computed else ())
-    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES]
+    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES, _signs_sql(triggers)]
     charged = "charged"
     if any(map(_has_own_cost, triggers)):
         sources.append(OWN_CHARGED)
         charged = "(FROM charged UNION ALL FROM own_charged)"
     keys = "cluster, night, log_id, code"
-    statement = f"SELECT {columns} FROM (\n{arms}\n) LEFT JOIN {charged} USING ({keys}) LEFT JOIN cause USING ({keys})"  # noqa: S608
+    joined = f"LEFT JOIN {charged} USING ({keys}) LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys})"
+    statement = f"SELECT {columns} FROM (\n{arms}\n) {joined}"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
 
@@ -175,6 +176,18 @@ CAUSES: Final = (
     FROM (SELECT *, MAX(weight) OVER (PARTITION BY cluster, night, log_id, root_code) AS heaviest FROM rooted)
 )""",
 )
+
+
+def _signs_sql(triggers: Sequence[Trigger]) -> str:
+    """Causes of findings without a cost that are signs of another finding of their log."""
+    signs = [
+        f"({quoted(trigger.code)}, {quoted(code)}, {place})" for trigger in triggers for place, code in enumerate(trigger.sign_of)
+    ]
+    values = ", ".join(signs or ("('', '', 0)",))
+    return (
+        "sign AS (SELECT cluster, night, log_id, named.code, arg_min(cause_code, place) AS cause_code "  # noqa: S608
+        f"FROM cause JOIN (VALUES {values}) AS named (code, sign_of, place) ON cause.code = sign_of GROUP BY ALL)"
+    )
 
 
 def claimed_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
@@ -376,9 +389,10 @@ def _none_sql(trigger: Trigger, above: Above) -> str:
 
 
 def _reason_sql(trigger: Trigger) -> str:
-    """What the log lacks; where `log_activity` names nothing, the metric that its records lack."""
+    """What the log lacks; where `log_activity` names nothing, the metric that its records lack and what would give it."""
     lacking = " ".join(
-        f"WHEN {each.metric} IS NULL THEN {quoted(f'Its records lack {each.metric}: {trigger.about(each.metric)}')}"
+        f"WHEN {each.metric} IS NULL THEN "
+        + quoted(f"Its records lack {each.metric}: {trigger.about(each.metric)} It needs {trigger.needs}.")
         for each in trigger.thresholds
     )
     needs = quoted(f"Not all is there that it needs: {trigger.needs}.")

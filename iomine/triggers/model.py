@@ -208,6 +208,8 @@ class Trigger:
         high: raises the level of a fired verdict to high when it holds.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
+        sign_of: codes of findings with a cost, of which it is a sign where their log has one, the first before all others; for a
+            trigger without a cost, which is else a cause of its own.
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known; of several, the first whose metric is known holds.
@@ -236,6 +238,7 @@ class Trigger:
     high: Above | None = None
     cost: str | None = None
     idle: str | None = None
+    sign_of: tuple[str, ...] = ()
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()
     instead: tuple[Instead, ...] = ()
@@ -266,6 +269,7 @@ class Trigger:
             self._require(_is_number(metric), f"{metric} must be a field of the schema and a number")
         for metric in self.metrics:
             self._require(_is_number(metric) or _is_text(metric), f"{metric} must be a field of the schema, a number or a text")
+        self._require(not (self.cost and self.sign_of), "what it costs says which cause it is of")
         for each in self.applies_to:
             self._require(_is_number(each.metric), f"{each.metric} must be a number of {ACTIVITY} or of its view")
         self._check_asked()

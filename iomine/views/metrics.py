@@ -92,8 +92,10 @@ def _ages(sweeps: list[dict[str, Any]], now: datetime) -> dict[str, float]:
     return {cluster: (now - begin).total_seconds() for cluster, begin in begins.items()}
 
 
-def _by_cluster(name: str, about: str, values: Mapping[str, float]) -> Metric:
+def _by_cluster(name: str, about: str, values: Mapping[str, float | None]) -> Metric:
     metric = GaugeMetricFamily(name, about, labels=("cluster",))
     for cluster, value in values.items():
-        metric.add_metric((cluster,), value)
+        # What is not known is no figure: a sweep of an older version did not count all of this.
+        if value is not None:
+            metric.add_metric((cluster,), value)
     return metric

@@ -26,7 +26,7 @@ READER: Final = "iomine.reader"
 # Before the uid in the address of who is at a local socket; no network address begins so.
 SOCKET: Final = "uid:"
 # Scripts and styles, which are the same for all, and links in mails, which are signed themselves.
-_FOR_ALL: Final = ("/assets/", "/mail/")
+_FOR_ALL: Final = ("/healthz", "/assets/", "/mail/")
 _BY_LINK: Final = re.compile("/by/([^/]*)(/.*)", re.DOTALL)
 _LOGIN: Final = re.compile("[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}")
 _LONGEST_ROUTE: Final = 200

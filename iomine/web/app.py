@@ -30,7 +30,8 @@ from iomine.post.replies import described
 from iomine.post.tokens import signer_of
 from iomine.report.page import INDEX_PAGE
 from iomine.views.encode import write_csv, write_json, write_parquet
-from iomine.views.query import Limits
+from iomine.views.metrics import CONTENT_TYPE, openmetrics
+from iomine.views.query import Limits, open_catalog
 from iomine.web import pages
 from iomine.web.about import about_of
 from iomine.web.access import READER, Access, Doorkeeper
@@ -114,6 +115,8 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
             Route("/traces/{log_id}.parquet", _trace),
             Route("/rings/{log_id}", _rings),
             Route("/reports/{name:path}", _report),
+            Route("/healthz", _healthz),
+            Route("/metrics", _metrics),
             Route("/mail/{token}", _mail, methods=["GET", "POST"]),
             *(Route(f"/assets/{pages.style_name(name)}", partial(_style, name)) for name in pages.STYLES),
             *(Route(f"/assets/{pages.script_name(name)}", partial(_script, name)) for name in pages.SCRIPTS),
@@ -121,7 +124,7 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
         middleware=[
             Middleware(Guard, hosts=hosts),
             Middleware(Access, doorkeeper=doorkeeper, refuse=_not_let_in),
-            Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse), is_free=_is_asset),
+            Middleware(Turns, busy=_busy, at_once=SEATS, key=partial(_kept_by, warehouse), is_free=_is_free),
         ],
         exception_handlers={IomineError: _foreseen, HTTPException: _refused},
         lifespan=lifespan,
@@ -148,8 +151,8 @@ def _kept_by(warehouse: Path, scope: Scope) -> tuple[object, ...] | None:
     return state, written, seen_by(reader), reader.log_id, time.monotonic() // _KEPT_SECONDS, path, scope["query_string"]
 
 
-def _is_asset(path: str) -> bool:
-    return path.startswith("/assets/")
+def _is_free(path: str) -> bool:
+    return path.startswith("/assets/") or path == "/healthz"
 
 
 async def _busy(scope: Scope, receive: Receive, send: Send) -> None:
@@ -297,6 +300,23 @@ def _mail(request: Request) -> Response:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())
         return _page(pages.mail_page(described(action, ledger), ServedLinks("../"), is_done=is_asked, undo=undo))
+
+
+def _healthz(request: Request) -> Response:
+    """Whether questions can be answered, for what restarts servers: nothing else is said, so everybody may ask."""
+    try:
+        open_catalog(request.app.state.warehouse / "iomine.duckdb").close()
+    except WarehouseError:
+        return Response("There is no warehouse to ask.\n", 503, media_type=_TEXT)
+    return Response("ok\n", media_type=_TEXT)
+
+
+def _metrics(request: Request) -> Response:
+    """Figures for Prometheus; who sees only their own runs gets none."""
+    if not request.scope[READER].sees_all_runs:
+        raise HTTPException(403, "These figures are about all runs: only operators and admins see them.")
+    content = openmetrics(request.app.state.warehouse / "iomine.duckdb", datetime.now(UTC))
+    return Response(content, headers={"content-type": CONTENT_TYPE})
 
 
 def _style(name: str, _request: Request) -> Response:

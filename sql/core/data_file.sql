@@ -27,12 +27,19 @@ per_file AS (
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         COALESCE(SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio'), 0) AS stdio_bytes,
         SUM(seconds) AS io_core_seconds, COALESCE(SUM(seconds) FILTER (layer = 'stdio'), 0) AS stdio_core_seconds,
-        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
+        -- Of files in DAOS the extent is never known, and they do not count as small.
+        bool_or(layer = 'dfs') AS is_in_daos,
+        -- What was moved without it being known where may lie behind all that is known.
+        bool_and((COALESCE(read_bytes, 0) = 0 OR max_read_offset_bytes IS NOT NULL)
+            AND (COALESCE(write_bytes, 0) = 0 OR max_write_offset_bytes IS NOT NULL)) AS is_extent_known,
+        CASE WHEN is_extent_known THEN GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 END
+            AS extent_bytes
     FROM record
     GROUP BY ALL
 )
 SELECT
-    log_id, file_id, is_own, COALESCE(extent_bytes < COALESCE(getvariable('small_file_bytes'), 1048576), FALSE) AS is_small,
+    log_id, file_id, is_own, 
+    NOT is_in_daos AND extent_bytes < COALESCE(getvariable('small_file_bytes'), 1048576) AS is_small,
     TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
     TRY_CAST(stdio_bytes AS BIGINT) AS stdio_bytes, io_core_seconds, stdio_core_seconds, night, cluster
 FROM per_file

@@ -20,7 +20,9 @@ posix AS (
         COUNT(DISTINCT rank) AS record_count,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_seconds + write_seconds) AS seconds, SUM(read_seconds + write_seconds + meta_seconds) AS all_seconds,
-        GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS extent_bytes
+        CASE WHEN bool_and((COALESCE(read_bytes, 0) = 0 OR max_read_offset_bytes IS NOT NULL)
+            AND (COALESCE(write_bytes, 0) = 0 OR max_write_offset_bytes IS NOT NULL))
+            THEN GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 END AS extent_bytes
     FROM core.posix_file
     GROUP BY ALL
 ),

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a directed link did in an hour, what was wrong with it, and who moved most there."
 -- grain = ["cluster", "night", "begin_at", "link_id", "guid", "port"]
--- reads = ["core.link_slot", "core.link_interval", "core.link_trouble", "core.link_span", "core.job_link"]
+-- reads = ["core.link_slot", "core.link_interval", "core.link_trouble", "core.link_span", "core.job_link", "core.owner_doubt"]
 -- ---
 WITH slot AS (
     SELECT
@@ -42,6 +42,8 @@ ill AS (
 mover AS (
     SELECT cluster, guid, port, date_trunc('hour', begin_at) AS begin_at, "user", job_id, log_id, SUM(moved_bytes) AS bytes
     FROM core.job_link
+    -- Nobody fills a link by what another wrote.
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     GROUP BY ALL
 ),
 of_user AS (

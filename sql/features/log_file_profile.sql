@@ -9,7 +9,7 @@ WITH per_log AS (
         COUNT(*) AS file_count,
         COUNT(*) FILTER (is_own) AS own_file_count,
         SUM(data_file.io_core_seconds) FILTER (is_own) AS own_file_core_seconds,
-        COUNT(*) FILTER (is_small) AS small_file_count,
+        CASE WHEN bool_and(is_small IS NOT NULL) THEN COUNT(*) FILTER (is_small) END AS small_file_count,
         SUM(data_file.io_core_seconds) FILTER (is_small) AS small_file_core_seconds,
         SUM(moved_bytes) AS moved_bytes,
         SUM(stdio_bytes) AS stdio_bytes,

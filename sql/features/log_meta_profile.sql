@@ -35,11 +35,11 @@ looked AS (
     FROM (
         SELECT
             cluster, night, log_id, CASE WHEN rank < 0 THEN nprocs ELSE 1 END AS rank_count,
-            open_count + COALESCE(stat_count, 0) AS call_count
+            open_count::HUGEINT + COALESCE(stat_count, 0) AS call_count
         FROM record
         JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
     )
-    WHERE call_count >= 100 * rank_count AND rank_count > 0
+    WHERE call_count >= 100 * rank_count::HUGEINT AND rank_count > 0
     GROUP BY ALL
 ),
 sound AS (

@@ -1,7 +1,10 @@
 -- ---
 -- about = "How often one log asked the system to write data out (sync), after how little, and what that cost."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.unsound_module", "core.file_name", "main.file_requests", "core.synced_file"]
+-- reads = [
+--     "core.log", "core.unsound_module", "core.file_name", "main.file_requests", "core.synced_file", "core.posix_file",
+--     "core.stdio_file", "core.mpiio_file",
+-- ]
 -- ---
 WITH per_log AS (
     SELECT
@@ -19,10 +22,23 @@ requests AS (
     FROM main.file_requests
     GROUP BY ALL
 ),
+-- Formats before 3.00 do not count fflush, and traces of requests alone show no sync.
 unsound AS (
-    SELECT DISTINCT cluster, night, log_id
+    SELECT cluster, night, log_id
     FROM core.unsound_module
     WHERE module IN ('POSIX', 'STDIO', 'MPI-IO')
+    UNION
+    SELECT cluster, night, log_id
+    FROM core.posix_file
+    WHERE write_count > 0 AND (fsync_count IS NULL OR fdsync_count IS NULL)
+    UNION
+    SELECT cluster, night, log_id
+    FROM core.stdio_file
+    WHERE write_count > 0 AND flush_count IS NULL
+    UNION
+    SELECT cluster, night, log_id
+    FROM core.mpiio_file
+    WHERE (indep_write_count > 0 OR coll_write_count > 0 OR split_write_count > 0 OR nb_write_count > 0) AND sync_count IS NULL
 )
 SELECT
     log.log_id, log.cluster, log.night,

@@ -68,7 +68,7 @@ SELECT
     late_core_seconds, late_core_seconds / NULLIF(mpiio_seconds, 0) AS late_seconds_ratio,
     late_core_seconds / NULLIF(run_seconds * nprocs, 0) AS late_run_ratio,
     CASE WHEN is_one THEN last_rank END AS late_rank,
-    CASE WHEN is_one THEN 'rank ' || last_rank WHEN NOT is_one THEN 'ranks by turns' END AS waited_for,
+    CASE WHEN is_one THEN 'rank ' || last_rank WHEN NOT is_one THEN 'now one rank, now another' END AS waited_for,
     late_rank_evidence, file_name.path AS late_path
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN waited USING (cluster, night, log_id)

@@ -4,6 +4,7 @@
 -- reads = ["core.log", "core.posix_file", "core.stdio_file", "core.dfs_file", "core.lustre_component"]
 -- ---
 -- Requests are those to files of the lowest layers; what goes through standard streams and pipes is not among them.
+-- Sums are in order, so that their last digits do not depend on which nights are asked for at once.
 WITH record AS (
     SELECT
         cluster, night, log_id, file_id, open_count, read_bytes, write_bytes, read_count, write_count, read_seconds, write_seconds,
@@ -23,8 +24,9 @@ WITH record AS (
 per_file AS (
     SELECT
         cluster, night, log_id, file_id, SUM(open_count) AS opens, SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
-        SUM(read_count) AS reads, SUM(write_count) AS writes, SUM(read_seconds) AS read_seconds, SUM(write_seconds) AS write_seconds,
-        SUM(meta_seconds) AS meta_seconds, SUM(read_bytes)::DOUBLE + SUM(write_bytes) AS moved_bytes
+        SUM(read_count) AS reads, SUM(write_count) AS writes, SUM(read_seconds ORDER BY read_seconds) AS read_seconds,
+        SUM(write_seconds ORDER BY write_seconds) AS write_seconds, SUM(meta_seconds ORDER BY meta_seconds) AS meta_seconds,
+        SUM(read_bytes)::DOUBLE + SUM(write_bytes) AS moved_bytes
     FROM record
     GROUP BY ALL
 ),
@@ -36,9 +38,11 @@ layout AS (
 per_log AS (
     SELECT
         cluster, night, log_id, COUNT(*) AS file_count, SUM(opens) AS opens, SUM(read_bytes) AS read_bytes,
-        SUM(write_bytes) AS write_bytes, SUM(reads) AS reads, SUM(writes) AS writes, SUM(read_seconds) AS read_seconds,
-        SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
-        SUM(file_osts * moved_bytes) / NULLIF(SUM(moved_bytes) FILTER (file_osts > 0), 0) AS osts_per_file
+        SUM(write_bytes) AS write_bytes, SUM(reads) AS reads, SUM(writes) AS writes,
+        SUM(read_seconds ORDER BY read_seconds) AS read_seconds,
+        SUM(write_seconds ORDER BY write_seconds) AS write_seconds, SUM(meta_seconds ORDER BY meta_seconds) AS meta_seconds,
+        SUM(file_osts * moved_bytes ORDER BY file_osts * moved_bytes)
+        / NULLIF(SUM(moved_bytes ORDER BY moved_bytes) FILTER (file_osts > 0), 0) AS osts_per_file
     FROM per_file
     LEFT JOIN layout USING (cluster, night, log_id, file_id)
     GROUP BY cluster, night, log_id

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a job had a target do in ten minutes, and how long that usually takes."
 -- grain = ["cluster", "night", "target", "owner", "begin_at"]
--- reads = ["core.server_interval", "core.log", "core.job"]
+-- reads = ["core.server_interval", "core.log", "core.job", "core.owner_doubt"]
 -- ---
 -- As long as job_stats are usually apart; what an interval holds is spread evenly over its slots.
 WITH person AS (
@@ -9,7 +9,8 @@ WITH person AS (
     FROM (
         SELECT cluster, job_id, "user", NULL AS app FROM core.job WHERE "user" <> ''
         UNION ALL
-        SELECT cluster, job_id, "user", app FROM core.log WHERE "user" <> ''
+        -- Who names another's job is not who ran it.
+        SELECT cluster, job_id, "user", app FROM core.log ANTI JOIN core.owner_doubt USING (cluster, night, log_id) WHERE "user" <> ''
     )
     GROUP BY ALL
 ),

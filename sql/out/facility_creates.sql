@@ -1,11 +1,12 @@
 -- ---
 -- about = "The files that all logs of a night together created on a mount in each second, and the jobs that did so."
 -- grain = ["cluster", "night", "mount", "create_at"]
--- reads = ["main.create_seconds"]
+-- reads = ["main.create_seconds", "core.owner_doubt"]
 -- ---
 WITH of_job AS (
     SELECT cluster, night, mount, create_at, COALESCE(job_id, '') AS job_id, SUM(create_count) AS create_count, COUNT(*) AS log_count
     FROM main.create_seconds
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     GROUP BY ALL
 )
 SELECT

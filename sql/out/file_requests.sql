@@ -90,8 +90,12 @@ posix_per_file AS (
     SELECT
         cluster, night, log_id, file_id, op,
         SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds ORDER BY request_seconds) AS request_seconds,
-        SUM(small_count) AS small_count, SUM(backward_count) AS backward_count,
-        SUM(misaligned_count) AS misaligned_count, MAX(extent_bytes) AS extent_bytes, bool_and(is_sized) AS is_sized
+        SUM(small_count) AS small_count,
+        -- Of ranks of which some are not known, nothing is known together.
+        CASE WHEN bool_and(backward_count IS NOT NULL) THEN SUM(backward_count) END AS backward_count,
+        SUM(misaligned_count) AS misaligned_count,
+        CASE WHEN bool_and(moved_bytes = 0 OR extent_bytes IS NOT NULL) THEN MAX(extent_bytes) END AS extent_bytes,
+        bool_and(is_sized) AS is_sized
     FROM posix_counted
     GROUP BY ALL
 ),
@@ -159,7 +163,8 @@ stdio AS (
         SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds ORDER BY request_seconds) AS request_seconds,
         -- stdio has no sizes but the mean.
         SUM(CASE WHEN moved_bytes < request_count::HUGEINT * small_bytes THEN request_count ELSE 0 END) AS small_count,
-        SUM(moved_bytes) FILTER (op = 'read') AS asked_bytes, MAX(extent_bytes) AS touched_bytes,
+        SUM(moved_bytes) FILTER (op = 'read') AS asked_bytes,
+        CASE WHEN bool_and(moved_bytes = 0 OR extent_bytes IS NOT NULL) THEN MAX(extent_bytes) END AS touched_bytes,
         -- At least: no rank touches more than the file has, so an input that each rank reads once is not read again by any.
         -- More than a BIGINT holds is more than was moved, and of a hostile log the products would not add up.
         SUM(LEAST(GREATEST(extent_bytes * rank_count, 0), 9223372036854775807)) FILTER (extent_bytes * rank_count IS NOT NULL) AS most_once_bytes,

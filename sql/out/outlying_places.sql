@@ -1,13 +1,14 @@
 -- ---
 -- about = "Hosts, OSTs and leaf switches at which jobs of the last seven nights were far slower, the least likely by chance first."
 -- grain = ["cluster", "place_level", "place_name"]
--- reads = ["core.link_pattern", "core.link_node", "core.log", "core.log_link", "core.newest_night", "core.ost_io"]
+-- reads = ["core.link_pattern", "core.link_node", "core.log", "core.log_link", "core.newest_night", "core.ost_io", "core.owner_doubt"]
 -- ---
 -- Of three places none outlies. What a job of several logs met in any of them, it met.
 WITH pattern AS (
     SELECT cluster, night, log_id, ring, node_level, op, outlying_nodes
     FROM core.link_pattern
     JOIN core.newest_night USING (cluster)
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE night > last_night - 7 AND stretch = 'run' AND metric = 'latency' AND node_level IN ('host', 'ost')
         AND link_node_count >= 4
 ),
@@ -32,6 +33,7 @@ pace AS (
     SELECT cluster, night, log_id, op, log10(SUM(request_seconds ORDER BY request_seconds) / SUM(moved_bytes)) AS pace_log10
     FROM core.ost_io
     JOIN core.newest_night USING (cluster)
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE night > last_night - 7 AND layer = 'posix' AND moved_bytes > 0 AND request_seconds > 0
     GROUP BY ALL
 ),

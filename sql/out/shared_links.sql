@@ -1,7 +1,7 @@
 -- ---
 -- about = "Who meets on a directed link in the same ten minutes: each two jobs with their shares, and storage with other traffic."
 -- grain = ["cluster", "night", "begin_at", "guid", "port", "sharing_kind", "log_id", "peer_log_id"]
--- reads = ["core.job_link", "core.link_slot"]
+-- reads = ["core.job_link", "core.link_slot", "core.owner_doubt"]
 -- ---
 -- Logs of one job are one, called by the one that moved most. Of storage and other traffic it takes a link as full as the setting says.
 WITH mover AS NOT MATERIALIZED (
@@ -9,6 +9,7 @@ WITH mover AS NOT MATERIALIZED (
         cluster, night, begin_at, link_id, guid, port, COALESCE(NULLIF(job_id, ''), log_id) AS who,
         arg_max(log_id, moved_bytes ORDER BY log_id) AS log_id, MAX(job_id) AS job_id, MAX("user") AS "user", SUM(moved_bytes) AS bytes
     FROM core.job_link
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE moved_bytes > 0
     GROUP BY cluster, night, begin_at, link_id, guid, port, who
 ),

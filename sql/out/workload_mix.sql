@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a machine's programs do to its file systems: phase classes of all logs, alike ones merged, with their weight and an IOR line."
 -- grain = ["cluster", "workload_class"]
--- reads = ["main.phase_class", "core.log"]
+-- reads = ["main.phase_class", "core.log", "core.owner_doubt"]
 -- ---
 -- What is merged depends on what is asked for, so who wants later nights or one machine sets the variables first_night and only_cluster.
 -- Seconds are added up as whole microseconds: sums of floats differ in the last digit from time to time, and order what follows.
@@ -16,6 +16,7 @@ WITH RECURSIVE class AS (
         CASE WHEN has_line THEN bytes_per_rank END AS bytes_per_rank,
         CASE WHEN has_line THEN request_bytes END AS request_bytes
     FROM main.phase_class
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE
         (getvariable('first_night') IS NULL OR night >= getvariable('first_night')::DATE)
         AND (getvariable('only_cluster') IS NULL OR cluster = getvariable('only_cluster'))

@@ -1,6 +1,7 @@
 """Measures `iomine serve` in a crowd: clients that look at pages, beside connections that are only in the way.
 
-`python tests/bench/crowd.py` prints a table, which says little where the machine has other work. A client looks at a page,
+`python tests/bench/crowd.py` prints a table, which says little where the machine has other work, and keeps it for
+docs/reliability.md. A client looks at a page,
 thinks, and looks at the next; one page in ten is one that nobody has asked for yet. The slow connections are idle, say a byte of
 a header every other second, or never send the body that they announce, and come back when they are cut off.
 """
@@ -25,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from facility import Facility
 from sweeping import IOMINE, most_memory
 
+RESULTS = Path(__file__).parents[2] / "build" / "crowd.md"
 SAME = ("/", "/?by=user", "/?by=app", "/views/", "/views/findings?limit=200", "/views/logs?limit=200")
 SLOW = (b"", b"GET / HTTP/1.1\r\nHost: localhost\r\n", b"POST /mail/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999\r\n\r\n")
 THINK_SECONDS = 5.0
@@ -148,6 +150,8 @@ def main() -> None:
     options = parser.parse_args()
     table = "| what | seen |\n|---|---|\n" + measured(options.clients, options.slow, options.seconds)
     print(table, end="")  # noqa: T201
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(table)
 
 
 if __name__ == "__main__":

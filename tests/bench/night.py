@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import Log
 
@@ -30,7 +30,7 @@ def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFil
     with ExitStack() as stack:
         sinks = RowSinks(folder, CLUSTER, NIGHT, stack)
         for log, path in logs:
-            sinks.write(log.log_id, tables_of(log, path))
+            sinks.write([log.log_id], rows_of([(log, path)]))
         sinks.finish()
     return [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
 

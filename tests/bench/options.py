@@ -24,7 +24,9 @@ class Options:
         largest: logs of the largest sweep.
         shared_night: logs of the night that two workers share.
         year: logs of the year that views are asked about.
-        packed: logs of the largest archive.
+        packed: logs of the largest archive of packed ones.
+        known: known logs that are found once more.
+        archive: logs of the largest archive of older formats.
     """
 
     data: Path
@@ -38,6 +40,8 @@ class Options:
     shared_night: int
     year: int
     packed: int
+    known: int
+    archive: int
 
 
 def kept(options: Options, name: str, measure: Callable[[], Any]) -> Any:

@@ -15,7 +15,7 @@ import tempfile
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -73,7 +73,7 @@ Measures = dict[str, Any]
 def measured(options: Options) -> list[Result]:
     """Sweeps of growing nights, and the night on one worker and on two."""
     sizes = [size for size in (100, 1000, 10_000, 100_000, 1_000_000) if size <= options.largest]
-    grown = [_swept(options, size, 2) for size in sizes]
+    grown = [_kept(options, size, 2) for size in sizes]
     return [*_growth(grown), *_memory(grown), *_speedup(options)]
 
 
@@ -108,8 +108,8 @@ def _memory(grown: Sequence[Measures]) -> Iterator[Result]:
 
 def _speedup(options: Options) -> Iterator[Result]:
     """What a second worker gains, without what a sweep costs that has next to nothing to do."""
-    one, two = (_swept(options, options.shared_night, workers) for workers in (1, 2))
-    first, second = (_swept(options, _SMALLEST, workers) for workers in (1, 2))
+    one, two = (_kept(options, options.shared_night, workers) for workers in (1, 2))
+    first, second = (_kept(options, _SMALLEST, workers) for workers in (1, 2))
     alone, shared = one["seconds"] - first["seconds"], two["seconds"] - second["seconds"]
     yield Result(
         what=f"{options.shared_night:,} logs swept by two workers, fixed costs apart",
@@ -139,9 +139,9 @@ def _inflate(times: int) -> None:
         zlib.decompress(packed)
 
 
-def _swept(options: Options, logs: int, workers: int) -> Measures:
+def _kept(options: Options, logs: int, workers: int) -> Measures:
     """One sweep, or what was kept of it."""
-    return kept(options, f"sweep-{logs}-{workers}", lambda: _sweep(simulated(options.cache, logs), logs, workers))
+    return kept(options, f"sweep-{logs}-{workers}", lambda: swept(simulated(options.cache, logs), logs, workers))
 
 
 def simulated(cache: Path, logs: int) -> Path:
@@ -157,7 +157,15 @@ def simulated(cache: Path, logs: int) -> Path:
     return out / "darshan"
 
 
-def _sweep(night: Path, logs: int, workers: int) -> Measures:
+def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | None = None) -> Measures:
+    """One sweep.
+
+    Args:
+        night: folder of the logs, two below the one where its warehouse may lie for as long.
+        logs: how many they are.
+        workers: how many sweep them.
+        questions: SQL that its warehouse is asked, by name.
+    """
     with tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1]) as folder:
         warehouse = Path(folder) / "warehouse"
         start = time.perf_counter()
@@ -175,6 +183,7 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
         summary = json.loads(reported)
         published = ask(warehouse / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
         accounted = summary["ingested"] + summary["known"] + summary["rejected"]
+        answers = {name: _seconds_of(warehouse / "iomine.duckdb", sql) for name, sql in (questions or {}).items()}
         files = [path.stat().st_size for path in (warehouse / "lake").rglob("*.parquet")]
         return {
             "logs": logs,
@@ -184,9 +193,17 @@ def _sweep(night: Path, logs: int, workers: int) -> Measures:
             "stages": summary["stages"],
             "memory": memory,
             "lost": max(abs(logs - count) for count in (summary["found"], accounted, published)),
+            "answers": answers,
             "files": len(files),
             "bytes": sum(files),
         }
+
+
+def _seconds_of(database: Path, sql: str) -> tuple[float, float]:
+    """How long an answer takes, on the clock and of processors."""
+    start, cpu_start = time.perf_counter(), time.process_time()
+    ask(database, sql)
+    return time.perf_counter() - start, time.process_time() - cpu_start
 
 
 def _watched(pid: int) -> tuple[dict[str, int], float]:

@@ -20,9 +20,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+import part_archive
 import part_drishti
 import part_explorer
 import part_judge
+import part_known
 import part_load
 import part_packing
 import part_reader
@@ -70,7 +72,9 @@ PARTS: Final = {
     "traces": Part("Traces", part_traces.measured, ("requests",)),
     "explorer": Part("Reports with traces", part_explorer.measured, ("requests",)),
     "views": Part("Views", part_views.measured, ("year",)),
+    "known": Part("Known logs", part_known.measured, ("known",)),
     "packing": Part("Packing", part_packing.measured, ("packed",)),
+    "archive": Part("Archives of older formats", part_archive.measured, ("archive",)),
     "sweeps": Part("Sweeps", _sweeps_and_readers, ("largest", "shared_night")),
 }
 
@@ -104,7 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--history", type=int, default=1_000_000, help="logs of the history that is judged")
     parser.add_argument("--requests", type=int, default=10_000_000, help="traced requests of the longest log")
     parser.add_argument("--year", type=int, default=1_000_000, help="logs of the year that views are asked about")
+    parser.add_argument("--known", type=int, default=1_000_000, help="known logs that are found once more")
     parser.add_argument("--packed", type=int, default=100_000, help="logs of the largest archive, a power of ten")
+    parser.add_argument("--archive", type=int, default=10_000, help="logs of the largest archive of older formats, up to 150,000")
     parser.add_argument("--largest", type=int, default=10_000, help="logs of the largest sweep, a power of ten")
     parser.add_argument("--shared-night", type=int, default=20_000, help="logs of the night that two workers share")
     return parser

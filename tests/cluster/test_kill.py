@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
 import pytest
+from killing import alive, family, killed
 from standing import Standing
 from sweeping import ALONE, IOMINE, IOMINE_BY_ONE, State, column, rows, state, strays, wait_for
 
@@ -25,7 +25,6 @@ _ROLES = {
     "reader": "iomine.pipeline.ingest.reading",
     "scheduler": "",
 }
-_SLOWEST_SECONDS = 600
 
 
 @pytest.fixture(scope="module")
@@ -64,60 +63,6 @@ def undisturbed(alone, base, late, tmp_path_factory) -> tuple[State, float]:
     began_at = time.monotonic()
     subprocess.run([*alone, warehouse, *late], check=True)
     return state(warehouse), time.monotonic() - began_at
-
-
-def family(pid: int) -> set[int]:
-    """A process and all that descend from it."""
-    children: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*"):
-        # A thread may end meanwhile.
-        with suppress(FileNotFoundError):
-            children |= {int(child) for child in (task / "children").read_text().split()}
-    return {pid}.union(*map(family, children))
-
-
-def alive(pids: set[int]) -> list[str]:
-    found = []
-    for pid in pids:
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        # A process that has ended but not been collected has no command line.
-        if command:
-            found.append(command.replace(b"\0", b" ").decode("utf-8", "replace"))
-    return found
-
-
-def killed(command: Sequence[object], after: float, role: str = "") -> None:
-    """Starts a command and kills processes of it after so many seconds, where it has not ended by then.
-
-    Args:
-        command: what is started.
-        after: seconds.
-        role: in the command line of those that are killed, of which one may have yet to be awaited; all of them if empty.
-    """
-    process = subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    pids: set[int] = set()
-
-    def is_there() -> bool:
-        nonlocal pids
-        pids = {pid for pid in family(process.pid) if role in " ".join(alive({pid}))} if process.poll() is None else set()
-        return bool(pids) or process.poll() is not None
-
-    try:
-        process.wait(after)
-    except subprocess.TimeoutExpired:
-        assert wait_for(is_there, _SLOWEST_SECONDS)
-        for pid in pids if role else ():
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        if not role:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(_SLOWEST_SECONDS)
-    finally:
-        os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
-        process.wait()
 
 
 @pytest.fixture

@@ -1,16 +1,23 @@
 """Counters worked out from traces are those that Darshan counted while the program ran."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from lineage_truth import CLUSTER, files_of
 from shared import NOT_HERE, darshan_rows, log_of, workloads
 
 from iomine.derive import counters, traces
 from iomine.errors import UnreadableError
+from iomine.pipeline.judging.judge import judge
 from iomine.sources.darshan import Log, read_log
+from iomine.triggers import TRIGGERS
 
 pytestmark = pytest.mark.skipif(not workloads(), reason=NOT_HERE)
 
@@ -24,6 +31,9 @@ _OF_RECORDS = (
     *("rw_switch_count", "read_seconds", "max_read_seconds_bytes", "max_write_seconds_bytes", "read_start_seconds"),
     *("read_end_seconds", "rank_bytes_variance"),
 )
+# What triggers of POSIX ask for that a DXT trace does not show: alignment, syncs, opens and stats.
+_NOT_SHOWN = {"POSIX-121", "POSIX-141", "POSIX-301", "POSIX-302", "POSIX-303"}
+_LEAST_SAME_RATIO = 0.95
 
 
 def _whole_traces() -> Iterator[Log]:
@@ -91,6 +101,30 @@ def test_records_as_darshan_reduced() -> None:
                 assert theirs == pytest.approx(values, rel=_TOLERANCE, abs=_TOLERANCE), (log.log_id, file_id, rank)
                 compared += 1
     assert compared > 10_000
+
+
+@pytest.mark.proof
+def test_verdicts_are_those_of_darshans_counters(tmp_path: Path) -> None:
+    """Each trigger of POSIX says the same of 95 % of logs or more; what a trace does not show leaves others unknown."""
+    logs = [log for log in _whole_traces() if _worked_out(log)]
+    states = _states(tmp_path / "darshan", logs)
+    found = _states(tmp_path / "trace", (replace(log, tables={**log.tables, "posix_file": [_worked_out(log)]}) for log in logs))
+    same: Counter[str] = Counter()
+    for (log_id, code), state in states.items():
+        same[code] += found[log_id, code] == state
+        assert code not in _NOT_SHOWN or found[log_id, code] in {state, "unknown"}, (log_id, code)
+    count = len(logs)
+    assert count > 300
+    assert {code for code in same if same[code] < _LEAST_SAME_RATIO * count} == _NOT_SHOWN
+
+
+def _states(folder: Path, logs: Iterable[Log]) -> dict[tuple[str, str], str]:
+    """States of the verdicts of all triggers of POSIX, by log and code."""
+    files = files_of(folder / "lake", ((CLUSTER, log, log.log_id) for log in logs), night=date(2026, 1, 1))
+    judged, _ = judge((), folder / "staging", files, {code: each for code, each in TRIGGERS.items() if code.startswith("POSIX-")})
+    (verdicts,) = [pq.read_table(file.path) for file in judged if file.table == "verdict"]
+    rows = zip(*(verdicts[name].to_pylist() for name in ("log_id", "code", "state")), strict=True)
+    return {(log_id, code): state for log_id, code, state in rows}
 
 
 def _rows(columns: Mapping[str, Any]) -> list[tuple[Any, ...]]:

@@ -1,5 +1,6 @@
 """What an installation consists of is listed, locked by hashes, and under licences that a centre can take."""
 
+import json
 import re
 import sys
 import tomllib
@@ -11,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "deploy"))
-from lock import LOCK
+from lock import LIST, LOCK
 from sbom import licence_of, needed, sbom
 
 # Those that ask for their text to be kept, or for changes to themselves to be published; none is about who only uses them.
@@ -99,3 +100,14 @@ def test_the_lock_file_has_hashes_and_names_no_place() -> None:
     assert all(every)
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", each) for hashes in every for each in hashes)
     assert not re.search("://|--(?:extra-)?index|--find-links|--trusted", LOCK.read_text())
+
+
+def test_the_list_in_the_wheel_is_of_what_is_locked() -> None:
+    """Each package that it names has the version that is locked, and all are named that the project asks for."""
+    said = json.loads(LIST.read_text())
+    versions = {canonicalize_name(each["name"]): each["version"] for each in said["components"]}
+    pins = {name: version for name, (version, _) in locked().items()}
+    assert "CycloneDX" == said["bomFormat"]
+    assert {name: pins[name] for name in versions} == versions
+    project = tomllib.loads((LOCK.parents[1] / "pyproject.toml").read_text())["project"]
+    assert {canonicalize_name(Requirement(each).name) for each in project["dependencies"]} <= versions.keys()

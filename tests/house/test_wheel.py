@@ -20,7 +20,7 @@ def wheel(tmp_path_factory):
 
 
 def test_wheel_carries_sql_flows_and_the_client(wheel):
-    """Every view, every flow and what pages are made with is in the wheel, the licences of the bundle included."""
+    """Every view, every flow, what pages are made with, licences of the bundle and the list of dependencies are in the wheel."""
     packed = set(zipfile.ZipFile(wheel).namelist())
     folders = (REPO / "sql", REPO / "flows", REPO / "iomine" / "report" / "assets")
     expected = {
@@ -30,6 +30,8 @@ def test_wheel_carries_sql_flows_and_the_client(wheel):
     }
     assert "iomine/report/assets/LICENSES.txt" in expected
     assert {name for name in expected if "__pycache__" not in name} <= packed
+    # The place that PEP 770 gives it.
+    assert any(name.endswith(".dist-info/sboms/iomine.cdx.json") for name in packed)
 
 
 @pytest.mark.proof

@@ -34,10 +34,10 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort):
             raise
         except IomineError as error:
-            say(str(error.args[0]))
+            say(str(error.args[0]), level="error")
             raise typer.Exit(error.exit_code) from error
         except KeyboardInterrupt as error:
-            say("Interrupted.")
+            say("Interrupted.", level="error")
             raise typer.Exit(_INTERRUPTED) from error
         except BrokenPipeError as error:
             _forget_stdout()
@@ -46,7 +46,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             if os.environ.get("IOMINE_DEBUG"):
                 raise
             what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
-            say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.")
+            say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.", level="error")
             raise typer.Exit(1) from error
 
     return run

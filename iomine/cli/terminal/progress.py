@@ -6,12 +6,17 @@ from contextlib import ExitStack, contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from iomine.cli.terminal.text import is_json, write_event
 from iomine.pipeline import progress
 
 
 @contextmanager
 def progress_shown() -> Iterator[None]:
-    """Draws the progress of every stage for as long as the context lasts."""
+    """Draws the progress of every stage for as long as the context lasts; as events, their beginnings and ends alone."""
+    if is_json():
+        with _written():
+            yield
+        return
     columns = (TextColumn("{task.description:<19}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     drawing = Progress(*columns, console=Console(stderr=True))
     tasks: dict[str, TaskID] = {}
@@ -31,3 +36,19 @@ def progress_shown() -> Iterator[None]:
 
         progress.listen(show)
         yield
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    begun: set[str] = set()
+
+    def write(stage: str, done: int, total: int) -> None:
+        if stage not in begun or done == total:
+            begun.add(stage)
+            write_event("stage", stage=stage, done=done, total=total)
+
+    progress.listen(write)
+    try:
+        yield
+    finally:
+        progress.listen(None)

@@ -12,7 +12,7 @@ import typer
 from iomine.cli.options import DEFAULT_WAREHOUSE
 from iomine.cli.terminal.progress import progress_shown
 from iomine.cli.terminal.rules import say_left_out
-from iomine.cli.terminal.text import say
+from iomine.cli.terminal.text import is_json, say, write_event
 from iomine.errors import InputError
 from iomine.flows import api
 from iomine.lake import Warehouse, check_cluster
@@ -72,15 +72,19 @@ def send_notices(warehouse: Path) -> None:
     for who, why in [*post.refused, *post.deferred, *post.in_doubt]:
         say(f"Notices for {who}: {why}")
     if post.sent:
-        typer.echo(f"{counted(len(post.sent), 'notice')} sent", err=True)
+        say(f"{counted(len(post.sent), 'notice')} sent")
 
 
 def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
     """Writes what a sweep did."""
+    if is_json():
+        write_event("sweep", **asdict(summary))
     if as_json:
         typer.echo(json_line(asdict(summary)))
         return
     typer.echo(f"{_counted(summary)}, in {human_seconds(summary.seconds)}")
+    for cluster, count in summary.elsewhere.items():
+        typer.echo(f"  {count:,} known: in cluster {cluster} (see iomine move)")
     if summary.statistics.found:
         typer.echo(f"statistics and accounting: {_counted(summary.statistics)}")
     if summary.nights:
@@ -95,9 +99,9 @@ def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
     for fault in (*summary.unreported[:_SHOWN_REASONS], *summary.unpacked[:_SHOWN_REASONS]):
         say(fault)
     if not summary.found and not summary.statistics.found:
-        typer.echo("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.", err=True)
+        say("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.")
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"
-    typer.echo(f"Next: iomine worst{where}", err=True)
+    say(f"Next: iomine worst{where}")
 
 
 def _counted(counts: Summary | Counts) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.derive.batch import of_each_log, sums_of_logs
 from iomine.derive.columns import TOO_MANY
 from iomine.derive.file_names import paths_of
 from iomine.derive.model.calls import LAYERS, UNKNOWN, beneath, called, calls_of, pairs_in, sieves, sums
@@ -35,6 +36,7 @@ from iomine.derive.model.rows import (
     Rows,
     counted_rows,
     in_order,
+    lanes,
     together,
     traced_rows,
 )
@@ -80,10 +82,10 @@ class Requests(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The classes of a log.
+    """The classes of a log, or of many without traces.
 
     Attributes:
-        columns: of the table `phase_class`, without `log_id`; none where the log moved nothing.
+        columns: of the table `phase_class`, without `log_id`; none where nothing was moved.
         held: for each layer with a trace its requests, and the row of each of its phases.
     """
 
@@ -120,18 +122,18 @@ def phase_model(
     tables: Tables,
     traces: Sequence[Trace],
     layers: Layers,
-    nprocs: int,
+    nprocs: Integers | int,
     transforms: Mapping[str, pa.Array],
     *,
     alike: float = ALIKE,
 ) -> Model:
-    """The I/O model of a log.
+    """The I/O model of a log, or of many without traces.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
         traces: the traces in these.
         layers: its phases, as `phase_layers` gives them.
-        nprocs: processes of the run.
+        nprocs: processes of the run, or of each log's.
         transforms: columns of the table `mpiio_posix`.
         alike: how like the first phase of a class its phases are at least, above 0 and at most 1.
     """
@@ -161,8 +163,8 @@ def phase_model(
         if found is not None:
             parts.append(found[0])
             held.append(found[1])
-    is_little = are_little(grouped(files.layers, files.file_ids)[1], files.moved_bytes)
-    untraced = counted(tables, files.where(~is_little), nprocs)
+    is_little = are_little(grouped(files.layers, files.file_ids)[1], files.moved_bytes, files.logs)
+    untraced = counted(tables, files.where(~is_little), of_each_log(nprocs))
     if untraced is not None:
         parts.append(counted_rows(untraced, collective, layers, alike))
     if not parts:
@@ -174,7 +176,8 @@ def phase_model(
         classes = np.where(one.classes >= 0, places[before + np.maximum(one.classes, 0)], -1)
         held[number] = one._replace(classes=classes)
         before += len(part.layers)
-    columns = _columns(rows, records, tables, transforms, float(files.moved_bytes.sum()))
+    moved_bytes = sums_of_logs(files.moved_bytes, files.logs, int(files.logs.max()) + 1)
+    columns = _columns(rows, records, tables, transforms, moved_bytes)
     return Model(columns | {"phase_numbers": _phase_numbers(rows, held, layers)}, tuple(held))
 
 
@@ -187,14 +190,20 @@ def _phase_numbers(rows: Rows, held: Sequence[Held], layers: Layers) -> list[lis
         for numbers in np.split(phases, group_starts(each.classes[phases])[1:]):
             found[each.classes[numbers[0]]] = (numbers + 1).tolist()
     # By a heat map, a class that has phases has all of its layer and direction.
-    for row in np.flatnonzero((rows.evidence == COUNTERS) & (rows.phase_count != UNKNOWN)):
-        layer = layers[LAYERS[rows.layers[row]]]
-        found[row] = (np.unique(layer.phase_of[layer.stretches.ops == rows.ops[row]]) + 1).tolist()
+    is_mapped = (rows.evidence == COUNTERS) & (rows.phase_count != UNKNOWN)
+    for number in np.unique(rows.layers[is_mapped]):
+        logs, ops = lanes(layers[LAYERS[number]])
+        lane_of = logs * len(OPS) + ops
+        order = np.argsort(lane_of, kind="stable")
+        numbers = (order - np.searchsorted(logs, logs[order]) + 1).tolist()
+        for row in np.flatnonzero(is_mapped & (rows.layers == number)).tolist():
+            begin, end = np.searchsorted(lane_of[order], rows.logs[row] * len(OPS) + rows.ops[row] + np.arange(2))
+            found[row] = numbers[begin:end]
     return found
 
 
 def _columns(
-    rows: Rows, records: FileRecords, tables: Tables, transforms: Mapping[str, pa.Array], moved_bytes: float
+    rows: Rows, records: FileRecords, tables: Tables, transforms: Mapping[str, pa.Array], moved_bytes: Floats
 ) -> dict[str, list[Any]]:
     total = len(rows.layers)
     number = np.arange(total)
@@ -211,14 +220,14 @@ def _columns(
     is_mpiio = rows.layers == LAYERS.index("mpiio")
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(is_mpiio, collective / (collective + other), 0.0)
-        weights = rows.moved_bytes / moved_bytes
+        weights = rows.moved_bytes / moved_bytes[rows.logs]
     # Opens and closes of a file are those of all phases that move its bytes.
     same_file = grouped(rows.layers[rows.file_classes], rows.file_ids)[1]
     share = rows.file_phases / np.bincount(same_file, rows.file_phases)[same_file]
     synced = np.where(rows.ops == WRITE, summed(of_files.sums("syncs")), 0.0)
     columns = {
         "layer": _named(rows.layers, LAYERS),
-        "phase_class": (number + 1).tolist(),
+        "phase_class": (number - np.searchsorted(rows.logs, rows.logs) + 1).tolist(),
         "op": _named(rows.ops, OPS),
         "evidence": _named(rows.evidence, EVIDENCE),
         "access": _named(rows.accesses, ACCESSES),

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from iomine.derive.batch import logs_in
 from iomine.derive.phases import Layer, incidental_files
 from iomine.derive.stretches import sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
@@ -95,13 +96,15 @@ class Called(NamedTuple):
     """What was moved to or from files, each direction of a file in the layer that the program called.
 
     Attributes:
-        layers: layer of each row, an index into `LAYERS`.
+        logs: log of each row.
+        layers: layer of each, an index into `LAYERS`.
         file_ids: file of each.
         ops: direction of each, an index into `OPS`.
         moved_bytes: by counters, by the trace where it holds more.
         is_traced: the trace speaks for it.
     """
 
+    logs: Integers
     layers: Integers
     file_ids: Integers
     ops: Integers
@@ -128,36 +131,36 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
 
     Args:
         tables: columns by table, in one or more parts, without special files.
-        traces: the log's traces.
+        traces: the log's traces; many logs have none.
         is_sieve: POSIX requests that read in order to write, as `sieve_reads` gives them; None where there are none.
     """
-    # Layer, file, direction, bytes by counters and bytes by trace.
-    rows: list[tuple[Integers, Integers, Integers, Floats, Floats]] = []
+    # Log, layer, file, direction, bytes by counters and bytes by trace.
+    rows: list[tuple[Integers, Integers, Integers, Integers, Floats, Floats]] = []
     for layer, name in enumerate(LAYERS):
         for part in tables.get(f"{name}_file", ()):
-            own = part["file_id"].to_numpy()
+            own, logs = part["file_id"].to_numpy(), logs_in(part)
             for op, word in enumerate(OPS):
                 moved = part[f"{word}_bytes"].to_numpy()
                 at = (moved > 0).nonzero()[0]
                 if len(at):
-                    keys = np.full(len(at), layer), own[at], np.full(len(at), op)
+                    keys = logs[at], np.full(len(at), layer), own[at], np.full(len(at), op)
                     rows.append((*keys, moved[at].astype(np.float64), np.zeros(len(at))))
     for trace in traces:
         moved = trace.bytes
         if trace.layer == "posix" and is_sieve is not None:
             moved = np.add.reduceat(np.where(is_sieve, 0, trace.lengths), trace.firsts, dtype=np.float64)
         at = np.flatnonzero(moved)
-        keys = np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
+        keys = np.zeros(len(at), np.int64), np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
         rows.append((*keys, np.zeros(len(at)), moved[at]))
     if not any(len(row[0]) for row in rows):
         nothing = np.empty(0, np.int64)
-        return Called(nothing, nothing, nothing, np.empty(0), np.empty(0, bool))
-    layers, file_ids, ops, counted, traced = (np.concatenate(column) for column in zip(*rows, strict=True))
+        return Called(nothing, nothing, nothing, nothing, np.empty(0), np.empty(0, bool))
+    logs, layers, file_ids, ops, counted, traced = (np.concatenate(column) for column in zip(*rows, strict=True))
     firsts, row_of = grouped(layers, file_ids, ops)
-    layers, file_ids, ops = layers[firsts], file_ids[firsts], ops[firsts]
+    logs, layers, file_ids, ops = (key[firsts] for key in (logs, layers, file_ids, ops))
     counted, traced = sums(row_of, counted), sums(row_of, traced)
     if not (layers == _MPIIO).any():
-        return Called(layers, file_ids, ops, np.maximum(counted, traced), traced >= _WHOLE * counted)
+        return Called(logs, layers, file_ids, ops, np.maximum(counted, traced), traced >= _WHOLE * counted)
     # POSIX does what MPI-IO asks; of reads of a file that MPI-IO writes and does not read only the trace shows whose they are.
     pair_of = grouped(file_ids, ops)[1]
     is_mpiio = layers == _MPIIO
@@ -165,7 +168,7 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
     is_doubtful = (layers == _POSIX) & (ops == READ) & np.isin(file_ids, file_ids[is_mpiio & (ops == WRITE)])
     stays = ~is_beneath & ~(is_doubtful & (traced == 0))
     moved = np.where(is_doubtful, traced, np.maximum(counted, traced))
-    found = Called(layers, file_ids, ops, moved, is_doubtful | (traced >= _WHOLE * counted))
+    found = Called(logs, layers, file_ids, ops, moved, is_doubtful | (traced >= _WHOLE * counted))
     return Called._make(column[stays] for column in found)
 
 

@@ -23,6 +23,7 @@ class Counted(NamedTuple):
     """A file in one direction, as the counters of its layer have it; `UNKNOWN` where they do not say.
 
     Attributes:
+        logs: log.
         layers: an index into `LAYERS`.
         file_ids: file.
         ops: direction.
@@ -40,6 +41,7 @@ class Counted(NamedTuple):
         seconds: time in requests, summed over ranks.
     """
 
+    logs: Integers
     layers: Integers
     file_ids: Integers
     ops: Integers
@@ -57,13 +59,13 @@ class Counted(NamedTuple):
     seconds: Floats
 
 
-def counted(tables: Tables, files: Called, nprocs: int) -> Counted | None:
+def counted(tables: Tables, files: Called, nprocs: Integers) -> Counted | None:
     """Files that no trace speaks for; None where there are none.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
         files: files by direction, in the layer that the program called.
-        nprocs: processes of the run.
+        nprocs: processes of each log's run.
     """
     if files.is_traced.all():
         return None
@@ -72,8 +74,8 @@ def counted(tables: Tables, files: Called, nprocs: int) -> Counted | None:
         parts = tables.get(f"{name}_file")
         part = _joined(parts) if parts else None
         for op in range(len(OPS)):
-            wanted = files.file_ids[(files.layers == layer) & (files.ops == op) & ~files.is_traced]
-            if part is not None and len(wanted):
+            wanted = files.where((files.layers == layer) & (files.ops == op) & ~files.is_traced)
+            if part is not None and len(wanted.file_ids):
                 found.append(_of_part(part, wanted, layer, op, nprocs))
     found = [rows for rows in found if len(rows.layers)]
     return Counted._make(map(np.concatenate, zip(*found, strict=True))) if found else None
@@ -84,12 +86,14 @@ def _joined(parts: Sequence[Mapping[str, Any]]) -> Once:
     return Once(parts[0], lambda name: np.concatenate([part[name].to_numpy(zero_copy_only=False) for part in parts]))
 
 
-def _of_part(part: Mapping[str, Any], wanted: Integers, layer: int, op: int, nprocs: int) -> Counted:
+def _of_part(part: Mapping[str, Any], wanted: Called, layer: int, op: int, nprocs: Integers) -> Counted:
     word = OPS[op]
-    at = np.flatnonzero(np.isin(part["file_id"], wanted) & (part[f"{word}_bytes"] > 0))
+    at = np.flatnonzero(np.isin(part["file_id"], wanted.file_ids) & (part[f"{word}_bytes"] > 0))
     firsts, file_of = grouped(part["file_id"][at]) if len(at) else (at, at)
     total = len(firsts)
     file_ids, ranks = part["file_id"][at][firsts], part["rank"][at]
+    # Both are in order.
+    logs = wanted.logs[np.searchsorted(wanted.file_ids, file_ids)]
 
     def summed(*names: str) -> Floats:
         # One that is not known makes the sum unknown.
@@ -103,7 +107,7 @@ def _of_part(part: Mapping[str, Any], wanted: Integers, layer: int, op: int, npr
     requests, moved, seconds = summed(*counters), summed(f"{word}_bytes"), summed(f"{word}_seconds")
     records = np.bincount(file_of, minlength=total)
     has_all = np.bincount(file_of, ranks == _SHARED, total) > 0
-    rank_counts = np.where(has_all, nprocs, records)
+    rank_counts = np.where(has_all, nprocs[logs], records)
     starts, ends = np.full(total, np.inf), np.full(total, -np.inf)
     if f"{word}_start_seconds" in part:
         np.fmin.at(starts, file_of, np.where(part[f"{word}_start_seconds"][at] > 0, part[f"{word}_start_seconds"][at], np.nan))
@@ -114,6 +118,7 @@ def _of_part(part: Mapping[str, Any], wanted: Integers, layer: int, op: int, npr
         part, at, file_of, word, requests=requests, moved=moved, rank_counts=rank_counts
     )
     return Counted(
+        logs,
         np.full(total, layer),
         file_ids,
         np.full(total, op),

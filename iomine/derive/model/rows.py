@@ -11,7 +11,7 @@ from iomine.derive.model.law import Law, law, tiles
 from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commonest, medians, orders_of_phases, shapes
 from iomine.derive.model.similarity import joined_by_likeness
 from iomine.derive.model.time import Spent, busy, in_calls, spent, waits
-from iomine.derive.phases import Layers
+from iomine.derive.phases import Layer, Layers
 from iomine.derive.trace import Floats, Integers, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS
 
@@ -39,6 +39,7 @@ class Rows(NamedTuple):
     The names are those of the table `phase_class`, but for these:
 
     Attributes:
+        logs: log.
         layers: an index into `LAYERS`.
         ops: direction.
         evidence: an index into `EVIDENCE`.
@@ -51,6 +52,7 @@ class Rows(NamedTuple):
         file_phases: phases of the class that did.
     """
 
+    logs: Integers
     layers: Integers
     ops: Integers
     evidence: Integers
@@ -164,6 +166,7 @@ def traced_rows(
     places = _places(main, found, held, orders[leaders], under)
     time, callers = _time(layer, held, is_collective[leaders], ranks_of_class, under)
     rows = Rows(
+        logs=np.zeros(count, np.int64),
         layers=np.full(count, layer),
         ops=ops[leaders],
         evidence=np.full(count, TRACE),
@@ -350,7 +353,9 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
     keys = zip(files.file_ids.tolist(), files.ops.tolist(), strict=True)
     is_collective = np.array([int(collective.get(key, 2)) for key in keys])
     kinds = (
-        ((files.layers * len(OPS) + files.ops) * 2 + files.is_shared) * 8 + np.maximum(files.orders, -1) + 1
+        (((files.logs * len(LAYERS) + files.layers) * len(OPS) + files.ops) * 2 + files.is_shared) * 8
+        + np.maximum(files.orders, -1)
+        + 1
     ) * 3 + is_collective
     ranks = np.maximum(files.rank_counts, 1)
     requests, sizes = np.maximum(files.request_counts, 0), np.maximum(files.request_bytes, 0)
@@ -370,13 +375,14 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
     starts, ends = np.full(count, np.inf), np.full(count, -np.inf)
     np.fmin.at(starts, class_of, files.starts)
     np.fmax.at(ends, class_of, files.ends)
-    phase_counts, gaps, periods = _mapped(files.layers[leaders], files.ops[leaders], layers)
+    phase_counts, gaps, periods = _mapped(files.logs[leaders], files.layers[leaders], files.ops[leaders], layers)
     unknown, never = np.full(count, UNKNOWN), np.full(count, np.nan)
     by_class = np.argsort(class_of, kind="stable")
     is_posix = files.layers[leaders] != LAYERS.index("mpiio")
     nobody = np.where(is_posix | (is_collective[leaders] == 0), 0.0, np.nan)
     unknown_requests = np.bincount(class_of, files.request_counts == UNKNOWN, count) > 0
     return Rows(
+        logs=files.logs[leaders],
         layers=files.layers[leaders],
         ops=files.ops[leaders],
         evidence=np.full(count, COUNTERS),
@@ -414,24 +420,37 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
     )
 
 
-def _mapped(layers: Integers, ops: Integers, known: Layers) -> tuple[Integers, Floats, Floats]:
+def _mapped(logs: Integers, layers: Integers, ops: Integers, known: Layers) -> tuple[Integers, Floats, Floats]:
     """Phases of each class by heat map, the gap between them and their period, where a class is the only one of its direction."""
     counts, gaps, periods = np.full(len(ops), UNKNOWN), np.full(len(ops), np.nan), np.full(len(ops), np.nan)
-    rows, row_of = grouped(layers, ops)
-    for row, sharers in zip(rows.tolist(), np.bincount(row_of).tolist(), strict=True):
-        layer = known.get(LAYERS[layers[row]])
-        if sharers > 1 or layer is None or layer.evidence != "heatmap":
+    for number, name in enumerate(LAYERS):
+        layer = known.get(name)
+        rows = np.flatnonzero(layers == number)
+        if layer is None or layer.evidence != "heatmap" or not len(rows):
             continue
-        is_op = layer.stretches.ops == ops[row]
-        if not is_op.any():
+        firsts, row_of = grouped(logs[rows], ops[rows])
+        rows = rows[firsts[np.bincount(row_of) == 1]]
+        of_log, of_op = lanes(layer)
+        # In the order of logs and directions, as `rows` are.
+        lane_of, wanted = of_log * len(OPS) + of_op, logs[rows] * len(OPS) + ops[rows]
+        at = np.flatnonzero(np.isin(lane_of, wanted))
+        if not len(at):
             continue
-        phases, phase_of = np.unique(layer.phase_of[is_op], return_inverse=True)
-        starts, ends = np.full(len(phases), np.inf), np.full(len(phases), -np.inf)
-        np.minimum.at(starts, phase_of, layer.stretches.starts[is_op])
-        np.maximum.at(ends, phase_of, layer.stretches.ends[is_op])
-        counts[row] = len(phases)
-        (gaps[row],), (periods[row],) = _rhythm(np.zeros(len(phases), np.int64), starts, ends, 1)
+        starts, ends = np.full(len(lane_of), np.inf), np.full(len(lane_of), -np.inf)
+        np.minimum.at(starts, layer.phase_of, layer.stretches.starts)
+        np.maximum.at(ends, layer.phase_of, layer.stretches.ends)
+        found, class_of = np.unique(lane_of[at], return_inverse=True)
+        rows = rows[np.searchsorted(wanted, found)]
+        counts[rows] = np.bincount(class_of)
+        gaps[rows], periods[rows] = _rhythm(class_of, starts[at], ends[at], len(rows))
     return counts, gaps, periods
+
+
+def lanes(layer: Layer) -> tuple[Integers, Integers]:
+    """The log and the direction of each of a layer's phases."""
+    logs, ops = np.empty((2, int(layer.phase_of.max()) + 1), np.int64)
+    logs[layer.phase_of], ops[layer.phase_of] = layer.stretches.logs, layer.stretches.ops
+    return logs, ops
 
 
 def together(parts: list[Rows]) -> Rows:
@@ -444,9 +463,9 @@ def together(parts: list[Rows]) -> Rows:
 
 
 def in_order(rows: Rows) -> tuple[Rows, Integers]:
-    """The same in the order of their start, those that have none last; and the new number of each."""
+    """The same log by log in the order of their start, those that have none last; and the new number of each."""
     # NaN sorts last.
-    order = np.lexsort((rows.layers, rows.ops, rows.start_seconds))
+    order = np.lexsort((rows.layers, rows.ops, rows.start_seconds, rows.logs))
     if (order[1:] > order[:-1]).all():
         return rows, order
     places = np.empty_like(order)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import InputError, UsageError
+from iomine.sources.darshan import FileState
 from iomine.sources.darshan.packed import file_name, is_archive, members, path_of
 from iomine.units import human_bytes
 
@@ -24,11 +25,13 @@ class Candidate:
         path: where it is.
         size_bytes: its size when it was found.
         reason: why it cannot even be looked at, empty where it can.
+        state: of the file when it was found, of a log in an archive that of the archive; None where that is not known.
     """
 
     path: str
     size_bytes: int
     reason: str = ""
+    state: FileState | None = None
 
 
 def is_candidate(name: str) -> bool:
@@ -98,7 +101,7 @@ def _logs_in(candidate: Candidate, largest_bytes: int) -> Iterator[Candidate]:
         for member in members(candidate.path):
             if member.reason or is_candidate(file_name(member.name)):
                 path = path_of(candidate.path, member.name)
-                yield _within(Candidate(path, member.size_bytes, member.reason), largest_bytes)
+                yield _within(Candidate(path, member.size_bytes, member.reason, candidate.state), largest_bytes)
     except OSError as error:
         yield Candidate(candidate.path, candidate.size_bytes, f"The archive cannot be read: {error.strerror}.")
 
@@ -126,7 +129,7 @@ def _candidate(path: str, largest_bytes: int) -> Candidate:
     # A pipe or a device named like a log would be read for ever.
     if not stat.S_ISREG(status.st_mode):
         return Candidate(path, status.st_size, "This is not a regular file.")
-    return _within(Candidate(path, status.st_size), largest_bytes)
+    return _within(Candidate(path, status.st_size, state=FileState.of(status)), largest_bytes)
 
 
 def _within(candidate: Candidate, largest_bytes: int) -> Candidate:

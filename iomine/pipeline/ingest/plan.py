@@ -30,12 +30,14 @@ class NewLog:
         identity: what it is.
         night: under which it is kept.
         members: files of a run that was traced into files of their own, none of a log.
+        file_state: digest of the file's path and state; None of a run, or where it is not to be remembered.
     """
 
     path: str
     identity: Identity
     night: dt.date
     members: tuple[str, ...] = ()
+    file_state: int | None = None
 
 
 def cut(items: Iterable[tuple[T, int]], workers: int, later_bytes: int = 0) -> list[tuple[list[T], int]]:

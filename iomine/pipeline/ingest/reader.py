@@ -1,8 +1,9 @@
 """A reader process: where logs are decoded, so that a log that kills its reader costs one log.
 
-Parent and child speak JSON, a line each. The parent sends a batch; the child says which log it begins, which it must
-reject, and at last which files it wrote. If the child dies or takes too long, the log that it had begun is the culprit:
-it is rejected, and a new child does the batch without it.
+Parent and child speak JSON, a line each. The parent sends a batch; the child says which log it begins, when it works out what
+follows from several together, which it must reject, and at last which files it wrote. If the child dies or takes too long, the
+log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were together,
+nobody knows which it was, and a new child does the batch log by log.
 """
 
 import ctypes
@@ -43,6 +44,8 @@ ENVIRONMENT: Final = {
     "MALLOC_TRIM_THRESHOLD_": _KEPT_BYTES,
 }
 
+# Logs from which what follows is worked out at once.
+_TOGETHER: Final = 256
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
 _PR_SET_PDEATHSIG: Final = 1
@@ -139,6 +142,7 @@ class Reader:
         self._stderr: IO[bytes] | None = None
         self._unread = b""
         self._begun: str | None = None
+        self._are_together = False
         self._begun_at = 0.0
         self._cpu_before = 0.0
         self._deadly_seconds = 0.0
@@ -161,6 +165,7 @@ class Reader:
         """
         logs = list(batch.logs)
         killers: list[Refused] = []
+        together = _TOGETHER
         while True:
             request = {
                 "cluster": batch.cluster,
@@ -169,11 +174,15 @@ class Reader:
                 "members": dict(batch.members),
                 "staging": str(staging),
                 "most_processes": self._limits.most_processes,
+                "together": together,
             }
             self._forget()
             try:
                 return _result(batch, self._ask(request), killers)
             except _ReaderDiedError as death:
+                if self._are_together:
+                    together = 1
+                    continue
                 if self._begun is None:
                     raise WarehouseError(f"The process that reads logs does not start: {death.how}") from death
                 self._deadly_seconds += time.monotonic() - self._begun_at
@@ -181,7 +190,7 @@ class Reader:
                 logs = [log for log in logs if log[0] != self._begun]
 
     def _forget(self) -> None:
-        self._begun = None
+        self._begun, self._are_together = None, False
 
     def close(self) -> None:
         """Ends the child."""
@@ -206,8 +215,8 @@ class Reader:
             _pipe(child.stdin).flush()
         except BrokenPipeError:
             raise self._autopsy(child) from None
-        while "reading" in (message := json.loads(self._line(child))):
-            self._begun, self._begun_at = message["reading"], time.monotonic()
+        while (message := json.loads(self._line(child))).keys() & {"reading", "together"}:
+            self._begun, self._are_together, self._begun_at = message.get("reading"), "together" in message, time.monotonic()
             self._cpu_before = _cpu_seconds(child.pid)
         return cast("dict[str, Any]", message)
 

@@ -4,9 +4,9 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -15,56 +15,124 @@ from iomine.arrow import leave_pandas_out
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import as_warehouse_errors
 from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
-from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.rows import Rows, RowSinks, rows_of
 from iomine.pipeline.ingest.runs import read_run
-from iomine.sources.darshan import Columns, Log, read_log
+from iomine.sources.darshan import Log, read_log, size_bytes
 from iomine.units import MIB, human_bytes
 
 # What such a log leaves behind is more than the next is likely to need.
 _LARGE_LOG_BYTES: Final = 16 * MIB
+# Of columns of logs that are held until what follows from them is worked out for all at once.
+_TOGETHER_BYTES: Final = 32 * MIB
 _STDOUT, _STDERR = 1, 2
 _STDERR_BYTES: Final = 2000
 
 
+@dataclass
+class _Batch:
+    """A batch while it is read.
+
+    Attributes:
+        request: what was asked for.
+        memory_bytes: that this process may take.
+        answer: where the parent hears what is under way.
+        sinks: where rows go.
+        refused: logs that could not be read, why, and whether that is final.
+    """
+
+    request: Mapping[str, Any]
+    memory_bytes: int
+    answer: TextIO
+    sinks: RowSinks
+    refused: list[tuple[str, str, bool]] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Reads all logs, as many at once as memory is for."""
+        held: list[tuple[Log, str]] = []
+        held_bytes = 0
+        for path, log_id in self.request["logs"]:
+            self._say({"reading": path})
+            with self._refusing(path):
+                held.append((self._log(path, log_id), path))
+                held_bytes += sum(size_bytes(part) for parts in held[-1][0].tables.values() for part in parts)
+            if len(held) >= self.request["together"] or held_bytes >= _TOGETHER_BYTES:
+                self._write(held)
+                held, held_bytes = [], 0
+        self._write(held)
+
+    def _write(self, held: list[tuple[Log, str]]) -> None:
+        """Writes what logs hold, and lets them go; where something fails of several together, log by log."""
+        log_ids, paths = [log.log_id for log, _ in held], [path for _, path in held]
+        size = sum(log.size_bytes for log, _ in held)
+        rows: Rows = {}
+        if len(held) > 1:
+            self._say({"together": len(held)})
+            try:
+                rows = rows_of(held, self.request["most_processes"])
+            except Exception:  # noqa: BLE001  whatever it is, it is one log's
+                while held:
+                    self._say({"reading": held[0][1]})
+                    self._write([held.pop(0)])
+        elif held:
+            with self._refusing(paths[0]):
+                rows = self._rows(held)
+        held.clear()
+        self.sinks.write(log_ids, rows)
+        del rows
+        if size >= _LARGE_LOG_BYTES:
+            give_memory_back()
+
+    def _rows(self, held: list[tuple[Log, str]]) -> Rows:
+        """Rows of a log; of one whose traces take too much memory, what else it holds."""
+        log_id, path = held[0][0].log_id, held[0][1]
+        with suppress(MemoryError):
+            return rows_of(held, self.request["most_processes"])
+        held.clear()
+        return rows_of([(self._without_traces(path, log_id), path)], self.request["most_processes"])
+
+    def _log(self, path: str, log_id: str) -> Log:
+        if members := self.request["members"].get(path):
+            return read_run(members, log_id)
+        with suppress(MemoryError):
+            return _read(path, log_id)
+        return self._without_traces(path, log_id)
+
+    def _without_traces(self, path: str, log_id: str) -> Log:
+        if path in self.request["members"]:
+            # A run is nothing else.
+            raise MemoryError
+        return _read(path, log_id, leave_traces=self._too_little("to go through its traces"))
+
+    def _too_little(self, what: str) -> str:
+        return f"{what} takes more than {human_bytes(self.memory_bytes)} of memory, the limit for one log"
+
+    @contextmanager
+    def _refusing(self, path: str) -> Iterator[None]:
+        """Refuses a log that cannot be read."""
+        try:
+            yield
+        except UnreadableError as error:
+            self.refused.append((path, error.reason, error.is_final))
+        except MemoryError:
+            self.refused.append((path, f"{self._too_little('Reading it')}.", True))
+        except Exception as error:  # noqa: BLE001  whatever a log makes Python raise, it costs that log
+            self.refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
+
+    def _say(self, message: Mapping[str, Any]) -> None:
+        self.answer.write(json.dumps(message) + "\n")
+
+
 def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> dict[str, Any]:
-    refused: list[tuple[str, str, bool]] = []
     staging = Path(request["staging"])
     try:
         with as_warehouse_errors(staging), ExitStack() as stack:
             sinks = RowSinks(staging, request["cluster"], date.fromisoformat(request["night"]), stack)
-            for path, log_id in request["logs"]:
-                answer.write(json.dumps({"reading": path}) + "\n")
-                try:
-                    if members := request["members"].get(path):
-                        tables = tables_of(read_run(members, log_id), path, request["most_processes"])
-                    else:
-                        tables = _rows(path, log_id, human_bytes(memory_bytes), request["most_processes"])
-                except UnreadableError as error:
-                    refused.append((path, error.reason, error.is_final))
-                except MemoryError:
-                    within = human_bytes(memory_bytes)
-                    refused.append((path, f"Reading it takes more than {within} of memory, the limit for one log.", True))
-                except Exception as error:  # noqa: BLE001  whatever a log makes Python raise, it costs that log
-                    refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
-                else:
-                    sinks.write(log_id, tables)
-                    del tables
-                # One that is gone meanwhile has been refused, or was read in time.
-                with suppress(OSError):
-                    if Path(path).stat().st_size >= _LARGE_LOG_BYTES:
-                        give_memory_back()
+            batch = _Batch(request, memory_bytes, answer, sinks)
+            batch.read()
             sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}
-    return {"files": sinks.files(), "refused": refused, "log_count": len(request["logs"]) - len(refused)}
-
-
-def _rows(path: str, log_id: str, limit: str, most_processes: int | None) -> dict[str, Iterable[Columns]]:
-    """Rows of a log; of one whose traces take too much memory, what else it holds."""
-    with suppress(MemoryError):
-        return tables_of(_read(path, log_id), path, most_processes)
-    why = f"to go through its traces takes more than {limit} of memory, the limit for one log"
-    return tables_of(_read(path, log_id, leave_traces=why), path, most_processes)
+    return {"files": sinks.files(), "refused": batch.refused, "log_count": len(request["logs"]) - len(batch.refused)}
 
 
 def _read(path: str, log_id: str, *, leave_traces: str = "") -> Log:

@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from iomine.derive import (
     Lustre,
@@ -50,17 +52,19 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
+from iomine.derive.batch import LOG, Files, as_integers, concatenated, together
 from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers
 from iomine.derive.radial.moves import Links
-from iomine.derive.trace import Integers, Trace, once_each
+from iomine.derive.trace import Floats, Integers, Trace, once_each
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
+from iomine.schema.column import Column
 from iomine.sources.darshan import (
     LAYOUTS,
     MINGLED,
@@ -69,13 +73,23 @@ from iomine.sources.darshan import (
     Doubted,
     Job,
     Log,
+    Owners,
+    Records,
     Run,
     assembled,
     row_count,
     size_bytes,
     sound,
+    spread,
     uid_of,
 )
+from iomine.units import MIB
+
+# Of columns of a log that what follows from them costs more than to begin with each step of it.
+_LONG_BYTES: Final = MIB // 2
+
+# Rows of many logs: parts of each table, and of each of their rows the number of its log.
+Rows = dict[str, list[tuple[Integers, Columns]]]
 
 
 class RowSinks:
@@ -93,19 +107,27 @@ class RowSinks:
         self._staging = staging
         self._stack = stack
         self._sinks: dict[str, ParquetSink] = {}
-        self._pending: dict[str, list[tuple[str, Columns]]] = {}
+        self._pending: dict[str, list[tuple[Owners, Columns]]] = {}
         self._pending_rows: Counter[str] = Counter()
         self._pending_bytes: Counter[str] = Counter()
 
-    def write(self, log_id: str, tables: Mapping[str, Iterable[Columns]]) -> None:
-        """Adds a log; rows of many logs become Arrow at once."""
-        for table, parts in tables.items():
-            for part in parts:
-                self._pending.setdefault(table, []).append((log_id, part))
-                self._pending_rows[table] += row_count(part)
-                self._pending_bytes[table] += size_bytes(part)
+    def write(self, log_ids: Sequence[str], rows: Rows) -> None:
+        """Adds rows of some logs; those of many become Arrow at once.
+
+        Args:
+            log_ids: the logs, by their numbers.
+            rows: what they have.
+        """
+        for table, parts in rows.items():
+            for logs, part in parts:
+                self._add(table, Owners(log_ids, logs), part)
                 if fills_row_group(self._pending_rows[table], self._pending_bytes[table]):
                     self._flush(table)
+
+    def _add(self, table: str, owners: Owners, part: Columns) -> None:
+        self._pending.setdefault(table, []).append((owners, part))
+        self._pending_rows[table] += row_count(part)
+        self._pending_bytes[table] += size_bytes(part)
 
     def _flush(self, table: str) -> None:
         if table not in self._sinks:
@@ -114,26 +136,31 @@ class RowSinks:
         parts = self._pending.pop(table)
         self._pending_rows[table] = self._pending_bytes[table] = 0
         for rows in self._assembled(table, parts):
-            self._sinks[table].write(rows)
+            self._sinks[table].write(_by_log(rows))
 
-    def _assembled(self, table: str, parts: list[tuple[str, Columns]]) -> Iterator[pa.Table]:
+    def _assembled(self, table: str, parts: list[tuple[Owners, Columns]]) -> Iterator[pa.Table]:
         """The parts as Arrow; of a log whose rows do not fit the table, a failure in their place."""
         try:
             yield assembled(table, parts)
         except MemoryError:
             raise
         except Exception as error:
-            of_logs = {log_id: [part for part in parts if part[0] == log_id] for log_id, _ in parts}
             # A log has a row in these whatever else failed.
             if table in {"log", FAILED}:
                 raise
+            of_logs: dict[str, list[tuple[Owners, Columns]]] = {}
+            for owners, part in parts:
+                for log in np.unique(owners.of_rows).tolist():
+                    at = np.flatnonzero(owners.of_rows == log)
+                    of_logs.setdefault(owners.log_ids[log], []).append(
+                        (Owners(owners.log_ids, owners.of_rows[at]), _taken(part, at))
+                    )
             if len(of_logs) > 1:
                 for own in of_logs.values():
                     yield from self._assembled(table, own)
                 return
-            (log_id,) = of_logs
-            self._pending.setdefault(FAILED, []).append((log_id, {"derivation": [table], "error": [error_line(error)]}))
-            self._pending_rows[FAILED] += 1
+            failure = {"derivation": [table], "error": [error_line(error)]}
+            self._add(FAILED, Owners([*of_logs], np.zeros(1, np.int64)), failure)
 
     def finish(self) -> None:
         """Hands over what is left."""
@@ -147,27 +174,93 @@ class RowSinks:
         return [(table, str(sink.path), sink.path.stat().st_size, sink.row_count) for table, sink in self._sinks.items()]
 
 
-@dataclass(frozen=True)
-class Given:
-    """What derivations work with; what several of them need is worked out once.
+def _by_log(rows: pa.Table) -> pa.Table:
+    """Rows in order of their logs, as the statistics of row groups want them."""
+    ids = rows["log_id"].combine_chunks()
+    if pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py() is not False:
+        return rows
+    return rows.take(pa.array(np.argsort(ids.dictionary_encode().indices.to_numpy(), kind="stable")))
 
-    Attributes:
-        log: the log, rid of what cannot be.
-        doubted: what that was.
+
+def _taken(columns: Columns, rows: Integers) -> Columns:
+    """Some of the rows."""
+    if isinstance(columns, Records):
+        return Records(columns.table, columns.names, columns.matrix[rows])
+    return {name: _rows_of_column(column, rows) for name, column in columns.items()}
+
+
+def _rows_of_column(column: Column | pa.Array | list[Any], rows: Integers) -> Column | pa.Array | list[Any]:
+    if isinstance(column, Column):
+        return column.taken(rows)
+    if isinstance(column, list):
+        return [column[row] for row in rows.tolist()]
+    return spread(column).take(pa.array(rows))
+
+
+class Given:
+    """What derivations work with: many logs without traces, or one log; what several derivations need is worked out once.
+
+    Args:
+        logs: the logs, rid of what cannot be, with their paths.
+        doubted: what that was, for each.
     """
 
-    log: Log
-    doubted: Doubted
+    def __init__(self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted]) -> None:
+        self.logs = [log for log, _ in logs]
+        self.paths = [path for _, path in logs]
+        self.doubted = doubted
+
+    def of(self, numbers: slice) -> "Given":
+        """Some of the logs."""
+        return Given([*zip(self.logs, self.paths, strict=True)][numbers], self.doubted[numbers])
+
+    @cached_property
+    def alone(self) -> list["Given"]:
+        """Each log by itself."""
+        return [self] if len(self.logs) == 1 else [self.of(slice(number, number + 1)) for number in range(len(self.logs))]
+
+    @cached_property
+    def halves(self) -> tuple["Given", "Given"]:
+        """The logs in two parts."""
+        middle = len(self.logs) // 2
+        return self.of(slice(middle)), self.of(slice(middle, None))
 
     @property
-    def run_seconds(self) -> float | None:
-        """Length of the run, None where the header is in doubt."""
+    def log(self) -> Log:
+        """The log, where there is one only."""
+        (log,) = self.logs
+        return log
+
+    @cached_property
+    def nprocs(self) -> Integers:
+        """Processes of each log's run."""
+        return np.array([log.job.nprocs for log in self.logs])
+
+    @cached_property
+    def run_seconds(self) -> Floats:
+        """Length of each log's run, NaN where the header is in doubt."""
+        return np.array([np.nan if log.job.doubt else log.job.run_seconds for log in self.logs])
+
+    @property
+    def seconds(self) -> float | None:
+        """Length of the run, where there is one only; None where the header is in doubt."""
         return None if self.log.job.doubt else self.log.job.run_seconds
 
     @cached_property
+    def _together(self) -> tuple[Tables, Files | None]:
+        if len(self.logs) == 1:
+            return once_each(self.log.tables), None
+        return together(_stacked([log.tables for log in self.logs]))
+
+    @property
     def everything(self) -> Tables:
         """Columns by table, special files among them."""
-        return once_each(self.log.tables)
+        return self._together[0]
+
+    @property
+    def files(self) -> Files | None:
+        """What numbers of files in these tables stand for, None where they are ids."""
+        return self._together[1]
 
     @cached_property
     def special(self) -> Columns:
@@ -217,7 +310,7 @@ class Given:
     @cached_property
     def streams(self) -> Streams:
         """Requests by layer, OST and rank."""
-        return ost_streams(self.tables, self.traces, self.lustre, self.log.job.nprocs)
+        return ost_streams(self.tables, self.traces, self.lustre, self.nprocs)
 
     @cached_property
     def layers(self) -> Layers:
@@ -242,7 +335,7 @@ class Given:
     @cached_property
     def links(self) -> Links | None:
         """Requests with both of their ends, from ranks to carriers and from these to places."""
-        return links_of(self.tables, self.ordered, self.lustre, self.log.job.nprocs, self.run_seconds)
+        return links_of(self.tables, self.ordered, self.lustre, self.log.job.nprocs, self.seconds)
 
     @cached_property
     def link_details(self) -> Columns:
@@ -257,53 +350,158 @@ class Given:
     @cached_property
     def model(self) -> Model:
         """The I/O model: classes of phases that do the same."""
-        return phase_model(self.tables, self.traces, self.layers, self.log.job.nprocs, self.transforms)
+        return phase_model(self.tables, self.traces, self.layers, self.nprocs, self.transforms)
 
 
-def tables_of(log: Log, path: str, most_processes: int | None = None) -> dict[str, Iterable[Columns]]:
-    """All rows of a log: what it holds, and what follows from that while it is in memory.
+def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) -> Rows:
+    """All rows of logs: what they hold, and what follows from that while it is in memory.
 
-    A derivation that fails costs its own rows and those that follow from them, and becomes a row of the table
+    A derivation that fails costs its own rows of a log and those that follow from them, and becomes a row of the table
     `failed_derivation`.
 
     Args:
-        log: as it was read.
-        path: of its file.
-        most_processes: that its cluster has room for, None where that is not known.
+        logs: as they were read, each with the path of its file.
+        most_processes: that their cluster has room for, None where that is not known.
+
+    Raises:
+        MemoryError: there is too little of it for these logs together.
     """
-    given = _given(_held_to_cluster(log, most_processes))
-    tables = given.log.tables
-    derived: dict[str, Columns] = {}
-    failures: list[tuple[str, str]] = []
-    rows: dict[str, Iterable[Columns]] = {**tables, "segment": ()}
-    for table, derive in DERIVATIONS.items():
-        with _failure_noted(table, failures):
-            derived[table] = derive(given)
-    with _failure_noted("segment", failures):
-        rows["segment"] = segments(tables)
-    derived["log"] = {**_header(given, path), **derived.get("log", {})}
-    if doubts := (*given.log.job.doubts, *given.doubted.doubts):
-        derived["data_quality"] = _doubt_rows(doubts)
+    held = [(_held_to_cluster(log, most_processes), path) for log, path in logs]
+    stay_apart = np.array([_stays_apart(log) for log, _ in held])
+    rows: Rows = {}
+    for numbers in (np.flatnonzero(~stay_apart), *np.flatnonzero(stay_apart)[:, None]):
+        if len(numbers):
+            for table, parts in _rows(_given([held[number] for number in numbers])).items():
+                rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
+    return rows
+
+
+def _stays_apart(log: Log) -> bool:
+    """Whether a log has a trace, which may take much memory, or columns so long that it costs no less together with others."""
+    columns_bytes = sum(size_bytes(part) for parts in log.tables.values() for part in parts)
+    return bool(log.tables.get("segment")) or columns_bytes >= _LONG_BYTES
+
+
+def _rows(given: Given) -> Rows:
+    rows: Rows = _stacked([log.tables for log in given.logs]) | {"segment": []}
+    failures: list[tuple[int, str, str]] = []
+    derived = {table: _derived(table, given, 0, failures) for table in DERIVATIONS}
+    for number, log in enumerate(given.logs):
+        if "segment" in log.tables:
+            try:
+                rows["segment"] += [(np.full(row_count(part), number), part) for part in segments(log.tables)]
+            except MemoryError:
+                raise
+            except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
+                failures.append((number, "segment", error_line(error)))
+    rows |= {table: parts for table, parts in derived.items() if parts}
+    rows["log"] = [_with_headers(given, rows.get("log", ()))]
+    doubts = [
+        (number, doubt)
+        for number, (log, doubted) in enumerate(zip(given.logs, given.doubted, strict=True))
+        for doubt in (*log.job.doubts, *doubted.doubts)
+    ]
+    if doubts:
+        rows["data_quality"] = [(np.array([number for number, _ in doubts]), _doubt_rows([doubt for _, doubt in doubts]))]
     if failures:
-        names, errors = zip(*failures, strict=True)
-        derived[FAILED] = {"derivation": list(names), "error": list(errors)}
-    return rows | {table: [columns] for table, columns in derived.items() if columns}
+        order = {table: place for place, table in enumerate((*DERIVATIONS, "segment"))}
+        numbers, names, errors = zip(*sorted(failures, key=lambda failure: (failure[0], order[failure[1]])), strict=True)
+        rows[FAILED] = [(np.array(numbers), {"derivation": list(names), "error": list(errors)})]
+    return {table: parts for table, parts in rows.items() if parts}
+
+
+def tables_of(log: Log, path: str, most_processes: int | None = None) -> dict[str, list[Columns]]:
+    """All rows of a single log, as `rows_of` gives them."""
+    return {table: [part for _, part in parts] for table, parts in rows_of([(log, path)], most_processes).items()}
 
 
 def model_of(log: Log) -> Model:
     """The I/O model of a log that need not be in a warehouse: classes of phases, and the requests that each holds."""
-    return _given(log).model
+    return _given([(log, "")]).model
 
 
-def _given(log: Log) -> Given:
-    job = log.job
-    unknown = _unknown(job)
-    run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
-    whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
-    # Sizes of two layers are not those of one's calls.
-    unsized = [LAYOUTS[each.region.module].table for each in log.modules if MINGLED in each.reason]
-    tables, doubted = sound(log.tables, run, whole, unsized)
-    return Given(replace(log, tables=tables), doubted)
+def _given(logs: Sequence[tuple[Log, str]]) -> Given:
+    mended, doubted = [], []
+    for log, path in logs:
+        job = log.job
+        unknown = _unknown(job)
+        run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
+        whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
+        # Sizes of two layers are not those of one's calls.
+        unsized = [LAYOUTS[each.region.module].table for each in log.modules if MINGLED in each.reason]
+        tables, doubts = sound(log.tables, run, whole, unsized)
+        mended.append((replace(log, tables=tables), path))
+        doubted.append(doubts)
+    return Given(mended, doubted)
+
+
+def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:
+    """Parts of all logs' tables, records of equal width as one part."""
+    rows: Rows = {}
+    for number, tables in enumerate(logs):
+        for table, parts in tables.items():
+            rows.setdefault(table, []).extend((np.full(row_count(part), number), part) for part in parts)
+    return {table: _joined(parts) for table, parts in rows.items()}
+
+
+def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Columns]]:
+    records = [part for _, part in parts if isinstance(part, Records)]
+    if len(records) < len(parts) or len(parts) == 1:
+        return parts
+    return [(np.concatenate([logs for logs, _ in parts]), Records.stacked(records))]
+
+
+def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
+    """Rows of a table that follow from some logs, the first of which has that number; of a log that fails, its failure."""
+    try:
+        columns = dict(DERIVATIONS[table](given))
+        return [_owned(columns, given, first)] if columns else []
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
+        if len(given.logs) == 1:
+            failures.append((first, table, error_line(error)))
+            return []
+    parts: list[tuple[Integers, Columns]] = []
+    for half in given.halves:
+        parts += _derived(table, half, first, failures)
+        first += len(half.logs)
+    return parts
+
+
+def _owned(columns: dict[str, Any], given: Given, first: int) -> tuple[Integers, Columns]:
+    """Derived columns log by log, and the number of each row's log."""
+    files = given.files
+    if files is None:
+        columns.pop(LOG, None)
+        return np.full(row_count(columns), first), columns
+    if "file_id" in columns:
+        numbers = as_integers(columns["file_id"])
+        columns |= {"file_id": Column(files.file_ids[numbers])} | ({} if LOG in columns else {LOG: Column(files.logs[numbers])})
+    logs: Integers = columns.pop(LOG).to_numpy()
+    if (logs[1:] < logs[:-1]).any():
+        order = np.argsort(logs, kind="stable")
+        logs, columns = logs[order], dict(_taken(columns, order))
+    return logs + first, columns
+
+
+def _of_each(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]:
+    """A derivation of single logs as one of many."""
+
+    def derive_each(given: Given) -> Columns:
+        if len(given.logs) == 1:
+            return derive(given)
+        parts = [(number, columns) for number, alone in enumerate(given.alone) if (columns := derive(alone))]
+        if not parts:
+            return {}
+        rows = {name: concatenated([columns[name] for _, columns in parts]) for name in parts[0][1]}
+        logs = np.concatenate([np.full(row_count(columns), number) for number, columns in parts])
+        if "file_id" in rows and given.files is not None:
+            # Numbers of the files, of which ids are made again.
+            rows["file_id"] = Column(given.files.numbers(logs, as_integers(rows["file_id"])))
+        return rows | {LOG: Column(logs)}
+
+    return derive_each
 
 
 def _held_to_cluster(log: Log, most_processes: int | None) -> Log:
@@ -339,19 +537,20 @@ def _doubt_rows(doubts: Sequence[Doubt]) -> Columns:
     }
 
 
-@contextmanager
-def _failure_noted(derivation: str, failures: list[tuple[str, str]]) -> Iterator[None]:
-    try:
-        yield
-    except MemoryError:
-        # The log is read again without its traces.
-        raise
-    except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
-        failures.append((derivation, error_line(error)))
+def _with_headers(given: Given, parts: Iterable[tuple[Integers, Columns]]) -> tuple[Integers, Columns]:
+    """Rows of the table `log`: the header of each, and what was summed up of those whose sums did not fail."""
+    headers = [_header(*each) for each in zip(given.logs, given.paths, given.doubted, strict=True)]
+    columns = {name: [header[name] for header in headers] for name in headers[0]}
+    for logs, part in parts:
+        for name, column in part.items():
+            values = columns.setdefault(name, [None] * len(headers))
+            for number, value in zip(logs.tolist(), column if isinstance(column, list) else column.to_pylist(), strict=True):
+                values[number] = value
+    return np.arange(len(headers)), columns
 
 
-def _header(given: Given, path: str) -> Columns:
-    log, job = given.log, given.log.job
+def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
+    job = log.job
     row = {
         "job_id": job.job_id,
         "uid": job.uid,
@@ -366,23 +565,22 @@ def _header(given: Given, path: str) -> Columns:
         "format_version": log.format_version,
         "darshan_version": job.darshan_version,
         "is_partial": log.is_partial,
-        "doubt": "; ".join(filter(None, (log.doubt, str(given.doubted)))) or None,
+        "doubt": "; ".join(filter(None, (log.doubt, str(doubted)))) or None,
         "path": shown(path),
         "size_bytes": log.size_bytes,
         "owner_uid": log.owner_uid,
         "archive_uid": log.archive_uid,
         "name_uid": uid_of(log.user),
     }
-    row |= dict.fromkeys(_unknown(job))
-    return {name: [value] for name, value in row.items()}
+    return row | dict.fromkeys(_unknown(job))
 
 
 def _summed(given: Given) -> Columns:
     job, (tables, special) = given.log.job, given.split
     signature = io_signature(tables)
-    sums = totals(tables)._asdict() | times(tables, special, job.nprocs, given.run_seconds)._asdict()
+    sums = totals(tables)._asdict() | times(tables, special, job.nprocs, given.seconds)._asdict()
     row = {
-        **given.doubted.withheld(sums),
+        **given.doubted[0].withheld(sums),
         "io_signature": signature,
         # Without an application name, or a user, there is no lineage.
         "lineage_id": None
@@ -392,31 +590,38 @@ def _summed(given: Given) -> Columns:
     return {name: [value] for name, value in row.items()}
 
 
+def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]:
+    """A derivation from traces alone, of which many logs have none."""
+    return lambda given: derive(given) if given.traced else {}
+
+
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
-    "file_access": lambda given: file_access(given.ordered),
-    "request_size": lambda given: request_sizes(given.traces),
-    "rank_io": lambda given: rank_io(given.everything, given.traced, given.log.job.nprocs, given.special_ids),
+    "file_access": _of_traces(lambda given: file_access(given.ordered)),
+    "request_size": _of_traces(lambda given: request_sizes(given.traces)),
+    "rank_io": lambda given: rank_io(given.everything, given.traced, given.nprocs, given.special_ids),
     "phase": lambda given: given.phases,
     "period": lambda given: periods(given.phases, given.tables, given.traces),
     "file_phase": lambda given: file_phases(given.layers, given.run_seconds),
     "ost_io": lambda given: ost_io(given.tables, given.traces, given.lustre),
-    "ost_pace": lambda given: ost_pace(given.streams, given.log.job.nprocs),
+    "ost_pace": lambda given: ost_pace(given.streams, given.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
-    "mpiio_posix": lambda given: given.transforms,
+    "mpiio_posix": _of_traces(lambda given: given.transforms),
     "phase_class": lambda given: class_columns(given.model),
-    "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
-    "access_run": lambda given: given.runs,
-    "coalescing": lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs),
-    "link_detail": lambda given: given.link_details,
-    "link_node": lambda given: given.link_nodes,
-    "link_pattern": lambda given: link_patterns(given.link_nodes, given.link_details),
-    "link_ring": lambda given: link_ring(given.links),
+    "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
+    "access_run": _of_traces(lambda given: given.runs),
+    "coalescing": _of_traces(
+        lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs)
+    ),
+    "link_detail": _of_traces(lambda given: given.link_details),
+    "link_node": _of_traces(lambda given: given.link_nodes),
+    "link_pattern": _of_traces(lambda given: link_patterns(given.link_nodes, given.link_details)),
+    "link_ring": _of_traces(lambda given: link_ring(given.links)),
     # Pictures show all requests that were traced.
-    "rank_detail": lambda given: rank_detail(given.everything, given.traced, given.run_seconds),
-    "offset_detail": lambda given: offset_detail(given.everything, given.traced, given.run_seconds),
-    "ost_detail": lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.run_seconds),
+    "rank_detail": _of_traces(lambda given: rank_detail(given.everything, given.traced, given.seconds)),
+    "offset_detail": _of_traces(lambda given: offset_detail(given.everything, given.traced, given.seconds)),
+    "ost_detail": _of_traces(lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.seconds)),
     # What the log row says beside its header.
-    "log": _summed,
+    "log": _of_each(_summed),
 }

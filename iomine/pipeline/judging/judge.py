@@ -171,6 +171,12 @@ def _judge(
 ) -> tuple[list[LakeFile], int]:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
+    late = outdated(there, merged)
+    logged = {file.partition for file in there if file.table == "log"}
+    # First, since what is usual is not learned from logs that somebody else may have written.
+    read = {partition for file in merged if (partition := file.partition) and partition in logged}
+    doubts = owner_files(staging, there, read | late, collectors)
+    there = replaced(there, doubts)
     intervals = interval_files(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
@@ -188,7 +194,6 @@ def _judge(
     there = replaced(there, links)
     # A run of the night after may have begun on the same links.
     touched |= {file.partition for file in links if file.partition}
-    late = outdated(there, merged)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= late - {file.partition for file in there if file.table == "verdict"}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
@@ -198,10 +203,9 @@ def _judge(
     files = [file for file in there if file.partition in partitions and file.table not in worked_out]
     of_nights = night_files(staging, files, judges)
     judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
-    doubts = owner_files(staging, there, partitions | late, collectors)
     verdicts = [file for file in judged if file.table == "verdict"]
-    sums = roll_up(staging, replaced(there, [*doubts, *verdicts]), partitions | late)
-    return [*intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *doubts, *sums], findings
+    sums = roll_up(staging, replaced(there, verdicts), partitions | late)
+    return [*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums], findings
 
 
 def _judged(

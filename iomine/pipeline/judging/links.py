@@ -18,13 +18,13 @@ from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 
-_TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
+TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
 # A log that does I/O for longer than a week is judged by the last week of links.
 _LONG_NIGHTS: Final = 7
 _ITS_OWN: Final = range(1)
 _AROUND: Final = range(-1, 2)
 # By what is worked out, the tables that give it nights, and those that it reads with their nights, seen from its own.
-_READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
+READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     "link_usual": (frozenset(("link_interval",)), {"link_interval": _ITS_OWN}),
     "link_trouble": (
         frozenset(("link_interval", "link_slot")),
@@ -32,7 +32,13 @@ _READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     ),
     "link_hour": (
         frozenset(("link_slot",)),
-        {"link_slot": _ITS_OWN, "link_interval": range(2), "link_trouble": range(2), "job_link": _AROUND},
+        {
+            "link_slot": _ITS_OWN,
+            "link_interval": range(2),
+            "link_trouble": range(2),
+            "job_link": _AROUND,
+            "owner_doubt": _AROUND,
+        },
     ),
     "log_link": (
         frozenset(("job_route",)),
@@ -63,7 +69,7 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     nights = set(touched)
     late = nights | {(cluster, night + timedelta(days=1)) for cluster, night in nights}
     made: list[LakeFile] = []
-    for view, (given_by, _) in _READ.items():
+    for view, (given_by, _) in READ.items():
         asked = late if view.startswith("log_") else nights
         found = sorted(asked & {file.partition for file in there if file.table in given_by and file.partition})
         made += _worked_out(staging, view, replaced(there, made), [Span(cluster, (night,), 0) for cluster, night in found])
@@ -71,13 +77,13 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
 
 
 def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[LakeFile]:
-    nights_of = _READ[view][1]
+    nights_of = READ[view][1]
     by_place: dict[tuple[str, Partition], list[LakeFile]] = defaultdict(list)
     topology: dict[str, list[LakeFile]] = defaultdict(list)
     for file in there:
         if file.partition and file.table in nights_of:
             by_place[file.table, file.partition].append(file)
-        elif file.cluster and file.table in _TOPOLOGY:
+        elif file.cluster and file.table in TOPOLOGY:
             topology[file.cluster].append(file)
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
 

@@ -24,12 +24,12 @@ _MOUNTED_NIGHTS: Final = 7
 _OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "special_file", "file_name")
 _SHAPE: Final = (*_OF_LOG, "lustre_component")
 # By what is worked out, the tables that it reads, and nights before its own of which it reads them.
-_LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
+LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
-    "server_slot": {"server_interval": USUAL_NIGHTS, "log": USUAL_NIGHTS, "job": USUAL_NIGHTS},
+    "server_slot": dict.fromkeys(("server_interval", "log", "job", "owner_doubt"), USUAL_NIGHTS),
     "traffic_slot": {"server_interval": 0, "target_fullness": _MOUNTED_NIGHTS, **dict.fromkeys(_OF_LOG, 0)},
     "run_shape": dict.fromkeys(_SHAPE, 0),
-    "run_usual": {"run_shape": USUAL_NIGHTS},
+    "run_usual": dict.fromkeys(("run_shape", "owner_doubt"), USUAL_NIGHTS),
     "weather": {
         **dict.fromkeys(("server_slot", "traffic_slot"), USUAL_NIGHTS),
         **dict.fromkeys(("log", "phase", "ost_io", "target_fullness"), 0),
@@ -91,7 +91,7 @@ def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition
 
 
 def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[LakeFile]:
-    looked_back = _LOOKED_BACK[view]
+    looked_back = LOOKED_BACK[view]
     by_partition = _by_partition(file for file in there if file.table in looked_back)
     columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
 

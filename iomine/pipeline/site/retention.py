@@ -16,6 +16,7 @@ from pydantic import Field
 from iomine.config import Toml
 from iomine.errors import UsageError, did_you_mean
 from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.ingest.known import KNOWN_FILES
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
 from iomine.pipeline.packing import MOST_FILES
 from iomine.schema import TABLES
@@ -71,7 +72,7 @@ def perishable_tables() -> tuple[str, ...]:
 
     Snapshots of the fabric stay, since the last before the nights that are kept is in force there.
     """
-    stays = {*_judged_by(), *_SNAPSHOTS, KNOWN} - {"log"}
+    stays = {*_judged_by(), *_SNAPSHOTS, KNOWN, KNOWN_FILES} - {"log"}
     return tuple(sorted(name for name, table in TABLES.items() if table.partitioned and name not in stays))
 
 
@@ -85,7 +86,7 @@ def perishable() -> tuple[str, ...]:
 def tables_of_logs() -> frozenset[str]:
     """Tables whose rows belong to logs, and leave with them at the latest."""
     of_logs = {name for name, table in TABLES.items() if "log_id" in table.columns}
-    return frozenset((of_logs | _judged_by()) - {KNOWN})
+    return frozenset((of_logs | _judged_by()) - {KNOWN, KNOWN_FILES})
 
 
 @cache

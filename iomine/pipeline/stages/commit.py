@@ -11,12 +11,14 @@ import pyarrow as pa
 from iomine import __version__
 from iomine.lake import Snapshot, replaced, write_file
 from iomine.pipeline.ingest.find import shown
+from iomine.pipeline.ingest.known import KnownFile, known_files
 from iomine.pipeline.judging.rollups import known_logs
 from iomine.pipeline.reports import note_due
 from iomine.pipeline.stages.context import Reject, Sweep
 from iomine.pipeline.stages.judge import Judged
 from iomine.pipeline.stages.read import Staged
 from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import log_id_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ def commit(sweep: Sweep, judged: Judged) -> Committed:
     there = replaced(before.files, new)
     past = sweep.past(there)
     new += known_logs(sweep.staging, there, {(cluster, night) for table, night in past if table == "log"})
+    new += known_files(sweep.staging, there, cluster, _files(staged))
     note_due(sweep.warehouse, {(file.cluster, file.night) for file in judged.files if file.cluster and file.night})
     for table in sorted({file.table for file in new} | {table for table, _ in past}):
         files = [file for file in new if file.table == table and (table, file.night) not in past]
@@ -75,6 +78,12 @@ def _row(sweep: Sweep, staged: Staged) -> dict[str, object]:
         "reader_version": __version__,
         "table_versions": json.dumps(versions, sort_keys=True),
     }
+
+
+def _files(staged: Staged) -> Iterator[KnownFile]:
+    """Files that hold logs which are in the lake now."""
+    unread = {log_id_of(reject["sha256"]) for reject in staged.log_rejects if reject["sha256"]}
+    return (file for file in staged.identified.files if file.log_id not in unread)
 
 
 def _rejects(before: Snapshot, staged: Staged) -> Iterator[Reject]:

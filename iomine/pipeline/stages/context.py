@@ -45,6 +45,7 @@ class Settings:
         limits: what one log may take.
         slurm: whether workers are jobs, as the warehouse's `slurm.toml` describes them.
         stats: folders and files of server statistics and accounting.
+        recheck: whether to open files too that have not changed since a sweep read them.
 
     Raises:
         UsageError: the cluster's name is none, or workers are asked for in more ways than one.
@@ -58,6 +59,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     slurm: bool = False
     stats: tuple[Path, ...] = ()
+    recheck: bool = False
 
     def __post_init__(self) -> None:
         check_cluster(self.cluster)
@@ -157,7 +159,16 @@ class Counts:
             )
 
 
-def rejected(path: str, stage: str, reason: str, *, is_final: bool, size_bytes: int, sha256: str | None = None) -> Reject:
+def rejected(
+    path: str,
+    stage: str,
+    reason: str,
+    *,
+    is_final: bool,
+    size_bytes: int,
+    sha256: str | None = None,
+    file_state: int | None = None,
+) -> Reject:
     """A row of the table `reject`.
 
     Raises:
@@ -171,6 +182,7 @@ def rejected(path: str, stage: str, reason: str, *, is_final: bool, size_bytes: 
         "path": shown(path),
         "sha256": sha256,
         "size_bytes": size_bytes,
+        "file_state": file_state,
         "stage": stage,
         "reason": reason,
         "is_final": is_final,

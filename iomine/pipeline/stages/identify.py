@@ -1,8 +1,10 @@
 """Separates new inputs from known ones, and from files that are no inputs."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,21 +16,42 @@ from iomine.lake import Snapshot
 from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
+from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
 from iomine.pipeline.ingest.reader import Refused
 from iomine.pipeline.ingest.runs import runs_of
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
+from iomine.pipeline.site.retention import kept_from
 from iomine.pipeline.stages.context import Reject, Sweep, rejected
 from iomine.pipeline.stages.find import Found
 from iomine.sources.darshan import Identity
+from iomine.sources.darshan.packed import is_packed
 
 New = TypeVar("New")
 Answer = TypeVar("Answer")
 
 
-# A candidate, what it is, and the files of a run whose first it is.
-_LookedAt = tuple[Candidate, Identity | UnreadableError, tuple[str, ...]]
+@dataclass(frozen=True, slots=True)
+class _LookedAt:
+    """A candidate, or the files of a run, and what it is.
+
+    Attributes:
+        candidate: it, or the first file of the run.
+        identity: what it is, or why that cannot be said.
+        members: the files of a run, and of a trace that is a folder.
+        states: digests of path and state of files that need not be opened again while they are the same.
+    """
+
+    candidate: Candidate
+    identity: Identity | UnreadableError
+    members: tuple[str, ...]
+    states: tuple[int, ...]
+
+    @property
+    def file_state(self) -> int | None:
+        """The state of a log, None of a run or of one that is not to be remembered."""
+        return None if self.members or not self.states else self.states[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +63,14 @@ class Inputs(Generic[New]):
         known: how many the lake has already, or were twice among the found.
         rejects: those that cannot be read.
         at_hand: those of the known that may be packed, where a site has logs packed.
+        elsewhere: how many of the known belong to each other cluster.
     """
 
     new: tuple[New, ...]
     known: int
     rejects: tuple[Reject, ...]
     at_hand: tuple[New, ...] = ()
+    elsewhere: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +82,14 @@ class Identified:
         logs: logs among them.
         statistics: readings and accounting among them, members of archives included.
         log_count: logs that were found; the files of one run are one.
+        files: those that need not be opened again once the lake has their logs.
     """
 
     found: Found
     logs: Inputs[plan.NewLog]
     statistics: Inputs[NewInput]
     log_count: int
+    files: tuple[KnownFile, ...] = ()
 
 
 def identify(sweep: Sweep, found: Found) -> Identified:
@@ -72,57 +99,111 @@ def identify(sweep: Sweep, found: Found) -> Identified:
         WorkersError: workers were lost, or do not see the files.
     """
     # Logs that this very reader could not decode, by hash: to read them again would end the same way.
-    remembered = {
-        row["sha256"]: row
-        for row in found.snapshot.rows("reject").to_pylist()
-        if row["stage"] == "read" and row["is_final"] and row["reader_version"] == __version__
-    }
-    logs, log_count = _logs(sweep, found, remembered)
-    return Identified(found, logs, _statistics(sweep, found, remembered), log_count)
+    final = [row for row in found.snapshot.rows("reject").to_pylist() if row["is_final"] and row["reader_version"] == __version__]
+    unread = {row["sha256"]: row for row in final if row["stage"] == "read"}
+    unchanged, refused, elsewhere = _unchanged(sweep, found, {row["file_state"]: row for row in final})
+    to_open = [candidate for candidate in found.logs if candidate.path not in unchanged and candidate.path not in refused]
+    looked_at = _as_runs(_looked_at(sweep, "identify", to_open, identify_all), sweep.started_at)
+    logs, files = _logs(sweep, found.snapshot, looked_at, unread)
+    rejects, known = [*_unreadable(found.logs), *refused.values()], log_count(unchanged)
+    count = len(looked_at) + len(rejects) + known
+    logs = replace(logs, known=logs.known + known, rejects=(*rejects, *logs.rejects), elsewhere=logs.elsewhere + elsewhere)
+    return Identified(found, logs, _statistics(sweep, found, unread), count, files)
 
 
-def _logs(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> tuple[Inputs[plan.NewLog], int]:
-    """Logs among the candidates, and how many they are."""
+def _unchanged(
+    sweep: Sweep, found: Found, rejects: Mapping[int | None, Reject]
+) -> tuple[dict[str, KnownFile], dict[str, Reject], Counter[str]]:
+    """Files that need not be opened, by path: those whose logs the lake has, and those that could not be read.
+
+    And how many of the logs belong to each other cluster.
+    """
+    if sweep.settings.recheck:
+        return {}, {}, Counter()
+    paths = file_states(found.logs)
+    refused = {path: rejects[state] for state, path in paths.items() if state in rejects}
+    files = {path: file for path, file in remembered(found.snapshot, paths).items() if not _is_due(sweep, path, file.night)}
+    clusters = _known_ids(found.snapshot, {file.log_id for file in files.values()})
+    files = {path: file for path, file in files.items() if file.log_id in clusters}
+    files = with_whole_runs(files, found.logs, refused)
+    elsewhere = Counter[str]()
+    for cluster in set(clusters.values()) - {sweep.settings.cluster}:
+        elsewhere[cluster] = log_count({path: file for path, file in files.items() if clusters[file.log_id] == cluster})
+    return files, refused, +elsewhere
+
+
+def _is_due(sweep: Sweep, path: str, night: date) -> bool:
+    """Whether a file may be packed by this sweep, which asks for its digest."""
+    days, today = sweep.packing.after_days, sweep.started_at.date()
+    return bool(days) and night < kept_from(today, days, today) and not is_packed(path)
+
+
+def _logs(
+    sweep: Sweep, snapshot: Snapshot, looked_at: Sequence[_LookedAt], unread: Mapping[str, Reject]
+) -> tuple[Inputs[plan.NewLog], tuple[KnownFile, ...]]:
+    """Logs that were looked at, and files that need not be again."""
     new: list[plan.NewLog] = []
-    rejects = _unreadable(found.logs)
-    looked_at = _as_runs(_looked_at(sweep, "identify", found.logs, identify_all))
-    log_count = len(rejects) + len(looked_at)
-    known_ids = _known_ids(found.snapshot, {identity.log_id for _, identity, _ in looked_at if isinstance(identity, Identity)})
+    rejects: list[Reject] = []
+    files: list[KnownFile] = []
+    cluster = sweep.settings.cluster
+    known_ids = _known_ids(snapshot, {each.identity.log_id for each in looked_at if isinstance(each.identity, Identity)})
     at_hand: list[plan.NewLog] = []
-    known = 0
-    for candidate, identity, members in looked_at:
-        path = candidate.path
+    known, elsewhere = 0, Counter[str]()
+    for each in looked_at:
+        path, identity, state = each.candidate.path, each.identity, each.file_state
         if isinstance(identity, UnreadableError):
-            size, is_final = candidate.size_bytes, identity.is_final
+            size, is_final = each.candidate.size_bytes, identity.is_final
             rejects.append(rejected(path, "identify", identity.reason, is_final=is_final, size_bytes=size))
         elif identity.night is None:
-            size, sha256 = identity.size_bytes, identity.sha256
-            rejects.append(rejected(path, "identify", identity.reason, is_final=True, size_bytes=size, sha256=sha256))
-        elif identity.log_id in known_ids:
-            known += 1
-            if sweep.packing.after_days:
-                at_hand.append(plan.NewLog(path, identity, identity.night, members))
-        elif identity.sha256 in remembered:
-            rejects.append(remembered[identity.sha256] | {"path": shown(path)})
+            row = rejected(
+                path, "identify", identity.reason,
+                is_final=True, size_bytes=identity.size_bytes, sha256=identity.sha256, file_state=state,
+            )  # fmt: skip
+            rejects.append(row)
+        elif identity.log_id not in known_ids and identity.sha256 in unread:
+            rejects.append(unread[identity.sha256] | {"path": shown(path), "file_state": state})
         else:
-            known_ids.add(identity.log_id)
-            new.append(plan.NewLog(path, identity, identity.night, members))
-    return Inputs(tuple(new), known, tuple(rejects), tuple(at_hand)), log_count
+            log = plan.NewLog(path, identity, identity.night, each.members, state)
+            count = None if state is not None else len(each.states)
+            files += (KnownFile(key, identity.night, identity.log_id, count) for key in each.states)
+            if identity.log_id not in known_ids:
+                known_ids[identity.log_id] = cluster
+                new.append(log)
+                continue
+            known += 1
+            elsewhere[known_ids[identity.log_id]] += 1
+            if sweep.packing.after_days:
+                at_hand.append(log)
+    del elsewhere[cluster]
+    return Inputs(tuple(new), known, tuple(rejects), tuple(at_hand), elsewhere), tuple(files)
 
 
-def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]]) -> list[_LookedAt]:
+def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]], begun_at: datetime) -> list[_LookedAt]:
     """Logs in the order of their paths, with one in place of all files of a run."""
     logs: list[_LookedAt] = []
-    parts: list[tuple[Candidate, Identity]] = []
+    parts: dict[str, tuple[Candidate, Identity]] = {}
     for candidate, identity in looked_at:
-        if isinstance(identity, Identity) and identity.extent is not None:
-            parts.append((candidate, identity))
+        if isinstance(identity, UnreadableError):
+            logs.append(_LookedAt(candidate, identity, (), ()))
+        elif identity.extent is None:
+            logs.append(_LookedAt(candidate, identity, identity.members, _states([(candidate, identity)], begun_at)))
         else:
-            logs.append((candidate, identity, identity.members if isinstance(identity, Identity) else ()))
-    candidates = {candidate.path: candidate for candidate, _ in parts}
-    for run, members in runs_of((candidate.path, identity) for candidate, identity in parts):
-        logs.append((candidates[members[0]], run, members))
-    return sorted(logs, key=lambda log: log[0].path)
+            parts[candidate.path] = (candidate, identity)
+    for run, members in runs_of((path, identity) for path, (_, identity) in parts.items()):
+        files = [parts[path] for path in members]
+        states = _states(files, begun_at)
+        # Of a run, all files have to be as they were.
+        logs.append(_LookedAt(files[0][0], run, members, states if len(states) == len(files) else ()))
+    return sorted(logs, key=lambda log: log.candidate.path)
+
+
+def _states(files: Iterable[tuple[Candidate, Identity]], begun_at: datetime) -> tuple[int, ...]:
+    """Digests of path and state of files that were found and read in one state, which will show any change."""
+    return tuple(
+        candidate.state.key(candidate.path)
+        for candidate, identity in files
+        if candidate.state is not None and candidate.state == identity.state and is_settled(candidate.state, begun_at)
+    )
 
 
 def _statistics(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Inputs[NewInput]:
@@ -177,11 +258,11 @@ def _looked_at(
         progress.report(stage, done, len(readable))
 
 
-def _known_ids(snapshot: Snapshot, asked: set[str]) -> set[str]:
-    """Which of these the lake has; the ids of a long history would not fit in memory together."""
+def _known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
+    """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
     wanted = pa.array(asked, pa.string())
-    known: set[Any] = set()
+    known: dict[str, str] = {}
     for file in snapshot.of("log", KNOWN):
         ids = pq.read_table(file.path, columns=["log_id"])["log_id"]
-        known.update(ids.filter(pc.is_in(ids, wanted)).to_pylist())
+        known.update(dict.fromkeys(ids.filter(pc.is_in(ids, wanted)).to_pylist(), file.cluster or ""))
     return known

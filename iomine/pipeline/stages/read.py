@@ -76,16 +76,20 @@ class _Read:
     sources: list[Mapping[str, Any]] = field(default_factory=list)
     count: int = 0
 
-    def reject(self, path: str, fault: Refused | UnreadableError, sha256: str, size_bytes: int) -> None:
+    def reject(
+        self, path: str, fault: Refused | UnreadableError, sha256: str, size_bytes: int, file_state: int | None = None
+    ) -> None:
         """Adds an input that could not be read."""
-        row = rejected(path, "read", fault.reason, is_final=fault.is_final, size_bytes=size_bytes, sha256=sha256)
+        row = rejected(
+            path, "read", fault.reason, is_final=fault.is_final, size_bytes=size_bytes, sha256=sha256, file_state=file_state
+        )
         self.rejects.append(row)
 
 
 def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
     if not new:
         return
-    identity_of = {log.path: log.identity for log in new}
+    by_path = {log.path: log for log in new}
     work = plan.batches(sweep.settings.cluster, new, sweep.pool.capacity())
     most_processes = site_most_processes(sweep.warehouse, sweep.settings.cluster)
     given = (sweep.staging, replace(sweep.settings.limits, most_processes=most_processes))
@@ -97,8 +101,8 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
             so_far.files += result.files
             so_far.count += result.log_count
             for refused in result.refused:
-                log = identity_of[refused.path]
-                so_far.reject(refused.path, refused, log.sha256, log.size_bytes)
+                log = by_path[refused.path]
+                so_far.reject(refused.path, refused, log.identity.sha256, log.identity.size_bytes, log.file_state)
             done += len(batch.logs)
             progress.report("read", done, len(new))
 

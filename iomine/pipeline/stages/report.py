@@ -20,6 +20,7 @@ class Summary:
         found: candidates for logs.
         ingested: logs read and committed.
         known: logs whose bytes the lake had already, or had twice among the candidates.
+        elsewhere: how many of the known belong to each other cluster.
         rejected: candidates that could not be read.
         statistics: the same of readings of servers and accounting, of which an archive may hold many.
         reasons: how many of all were rejected for each reason.
@@ -37,6 +38,7 @@ class Summary:
     found: int
     ingested: int
     known: int
+    elsewhere: dict[str, int]
     rejected: int
     statistics: Counts
     reasons: dict[str, int]
@@ -69,6 +71,7 @@ def report(sweep: Sweep, published: Published) -> Summary:
         found=staged.logs.found,
         ingested=staged.logs.ingested,
         known=staged.logs.known,
+        elsewhere=dict(staged.identified.logs.elsewhere.most_common()),
         rejected=staged.logs.rejected,
         statistics=staged.statistics,
         reasons=dict(reasons.most_common()),

@@ -17,7 +17,7 @@ from iomine.lake import LakeFile, as_warehouse_errors
 from iomine.pipeline.ingest.rows import RowSinks, tables_of
 from iomine.pipeline.upgrade.carry import without_empty
 from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState
+from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState, row_count
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.decoded import Records
 from iomine.sources.darshan.job import implausible
@@ -40,6 +40,8 @@ _ABOUT: Final = ("module", "file_name", "mount", "metadata", "app_phase")
 # Tables whose rows are what a log holds; all others of logs follow from these.
 RAW_TABLES: Final = tuple(dict.fromkeys((*_ABOUT, *(table for tables in _TABLES_OF.values() for table in tables))))
 _READ: Final = ("log", _QUALITY, *RAW_TABLES)
+# What is the same of all logs that versions without the column read: none of theirs had its paths cut.
+_SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut", False)}
 # A reader gives these as lists, and arrays of the others.
 _LISTS: Final = frozenset((*_ABOUT, "lustre_component"))
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
@@ -78,7 +80,11 @@ def rebuild(logs: KeptLogs, staging: Path) -> list[LakeFile]:
         held = {table: _by_log(table, logs.files.get(table, ()), logs.log_ids) for table in _READ}
         for log_id in logs.log_ids:
             kept = {table: rows[log_id] for table, rows in held.items() if log_id in rows}
-            sinks.write(log_id, rows_of(log_id, kept, logs.most_processes))
+            tables = rows_of(log_id, kept, logs.most_processes)
+            sinks.write(
+                [log_id],
+                {table: [(np.zeros(row_count(part), np.int64), part) for part in parts] for table, parts in tables.items()},
+            )
         sinks.finish()
         stack.pop_all().close()
     return [
@@ -87,7 +93,7 @@ def rebuild(logs: KeptLogs, staging: Path) -> list[LakeFile]:
     ]
 
 
-def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | None = None) -> dict[str, Iterable[Columns]]:
+def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | None = None) -> dict[str, list[Columns]]:
     """All rows of a log, from those that are kept of it.
 
     Args:
@@ -114,6 +120,9 @@ def _by_log(table: str, paths: Sequence[Path], log_ids: Sequence[str]) -> dict[s
     rows = without_empty(table, pa.concat_tables([schema.empty_table(), *parts]).combine_chunks())
     if not rows.num_rows:
         return {}
+    if table in _SAME_OF_ALL:
+        column, value = _SAME_OF_ALL[table]
+        rows = rows.set_column(rows.schema.get_field_index(column), column, pc.fill_null(rows[column], value))
     ids, codes = np.unique(rows["log_id"].to_numpy(), return_inverse=True)
     order = np.argsort(codes, kind="stable")
     edges = np.searchsorted(codes[order], np.arange(len(ids) + 1))

@@ -95,7 +95,7 @@ TIMES = {
     **defined(
         Kind.FLAG,
         is_own="True where one rank alone touched the file.",
-        is_small="True where less than 1 MiB of the file was touched.",
+        is_small="True where less than 1 MiB of the file was touched, empty where that is not known.",
         is_on_one_ost="True where several ranks share the file, it lies on one OST, and it is among the largest such files.",
         is_on_few_osts="True where several ranks share the file, and it is among the largest such files on no more OSTs.",
         is_overstriped="True where the file is striped over more OSTs than it has whole stripes.",

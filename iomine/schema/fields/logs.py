@@ -68,6 +68,7 @@ LOGS = {
         doubt="What of the log's header or counters is not to be trusted, and counts as unknown; NULL where all is sound.",
         error="What went wrong, in the words of the program.",
         reason="Why, in a sentence that a person understands.",
+        trace_doubt="What of the request's trace makes no sense, or was cut; NULL where the trace is sound.",
     ),
     **defined(
         Kind.TEXT,
@@ -223,6 +224,11 @@ SWEEPS = {
         Kind.TEXT,
         Privacy.DIGEST,
         sha256="SHA-256 of the file's bytes in hex, NULL where they could not be read.",
+    ),
+    **defined(
+        Kind.ID,
+        Privacy.NUMBER,
+        file_state="Digest of the file's path, size, times of change and inode: its bytes are the same as long as it is.",
     ),
     **defined(
         Kind.TEXTS,

@@ -5,8 +5,14 @@ from iomine.schema.table import Table
 REJECT = Table(
     "reject",
     "An input that could not be read.",
-    ("path", "sha256", "size_bytes", "stage", "reason", "is_final", "reader_version", "at"),
+    ("path", "sha256", "size_bytes", "file_state", "stage", "reason", "is_final", "reader_version", "at"),
     partitioned=False,
+)
+KNOWN_FILE = Table(
+    "known_file",
+    "A file whose log the lake has, as it was when it was read: sweeps do not open it while it is so.",
+    ("file_state", "log_id", "file_count"),
+    grain=("cluster", "night", "file_state"),
 )
 SWEEP = Table(
     "sweep",

@@ -2,9 +2,10 @@
 
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, assembled, row_count, size_bytes
+from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, row_count, size_bytes, spread
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
-from iomine.sources.darshan.identity import GONE, Identity, identify, read_owned
+from iomine.sources.darshan.file_state import FileState
+from iomine.sources.darshan.identity import GONE, Identity, identify, log_id_of, read_owned
 from iomine.sources.darshan.job import Job, implausible, uid_of
 from iomine.sources.darshan.legacy_tables import MINGLED
 from iomine.sources.darshan.log import Log, read_log
@@ -19,22 +20,27 @@ __all__ = [
     "Columns",
     "Doubt",
     "Doubted",
+    "FileState",
     "Identity",
     "Job",
     "Log",
     "ModuleState",
     "MountTable",
+    "Owners",
+    "Records",
     "Region",
     "Run",
     "assembled",
     "identify",
     "implausible",
+    "log_id_of",
     "read_log",
     "read_owned",
     "row_count",
     "rows_without_regions",
     "size_bytes",
     "sound",
+    "spread",
     "uid_of",
     "without_region",
 ]

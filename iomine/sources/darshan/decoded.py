@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +109,18 @@ class Records(Mapping[str, pa.Array]):
         }
 
 
+class Owners(NamedTuple):
+    """Whose the rows of a part are that several logs have rows in.
+
+    Attributes:
+        log_ids: ids of logs.
+        of_rows: of each row, the index of its log among these.
+    """
+
+    log_ids: Sequence[str]
+    of_rows: Words
+
+
 def row_count(columns: Columns) -> int:
     """Rows that the columns have."""
     return columns.row_count if isinstance(columns, Records) else len(next(iter(columns.values())))
@@ -129,12 +141,12 @@ def spread(column: pa.Array) -> pa.Array:
     return column.values.take(pa.array(np.repeat(np.arange(len(ends)), np.diff(np.maximum(ends, 0), prepend=0))))
 
 
-def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
+def assembled(table: str, parts: Sequence[tuple[str | Owners, Columns]]) -> pa.Table:
     """Rows of many logs as one Arrow table in the table's schema; columns that a log does not give are NULL.
 
     Args:
         table: the table's name.
-        parts: log id and columns, in the order in which the rows are wanted.
+        parts: id of the log, or that of each row, and columns, in the order in which the rows are wanted.
 
     Raises:
         ValueError: the table has no such column.
@@ -149,12 +161,22 @@ def assembled(table: str, parts: Sequence[tuple[str, Columns]]) -> pa.Table:
         columns, lengths = [Records.stacked(records).columns()], [sum(counts)]
     else:
         lengths = counts
-    ids = pa.array([log_id for log_id, _ in parts], pa.string()).take(pa.array(np.repeat(np.arange(len(parts)), counts)))
+    ids = _ids([owners for owners, _ in parts], counts)
     arrays = [
         ids if field.name == "log_id" else _column([part.get(field.name) for part in columns], lengths, field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _ids(parts: Sequence[str | Owners], counts: Sequence[int]) -> pa.Array:
+    ids: list[str] = []
+    codes = []
+    for part, count in zip(parts, counts, strict=True):
+        own = part if isinstance(part, Owners) else Owners((part,), np.zeros(count, np.int64))
+        codes.append(own.of_rows + len(ids))
+        ids += own.log_ids
+    return pa.array(ids, pa.string()).take(pa.array(np.concatenate([*codes, np.empty(0, np.int64)])))
 
 
 def _column(

@@ -12,6 +12,7 @@ from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import open_container
+from iomine.sources.darshan.file_state import FileState
 from iomine.sources.darshan.job import night_at, read_night
 from iomine.sources.darshan.legacy import is_legacy, legacy_night
 from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
@@ -43,6 +44,7 @@ class Identity:
         reason: why it cannot be read, empty where it can.
         extent: of one of DFTracer's files, which is a part of a run; None of a log.
         members: of a trace that is a folder, its files.
+        state: of the file when it was read; None of a folder.
     """
 
     sha256: str
@@ -51,11 +53,17 @@ class Identity:
     reason: str = ""
     extent: Extent | None = None
     members: tuple[str, ...] = ()
+    state: FileState | None = None
 
     @property
     def log_id(self) -> str:
         """The id under which the lake knows the log."""
-        return self.sha256[:_LOG_ID_DIGITS]
+        return log_id_of(self.sha256)
+
+
+def log_id_of(sha256: str) -> str:
+    """The id of a log with bytes of this digest, in hex."""
+    return sha256[:_LOG_ID_DIGITS]
 
 
 def read_owned(path: Path) -> Owned:
@@ -69,7 +77,8 @@ def read_owned(path: Path) -> Owned:
     try:
         with path.open("rb") as file:
             # Of the very file that is read, whatever takes its name meanwhile.
-            return Owned(file.read(), os.fstat(file.fileno()).st_uid)
+            status = os.fstat(file.fileno())
+            return Owned(file.read(), status.st_uid, FileState.of(status))
     except OSError as error:
         raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
 
@@ -80,19 +89,22 @@ def identify(path: Path) -> Identity:
     Raises:
         UnreadableError: its bytes cannot be read at all.
     """
-    data = read_owned(path).data
+    owned = read_owned(path)
+    data, state = owned.data, owned.state
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         if data.startswith(MAGIC):
             return _recorder(path, sha256)
         if why := _IS_OTF2 if data.startswith(_OTF2) else _IS_RAW if path.name == _RAW else "":
-            return Identity(sha256, len(data), None, why)
+            return Identity(sha256, len(data), None, why, state=state)
         if is_trace(data):
             extent = extent_of(data)
-            return Identity(sha256, len(data), night_at(extent.end_at) or _written_on(path), extent=extent)
-        return Identity(sha256, len(data), _night(data) or _written_on(path))
+            night = night_at(extent.end_at) or _written_on(path)
+            return Identity(sha256, len(data), night, extent=extent, state=state)
+        return Identity(sha256, len(data), _night(data) or _written_on(path), state=state)
     except UnreadableError as error:
-        return Identity(sha256, len(data), None, error.reason)
+        # A folder may be whole another night, though its metadata stays as it is.
+        return Identity(sha256, len(data), None, error.reason, state=None if data.startswith(MAGIC) else state)
 
 
 def _recorder(path: Path, sha256: str) -> Identity:

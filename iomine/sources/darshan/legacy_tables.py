@@ -1,6 +1,6 @@
 """Records of formats before 3.00 as rows of today's tables, by the mapping of `iomine.schema.legacy`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Final
@@ -24,11 +24,12 @@ from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, Records, are_floats
 from iomine.sources.darshan.legacy import LegacyLog
 from iomine.sources.darshan.modules import ModuleState, rows_without_regions, without_region
-from iomine.units import counted
+from iomine.units import GIB, counted
 
 # Said of modules whose counts of calls and of sizes need not agree, since sizes are those of two layers.
 MINGLED: Final = "calls of both POSIX and stdio, and their bytes, sizes and times stand together with POSIX"
-
+# What bytes, sizes and offsets are of.
+_MOVERS: Final = frozenset(("POSIX", "STDIO"))
 _Flags = npt.NDArray[np.bool_]
 _Integers = npt.NDArray[np.int64]
 _HASH, _RANK = range(2)
@@ -43,6 +44,10 @@ _MOST_FILES: Final = 1024
 # How much of a path was kept, by major version.
 _KEPT: Final = {"1": 11, "2": 15}
 _CUT: Final = "\N{HORIZONTAL ELLIPSIS}"
+# Of programs of 32 bits, as on Blue Gene/P, offsets beyond 2 GiB are taken for others below it. So where more than that was
+# moved, a highest offset in the upper half of it may have been any.
+_DOUBTFUL: Final = {"MAX_BYTE_READ": "BYTES_READ", "MAX_BYTE_WRITTEN": "BYTES_WRITTEN"}
+_DOUBTFUL_FROM, _DOUBTFUL_BELOW = GIB, 2 * GIB
 
 
 def legacy_tables(log: LegacyLog) -> tuple[dict[str, list[Columns]], tuple[ModuleState, ...]]:
@@ -50,16 +55,20 @@ def legacy_tables(log: LegacyLog) -> tuple[dict[str, list[Columns]], tuple[Modul
     words = log.words
     used = {module: (words[:, at] != 0).any(axis=1) for module, at in _CALLS_AT.items() if columns(module, log.version)}
     is_sum = words[:, _HASH] == _HASH_OF_SUM
+    doubtful = {word: _is_doubtful(words[:, _AT[word]], words[:, _AT[moved]]) for word, moved in _DOUBTFUL.items()}
+    unknown_in = [(NOT_OF_SUMS, is_sum), *((frozenset((word,)), flags) for word, flags in doubtful.items())]
     tables: dict[str, list[Columns]] = {}
     states = []
     for module, is_used in used.items():
         count = int(np.count_nonzero(is_used))
         if count:
-            tables[LAYOUTS[module].table] = [_rows(module, log, used, is_sum)]
+            tables[LAYOUTS[module].table] = [_rows(module, log, used, unknown_in)]
         faults = [*_faults(module, log, used)]
         notes = [*caveats(module, log.version)] if count else []
         if sums := int(np.count_nonzero(is_used & is_sum)):
             notes.append(f"{counted(sums, 'rank')} opened more than {_MOST_FILES:,} files, whose records are added up")
+        if module in _MOVERS and (cut := int(np.count_nonzero(is_used & np.any([*doubtful.values()], axis=0)))):
+            notes.append(f"the highest offset of {counted(cut, 'record')} may be cut to 31 bits, and is not known")
         state = "unsound" if faults else "read"
         states.append(without_region(module, count, state, "; ".join((*faults, *notes)), is_partial=sums > 0))
     about: dict[str, Columns] = {
@@ -74,19 +83,26 @@ def legacy_tables(log: LegacyLog) -> tuple[dict[str, list[Columns]], tuple[Modul
 def _faults(module: str, log: LegacyLog, used: Mapping[str, _Flags]) -> Iterator[str]:
     if log.damage:
         yield log.damage
-    if module in {"POSIX", "STDIO"} and (is_both := used["POSIX"] & used["STDIO"]).any():
+    if module in _MOVERS and (is_both := used["POSIX"] & used["STDIO"]).any():
         yield f"{counted(len(np.unique(log.words[is_both, _HASH])), 'file')} had {MINGLED}"
 
 
-def _rows(module: str, log: LegacyLog, used: Mapping[str, _Flags], is_sum: _Flags) -> Records:
-    """Records of a module."""
+def _is_doubtful(highest: _Integers, moved: _Integers) -> _Flags:
+    flags: _Flags = (highest >= _DOUBTFUL_FROM) & (highest < _DOUBTFUL_BELOW) & (moved > _DOUBTFUL_BELOW)
+    return flags
+
+
+def _rows(
+    module: str, log: LegacyLog, used: Mapping[str, _Flags], unknown_in: Sequence[tuple[AbstractSet[str], _Flags]]
+) -> Records:
+    """Records of a module; some counters are not known in some records."""
     is_own, layout = used[module], LAYOUTS[module]
     places, unknown = _places(module, log.version)
     words = log.words[is_own]
     matrix = np.where(places >= 0, words[:, places], unknown)
     if module == "PNETCDF_FILE":
         matrix[:, layout.words.index("open_count")] += words[:, _AT["INDEP_NC_OPENS"]]
-    for sources, is_unknown in ((NOT_OF_SUMS, is_sum), *_of_others(module, log, used)):
+    for sources, is_unknown in (*unknown_in, *_of_others(module, log, used)):
         rows = is_unknown[is_own]
         if rows.any():
             at = _taken_from(module, log.version, sources)

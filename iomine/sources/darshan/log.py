@@ -16,7 +16,7 @@ from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdh
 from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, assembled
 from iomine.sources.darshan.dxt import decode_dxt
 from iomine.sources.darshan.heatmap import decode_heatmap
-from iomine.sources.darshan.identity import read_owned
+from iomine.sources.darshan.identity import log_id_of, read_owned
 from iomine.sources.darshan.job import Job, read_job, user_from
 from iomine.sources.darshan.legacy import is_legacy, read_legacy
 from iomine.sources.darshan.legacy_tables import legacy_tables
@@ -90,13 +90,14 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         UnreadableError: the file is not such a log, or too little of its header and job record is left.
     """
     file = Path(path)
-    data, owner_uid, archive_uid = read_owned(file)
+    owned = read_owned(file)
+    data = owned.data
     if is_legacy(data):
-        return _read_legacy(data, file_name(path), owner_uid, archive_uid)
+        return _read_legacy(data, file_name(path), owned.owner_uid, owned.archive_uid)
     container = open_container(data)
     job = read_job(container)
     names, name_doubt = read_names(container)
-    log_id = hashlib.sha256(data).hexdigest()[:16]
+    log_id = log_id_of(hashlib.sha256(data).hexdigest())
     tables: dict[str, list[Columns]] = {}
     states = []
     for region in container.regions:
@@ -119,8 +120,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         "; ".join(filter(None, (job.doubt, name_doubt))),
         tuple(states),
         tables,
-        owner_uid,
-        archive_uid,
+        owned.owner_uid,
+        owned.archive_uid,
     )
 
 
@@ -129,7 +130,7 @@ def _read_legacy(data: bytes, name: str, owner_uid: int | None, archive_uid: int
     log = read_legacy(data, name)
     tables, states = legacy_tables(log)
     doubt = "; ".join(filter(None, (log.job.doubt, log.damage)))
-    log_id = hashlib.sha256(data).hexdigest()[:16]
+    log_id = log_id_of(hashlib.sha256(data).hexdigest())
     return Log(log_id, log.job, log.version, user_from(name), len(data), doubt, states, tables, owner_uid, archive_uid)
 
 

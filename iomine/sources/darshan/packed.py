@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import UnreadableError
+from iomine.sources.darshan.file_state import FileState
 from iomine.units import KIB
 
 BLOCK: Final = tarfile.BLOCKSIZE
@@ -375,11 +376,13 @@ class Owned(NamedTuple):
     Attributes:
         data: the bytes.
         owner_uid: owner of the file, of a member as its header says; None where that is no uid.
+        state: of the file that was read, of a member that of its archive.
         archive_uid: owner of the archive, who can have written any header; None where the log is a file of its own.
     """
 
     data: bytes
     owner_uid: int | None
+    state: FileState
     archive_uid: int | None = None
 
 
@@ -399,18 +402,18 @@ def owned_member(path: str | os.PathLike[str]) -> Owned:
         raise UnreadableError(member.reason)
     try:
         with Path(archive).open("rb", buffering=0) as file:
-            is_within = member.offset + member.size_bytes <= os.fstat(file.fileno()).st_size
+            status = os.fstat(file.fileno())
+            is_within = member.offset + member.size_bytes <= status.st_size
             data = os.pread(file.fileno(), member.size_bytes, member.offset) if is_within else b""
             # Of a member that was found by the index, the header alone says the uid.
             owner_uid = _uid_in(os.pread(file.fileno(), BLOCK, max(0, member.offset - BLOCK)))
-            archive_uid = os.fstat(file.fileno()).st_uid
     except OSError as error:
         raise UnreadableError(f"The archive cannot be read: {error.strerror}.", False) from error
     if len(data) < member.size_bytes:
         raise UnreadableError(_CUT, False)
     if member.sha256 and hashlib.sha256(data).hexdigest() != member.sha256:
         raise UnreadableError(_NOT_WHOLE, False)
-    return Owned(data, owner_uid, archive_uid)
+    return Owned(data, owner_uid, FileState.of(status), status.st_uid)
 
 
 def _uid_in(header: bytes) -> int | None:

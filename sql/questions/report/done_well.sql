@@ -1,5 +1,5 @@
 -- ---
--- about = "What triggers find most often on the site and did not find in a log that could show it, at most three for each log."
+-- about = "What triggers find on the site and did not find in a log that could show it, the most often found first."
 -- parts = []
 -- reads = ["core.finding_sum", "core.verdict"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
@@ -18,5 +18,4 @@ FROM (
         AND list_contains($log_ids, log_id) AND ruleset = 'iomine' AND state = 'clear' AND level IN ('high', 'warn')
 )
 JOIN often USING (code)
-QUALIFY row_number() OVER (PARTITION BY log_id ORDER BY site_finding_count DESC, code) <= 3
 ORDER BY site_finding_count DESC, code

@@ -1,7 +1,7 @@
 -- ---
 -- about = "The last twelve runs of a lineage up to each log, and how long I/O usually took in the hundred before it."
 -- parts = []
--- reads = ["core.log", "main.findings"]
+-- reads = ["core.log", "main.findings", "core.owner_doubt"]
 -- parameters = [
 --     "cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids", "first_history_night", "last_history_night",
 -- ]
@@ -18,6 +18,8 @@ run AS (
         io_core_seconds / nullif(run_seconds * nprocs, 0) AS io_ratio
     FROM core.log
     SEMI JOIN wanted USING (lineage_id)
+    -- What another wrote is no run of the lineage.
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE cluster = $cluster AND night BETWEEN $first_history_night AND $last_history_night
 ),
 counted AS (

@@ -4,7 +4,11 @@
 -- reads = ["core.posix_file", "core.mpiio_file", "core.dfs_file", "core.daos_object", "core.h5d_dataset", "core.pnetcdf_variable"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
-SELECT log_id, 'posix' AS layer, SUM(COLUMNS('^(read|write)_size_.*_count$|^(consecutive|sequential)_(read|write)_count$'))::DOUBLE AS '\0'
+SELECT
+    log_id, 'posix' AS layer, SUM(COLUMNS('^(read|write)_size_.*_count$'))::DOUBLE AS '\0',
+    -- Of files of which some are not known, nothing is known together.
+    CASE WHEN bool_and(COLUMNS('^(consecutive|sequential)_(read|write)_count$') IS NOT NULL)
+        THEN SUM(COLUMNS('^(consecutive|sequential)_(read|write)_count$')) END::DOUBLE AS '\0'
 FROM core.posix_file
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id)

@@ -41,6 +41,6 @@ SELECT
 FROM halved
 WHERE amount IS NOT NULL
 GROUP BY log_id, spread_over, layer, is_timed
-HAVING count(*) > 1 AND max(amount) > 0
+HAVING count(*) > 1 AND max(amount) > 0 AND bool_and(isfinite(amount))
 -- Where a rank's part in some layer is not known, that in POSIX often is.
 QUALIFY row_number() OVER (PARTITION BY log_id, spread_over ORDER BY is_timed DESC, layer) = 1

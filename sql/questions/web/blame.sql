@@ -1,7 +1,7 @@
 -- ---
 -- about = "Whose fault slow I/O was: for each verdict how many runs, and the sentence of the one that lost most."
 -- parts = []
--- reads = ["main.job_weather", "main.logs"]
+-- reads = ["main.job_weather", "main.logs", "core.owner_doubt"]
 -- parameters = ["kind", "name", "since", "until", "cluster"]
 -- ---
 SELECT
@@ -12,6 +12,7 @@ SELECT
     arg_max(log_id, coalesce(lost_service_seconds, 0) ORDER BY log_id) AS log_id
 FROM main.job_weather
 JOIN (SELECT cluster, night, log_id, application FROM main.logs) AS log USING (cluster, night, log_id)
+ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
 WHERE
     night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
     AND CASE $kind

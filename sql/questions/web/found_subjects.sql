@@ -1,12 +1,13 @@
 -- ---
 -- about = "Users, applications, hosts and OSTs of runs with findings, and file systems that were used: of each kind those that cost most."
 -- parts = []
--- reads = ["main.findings", "main.logs", "core.rank_io", "core.log_node", "core.ost_io", "core.mount_night"]
+-- reads = ["main.findings", "main.logs", "core.rank_io", "core.log_node", "core.ost_io", "core.mount_night", "core.owner_doubt"]
 -- parameters = ["since", "until", "cluster", "most"]
 -- ---
 WITH found AS (
     SELECT cluster, night, log_id, sum(charged_core_seconds) AS core_seconds
     FROM main.findings
+    ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
     GROUP BY cluster, night, log_id
 ),

@@ -25,7 +25,7 @@ run AS (
     SELECT *
     FROM main.logs
     WHERE
-        night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
+        is_owner_confirmed IS DISTINCT FROM false AND night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
         -- Who has no login is known by number.
         AND (
             ($kind = 'user' AND coalesce(nullif("user", ''), uid::VARCHAR) = $name)
@@ -36,7 +36,7 @@ run AS (
     FROM main.logs AS logs
     SEMI JOIN placed USING (cluster, night, log_id)
     WHERE
-        $kind IN ('host', 'target') AND logs.night BETWEEN $since AND $until
+        is_owner_confirmed IS DISTINCT FROM false AND $kind IN ('host', 'target') AND logs.night BETWEEN $since AND $until
         AND ($cluster IS NULL OR logs.cluster = $cluster)
 ),
 found AS (

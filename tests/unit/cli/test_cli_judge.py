@@ -16,7 +16,7 @@ import pytest
 from catalogs import committed, staged
 from sweeping import column, judge_by, rows
 
-from iomine.lake import LakeFile, LakeWriter, Warehouse
+from iomine.lake import LakeWriter, Warehouse
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.publish import publish
 from iomine.pipeline.sweep import Settings, begun
@@ -347,10 +347,10 @@ def test_judging_that_fails_half_way_changes_nothing(iomine, again: Path, monkey
     before = rows(again, ALL_VERDICTS)
     whole = LakeWriter.commit
 
-    def failing(lake: LakeWriter, name: str, files: list[LakeFile], sweep_id: str) -> None:
+    def failing(lake: LakeWriter, name: str, *given: object, **named: object) -> None:
         if name == "sweep":
             raise OSError(28, "No space left on device")
-        whole(lake, name, files, sweep_id)
+        whole(lake, name, *given, **named)
 
     judge = ("judge", "--set", "P06.small_write_ratio=0.3", "--warehouse", again)
     with monkeypatch.context() as full:

@@ -1,6 +1,7 @@
 """`iomine config`, `nightly`, `backfill` and `metrics`: a site's settings, and what follows from them."""
 
 import datetime as dt
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +35,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_data: Path) -> 
         f'[nightly]\ndigest = true\noutbox = "{tmp_path}/mails"\nmetrics = "{tmp_path}/iomine.prom"\n'
     )
     # What the option sets would hold for all tests after this one.
-    for name in ("IOMINE_CONFIG", "IOMINE_WAREHOUSE"):
+    for name in ("IOMINE_CONFIG", "IOMINE_WAREHOUSE", "IOMINE_LOG_FORMAT"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     return file
@@ -54,8 +55,16 @@ def test_a_night_is_swept_and_what_fails_is_named(iomine, site):
         for sample in family.samples
     }
     assert 1 == figures["iomine_sweep_ingested", "edison"]
-    again = iomine("--config", site, "nightly", "--date", "2017-03-21", "--cluster", "edison")
+    again = iomine("--log-format", "json", "--config", site, "nightly", "--date", "2017-03-21", "--cluster", "edison")
     assert (0, True) == (again.exit_code, "1 found = 0 ingested + 1 known + 0 rejected" in again.stdout)
+    events = [json.loads(line) for line in again.stderr.splitlines()]
+    (swept,) = [event for event in events if event["event"] == "sweep"]
+    assert (1, 0, 1, 0) == tuple(swept[name] for name in ("found", "ingested", "known", "rejected"))
+    assert {"identify"} <= {event["stage"] for event in events if event["event"] == "stage"}
+    assert {"time", "level"} <= set.intersection(*map(set, events))
+    missing = iomine("--log-format", "json", "--config", site, "nightly", "--cluster", "edisom")
+    (failure,) = map(json.loads, missing.stderr.splitlines())
+    assert (2, "error", True) == (missing.exit_code, failure["level"], "edison" in failure["message"])
 
 
 @pytest.mark.proof

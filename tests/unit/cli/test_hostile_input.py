@@ -317,7 +317,7 @@ def test_an_anonymised_export_holds_none_of_it(site: Path, answers, tmp_path: Pa
 
 def test_sweeps_print_reasons_without_control_characters(site: Path, tmp_path: Path, capsys):
     """The summary of a sweep shows reasons, which may quote what was read, in visible signs."""
-    done = Summary("x", 1, 0, 0, 1, Counts(), {f"It says {reported(NASTY)}.": 1}, (), 0, 1.0, 0, (), 0, 0, "")
+    done = Summary("x", 1, 0, 0, {}, 1, Counts(), {f"It says {reported(NASTY)}.": 1}, (), 0, 1.0, 0, (), 0, 0, "")
     show(done, site, as_json=False)
     show(done, site, as_json=True)
     assert not CONTROLS.search(capsys.readouterr().out)

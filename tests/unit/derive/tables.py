@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from iomine.derive.batch import LOG
 from iomine.schema.column import as_arrow
 from iomine.schema.registry import arrow_schema
 
@@ -46,7 +47,7 @@ def _nothing(kind: pa.DataType) -> int | None:
 
 def rows_of(columns: Mapping[str, pa.Array]) -> list[dict[str, Any]]:
     """Rows of columns, none where there are no columns."""
-    return pa.table(dict(columns)).to_pylist() if columns else []
+    return pa.table({name: column for name, column in columns.items() if name != LOG}).to_pylist() if columns else []
 
 
 def types_of(table: str, found: Mapping[str, Any]) -> dict[str, pa.DataType]:
@@ -54,6 +55,8 @@ def types_of(table: str, found: Mapping[str, Any]) -> dict[str, pa.DataType]:
     schema = arrow_schema(table)
     types = {}
     for name, column in found.items():
+        if name == LOG:
+            continue
         wanted = schema.field(name).type
         given = (pa.array(column, wanted) if isinstance(column, list) else as_arrow(column)).type
         types[name] = given.value_type if pa.types.is_dictionary(given) and not pa.types.is_dictionary(wanted) else given

@@ -11,7 +11,7 @@ import pytest
 
 from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
-from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, tables_of
+from iomine.pipeline.ingest.rows import DERIVATIONS, RowSinks, rows_of, tables_of
 from iomine.schema import TABLES
 from iomine.sources.darshan import Doubt, Log, assembled, read_log
 
@@ -145,10 +145,10 @@ def test_rows_that_do_not_fit_their_table_cost_their_log_alone(log: Log, tmp_pat
     other = replace(log, log_id="0" * 16)
     with ExitStack() as stack:
         sinks = RowSinks(tmp_path, "blue", date(2024, 4, 18), stack)
-        sinks.write(log.log_id, tables_of(log, _PATH))
+        sinks.write([log.log_id], rows_of([(log, _PATH)]))
         monkeypatch.setattr(room, "phases", lambda *_: {"layer": ["posix"], "evidnce": ["trace"]})
         monkeypatch.setattr(room, "periods", lambda *_: {"layer": ["posix"], "io_phase_count": ["three"]})
-        sinks.write(other.log_id, tables_of(other, _PATH))
+        sinks.write([other.log_id], rows_of([(other, _PATH)]))
         sinks.finish()
 
     paths = {table: path for table, path, _, _ in sinks.files()}

@@ -8,12 +8,15 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iomine.lake import LakeFile, write_file
-from iomine.pipeline.judging.system_state import interval_files
+from iomine.pipeline.judging import links
+from iomine.pipeline.judging.system_state import LOOKED_BACK, interval_files
 from iomine.schema.registry import arrow_schema
+from iomine.views.model import tables_read
 
 # Late enough for readings to pass midnight.
 _FIRST = datetime(2024, 4, 18, 22, tzinfo=UTC)
@@ -96,3 +99,12 @@ def test_the_night_after_begins_with_the_last_reading_of_the_night_before():
     rows = [_row(_FIRST + timedelta(hours=1, minutes=55) + _STEP * n, "target", "", 100 * n) for n in range(3)]
     assert [100, 100] == [row["moved_bytes"] for row in _intervals(rows)]
     assert {date(2024, 4, 19)} == {row["night"] for row in _intervals(rows)}
+
+
+@pytest.mark.parametrize("view", [*LOOKED_BACK, *links.READ])
+def test_what_is_worked_out_of_other_nights_is_given_all_that_it_reads(view: str):
+    """A table that is left out would be an empty one: logs of doubtful owners would show what is usual."""
+    given_tables = {*LOOKED_BACK[view]} if view in LOOKED_BACK else {*links.READ[view][1], *links.TOPOLOGY}
+    # MPI-IO says nothing of how much a file system moved.
+    needless = {"mpiio_file"} if view == "traffic_slot" else set()
+    assert needless == tables_read([f"feature.{view}"]) - given_tables

@@ -59,6 +59,7 @@ LOGS: Mapping[str, Callable[[], Blueprint]] = {
     "many files": _many_files,
     "trace out of the run": lambda: Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", [Segment(0, 1, -9.0, -8.0)])])}),
 }
+COUNTED_LOGS = {"no trace", "no heat map"}
 TRACED_LOGS = {"one rank", "many ranks", "many files", "trace out of the run"}
 # What is wrong with a page, found where it is shown: headings that leave out a level, names and controls without a word, and
 # text that is too faint. Pictures on canvas are tested by their colours.
@@ -156,8 +157,11 @@ def test_odd_logs_have_reports_that_can_be_read(kind: str, browser: Any, tmp_pat
         # Only a trace says who talks to whom.
         talks = ["talks"] if tab.locator(".radial").count() else []
         assert bool(talks) == (kind in TRACED_LOGS)
+        # Only records of files make pictures of what was counted.
+        numbers = ["numbers"] if tab.locator(".multiples").count() else []
+        assert bool(numbers) == (kind in COUNTED_LOGS)
         rest = ["layers", "sizes", "files", "osts", "history", "unknown", "log"]
-        assert ["run", "findings", "model", "forwarding", "trace", *talks, *rest] == [id_ for id_, _ in sections]
+        assert ["run", "findings", *numbers, "model", "forwarding", "trace", *talks, *rest] == [id_ for id_, _ in sections]
         assert all(length > 30 for _, length in sections)
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         assert [] == tab.evaluate(FAULTS)

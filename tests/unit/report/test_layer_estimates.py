@@ -10,7 +10,7 @@ import pytest
 from darshan.backend.cffi_backend import accumulate_records
 from shared import NOT_HERE, darshan_rows, log_of
 
-from iomine.pipeline.ingest.rows import RowSinks, tables_of
+from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.sources.darshan import read_log
 from iomine.views.catalog import build_catalog
 from iomine.views.query import ask
@@ -70,7 +70,7 @@ def layers_of(logs, folder: Path) -> tuple[dict[tuple[str, str], dict[str, float
     with ExitStack() as stack:
         sinks = RowSinks(folder, "x", dt.date(2024, 4, 18), stack)
         for log, path in logs.values():
-            sinks.write(log.log_id, tables_of(log, str(path)))
+            sinks.write([log.log_id], rows_of([(log, str(path))]))
         sinks.finish()
     files: dict[str, list[str]] = {}
     for table, path, _, _ in sinks.files():

@@ -92,7 +92,7 @@ def test_more_bytes_are_said_and_held_against_the_time() -> None:
     """Who moves ten times as much in the same time is ten times as fast, and that the runs are not of one size is said."""
     said = Pair(side(), side("bb", write_bytes=10 * GIB)).explained()
     assert [
-        "For each GiB its I/O took 1.0 s instead of 10.0 s.",
+        "For each GiB the second run was in I/O for 1.0 s instead of 10.0 s.",
         "The runs are not of one size: 10.0 GiB written instead of 1.0 GiB.",
     ] == said[1:]
 

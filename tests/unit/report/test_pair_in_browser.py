@@ -56,7 +56,7 @@ def test_page_opens_from_a_file_on_wide_and_narrow_screens(standalone: bool, tmp
             assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
             # What the runs have to do with each other is seen without scrolling.
             assert tab.locator(".lead").bounding_box()["y"] < 450
-            first, second = (each.bounding_box()["width"] for each in tab.locator("svg.pairtime image").all())
+            first, second = (each.bounding_box()["width"] for each in tab.locator("svg.pairtime .ground").all())
             assert first / second == pytest.approx(100 / 134, abs=0.01)
             sizes = tab.evaluate(
                 "[...document.querySelectorAll('svg.pairtime text')].map(each => each.getBoundingClientRect().height)"

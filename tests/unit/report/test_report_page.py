@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from outline import HOSTILE, Outline
 
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import as_json, page
-from iomine.report.pictures import PALETTE, heat, png
+from iomine.report.pictures import gray_png, heat
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.views.catalog import build_catalog
@@ -28,7 +29,7 @@ START = dt.datetime(2024, 4, 18, 12, tzinfo=dt.UTC)
 LOG = {
     "log_id": LOG_ID, "job_id": "42", "uid": 1000, "user": "ada", "exe": "/sw/bin/wave -n 3", "app": "wave", "nprocs": 4,
     "start_at": START, "end_at": START + dt.timedelta(seconds=60), "run_seconds": 60.0, "format_version": "3.41",
-    "darshan_version": "3.4.4", "is_partial": False, "doubt": "", "read_bytes": 0, "write_bytes": 0, "read_count": 0,
+    "darshan_version": "3.4.4", "is_partial": False, "doubt": "", "read_bytes": 0, "write_bytes": 1024, "read_count": 0,
     "write_count": 0, "io_core_seconds": 0.0, "path": "/logs/wave.darshan", "size_bytes": 1000,
 }  # fmt: skip
 VERDICT = {
@@ -88,11 +89,27 @@ def posix(count: int, **columns: object) -> pa.Table:
     return of_log("posix_file", count, **times, **moved, **columns)
 
 
+def test_done_well_is_what_is_well(facts_of: Callable[..., Facts]) -> None:
+    """What is clear only since it cost little is not said to be done well, where its share alone would fire."""
+    rows = [{"code": code, "value": value, "bar": 0.3} for code, value in (("POSIX-301", 0.99), ("POSIX-101", 0.3))]
+    text = Outline(page(replace(facts_of(), done_well=rows))).text
+    assert "this run is clear of: Small reads take time (30%; fires above 30%)." in text
+
+
 def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
     """Not a word of Python's: how long a run took is not known."""
     text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
     assert re.search(r"Ran for\s*\N{EN DASH}", text)
     assert "None" not in text
+
+
+def test_done_well_is_what_lies_on_the_good_side_of_its_threshold(facts_of: Callable[..., Facts]) -> None:
+    """Where all reads were small and cost too little to fire, reading was not done well; of what was, three stand there."""
+    values = {"POSIX-101": 1.0, "POSIX-102": 0.1, "POSIX-111": 0.0, "POSIX-112": 0.0, "POSIX-121": 0.0}
+    often = [{"code": code, "level": "high", "finding_count": 9 - place} for place, code in enumerate(values)]
+    clear = [VERDICT | {"code": code, "state": "clear", "value": value, "bar": 0.1} for code, value in values.items()]
+    facts = facts_of(verdict=clear, finding_night=often, app_night=[{"app": "wave", "log_count": 1}])
+    assert ["POSIX-102", "POSIX-111", "POSIX-112"] == [verdict["code"] for verdict in facts.done_well]
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -291,6 +308,24 @@ def test_log_without_posix_or_heat_map_says_what_is_missing(facts_of: Callable[.
         assert said in text
 
 
+@pytest.mark.parametrize(("written", "drawn"), [(0, None), (20, 20.0)])
+def test_streams_are_no_part_of_the_picture(written: int, drawn: float | None, facts_of: Callable[..., Facts]) -> None:
+    """A heat map has what went to standard output; where nothing was written to storage, that is not drawn."""
+    lane = of_log(
+        "heatmap_rank",
+        1,
+        file_id=1,
+        layer="stdio",
+        rank=0,
+        bin_seconds=30.0,
+        bin_count=2,
+        read_bins=[[0, 0]],
+        write_bins=[[10, 10]],
+    )
+    facts = facts_of(log=[LOG | {"write_bytes": written}], heatmap_rank=lane, file_name=[{"log_id": LOG_ID, "file_id": 1}])
+    assert drawn == (facts.grid and facts.grid.write.sum())
+
+
 @pytest.mark.proof
 def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[..., Facts]) -> None:
     """Neighbouring ranks share a row of the picture, which loses no byte, and the page stays small."""
@@ -362,18 +397,10 @@ def test_same_facts_give_the_same_bytes(facts_of: Callable[..., Facts]) -> None:
     assert page(facts) == page(facts)
 
 
-def test_palette_rises_in_luminance() -> None:
-    """More is lighter, so that the picture can be read without seeing colours; steps of one are rounded to bytes."""
-    linear = np.where(PALETTE <= 10, PALETTE / 255 / 12.92, ((PALETTE / 255 + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    assert (np.diff(luminance[::4]) > 0).all()
-    assert luminance[-1] > 0.8
-
-
 def test_png_holds_the_cells() -> None:
     """The image data are the indices, a filter byte before each row; nothing is 0, and more is more."""
     cells = heat(np.array([[0.0, 1.0], [1e3, 1e6]]), 1e6)
     assert [[0, 1], [128, 255]] == cells.tolist()
-    data = png(cells)
+    data = gray_png(cells)
     start = data.index(b"IDAT") + 4
     assert bytes([0, 0, 1, 0, 128, 255]) == zlib.decompress(data[start : data.index(b"IEND") - 8])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, summary
+from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, own_load, summary
 from iomine.report.pictures import lifelines_picture
 
 Row = dict[str, Any]
@@ -25,6 +25,10 @@ def finding(
         "cost_core_seconds": cost,
         "idle_core_seconds": idle,
     }
+
+
+_STATE = {"weather_slowdown_ratio": None, "own_ratio": None}
+_UNKNOWN = [{"code": code, "reason": "The log lacks a trace."} for code in ("A-101", "B-101")]
 
 
 def run(**given_columns: Any) -> Row:
@@ -66,7 +70,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0],
             [
                 "50% of the run went into I/O, nearly all of that into writing.",
-                "One change could give back up to 0.667 core-minutes.",
+                "Mending one cause could give back up to 0.667 core-minutes.",
             ],
         ),
         (
@@ -75,7 +79,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0, 20.0, 1.0],
             [
                 "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
-                "Two changes could give back up to 1 core-minute of 1.02 core-minutes.",
+                "Mending two causes could give back up to 1 of the 1.02 core-minutes that could be saved.",
             ],
         ),
         (
@@ -87,7 +91,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
                 "Nothing was found wrong; 2 questions could not be answered.",
             ],
         ),
-        (run(io_ratio=None), {}, [None], ["How much of the run went into I/O is not known.", "One change would help."]),
+        (run(io_ratio=None), {}, [None], ["How much of the run went into I/O is not known.", "Mending one cause would help."]),
         (
             run(io_ratio=0.0, slowest_rank_io_seconds=None),
             {},
@@ -106,17 +110,43 @@ def test_the_whole_of_a_run_is_said_in_two_sentences(
     """What the time went into, and what could be had back."""
     rows = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in kinds.items()]
     findings = [finding(code, charged=cost, cost=cost) for code, cost in zip(_CODES, charged, strict=False)]
-    assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), 2)
+    assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), _UNKNOWN, _STATE)
 
 
 def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
     """Where one rank was in I/O for much longer than all on average; time in which others stood idle comes on top."""
     log = run(io_ratio=0.04, slowest_rank_io_seconds=99.0, run_core_seconds=72_000.0)
     causes = causes_of([finding("A-101", charged=3600.0, idle=36_000.0)], 72_000.0)
-    assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, 0)[1:] == [
+    assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, [], _STATE)[1:] == [
         "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
-        "One change could give back up to 1 core-hour, and 10 core-hours in which other ranks stood idle.",
+        "Mending one cause could give back up to 1 core-hour, and 10 core-hours in which other ranks stood idle.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("slowdown", "own", "says"),
+    [
+        (9.5, 0.95, ["Servers were 9.5 times as slow as usual, and nearly all of their load was yours."]),
+        (1.75, 0.5, ["Servers were 1.8 times as slow as usual, and 50% of their load was yours."]),
+        (1.7, 0.95, []),
+        (9.5, 0.4, []),
+        (9.5, None, []),
+        (None, 0.95, []),
+    ],
+)
+def test_servers_that_were_slow_under_the_users_own_load_are_named(
+    slowdown: float | None, own: float | None, says: list[str]
+) -> None:
+    """Only where they were slow and at least half of their load was the user's."""
+    assert says == own_load({"weather_slowdown_ratio": slowdown, "own_ratio": own}, "yours")
+
+
+@pytest.mark.parametrize(("waiting", "says"), [(60.0, ["Why ranks wait is not known: the log lacks a trace."]), (40.0, [])])
+def test_why_ranks_wait_is_said_to_be_unknown_where_most_time_is_that(waiting: float, says: list[str]) -> None:
+    """Where half of the I/O time is waiting and its trigger has no answer, the reason is said."""
+    kinds = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in (("waiting", waiting), ("write", 50.0))]
+    unknown = [*_UNKNOWN, {"code": "MPIIO-401", "reason": "The log lacks a trace."}]
+    assert says == summary(run(), kinds, [], unknown, _STATE)[1:-1]
 
 
 @pytest.mark.parametrize(
@@ -151,10 +181,10 @@ def test_lifelines_lie_within_the_picture_whatever_their_times() -> None:
         for left, width in re.findall(r'<rect class="\w+" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', svg)
     ]
     assert 3 == len(spans)
-    scale = (960 - 84 - 12) / 10
-    assert spans[0] == pytest.approx((84 + 2 * scale, 3 * scale), abs=0.06)
-    assert spans[1] == pytest.approx((84, 10 * scale), abs=0.06)
-    assert spans[2][0] == pytest.approx(84 + 3 * scale, abs=0.06)
+    scale = (960 - 104 - 12) / 10
+    assert spans[0] == pytest.approx((104 + 2 * scale, 3 * scale), abs=0.06)
+    assert spans[1] == pytest.approx((104, 10 * scale), abs=0.06)
+    assert spans[2][0] == pytest.approx(104 + 3 * scale, abs=0.06)
 
 
 _PLAIN = {"app": "a.out", "application": "a.out", "has_hdf5": False, "has_mpiio": False, "node_count": 1}

@@ -156,6 +156,20 @@ def test_sums_over_files_say_what_sums_can(read) -> None:
     assert log.is_partial
 
 
+def test_offsets_of_32_bits_are_unknown(read) -> None:
+    """Where more than 2 GiB were moved, a highest offset right below 2 GiB may have been cut; other ones are as they are."""
+    cut = {"BYTES_WRITTEN": 2**39, "BYTES_READ": 2**31, "MAX_BYTE_WRITTEN": 2**31 - 1, "MAX_BYTE_READ": 2**31 - 1}
+    sound = ({"MAX_BYTE_WRITTEN": 2**31}, {"MAX_BYTE_WRITTEN": 4 * MIB})
+    log = read(legacy_log([{"hash": at, "POSIX_OPENS": 1} | cut | other for at, other in enumerate(({}, *sound), 1)]))
+    rows = log.table("posix_file").to_pylist()
+    assert [-1, 2**31, 4 * MIB] == [row["max_write_offset_bytes"] for row in rows]
+    assert {2**31 - 1} == {row["max_read_offset_bytes"] for row in rows}
+    assert ("read", True) == (
+        _state(log, "POSIX")[0],
+        _state(log, "POSIX")[1].endswith("the highest offset of 1 record may be cut to 31 bits, and is not known"),
+    )
+
+
 def test_paths_are_what_was_kept_of_them(read) -> None:
     """A path as long as what was kept may have been cut; a shorter one is whole. The device says where the file lay."""
     records = [{"hash": 1, "name": "a" * 15, "DEVICE": 15}, {"hash": 2, "name": "/etc/f", "DEVICE": 9}]

@@ -52,6 +52,12 @@ def test_sums_by_category(parts: list[bytes]) -> None:
     assert run.start_at is None
 
 
+def test_localhost_is_no_host() -> None:
+    """A host that calls itself as each does is not known; another is."""
+    hosts = [read_recorder([_part({"hostname": host})]).segments[0]["host"].to_pylist() for host in ("localhost", "n1")]
+    assert [[None], ["n1"]] == hosts
+
+
 def test_what_cannot_be_is_left_out() -> None:
     """Calls with impossible numbers are counted, and a trace of mostly these is refused."""
     odd = ({"rank": -1}, {"tend": 0.5}, {"size": -5}, {"tstart": float("nan")}, {"file_name": "x" * 5000})

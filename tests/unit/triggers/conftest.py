@@ -45,7 +45,11 @@ def judge() -> Judge:
                 connection,
                 "core.cost_claim",
                 ("cluster", "night", "log_id", "claim_group", "cost_name", "claim_core_seconds"),
-                (),
+                (
+                    log | {"claim_group": 1, "cost_name": name, "claim_core_seconds": seconds}
+                    for log in logs
+                    for name, seconds in log.get("claims", {}).items()
+                ),
             )
             for view in {trigger.view for trigger in triggers}:
                 metrics = dict.fromkeys(name for trigger in triggers if trigger.view == view for name in trigger.columns)

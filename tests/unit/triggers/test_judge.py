@@ -88,6 +88,17 @@ def test_state_follows_from_what_is_known(judge, metrics: dict[str, object], exp
     assert expected == verdict["state"]
 
 
+def test_sign_of_another_finding_is_no_cause_of_its_own(judge) -> None:
+    """A finding without a cost has the cause of the first finding that it is a sign of; in a log without one it is its own."""
+    sign = replace(FEW, code="TEST-003", level=Level.WARN, sign_of=("TEST-009", "TEST-001"))
+    fired = {"small_read_ratio": 0.75, "small_read_core_seconds": 3.5, "meta_ratio": 0.5}
+    logs = [fired | {"read_count": count, "claims": {"small_read_core_seconds": 3.5}} for count in (2000, 2)]
+    verdicts = judge([MANY, sign], logs)
+    assert {("log0", "TEST-001"): "TEST-001", ("log0", "TEST-003"): "TEST-001", ("log1", "TEST-003"): "TEST-003"} == {
+        (verdict["log_id"], verdict["code"]): verdict["cause_code"] for verdict in verdicts if verdict["state"] == "fired"
+    }
+
+
 ASKED = replace(
     MANY,
     applies_to=(Above("data_read_count", 0, why="It must be something."), Above("write_count", 0, why="It must be something.")),
@@ -125,7 +136,10 @@ def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], exp
     [
         ({"posix_lack": "No POSIX.", "trace_lack": "No trace."}, "No POSIX."),
         ({"trace_lack": "No trace."}, "No trace."),
-        ({"read_count": 3}, "Its records lack small_read_ratio: Share of reads that were small."),
+        (
+            {"read_count": 3},
+            "Its records lack small_read_ratio: Share of reads that were small. It needs the module's records, whole.",
+        ),
         (
             {"read_count": 3, "small_read_ratio": 0.1, "is_complete": False},
             "Not all is there that it needs: the module's records, whole.",

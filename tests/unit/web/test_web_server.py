@@ -19,6 +19,7 @@ from facility import REQUESTS, TRACED, Facility
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outline import HOSTILE, Outline
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from web_server import Get, Reply, ask_server, served
 
 from iomine.report.job import job_page_name
@@ -53,6 +54,25 @@ def test_pages_are_there(get: Get, path: str) -> None:
     reply = get(path)
     assert (200, "text/html; charset=utf-8") == (reply.status, reply.headers["content-type"])
     assert "script" not in outline_of(reply).tags
+
+
+def test_it_says_whether_it_can_answer(get: Get, tmp_path: Path) -> None:
+    """Where there is a warehouse to ask it is well; what says so asks for nothing else."""
+    assert (200, "ok\n") == ((reply := get("/healthz")).status, reply.text)
+    (tmp_path / "warehouse").mkdir()
+    database = tmp_path / "warehouse" / "iomine.duckdb"
+    build_catalog(database, {}, {"triggers": reference_table()}, {})
+    with served(database.parent) as address:
+        database.unlink()
+        assert (503, "There is no warehouse to ask.\n") == ((reply := ask_server(address, "/healthz")).status, reply.text)
+
+
+def test_figures_are_what_the_command_prints(get: Get) -> None:
+    """Prometheus's own parser reads them, and their type is that of OpenMetrics."""
+    reply = get("/metrics")
+    assert reply.headers["content-type"].startswith("application/openmetrics-text")
+    names = {family.name for family in text_string_to_metric_families(reply.text)}
+    assert {"iomine_sweep_found", "iomine_newest_night_age_seconds", "iomine_free_bytes"} <= names
 
 
 @pytest.mark.parametrize("view", VIEWS)

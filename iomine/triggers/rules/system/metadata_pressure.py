@@ -63,6 +63,7 @@ TRIGGER = Trigger(
     applies_to=(TOUCHED_FILES,),
     lacks=("statistics_lack",),
     needs=JOB_STATS,
+    sign_of=("POSIX-301", "POSIX-302", "POSIX-303"),
     snippets=(
         Snippet(
             "shell",

@@ -1,0 +1,129 @@
+"""Files that are as they were when a sweep read them: what they hold is known, so they are not opened again.
+
+A file is remembered by a digest of its path and state. One that changed shortly before the sweep is not: it may change once more
+within a tick of its file system's clock, and look the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from iomine.lake import LakeFile, Snapshot, write_file
+from iomine.pipeline.ingest.find import Candidate
+from iomine.schema.registry import arrow_schema
+from iomine.sources.darshan import FileState
+
+KNOWN_FILES: Final = "known_file"
+# Ticks are up to two seconds, and clocks of servers may differ by more.
+_SETTLED_NS: Final = 60 * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file, and the log that it holds or is a part of.
+
+    Attributes:
+        file_state: digest of its path and state.
+        night: of the log.
+        log_id: of the log.
+        file_count: files of the log, where that is a run that was traced into files of their own; None of others.
+    """
+
+    file_state: int
+    night: date
+    log_id: str
+    file_count: int | None = None
+
+
+def is_settled(state: FileState, begun_at: datetime) -> bool:
+    """Whether a file that changed after a sweep began would look different."""
+    return max(state.modified_ns, state.changed_ns) <= int(begun_at.timestamp() * 1e9) - _SETTLED_NS
+
+
+def file_states(candidates: Iterable[Candidate]) -> dict[int, str]:
+    """Paths of candidates that are files, by the digest of path and state."""
+    return {each.state.key(each.path): each.path for each in candidates if each.state is not None and not each.reason}
+
+
+def remembered(snapshot: Snapshot, paths: Mapping[int, str]) -> dict[str, KnownFile]:
+    """What is known of files that have not changed, by path.
+
+    Args:
+        snapshot: the lake.
+        paths: as of `file_states`.
+    """
+    wanted = np.sort(np.fromiter(paths, np.int64, len(paths)))
+    found: dict[str, KnownFile] = {}
+    for file in snapshot.of(KNOWN_FILES) if paths else ():
+        states = pq.read_table(file.path, columns=["file_state"])["file_state"].to_numpy()
+        places = np.minimum(np.searchsorted(wanted, states), len(wanted) - 1)
+        if (is_wanted := wanted[places] == states).any():
+            rows = pq.read_table(file.path, columns=["file_state", "log_id", "file_count"]).filter(pa.array(is_wanted))
+            for state, log_id, count in zip(*(column.to_pylist() for column in rows.columns), strict=True):
+                found[paths[state]] = KnownFile(state, file.night or date.min, log_id, count)
+    return found
+
+
+def with_whole_runs(found: Mapping[str, KnownFile], candidates: Sequence[Candidate], also: Iterable[str]) -> dict[str, KnownFile]:
+    """The known files without those of runs that may have got another file, or lost one.
+
+    Args:
+        found: as of `remembered`.
+        candidates: all that a sweep found.
+        also: paths of candidates about which it is known that they hold no run.
+    """
+    parts = Counter((_folder(path), each.log_id) for path, each in found.items() if each.file_count is not None)
+    if not parts:
+        return dict(found)
+    known = found.keys() | set(also)
+    open_folders = {_folder(each.path) for each in candidates if each.path not in known}
+    return {
+        path: each
+        for path, each in found.items()
+        if each.file_count is None
+        or (each.file_count == parts[folder := _folder(path), each.log_id] and folder not in open_folders)
+    }
+
+
+def log_count(found: Mapping[str, KnownFile]) -> int:
+    """How many logs known files hold; the files of one run are one."""
+    runs = {(_folder(path), each.log_id) for path, each in found.items() if each.file_count is not None}
+    return len(runs) + sum(each.file_count is None for each in found.values())
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def known_files(staging: Path, there: Iterable[LakeFile], cluster: str, new: Iterable[KnownFile]) -> list[LakeFile]:
+    """Files of the table with new rows.
+
+    Args:
+        staging: the folder to write to.
+        there: the files of all tables.
+        cluster: partition key.
+        new: files that were read.
+    """
+    old = {file.night: file for file in there if file.table == KNOWN_FILES and file.cluster == cluster}
+    by_night = groupby(sorted(new, key=attrgetter("night", "file_state")), key=attrgetter("night"))
+    return [_written(staging, old.get(night), list(group), cluster, night) for night, group in by_night]
+
+
+def _written(staging: Path, old: LakeFile | None, new: Sequence[KnownFile], cluster: str, night: date) -> LakeFile:
+    schema = arrow_schema(KNOWN_FILES)
+    columns: dict[str, list[Any]] = {name: [getattr(each, name) for each in new] for name in schema.names}
+    rows = pa.table(columns, schema=schema)
+    if old is not None:
+        before = pq.read_table(old.path, schema=schema)
+        rows = pa.concat_tables([before.filter(pc.invert(pc.is_in(before["file_state"], rows["file_state"]))), rows])
+    return write_file(staging, KNOWN_FILES, rows, cluster, night)
