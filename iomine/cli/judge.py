@@ -49,11 +49,13 @@ def command(
 
     A comparison counts the logs whose verdict changes: to fired, from fired, or between the other states.
     """
+    from iomine.cli.terminal.rules import say_left_out
     from iomine.lake import Warehouse as Folder
 
     folder = Folder(warehouse)
     form = Format.JSON if as_json else form
     triggers = _triggers(folder, assignments or [], thresholds, ruleset)
+    say_left_out(warehouse)
     if is_comparison:
         _compare(folder, triggers, ruleset, form or Format.TABLE)
         return

@@ -45,11 +45,13 @@ def command(
     it was until all is done; killed anywhere, the next run finishes the work.
     """
     from iomine.cli.terminal.progress import progress_shown
+    from iomine.cli.terminal.rules import say_left_out
     from iomine.pipeline.upgrade.upgrade import Settings, upgrade
 
     settings = Settings(warehouse, tuple(paths or ()), tuple(stats or ()), scheduler, workers, slurm=slurm)
     with progress_shown():
         outcome = upgrade(settings)
+    say_left_out(warehouse)
     _show(outcome, as_json=json)
     if outcome.rejected:
         raise typer.Exit(_DONE_WITH_REJECTS)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 import pyarrow as pa
+from pydantic import Field
 
-from iomine.config import parse_toml
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import TABLES, is_word
 from iomine.settings import Line, SiteSettings, setting
@@ -20,6 +20,7 @@ from iomine.views.model import find_views
 from iomine.views.site import SITE, SiteView, beneath, in_order, parse_view, reads_verdicts, unfit_word
 
 Kind = Literal["triggers", "views"]
+_Part = TypeVar("_Part")
 CODE: Final = re.compile(r"SITE-\d{3}")
 
 
@@ -76,6 +77,10 @@ NO_RULES: Final = SiteRules()
 _HELD: Final = ("kind", "name", "path", "text", "package")
 
 
+# TOML has lists.
+_Many = Annotated[tuple[_Part, ...], Field(strict=False)]
+
+
 class _Metric(SiteSettings):
     whose: ClassVar[str] = "threshold"
     metric: Line = setting("", "A column of the view.")
@@ -108,9 +113,9 @@ class TriggerFile(SiteSettings):
     blind_spots: str = setting("", "What it does not see.")
     level: Literal["high", "warn", "info", "ok"] = setting("warn", "Its weight when fired.")
     view: Line = setting("", "The view with the metrics.")
-    all_of: tuple[_Metric, ...] = setting((), "Fires when all of these hold.")
-    unless: tuple[_Metric, ...] = setting((), "Does not fire when all of these hold.")
-    applies_to: tuple[_Metric, ...] = setting((), "What the log must have done for the question to arise.")
+    all_of: _Many[_Metric] = setting((), "Fires when all of these hold.")
+    unless: _Many[_Metric] = setting((), "Does not fire when all of these hold.")
+    applies_to: _Many[_Metric] = setting((), "What the log must have done for the question to arise.")
     high: _Metric | None = setting(None, "Raises the level to high.")
     finding: str = setting("", "What a fired trigger says.")
     advice: str = setting("", "What to change.")
@@ -120,8 +125,8 @@ class TriggerFile(SiteSettings):
     evidence: Line | None = setting(None, "The text column that says what the metrics were worked out from.")
     op: Literal["read", "write"] | None = setting(None, "Which requests it is about.")
     version: Line = setting("1", "Changes whenever verdicts may.")
-    snippets: tuple[_Snippet, ...] = setting((), "Programs that do what the advice says.")
-    cases: tuple[_Case, ...] = setting((), "What it must catch, and what it must leave alone.")
+    snippets: _Many[_Snippet] = setting((), "Programs that do what the advice says.")
+    cases: _Many[_Case] = setting((), "What it must catch, and what it must leave alone.")
 
 
 def published_rules(ask: Ask) -> SiteRules:
@@ -189,15 +194,10 @@ def parse_trigger(file: RuleFile, views: tuple[SiteView, ...]) -> Manual:
         UsageError: the file does not keep to the form.
     """
     try:
-        return _manual(TriggerFile.parse(_listed(parse_toml(file.text))), file, views)
+        return _manual(TriggerFile.parse(file.text), file, views)
     except (UsageError, ValueError) as error:
         said = str(error.args[0])
         raise UsageError(said if said.startswith(file.path) else f"{file.path}: {said}") from error
-
-
-def _listed(tables: dict[str, Any]) -> dict[str, Any]:
-    """TOML has lists, and records have tuples."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in tables.items()}
 
 
 def _manual(said: TriggerFile, file: RuleFile, views: tuple[SiteView, ...]) -> Manual:

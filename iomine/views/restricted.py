@@ -232,7 +232,7 @@ def check_reads_views(con: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, str, str]]:
-    """Catalog, schema and name of all that a query reads, in small letters, empty where it does not say them.
+    """Catalog, schema and name of all that a query reads, in lower case, empty where it does not say them.
 
     Raises:
         UsageError: it is not one query, or asks a function that reads or writes something else.
@@ -253,7 +253,8 @@ def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, s
             raise UsageError(f"The function {node['function_name']} cannot be asked here: ask views.")
         if kind == "BASE_TABLE":
             whole = tuple(node[part].lower() for part in ("catalog_name", "schema_name", "table_name"))
-            if whole[:2] != ("", "") or whole[2] not in given:
+            # Where a query within the query has such a name, the same name elsewhere may be that of a file.
+            if whole[:2] != ("", "") or whole[2] not in given or not whole[2].isidentifier():
                 found.add(whole)
     return found
 

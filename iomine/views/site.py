@@ -30,9 +30,9 @@ class SitePanel(SiteSettings):
     whose: ClassVar[str] = "panel"
     form: Literal["bar", "line", "heatmap", "table"] = setting("table", "What is drawn.")
     title: Line = setting("", "Its heading; empty: the view's name.")
-    x: Line = setting("", "Of bar the column that names a row, of line and heatmap what goes across.")
-    y: Line = setting("", "Of bar and line the column that is measured, of heatmap what goes down.")
-    value: Line = setting("", "Of heatmap the column that is shown as colour.")
+    x: Line = setting("", "In form bar the column that names a row, in line and heatmap what goes across.")
+    y: Line = setting("", "In form bar and line the column that is measured, in heatmap what goes down.")
+    value: Line = setting("", "In form heatmap the column that is shown as colour.")
     columns: Lines = setting((), "Columns of its table; empty: all.")
 
     @model_validator(mode="after")

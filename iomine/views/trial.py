@@ -1,15 +1,14 @@
 """Whether views of a site can be used: that they read what they say, bind, keep to words and types, and answer their cases."""
 
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import NamedTemporaryFile
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import duckdb
 import pyarrow as pa
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from iomine.errors import IomineError, UsageError, did_you_mean
 from iomine.schema import field, is_word
@@ -25,7 +24,7 @@ from iomine.views.site import SITE, SiteView, unfit_word
 # What a view of a site may take of a night.
 SITE_LIMITS: Final = Limits(seconds=120.0, memory_bytes=4 * GIB)
 _TRIAL_LIMITS: Final = Limits(seconds=20.0, memory_bytes=2 * GIB, threads=1)
-Rows = tuple[dict[str, Any], ...]
+Rows = Annotated[tuple[dict[str, Any], ...], Field(strict=False)]
 
 
 class _Case(SiteSettings):
@@ -39,7 +38,7 @@ class _Case(SiteSettings):
 
 class _Cases(SiteSettings):
     whose: ClassVar[str] = "cases"
-    cases: tuple[_Case, ...] = setting((), "Rows in, exact rows out.")
+    cases: Annotated[tuple[_Case, ...], Field(strict=False)] = setting((), "Rows in, exact rows out.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +167,7 @@ def _check_cases(con: duckdb.DuckDBPyConnection, view: SiteView, types: Mapping[
     if text is None:
         raise UsageError(f"{view.path} has no cases: write {path}, with [[cases]] of rows given and rows expected.")
     try:
-        cases = _parsed(text)
+        cases = _Cases.parse(text).cases
     except UsageError as error:
         raise UsageError(f"{path}: {error.args[0]}") from error
     if not cases:
@@ -188,21 +187,6 @@ def _check_cases(con: duckdb.DuckDBPyConnection, view: SiteView, types: Mapping[
             raise UsageError(f"{path}: of the case {case.why!r} the rows are {_shown(got)}, and not {_shown(expected)}.")
 
 
-def _parsed(text: str) -> tuple[_Case, ...]:
-    try:
-        tables = tomllib.loads(text)
-    except ValueError as error:
-        raise UsageError(f"This is not TOML: {error}.") from error
-    return _Cases.parse(_frozen(tables)).cases
-
-
-def _frozen(value: Any) -> Any:  # noqa: ANN401  what TOML can say
-    """TOML has lists, and records have tuples."""
-    if isinstance(value, dict):
-        return {key: _frozen(each) for key, each in value.items()}
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
-
-
 def _put(con: duckdb.DuckDBPyConnection, name: str, rows: Rows) -> None:
     """Puts rows in the place of a view; a key that is left out is NULL."""
     kinds = _types(con, name)
@@ -213,8 +197,7 @@ def _put(con: duckdb.DuckDBPyConnection, name: str, rows: Rows) -> None:
         if unknown := next((key for key in row if key not in kinds), None):
             raise UsageError(f"{name} has no column {unknown}: {did_you_mean(unknown, kinds)}")
         keys = ", ".join(map(name_of, row))
-        values = [list(each) if isinstance(each, tuple) else each for each in row.values()]
-        con.execute(f"INSERT INTO {name_of(*name.split('.'))} ({keys}) VALUES ({', '.join('?' * len(row))})", values)  # noqa: S608
+        con.execute(f"INSERT INTO {name_of(*name.split('.'))} ({keys}) VALUES ({', '.join('?' * len(row))})", list(row.values()))  # noqa: S608
 
 
 def _shown(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE
 from iomine.cli.terminal.progress import progress_shown
+from iomine.cli.terminal.rules import say_left_out
 from iomine.cli.terminal.text import is_json, say, write_event
 from iomine.errors import InputError
 from iomine.flows import api
@@ -18,7 +19,6 @@ from iomine.lake import Warehouse, check_cluster
 from iomine.pipeline.ingest.find import check
 from iomine.pipeline.nightly import emptiness
 from iomine.pipeline.notices import notify
-from iomine.pipeline.site.rules import site_rules
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.zones import site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
@@ -113,8 +113,7 @@ def _check(folder: Warehouse, settings: Settings) -> None:
     check_cluster(settings.cluster)
     check([*settings.paths, *settings.stats])
     site_triggers(folder)
-    for fault in site_rules(folder).left_out.values():
-        say(f"Left out: {fault}")
+    say_left_out(folder.root)
     site_zone(folder, settings.cluster)
     with folder.locked():
         pass

@@ -56,7 +56,8 @@ def asked_views(
     for view, triggers in by_view.items():
         try:
             with opened(view, triggers) as ask:
-                columns = ask(f"FROM {view} LIMIT 0").column_names
+                # It is bound only, and not planned.
+                columns = ask(f"SELECT column_name FROM (DESCRIBE {view})")["column_name"].to_pylist()  # noqa: S608
                 rows = _one_each(ask(rows_sql(view, triggers, columns, f" WHERE {where}")))
         except (UsageError, LimitError) as error:
             yield Asked(view, _nothing(triggers), f"The view {view} failed: {str(error.args[0]).removesuffix('.')}.")

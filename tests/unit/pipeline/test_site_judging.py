@@ -29,6 +29,9 @@ from iomine.web.sessions import LIMITS, Session
 from iomine.web.site import FileLinks
 from iomine.web.window import window_of
 
+# Each judges by a catalog of its own.
+pytestmark = pytest.mark.proof
+
 EXAMPLES = Path(__file__).parents[3] / "docs" / "example_rules"
 NIGHT = dt.date(2026, 1, 5)
 HOSTILE = "/home/eve/<script>alert(1)</script>/lib{}.so"
@@ -42,6 +45,19 @@ LOGS = {
     "a6": ("dan", 4, [("/data/fine", "/data", {"read_count": 1, "read_seconds": 1.0})]),
 }
 FIRED = {"SITE-101": ["a1"], "SITE-102": ["a2"], "SITE-103": ["a3"], "SITE-104": ["a4"], "SITE-105": ["a5"]}
+LINE = """\
+-- ---
+-- about = "Logs by night."
+-- grain = ["cluster", "night"]
+-- reads = ["main.logs"]
+-- [panel]
+-- form = "line"
+-- title = "Logs, as a line"
+-- x = "night"
+-- y = "log_count"
+-- ---
+SELECT cluster, night, count(*) AS log_count FROM main.logs GROUP BY ALL
+"""
 STATES = "SELECT code, log_id, state, reason FROM verdicts WHERE starts_with(code, 'SITE-') ORDER BY ALL"
 
 
@@ -75,6 +91,8 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warehouse = Warehouse(tmp_path_factory.mktemp("swept"))
     for kind in ("triggers", "views"):
         shutil.copytree(EXAMPLES / kind, warehouse.root / kind, copy_function=shutil.copyfile)
+    (warehouse.root / "views" / "log_nights.sql").write_text(LINE)
+    (warehouse.root / "views" / "log_nights.toml").write_text("[[cases]]\nwhy = 'Nothing comes of nothing.'\n")
     for path in warehouse.root.rglob("*"):
         path.chmod(path.stat().st_mode & ~0o022)
     files = [staged(warehouse, table, of_table, "blue", NIGHT) for table, of_table in _rows().items() if of_table]
@@ -190,12 +208,13 @@ def test_a_view_is_in_the_dictionaries_and_shows_each_their_own(swept: Path, tmp
 
 
 def test_panels_are_drawn_and_lead_to_rows_and_reports(swept: Path):
-    """A bar, a table and a heat map stand in the dashboard, escaped as all else."""
+    """Bars, a table and a heat map stand in the dashboard, escaped as all else."""
     session = Session(swept / "iomine.duckdb", LIMITS)
     window = window_of(session, [])
     page = dashboard(session, window, FileLinks("", "tables", set(), takes_notes=True))
-    for title in ("Directories with most small files", "Log files on /scratch", "Logs by hour and user"):
+    for title in ("Directories with most small files", "Log files on /scratch", "Logs by hour and user", "Logs, as a line"):
         assert title in page
+    assert 'polyline points="0.5,1.5"' in page
     assert 'class="l4"' in page
     assert "<script>alert" not in page
     session.close()

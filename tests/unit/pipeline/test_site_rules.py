@@ -101,6 +101,7 @@ def test_a_trigger_that_cannot_be_used_is_left_out_in_a_sentence(root: Path, old
         ("FROM main.files", "FROM read_text('/etc/passwd')", "The function read_text cannot be asked here"),
         ("FROM main.files", "FROM read_csv('https://x.org/a.csv')", "The function read_csv cannot be asked here"),
         ("FROM main.files", "FROM lake.posix_file", "which its header's reads do not list as lake.posix_file"),
+        ("WITH folder", """WITH "/etc/passwd" AS (SELECT 1), z AS (FROM '/etc/passwd'), folder""", "reads '/etc/passwd'"),
         ("FROM main.files", "FROM duckdb_settings()", "The function duckdb_settings cannot be asked here"),
         ("WITH folder", "WITH gone AS (COPY core.log TO 'x.csv'), folder", "This is not one query that can be checked"),
         ("WITH folder", "DROP VIEW core.log; WITH folder", "This is not one query that can be checked"),

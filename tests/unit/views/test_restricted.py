@@ -152,6 +152,9 @@ def test_copy_without_its_reader_answers_nothing(catalog):
         "FROM duckdb_views()",
         "FROM information_schema.tables",
         "COPY logs TO '{lake}/x.csv'",
+        "WITH x AS (COPY logs TO '{lake}/x.csv') FROM logs",
+        "FROM logs; FROM logs",
+        """FROM '{lake}/log/a.parquet', (WITH "{lake}/log/a.parquet" AS (FROM logs) FROM logs)""",
     ],
 )
 def test_query_of_files_is_refused(catalog, alice, sql):
