@@ -32,7 +32,7 @@ GIVEN = {
     "sweep": ["."],
 }
 # They open no views: what they take of a warehouse is its settings alone.
-OTHERS = {"config", "explain", "link", "pack", "simulate", "unpack", "upgrade"}
+OTHERS = {"config", "explain", "link", "pack", "simulate", "trigger", "unpack", "upgrade"}
 
 
 @pytest.fixture(scope="module")

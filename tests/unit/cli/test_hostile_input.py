@@ -260,6 +260,8 @@ def test_no_command_is_left_out():
     seen |= {"config", "forget", "metrics", "move"}
     # What they show is what `sweep` shows.
     seen |= {"backfill", "nightly"}
+    # Rules of the site: its settings are trusted.
+    seen |= {"trigger"}
     assert {"simulate", "sweep"} == commands().keys() - seen
 
 

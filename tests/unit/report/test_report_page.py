@@ -5,7 +5,6 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -87,13 +86,6 @@ def posix(count: int, **columns: object) -> pa.Table:
     times = dict.fromkeys(("read_seconds", "write_seconds", "meta_seconds"), 0.5)
     moved = {"read_bytes": 0, "write_bytes": 1024, "read_count": 0, "write_count": 2, "write_size_100_1k_count": 2}
     return of_log("posix_file", count, **times, **moved, **columns)
-
-
-def test_done_well_is_what_is_well(facts_of: Callable[..., Facts]) -> None:
-    """What is clear only since it cost little is not said to be done well, where its share alone would fire."""
-    rows = [{"code": code, "value": value, "bar": 0.3} for code, value in (("POSIX-301", 0.99), ("POSIX-101", 0.3))]
-    text = Outline(page(replace(facts_of(), done_well=rows))).text
-    assert "this run is clear of: Small reads take time (30%; fires above 30%)." in text
 
 
 def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
