@@ -51,7 +51,6 @@ _ALPHABET = (
     "iomine/sources/lustre/moments.py",
     "iomine/sources/lustre/parts.py",
     "iomine/sources/lustre/stats.py",
-    "iomine/views/restricted.py",
     "tests/unit/cli/test_cli_sweep.py",
 )
 
@@ -76,9 +75,6 @@ BANNED = (
             "iomine/report/pictures.py",
             "iomine/sources/lustre/histograms.py",
             "iomine/views/query.py",
-            "iomine/views/site.py",
-            "docs/site_rules.md",
-            "tests/unit/pipeline/test_site_judging.py",
             "iomine/web/charts.py",
             "tests/unit/cli/test_cli_trend.py",
         ),
