@@ -179,7 +179,10 @@ def _by_log(rows: pa.Table) -> pa.Table:
     ids = rows["log_id"].combine_chunks()
     if pc.all(pc.less_equal(ids[:-1], ids[1:])).as_py() is not False:
         return rows
-    return rows.take(pa.array(np.argsort(ids.dictionary_encode().indices.to_numpy(), kind="stable")))
+    coded = ids.dictionary_encode()
+    places = np.empty(len(coded.dictionary), np.int64)
+    places[pc.array_sort_indices(coded.dictionary).to_numpy()] = np.arange(len(places))
+    return rows.take(pa.array(np.argsort(places[coded.indices.to_numpy()], kind="stable")))
 
 
 def _taken(columns: Columns, rows: Integers) -> Columns:

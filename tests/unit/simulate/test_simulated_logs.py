@@ -69,8 +69,8 @@ def test_our_reader_finds_nothing_wrong(facility: Facility) -> None:
         assert {"read"} == {module.state for module in read.modules}
         found = totals(read.tables)
         assert (log["read_bytes"], log["write_bytes"], log["nprocs"], log["user"]) == (
-            found.read_bytes,
-            found.write_bytes,
+            *found.read_bytes,
+            *found.write_bytes,
             read.job.nprocs,
             read.user,
         )
