@@ -162,6 +162,8 @@ def test_nothing_outlives_a_sweep_whose_first_process_is_killed(shared_data, tmp
 @pytest.mark.parametrize("seen", ["multiprocessing.forkserver", "iomine.pipeline.ingest.reading"], ids=["starting", "reading"])
 def test_ctrl_c_ends_a_sweep_in_a_line(shared_data, tmp_path, seen):
     """A terminal interrupts all processes of its group: none of them answers but the first, and none is left."""
+    # Tests that a shell runs in the background inherit that it is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [*IOMINE, "sweep", shared_data / "darshan", "--warehouse", tmp_path / "warehouse", "--workers", "2"]
     process = subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.PIPE, text=True)
     pids: set[int] = set()
