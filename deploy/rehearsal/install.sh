@@ -1,6 +1,7 @@
 # The program from its wheel, and all that it needs by the lock file, with hashes; a mail server that fills a maildir.
 # shellcheck shell=bash
 YESTERDAY=$(date -u -d yesterday +%F) BEFORE=$(date -u -d '2 days ago' +%F)
+drop_user
 ! id iomine > /dev/null 2>&1 || fail "there is a user iomine already, and perhaps a site of theirs"
 run useradd --system --home-dir "$SITE" --shell /usr/sbin/nologin iomine
 mkdir -p "$SITE"

@@ -41,11 +41,20 @@ start() {
 end_all() {
   local pid
   for pid in "${CREW[@]}"; do kill -- "-$pid" 2> /dev/null || true; done
-  if getent passwd iomine | grep --quiet ":$SITE:"; then
-    crontab -u iomine -r 2> /dev/null || true
-    pkill -KILL -u iomine || true
-    userdel iomine
-  fi
+  drop_user
+}
+
+# The user of this rehearsal, or of one that was killed before it could end; a site's own user lives elsewhere.
+drop_user() {
+  local home
+  home=$(getent passwd iomine | cut -d : -f 6)
+  case $home in
+    "$SITE" | /tmp/iomine-site.*)
+      crontab -u iomine -r 2> /dev/null || true
+      pkill -KILL -u iomine || true
+      userdel iomine
+      ;;
+  esac
 }
 
 # Logs of yesterday arrive: the next of the parts into which they were cut.
