@@ -28,8 +28,9 @@ from iomine.schema.registry import arrow_schema
 _COMMIT_POINT: Final = "sweep"
 _VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
-# A table is opened by reading its last checkpoint and the commits since.
-_COMMITS_PER_CHECKPOINT: Final = 10
+_SECONDS_PER_DAY: Final = 86400
+# A table is opened by reading its last checkpoint and the commits since; to list its files costs as much as ten commits.
+_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 # For as long commits stay that a checkpoint has summed up; as files that were replaced do.
 _LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
@@ -206,18 +207,28 @@ class LakeWriter:
     def tidy(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.
 
+        A table is due once it has got some commits, or has got none for the grace period: tables list a folder for each night.
         Only versions that a sweep has named are summed up: an older one that it named could not be gone back to.
         To be called before anything is committed.
         """
         for name, there in self._tables.items():
+            if not self._is_due(name, there.version(), grace_days):
+                continue
             there.vacuum(retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True)
             # What is deleted is a commit too.
             there.update_incremental()
             self._snapshot = self._snapshot.after(name, there.version(), ())
-            is_pinned = name not in self.ahead
-            if is_pinned and there.version() - _summed_up(self._root / name) >= _COMMITS_PER_CHECKPOINT:
+            if name not in self.ahead and there.version() > _summed_up(self._root / name):
                 there.create_checkpoint()
                 there.cleanup_metadata()
+
+    def _is_due(self, name: str, version: int, grace_days: int) -> bool:
+        """Whether a table is to be tidied."""
+        folder = self._root / name
+        if version - _summed_up(folder) >= _COMMITS_PER_TIDYING:
+            return True
+        newest = folder / "_delta_log" / f"{version:020}.json"
+        return not newest.exists() or newest.stat().st_mtime <= time.time() - grace_days * _SECONDS_PER_DAY
 
     def _adopted(self, file: LakeFile) -> LakeFile:
         """The file, moved to its place in the lake."""

@@ -262,7 +262,9 @@ def _known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
     """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
     wanted = pa.array(asked, pa.string())
     known: dict[str, str] = {}
-    for file in snapshot.of("log", KNOWN):
-        ids = pq.read_table(file.path, columns=["log_id"])["log_id"]
+    for file in snapshot.of("log", KNOWN) if asked else ():
+        # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
+        with pq.ParquetFile(file.path) as opened:
+            ids = opened.read(["log_id"], use_threads=False)["log_id"]
         known.update(dict.fromkeys(ids.filter(pc.is_in(ids, wanted)).to_pylist(), file.cluster or ""))
     return known

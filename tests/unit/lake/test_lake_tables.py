@@ -166,12 +166,30 @@ def test_a_sweep_that_died_long_ago_is_rolled_back(lake, opened, staging):
 
 
 def test_files_of_dead_sweeps_are_swept_away(writer, lake, staging):
-    """A file that was moved in but never committed goes once it is older than the grace period."""
-    writer.commit("mount", [staged(staging, "a")], "1")
+    """A file that was moved in but never committed goes once it is older than the grace period, within five commits."""
     left = staged(lake, "dead").path
+    for number in range(5):
+        writer.commit("mount", [staged(staging, str(number))], str(number))
     writer.tidy(grace_days=7)
     assert left.exists()
 
     os.utime(left, (LONG_AGO, LONG_AGO))
+    for number in range(5):
+        writer.commit("mount", [staged(staging, str(number))], str(number))
+        writer.tidy(grace_days=7)
+    assert not left.exists()
+
+
+def test_a_table_that_is_written_no_more_is_tidied_too(writer, lake, staging):
+    """What a dead sweep left in it goes after the grace period, with no further commit."""
+    writer.commit("mount", [staged(staging, "a")], "1")
+    left = staged(lake, "dead").path
+    os.utime(left, (LONG_AGO, LONG_AGO))
+    writer.tidy(grace_days=7)
+    assert left.exists()
+
+    for file in lake.rglob("_delta_log/*"):
+        os.utime(file, (LONG_AGO, LONG_AGO))
     writer.tidy(grace_days=7)
     assert not left.exists()
+    assert {("blue", MONDAY): ["a"]} == held(writer, lake)
