@@ -52,8 +52,11 @@ class LakeFile:
 
 def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
     """Files as they will be, once new ones have taken the places of those of the same table and partition."""
-    gone = {(file.table, file.partition) for file in new}
-    return [*(file for file in files if (file.table, file.partition) not in gone), *new]
+    if not new:
+        return list(files)
+    # Asked of all files of a lake, many times in a sweep.
+    gone = {(file.table, file.cluster, file.night) for file in new}
+    return [*(file for file in files if (file.table, file.cluster, file.night) not in gone), *new]
 
 
 def fills_row_group(row_count: int, size_bytes: int) -> bool:

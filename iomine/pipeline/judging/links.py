@@ -71,8 +71,8 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     made: list[LakeFile] = []
     for view, (given_by, _) in READ.items():
         asked = late if view.startswith("log_") else nights
-        found = sorted(asked & {file.partition for file in there if file.table in given_by and file.partition})
-        made += _worked_out(staging, view, replaced(there, made), [Span(cluster, (night,), 0) for cluster, night in found])
+        if found := sorted(asked & {file.partition for file in there if file.table in given_by and file.partition}):
+            made += _worked_out(staging, view, replaced(there, made), [Span(cluster, (night,), 0) for cluster, night in found])
     return made
 
 
