@@ -53,6 +53,9 @@ def absurdities(path: str) -> dict[str, Any]:
     job = backend.log_get_job(log)
     seconds, processes = float(job["run_time"]), int(job["nprocs"])
     start, end = job["start_time_sec"], job["end_time_sec"]
+    if not (processes or start or end):
+        # Darshan's library says on standard error alone that it could not read the job record.
+        return {}
     is_run = _OLDEST <= start <= end <= time.time() + 86400 and 0 <= seconds <= _LONGEST_SECONDS
     is_sound = is_run and 0 < processes <= _MOST_PROCESSES
     found: set[Absurd] = set()

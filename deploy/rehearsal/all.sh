@@ -22,6 +22,7 @@ step systemd
 step cron
 step prefect
 step slurm
+step container
 step failure
 step missed_night
 step killed

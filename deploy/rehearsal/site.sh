@@ -49,7 +49,7 @@ drop_user() {
   local home
   home=$(getent passwd iomine | cut -d : -f 6)
   case $home in
-    "$SITE" | /tmp/iomine-site.*)
+    "$SITE" | */iomine-site[.-]*)
       crontab -u iomine -r 2> /dev/null || true
       pkill -KILL -u iomine || true
       userdel iomine

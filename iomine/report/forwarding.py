@@ -226,7 +226,8 @@ def gathered_files(burst: Row, counts: Sequence[tuple[str, int]] | None = None, 
 def _counts(burst: Row) -> Iterator[tuple[str, int]]:
     if burst["host_count"]:
         yield "host", burst["host_count"]
-    yield from (("blocks", -(-burst["nprocs"] // ranks)) for ranks in _RANKS_TO_ONE)
+    if burst["nprocs"]:
+        yield from (("blocks", -(-burst["nprocs"] // ranks)) for ranks in _RANKS_TO_ONE)
     yield "blocks", 1
 
 

@@ -307,10 +307,12 @@ def size_line(sums: Rows, size_class: str, measure: str) -> Line:
         size_class: as these have it.
         measure: `moved_bytes` or `request_seconds`.
     """
-    whole = sum(row[measure] for row in sums) or 1.0
-    parts = [
-        (op, sum(row[measure] for row in sums if row["size_class"] == size_class and row["op"] == op)) for op in ("read", "write")
-    ]
+    known = [row for row in sums if row[measure] is not None]
+    if not known:
+        return Line(size_class, "not known", [])
+    whole = sum(row[measure] for row in known) or 1.0
+    own = [row for row in known if row["size_class"] == size_class]
+    parts = [(op, sum(row[measure] for row in own if row["op"] == op)) for op in ("read", "write")]
     total = sum(amount for _, amount in parts)
     shown = human_bytes(total) if measure == "moved_bytes" else fine_seconds(total)
     return Line(size_class, f"{shown}, {_part(total / whole)}", [(op, amount / whole) for op, amount in parts])

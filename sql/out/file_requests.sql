@@ -178,8 +178,9 @@ both_layers AS (FROM posix UNION ALL BY NAME FROM stdio),
 timed AS (
     SELECT
         both_layers.* REPLACE (
-            -- A whole trace holds none.
-            CASE WHEN is_traced THEN request_seconds ELSE request_seconds - COALESCE(synced_seconds, 0) END AS request_seconds
+            -- A whole trace holds none. Of calls that overlap, syncs may take longer than Darshan counts for both.
+            CASE WHEN is_traced THEN request_seconds ELSE GREATEST(request_seconds - COALESCE(synced_seconds, 0), 0) END
+                AS request_seconds
         )
     FROM both_layers
     LEFT JOIN (SELECT *, 'write' AS op FROM core.synced_file) AS syncs USING (cluster, night, log_id, layer, file_id, op)

@@ -224,6 +224,7 @@ def _columns(
     # Opens and closes of a file are those of all phases that move its bytes.
     same_file = grouped(rows.layers[rows.file_classes], rows.file_ids)[1]
     share = rows.file_phases / np.bincount(same_file, rows.file_phases)[same_file]
+    callers = np.where(rows.caller_count > 0, rows.caller_count, np.nan)
     synced = np.where(rows.ops == WRITE, summed(of_files.sums("syncs")), 0.0)
     columns = {
         "layer": _named(rows.layers, LAYERS),
@@ -246,7 +247,7 @@ def _columns(
         "moved_bytes": _counts(rows.moved_bytes),
         "weight_ratio": weights.tolist(),
         "is_relevant": (weights >= _RELEVANT).tolist(),
-        "rank_meta_seconds": _floats(summed(of_files.sums("meta_seconds") * share) / rows.caller_count),
+        "rank_meta_seconds": _floats(summed(of_files.sums("meta_seconds") * share) / callers),
     }
     columns |= {name: _known(getattr(rows, name), getattr(rows, name) != UNKNOWN) for name in _INTEGERS}
     return columns | {name: _floats(getattr(rows, name)) for name in _FLOATS}

@@ -27,7 +27,7 @@ class Counted(NamedTuple):
         layers: an index into `LAYERS`.
         file_ids: file.
         ops: direction.
-        rank_counts: ranks of the file.
+        rank_counts: ranks of the file; 0 where it is that of all and the run's processes are not known.
         is_shared: several ranks have one record, or records of their own.
         request_counts: requests of all ranks.
         moved_bytes: bytes of all ranks.
@@ -65,7 +65,7 @@ def counted(tables: Tables, files: Called, nprocs: Integers) -> Counted | None:
     Args:
         tables: columns by table, in one or more parts, without special files.
         files: files by direction, in the layer that the program called.
-        nprocs: processes of each log's run.
+        nprocs: processes of each log's run, 0 where that is not known.
     """
     if files.is_traced.all():
         return None
@@ -123,7 +123,7 @@ def _of_part(part: Mapping[str, Any], wanted: Called, layer: int, op: int, nproc
         file_ids,
         np.full(total, op),
         rank_counts,
-        rank_counts > 1,
+        has_all & (rank_counts != 1) | (rank_counts > 1),
         whole(requests),
         moved,
         sizes,
@@ -212,7 +212,8 @@ def _order(
         orders = np.where(is_forward, IRREGULAR, RANDOM)
         orders = np.where(is_regular, np.where(blocks == requests, STRIDED, SEGMENTED), orders)
         orders = np.where(blocks <= rank_counts, np.where(steps <= 0, SINGLE, CONSECUTIVE), orders)
-    is_known = ~(np.isnan(blocks) | np.isnan(sequential))
+    # More consecutive requests than requests are no count of blocks.
+    is_known = (blocks >= 1) & ~np.isnan(sequential)
     has_stride = is_known & np.isin(orders, (STRIDED, SEGMENTED)) & ~np.isnan(block_bytes)
     # Darshan's stride is from the end of one request to the start of the next.
     return (

@@ -155,7 +155,9 @@ def traced_rows(
     has_places = orders[leaders] != LOST
     own, main_own = class_of[phase_of], class_of[main_phase]
     nth = _numbered(class_of)
-    held = Held(calls, *(_by_number(phases, int(calls.phases.max()), column) for column in (class_of, nth)))
+    # POSIX may have requests in phases in which MPI-IO has none.
+    last = int(max(calls.phases.max(), under.phases.max(initial=0) if under is not None else 0))
+    held = Held(calls, *(_by_number(phases, last, column) for column in (class_of, nth)))
     ranks_of_class = np.bincount(own[grouped(own, filled.ranks)[0]], minlength=count)
     files, file_of = grouped(own, filled.file_ids)
     touched = grouped(file_of, phase_of)[0]
@@ -357,7 +359,7 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
         + np.maximum(files.orders, -1)
         + 1
     ) * 3 + is_collective
-    ranks = np.maximum(files.rank_counts, 1)
+    has_ranks, ranks = files.rank_counts > 0, np.maximum(files.rank_counts, 1)
     requests, sizes = np.maximum(files.request_counts, 0), np.maximum(files.request_bytes, 0)
     class_of = joined_by_likeness(kinds, np.column_stack([ranks, requests / ranks, files.moved_bytes / ranks, sizes]), alike)
     count = int(class_of.max()) + 1
@@ -367,11 +369,13 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
     def of_most(values: Integers) -> Integers:
         return commonest(class_of, values, files.moved_bytes, count)
 
-    per_rank = np.where(files.request_counts == UNKNOWN, UNKNOWN, np.rint(requests / ranks).astype(np.int64))
-    blocks = np.where(files.block_counts == UNKNOWN, UNKNOWN, np.rint(files.block_counts / ranks).astype(np.int64))
+    per_rank = np.where(has_ranks & (files.request_counts != UNKNOWN), np.rint(requests / ranks).astype(np.int64), UNKNOWN)
+    blocks = np.where(has_ranks & (files.block_counts != UNKNOWN), np.rint(files.block_counts / ranks).astype(np.int64), UNKNOWN)
+    each_moved = np.where(has_ranks, whole(np.rint(files.moved_bytes / ranks)), UNKNOWN)
     many = np.bincount(class_of, files.rank_counts, count)
     is_own = ~files.is_shared[leaders]
     rank_counts = np.where(is_own, np.maximum(many, 1), files.rank_counts[leaders]).astype(np.int64)
+    rank_counts = np.where(rank_counts > 0, rank_counts, UNKNOWN)
     starts, ends = np.full(count, np.inf), np.full(count, -np.inf)
     np.fmin.at(starts, class_of, files.starts)
     np.fmax.at(ends, class_of, files.ends)
@@ -391,7 +395,7 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
         rank_count=rank_counts,
         request_bytes=of_most(files.request_bytes),
         requests_per_rank=of_most(per_rank),
-        bytes_per_rank=of_most(whole(np.rint(files.moved_bytes / ranks))),
+        bytes_per_rank=of_most(each_moved),
         block_bytes=of_most(files.block_bytes),
         segment_count=of_most(blocks),
         stride_bytes=of_most(files.stride_bytes),
@@ -407,7 +411,7 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
         period_seconds=periods,
         request_count=np.where(unknown_requests, np.nan, sums(class_of, requests, count)),
         moved_bytes=sums(class_of, files.moved_bytes, count),
-        rank_call_seconds=np.bincount(class_of, files.seconds, count) / rank_counts,
+        rank_call_seconds=np.bincount(class_of, files.seconds, count) / np.where(rank_counts > 0, rank_counts, np.nan),
         rank_wait_seconds=nobody,
         rank_exchange_seconds=nobody,
         storage_seconds=never,

@@ -64,10 +64,11 @@ from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.ingest.find import shown
-from iomine.schema.column import Column
+from iomine.schema.column import Column, as_arrow
 from iomine.sources.darshan import (
     LAYOUTS,
     MINGLED,
+    NO_SENSE,
     Columns,
     Doubt,
     Doubted,
@@ -231,8 +232,8 @@ class Given:
 
     @cached_property
     def nprocs(self) -> Integers:
-        """Processes of each log's run."""
-        return np.array([log.job.nprocs for log in self.logs])
+        """Processes of each log's run, 0 where the header is in doubt about them."""
+        return np.array([0 if "nprocs" in _unknown(log.job) else log.job.nprocs for log in self.logs])
 
     @cached_property
     def run_seconds(self) -> Floats:
@@ -247,8 +248,8 @@ class Given:
     @cached_property
     def _together(self) -> tuple[Tables, Files | None]:
         if len(self.logs) == 1:
-            return once_each(self.log.tables), None
-        return together(_stacked([log.tables for log in self.logs]))
+            return once_each(_sensible(self.log)), None
+        return together(_stacked([_sensible(log) for log in self.logs]))
 
     @property
     def everything(self) -> Tables:
@@ -372,6 +373,18 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
             for table, parts in _rows(_given([held[number] for number in numbers])).items():
                 rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
     return rows
+
+
+def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
+    """What a log holds but for traces that make no sense, from which nothing follows."""
+    odd = {each.region.module.removeprefix("DXT_").lower() for each in log.modules if each.reason == NO_SENSE}
+    if not odd:
+        return log.tables
+    of_traces = {
+        table: [part for part in log.tables.get(table, ()) if as_arrow(part["layer"])[0].as_py() not in odd]
+        for table in ("dxt_file", "segment")
+    }
+    return {table: parts for table, parts in {**log.tables, **of_traces}.items() if parts}
 
 
 def _stays_apart(log: Log) -> bool:

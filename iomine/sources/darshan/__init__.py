@@ -4,6 +4,7 @@ from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, row_count, size_bytes, spread
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
+from iomine.sources.darshan.dxt import NO_SENSE
 from iomine.sources.darshan.file_state import FileState
 from iomine.sources.darshan.identity import GONE, Identity, identify, log_id_of, read_owned
 from iomine.sources.darshan.job import Job, implausible, uid_of
@@ -17,6 +18,7 @@ __all__ = [
     "GONE",
     "LAYOUTS",
     "MINGLED",
+    "NO_SENSE",
     "Columns",
     "Doubt",
     "Doubted",

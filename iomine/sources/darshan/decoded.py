@@ -19,6 +19,8 @@ Words = npt.NDArray[np.int64]
 Columns = Mapping[str, Column | pa.Array | list[Any]]
 
 WORD_BYTES = 8
+# An exbibyte, and as many calls: no run has moved or made so many.
+TOO_MANY = 2**60
 # Struct code of this machine's byte order, in which libdarshan-util gives records.
 NATIVE = "<" if sys.byteorder == "little" else ">"
 

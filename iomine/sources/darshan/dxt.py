@@ -17,6 +17,8 @@ from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, labels, n
 
 _HOST_AT: Final = 3 * WORD_BYTES
 _HOST_BYTES: Final = 64
+# What is wrong with a trace that is whole, and that no program can have made.
+NO_SENSE: Final = "some records name no rank or host, or requests start or end outside the run or have a negative length"
 _WRITES_AT: Final = 11
 _HEAD: Final = 13
 # Segment sizes in words: Darshan 3.x up to 3.5, then with a thread id, then builds that append text, then any other.
@@ -129,10 +131,7 @@ def _filling_trace(data: bytes, words: Words, usual: int, run_seconds: float | N
             return trace, ""
         filling.append(trace)
     if filling:
-        return (
-            filling[0],
-            "some records name no rank or host, or requests start or end outside the run or have a negative length",
-        )
+        return filling[0], NO_SENSE
     return None
 
 

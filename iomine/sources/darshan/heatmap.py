@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.sources.darshan.decoded import WORD_BYTES, Decoded, Words, labels, native_words
+from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Decoded, Words, labels, native_words
 
 _HEAD: Final = 6
 _HEAD_PART, _WRITE_PART, _READ_PART = range(3)
@@ -25,8 +25,15 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
     words = native_words(data, order)
     starts, end = _starts(words)
     damage = "" if end * WORD_BYTES == len(data) else f"bytes from {end * WORD_BYTES:,} on are not heat maps"
+    record_count = len(starts)
+    is_sound = _have_bytes(words, starts)
+    if not is_sound.all():
+        damage = f"{record_count - is_sound.sum():,} of {record_count:,} heat maps have bins that are no bytes"
+        sizes = np.diff(starts, append=end)
+        words, sizes = words[:end][np.repeat(is_sound, sizes)], sizes[is_sound]
+        starts, end = np.cumsum(sizes) - sizes, len(words)
     if not len(starts):
-        return Decoded(damage=damage)
+        return Decoded(record_count=record_count, damage=damage)
     widths, counts = words[starts + 2].view(np.float64), words[starts + 3]
     ids = words[starts]
     part = np.repeat(
@@ -43,7 +50,7 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
         "write_bins": _bins(words[:end][part == _WRITE_PART], counts),
         "read_bins": _bins(words[:end][part == _READ_PART], counts),
     }
-    return Decoded({"heatmap_rank": columns}, len(starts), damage or _disagreement(ids, widths, counts))
+    return Decoded({"heatmap_rank": columns}, record_count, damage or _disagreement(ids, widths, counts))
 
 
 def _starts(words: Words) -> tuple[Words, int]:
@@ -64,6 +71,15 @@ def _starts(words: Words) -> tuple[Words, int]:
         walked.append(position)
         position = end
     return np.array(walked, dtype=np.int64), position
+
+
+def _have_bytes(words: Words, starts: Words) -> npt.NDArray[np.bool_]:
+    """Which records have bins that can be bytes."""
+    firsts, counts = starts + _HEAD, 2 * words[starts + 3]
+    bins = words[np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
+    record_of = np.repeat(np.arange(len(starts)), counts)
+    odd = record_of[(bins < 0) | (bins > TOO_MANY)]
+    return np.isin(np.arange(len(starts)), odd, invert=True)
 
 
 def _are_widths(words: Words) -> npt.NDArray[np.bool_]:

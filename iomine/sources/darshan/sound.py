@@ -16,15 +16,13 @@ import pyarrow as pa
 
 from iomine.schema.column import as_arrow
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, Records, are_floats
+from iomine.sources.darshan.decoded import TOO_MANY, Columns, Records, are_floats
 from iomine.sources.darshan.doubts import NEGATIVE, Doubted, Fault, Findings, Run
 
 _UNKNOWN: Final = -1
-# An exbibyte, and as many calls: no run has moved or made so many.
-_TOO_MANY: Final = 2**60
 _MEASURES: Final = ("_count", "_bytes", "_seconds")
 # Darshan writes 0 or 1 there.
-_FLAGS: Final = "use_"
+_FLAGS: Final = ("use_", "is_")
 # An offset says where in a file something lay, and a sparse file may be as long as 64 bits can say.
 _PLACES: Final = "_offset_bytes"
 # A time below zero by less than a clock's resolution is read as it is; views decide about it.
@@ -65,6 +63,8 @@ _BOUNDS: Final = np.array([(1.0, least, most) for least, most in _SIZES.values()
 # Doubles add up without errors as far as this.
 _ROUNDING_RATIO: Final = 1e-9
 _MODULE_OF: Final = {layout.table: module for module, layout in LAYOUTS.items()}
+# Tables whose records hold more than counters.
+_WORDS_OF_MORE: Final = {layout.table: layout.words for layout in LAYOUTS.values() if layout.trailing_words}
 _TRACED: Final = {"posix": "posix_file", "mpiio": "mpiio_file"}
 
 
@@ -91,7 +91,13 @@ def sound(
 
 
 def _checked(table: str, part: Columns, run: Run, findings: Findings, *, is_sized: bool) -> Columns:
-    if not isinstance(part, Records) or not part.row_count:
+    if not isinstance(part, Records):
+        if table not in _WORDS_OF_MORE:
+            return part
+        records = _as_records(table, part)
+        checked = _checked(table, records, run, findings, is_sized=is_sized)
+        return part if checked is records else {**part, **checked}
+    if not part.row_count:
         return part
     _check_ranks(part, run, findings)
     odd = [*_odd_columns(part, run), *(_odd_calls(part) if is_sized else ())]
@@ -108,6 +114,12 @@ def _checked(table: str, part: Columns, run: Run, findings: Findings, *, is_size
     return columns
 
 
+def _as_records(table: str, part: Columns) -> Records:
+    """The counters among columns that hold texts as well."""
+    words = _WORDS_OF_MORE[table]
+    return Records(table, words, np.column_stack([as_arrow(part[name]).to_numpy().view(np.int64) for name in words]))
+
+
 _Faults = list[tuple[Fault, npt.NDArray[np.bool_]]]
 _Sized = tuple[str, list[int], list[int], int]
 
@@ -119,7 +131,7 @@ def _odd_columns(part: Records, run: Run) -> list[tuple[str, _Faults]]:
     for is_float, least in ((False, _UNKNOWN), (True, -_ROUNDING_SECONDS)):
         indices = _measures(part.table, part.names, is_float)
         values = np.ascontiguousarray(part.matrix[:, indices]).view(np.float64 if is_float else np.int64)
-        most: Any = _time_limits(part, indices, run) if is_float else _TOO_MANY
+        most: Any = _time_limits(part, indices, run) if is_float else TOO_MANY
         is_sound = (values > least) & (values <= most) | (values == _UNKNOWN)
         if is_float:
             is_sound &= (values <= 0) | (values >= _LEAST_SECONDS)
@@ -174,7 +186,7 @@ def _faults(values: npt.NDArray[Any], limits: npt.NDArray[np.float64]) -> _Fault
     if values.dtype.kind != "f":
         return [
             (Fault(NEGATIVE, NEGATIVE, 0.0, is_low=True), values < _UNKNOWN),
-            (Fault("too many", "more than 2^60", float(_TOO_MANY)), values > _TOO_MANY),
+            (Fault("too many", "more than 2^60", float(TOO_MANY)), values > TOO_MANY),
         ]
     is_finite = np.isfinite(values)
     beyond = [
@@ -214,12 +226,12 @@ def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
         made = part.matrix[:, bins]
         counts, amounts = part.matrix[:, calls], part.matrix[:, moved]
         total, least, most = (made.astype(np.float64) @ _BOUNDS).T
-        is_known = ((made >= 0) & (made <= _TOO_MANY)).all(axis=1)
-        is_counted = is_known & ((counts >= 0) & (counts <= _TOO_MANY)).all(axis=1)
+        is_known = ((made >= 0) & (made <= TOO_MANY)).all(axis=1)
+        is_counted = is_known & ((counts >= 0) & (counts <= TOO_MANY)).all(axis=1)
         if (is_off := is_counted & (np.abs(counts.astype(np.float64).sum(axis=1) - total) > total * _ROUNDING_RATIO)).any():
             fault = Fault("sizes", f"not as many as there are sizes of {op}s", float(total[is_off].max()))
             found += [(part.names[call], [(fault, is_off)]) for call in calls]
-        is_moved = is_known & (amounts >= 0) & (amounts <= _TOO_MANY)
+        is_moved = is_known & (amounts >= 0) & (amounts <= TOO_MANY)
         for is_low, limits in ((True, least), (False, most)):
             beyond = amounts < limits * (1 - _ROUNDING_RATIO) if is_low else amounts > limits * (1 + _ROUNDING_RATIO)
             if (is_off := is_moved & beyond).any():

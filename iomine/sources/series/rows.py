@@ -66,7 +66,7 @@ def rate_rows(
         kind: kind of the source.
         begin: start of each interval, in microseconds since the epoch.
         interval_seconds: length of the intervals.
-        rates: units a second; not a number where they are not known.
+        rates: units a second; not known where they are not a number, below zero or without end.
         target: target of each column, or of all; None where it is not known.
         counter: counter of each column, or of all.
         unit: what the counters count.
@@ -82,7 +82,7 @@ def rate_rows(
         "target_kind": of or _repeated(kinds, intervals),
         "counter": _repeated(counter, intervals),
         "counter_unit": unit,
-        "rate": rates.ravel(),
+        "rate": np.where((rates >= 0) & (rates < np.inf), rates, np.nan).ravel(),
     }
     return rows(RATE, rates.size, columns)
 

@@ -54,6 +54,18 @@ def test_absurd_records(bad: bytes) -> None:
     assert ({}, 0, "bytes from 0 on are not heat maps") == (alone.tables, alone.record_count, alone.damage)
 
 
+@pytest.mark.parametrize("bins", [([1, -5], [2, 2]), ([1, 1], [2**62, 2])])
+def test_bins_that_are_no_bytes(bins: tuple[list[int], list[int]]) -> None:
+    """A rank whose heat map cannot be is left out, and the module says how many were."""
+    sound = [heatmap_record("<", [number], [number], rank=number) for number in (0, 2)]
+    decoded = decode_heatmap(sound[0] + heatmap_record("<", *bins, rank=1) + sound[1], "<")
+    assert (3, "1 of 3 heat maps have bins that are no bytes") == (decoded.record_count, decoded.damage)
+    held = decoded.tables["heatmap_rank"]
+    assert ([0, 2], [[0], [2]]) == (held["rank"].to_pylist(), held["write_bins"].to_pylist())
+    alone = decode_heatmap(heatmap_record("<", *bins), "<")
+    assert ({}, 1, "1 of 1 heat maps have bins that are no bytes") == (alone.tables, alone.record_count, alone.damage)
+
+
 @pytest.mark.parametrize(
     ("other", "what"),
     [
