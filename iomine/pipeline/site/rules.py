@@ -181,7 +181,7 @@ def _read(file: Path, owners: set[int]) -> str:
     Raises:
         UsageError: it cannot be read, is too large or no text, or others can write it.
     """
-    with _faults_named(file), open(file, "rb", opener=_open_at_once) as opened:  # noqa: PTH123  a path's open takes no opener
+    with _faults_named(file), open(file, "rb", opener=_open_at_once) as opened:
         status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise UsageError(f"{file} is not a regular file: move it away.")
