@@ -77,6 +77,8 @@ def parse_toml(toml: Toml) -> dict[str, Any]:
         return tomllib.loads(toml) if isinstance(toml, str) else toml
     except ValueError as error:
         raise UsageError(f"This is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise UsageError("This TOML is nested too deep: no setting is a list of lists of lists.") from error
 
 
 def table_of(tables: Mapping[str, Any], name: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse
+from iomine.cli.terminal.failures import refuse
 from iomine.errors import OutputError, UsageError
 from iomine.units import visible
 
@@ -56,7 +57,7 @@ def _check(warehouse: Path) -> None:
 
     found = list(problems(warehouse))
     if found:
-        raise UsageError("\n".join(found))
+        refuse(found)
     typer.echo(visible(f"{config_of(warehouse) or f'{warehouse} has no iomine.toml, and what it has'}: nothing is wrong."))
 
 

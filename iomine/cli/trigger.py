@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
+from iomine.cli.terminal.failures import refuse
 from iomine.errors import OutputError, UsageError
 from iomine.units import counted, visible
 
@@ -115,7 +116,7 @@ def _check(what: str | None, warehouse: Path) -> None:
             visible(f"{code}: its form and {counted(len(trigger.cases), 'case')} are right. {_tried(trigger, trial)}".strip())
         )
     if faults:
-        raise UsageError("\n".join(faults))
+        refuse(faults)
     if not rules.files:
         typer.echo("The site has no triggers and views of its own: iomine trigger new SITE-101 begins one.", err=True)
 

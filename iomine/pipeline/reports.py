@@ -31,7 +31,7 @@ from iomine.views.questions import question
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
-_PIECE: Final = 500
+_PIECE: Final = 1000
 # No job has logs that lie further apart.
 _JOB_DAYS: Final = 14
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")

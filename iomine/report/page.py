@@ -211,16 +211,20 @@ def name(text: object) -> Markup:
         return escape(_NONE)
     whole = visible(str(text))
     if len(whole) <= _CUT:
-        return Markup("<bdi>{}</bdi>").format(whole)
+        return _apart(whole)
     cut = Markup('<details class="long"><summary><bdi>{}</bdi></summary><bdi>{}</bdi></details>')
     return cut.format(plain(text), plain(text, _WHOLE))
+
+
+def _apart(text: str) -> Markup:
+    return Markup(f"<bdi>{escape(text)}</bdi>")  # noqa: S704  what is escaped, and a tag
 
 
 def label(text: object) -> Markup:
     """A name in the middle of a sentence, with the whole of a long one as a hint."""
     whole = plain(text, _WHOLE)
     if len(whole) <= _CUT:
-        return Markup("<bdi>{}</bdi>").format(whole)
+        return _apart(whole)
     return Markup('<bdi title="{}">{}</bdi>').format(whole, plain(text))
 
 
@@ -232,7 +236,7 @@ def plain(text: object, most: int = _CUT) -> str:
 
 def sentence(text: str | None) -> Markup:
     """A sentence that may hold names from a log; what stands between backticks is shown as code."""
-    escaped = Markup("<bdi>{}</bdi>").format(plain(text or "", _WHOLE))
+    escaped = _apart(plain(text or "", _WHOLE))
     return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))  # noqa: S704  what is escaped, and tags of ours
 
 
@@ -242,7 +246,8 @@ def path(text: object) -> Markup:
     cut = _LAST_PARTS.fullmatch(whole)
     if cut is None:
         return name(text)
-    return Markup('<bdi class="whole" title="{}"><span>{}</span>{}</bdi>').format(whole, cut[1], cut[2])
+    before, last = map(escape, cut.groups())
+    return Markup(f'<bdi class="whole" title="{escape(whole)}"><span>{before}</span>{last}</bdi>')  # noqa: S704  what is escaped, tags
 
 
 def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_first: bool = False) -> Markup:
@@ -277,7 +282,7 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
                 pieces.append(_CODE_TAGS[is_code])
             pieces.append(escape(visible(plain_text)))
     closed = _CODE_TAGS[False] if is_code else ""
-    return Markup("<bdi>{}{}</bdi>").format(Markup("").join(pieces), closed)
+    return Markup(f"<bdi>{''.join(pieces)}{closed}</bdi>")  # noqa: S704  what is escaped, and tags of ours
 
 
 def _bytes(count: float | None) -> str:

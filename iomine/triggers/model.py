@@ -2,10 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import product
+from functools import cache
+from itertools import chain, product
 from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
@@ -336,7 +337,7 @@ class Trigger:
         """The templates that a text may have been filled into; that with all of its parts comes first."""
         if text == "finding":
             return (self.finding, *(each.finding for each in self.instead))
-        return tuple(dict.fromkeys(template for advice in self.advices for template in _variants(advice)))
+        return tuple(dict.fromkeys(chain.from_iterable(map(_variants, self.advices))))
 
     @property
     def _asked(self) -> tuple[str, ...]:
@@ -359,12 +360,14 @@ def whole(advice: str | Advice) -> str:
     return " ".join(part if isinstance(part, str) else part.text for part in parts_of(advice))
 
 
-def _variants(advice: Advice) -> Iterator[str]:
+@cache
+def _variants(advice: Advice) -> tuple[str, ...]:
     """All texts that an advice may come to, the longest first."""
     asked = dict.fromkeys((part.metrics, part.above) for part in advice if isinstance(part, Where))
-    for holds in product((True, False), repeat=len(asked)):
-        said = dict(zip(asked, holds, strict=True))
-        yield whole(tuple(part for part in advice if isinstance(part, str) or said[part.metrics, part.above]))
+    cases = (dict(zip(asked, holds, strict=True)) for holds in product((True, False), repeat=len(asked)))
+    return tuple(
+        whole(tuple(part for part in advice if isinstance(part, str) or said[part.metrics, part.above])) for said in cases
+    )
 
 
 def _is_text(name: str) -> bool:

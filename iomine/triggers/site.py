@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from pydantic import Field
 from iomine.errors import UsageError, did_you_mean
 from iomine.schema import TABLES, is_word
 from iomine.settings import Line, SiteSettings, setting
+from iomine.triggers.finding import parts
 from iomine.triggers.model import Above, Below, Case, Level, Snippet, State, Threshold, Trigger
 from iomine.triggers.registry import MANUALS, Manual, beside_ours, reference_table
 from iomine.views.answers import Ask, rows_of
@@ -211,6 +213,7 @@ def _manual(said: TriggerFile, file: RuleFile, views: tuple[SiteView, ...]) -> M
     states = [case.state for case in said.cases]
     if not {"fired", "clear"} <= set(states):
         raise UsageError("it must have a case that fires and one that is clear, or nobody knows what it does.")
+    _check_words(said, views)
     view = _view_of(said.view, views)
     trigger = Trigger(
         code=said.code,
@@ -259,7 +262,6 @@ def _view_of(name: str, views: tuple[SiteView, ...]) -> str:
 def _threshold(said: _Metric) -> Threshold:
     if (said.above is None) == (said.below is None):
         raise UsageError(f"{said.metric or 'a metric'} must be above a number or below one: write one of both.")
-    _check_word(said.metric)
     return Above(said.metric, said.above, said.why) if said.above is not None else Below(said.metric, said.below or 0, said.why)
 
 
@@ -271,12 +273,18 @@ def _above(said: _Metric) -> Above:
 
 
 def _case(said: _Case, of: TriggerFile) -> Case:
-    for name in said.metrics:
-        _check_word(name)
     held = [each.metric for each in (*of.all_of, *of.unless, *filter(None, [of.high]))]
     return Case(said.name, dict.fromkeys(held) | dict(said.metrics), said.state)
 
 
-def _check_word(name: str) -> None:
-    if not is_word(name):
-        raise UsageError(unfit_word(name))
+def _check_words(said: TriggerFile, views: tuple[SiteView, ...]) -> None:
+    thresholds = (*said.all_of, *said.unless, *said.applies_to, *filter(None, [said.high]))
+    slots = chain(parts(said.finding), parts(said.advice))
+    named = (
+        *(each.metric for each in thresholds),
+        *filter(None, (said.cost, said.idle, said.evidence)),
+        *chain.from_iterable(case.metrics for case in said.cases),
+        *(slot.metric for slot in slots if not isinstance(slot, str)),
+    )
+    if unfit := next((name for name in named if not is_word(name)), None):
+        raise UsageError(unfit_word(unfit, (word for view in views for word, _ in view.words)))

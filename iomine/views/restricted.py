@@ -242,7 +242,8 @@ def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, s
     nodes = list(_nodes(tree))
     kinds = {node["type"] for node in nodes if str(node.get("type")).endswith("_NODE")}
     if tree.get("error", True) or len(tree["statements"]) != 1 or not kinds <= _QUERIES:
-        raise UsageError("This is not one query that can be checked: ask a SELECT of views.")
+        why = f" ({tree['error_message']})" if tree.get("error_type") == "parser" else ""
+        raise UsageError(f"This is not one query that can be checked{why}: ask a SELECT of views.")
     given = {key for node in nodes if "cte_map" in node for key in _keys(node["cte_map"])}
     found = set()
     for node in nodes:

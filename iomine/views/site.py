@@ -108,9 +108,14 @@ def parse_view(name: str, path: str, text: str) -> SiteView:
     return SiteView(name, SITE, header.about, header.grain, header.reads, sql, path, words, header.panel)
 
 
-def unfit_word(word: str) -> str:
-    """Why no column can be called so."""
-    near = did_you_mean(word, FIELDS)
+def unfit_word(word: str, others: Iterable[str] = ()) -> str:
+    """Why no column can be called so.
+
+    Args:
+        word: the name.
+        others: words of the site that may have been meant.
+    """
+    near = did_you_mean(word, [*others, *FIELDS])
     own = f"call one of your own {PREFIX}..., with one of the endings {', '.join(ENDINGS)}"
     return f"{word} is no word that columns have{near and f' ({near})'}: {own}."
 

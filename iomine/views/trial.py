@@ -141,8 +141,8 @@ def _check_reads(con: duckdb.DuckDBPyConnection, view: SiteView) -> None:
     for catalog, schema, name in found:
         whole = f"{schema or 'main'}.{name}"
         if catalog or not name.isidentifier() or whole not in view.reads:
-            near = did_you_mean(whole, view.reads)
-            raise UsageError(f"{view.path} reads {name!r}, which its header's reads do not list as {whole}{near and f': {near}'}")
+            hint = did_you_mean(whole, view.reads) or "add it."
+            raise UsageError(f"{view.path} reads {name!r}, which its header's reads do not list as {whole}: {hint}")
         read.add(whole)
     if unread := sorted(set(view.reads) - read):
         raise UsageError(f"{view.path}: its header says that it reads {', '.join(unread)}, and the query does not.")

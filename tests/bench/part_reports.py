@@ -9,7 +9,7 @@ from results import Result
 
 from iomine.report.facts import Place
 from iomine.report.write import write_reports
-from iomine.views.query import Limits, answer, open_catalog
+from iomine.views.query import Limits, answer_own, open_catalog
 
 # 10,000 reports in two minutes of one core.
 _MOST_SECONDS = 0.012
@@ -21,9 +21,9 @@ _PLACES = "SELECT DISTINCT cluster, night, log_id FROM findings ORDER BY night D
 def reports(database: Path) -> list[Result]:
     """Rows on the reports of logs with findings, those of the last nights first."""
     with TemporaryDirectory() as folder, open_catalog(database, Limits(threads=1)) as con:
-        places = [Place(**row) for row in answer(con, _PLACES, [_LOGS]).to_pylist()]
+        places = [Place(**row) for row in answer_own(con, _PLACES, [_LOGS]).to_pylist()]
         begun, cpu_begun = time.perf_counter(), time.process_time()
-        written = list(write_reports(partial(answer, con), places, Path(folder)))
+        written = list(write_reports(partial(answer_own, con), places, Path(folder)))
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
         if faults := [each.fault for each in written if each.fault]:
             raise RuntimeError(faults[0])

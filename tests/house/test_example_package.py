@@ -70,13 +70,19 @@ def test_a_package_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (info / "entry_points.txt").write_text(
-        "[iomine.triggers]\nx = nowhere.at.all\n[iomine.sources]\ny = broken_one:NOTHING\nz = broken_one:TAKEN\n"
+        "[iomine.triggers]\nx = nowhere.at.all\nv = broken_one\nw = broken_folder\n"
+        "[iomine.sources]\ny = broken_one:NOTHING\nz = broken_one:TAKEN\n"
     )
+    (tmp_path / "broken_folder").mkdir()
+    (tmp_path / "broken_folder" / "__init__.py").touch()
+    (tmp_path / "broken_folder" / "SITE-101.toml").write_bytes(b"\xff")
     (tmp_path / "broken_one.py").write_text(
         "from iomine.sources.model import Source\nNOTHING = 7,\nTAKEN = Source('sacct', lambda _: False, None)\n"
     )
     done = run("doctor", "--warehouse", tmp_path / "warehouse", package=tmp_path)
     assert "fail  The package broken 1 cannot be loaded for iomine.triggers (ModuleNotFoundError: No module" in done.stdout
+    assert "fail  The package broken 1 names v as its triggers: name a folder with the files and an __init__.py.\n" in done.stdout
+    assert "fail  broken_folder/SITE-101.toml is not UTF-8 text: save the file as such.\n" in done.stdout
     assert "fail  The package broken 1 names y as sources, which it is not.\n" in done.stdout
     assert "fail  The package broken 1 brings a source sacct, which is there already.\n" in done.stdout
     assert 0 == run("explain", "POSIX-101", package=tmp_path).returncode

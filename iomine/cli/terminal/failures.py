@@ -3,15 +3,16 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import typer
 
 from iomine.arrow import leave_pandas_out
 from iomine.cli.terminal.text import say
-from iomine.errors import IomineError, OutputError
+from iomine.errors import IomineError, OutputError, UsageError
 
 # As shells report a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED = 130
@@ -50,6 +51,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(1) from error
 
     return run
+
+
+def refuse(faults: Iterable[str]) -> NoReturn:
+    """Says what is wrong, a line for each fault, and ends the command as one that was misused."""
+    for fault in faults:
+        say(fault, level="error")
+    raise typer.Exit(UsageError.exit_code)
 
 
 @contextmanager

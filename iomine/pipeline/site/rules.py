@@ -8,7 +8,8 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache, partial
@@ -40,6 +41,8 @@ _MOST_FILES: Final = 500
 _MOST_BYTES: Final = 1 << 16
 _OTHERS_WRITE: Final = 0o022
 _NIGHT: Final = ("cluster", "night", "log_id")
+# Names of files, each with what reads it.
+_Listed = Mapping[str, Callable[[], RuleFile]]
 
 
 def site_rules(warehouse: Warehouse) -> SiteRules:
@@ -92,19 +95,17 @@ def _found(root: Path) -> tuple[list[RuleFile], dict[str, str]]:
     """The files of rules, and why others are not read."""
     files: list[RuleFile] = []
     left_out: dict[str, str] = {}
-    owners = _owners(root)
-    for folder in folders(root):
-        for kind in _ENDINGS:
+    for place, listed in _places(root):
+        try:
+            found = listed()
+        except UsageError as error:
+            left_out[place] = error.args[0]
+            continue
+        for name, read in found.items():
             try:
-                files += _read_folder(folder / kind, kind, owners)
+                files.append(read())
             except UsageError as error:
-                left_out[str(folder / kind)] = error.args[0]
-    for kind in _ENDINGS:
-        for each in brought(_GROUPS[kind]):
-            try:
-                files += _of_package(each, kind)
-            except UsageError as error:
-                left_out[f"{each.package}, {kind}"] = error.args[0]
+                left_out[Path(name).stem] = error.args[0]
     twice = [name for name, times in Counter(file.name for file in files).items() if times > 1]
     for name in twice:
         paths = " and ".join(file.path for file in files if file.name == name)
@@ -112,38 +113,60 @@ def _found(root: Path) -> tuple[list[RuleFile], dict[str, str]]:
     return [file for file in files if file.name not in twice], left_out
 
 
-def _of_package(brought_: Brought, kind: Kind) -> Iterator[RuleFile]:
-    """The rules in the folder of a module; who may install packages may do more than write rules."""
+def _places(root: Path) -> Iterator[tuple[str, Callable[[], _Listed]]]:
+    """Where rules may lie, each with what lists its files."""
+    owners = _owners(root)
+    for folder in folders(root):
+        for kind in _ENDINGS:
+            yield str(folder / kind), partial(_in_folder, folder / kind, kind, owners)
+    for kind in _ENDINGS:
+        for each in brought(_GROUPS[kind]):
+            yield f"{each.package}, {each.name} of {kind}", partial(_in_package, each, kind)
+
+
+def _in_package(brought_: Brought, kind: Kind) -> _Listed:
+    """The rules in the folder of a package; who may install packages may do more than write rules."""
     if brought_.fault:
         raise UsageError(brought_.fault)
-    if not isinstance(brought_.value, ModuleType):
-        raise UsageError(f"The package {brought_.package} names {brought_.name} as its {kind}: name a module with the files.")
-    folder = {entry.name: entry for entry in importlib.resources.files(brought_.value).iterdir()}
-    for name in sorted(folder):
-        stem, ending = Path(name).stem, Path(name).suffix
-        if ending == _ENDINGS[kind]:
-            cases = folder.get(f"{stem}.toml") if kind == "views" else None
-            path = f"{brought_.value.__name__}/{name}"
-            text, cases_text = folder[name].read_text("utf-8"), cases.read_text("utf-8") if cases else None
-            yield RuleFile(kind, stem, path, text, cases_text, brought_.package)
+    module = brought_.value
+    if not isinstance(module, ModuleType) or not hasattr(module, "__path__"):
+        said = f"The package {brought_.package} names {brought_.name} as its {kind}"
+        raise UsageError(f"{said}: name a folder with the files and an __init__.py.")
+    held = {entry.name: entry for entry in importlib.resources.files(module).iterdir()}
+
+    def text(name: str) -> str:
+        path = f"{module.__name__}/{name}"
+        with _faults_named(path), held[name].open("rb") as opened:
+            return _text(opened.read(_MOST_BYTES + 1), path)
+
+    def rule(name: str) -> RuleFile:
+        stem = Path(name).stem
+        cases = text(f"{stem}.toml") if kind == "views" and f"{stem}.toml" in held else None
+        return RuleFile(kind, stem, f"{module.__name__}/{name}", text(name), cases, brought_.package)
+
+    return {name: partial(rule, name) for name in _rules_among(held, kind, module.__name__)}
 
 
 def _owners(root: Path) -> set[int]:
     return {0, os.geteuid(), *(folder.stat().st_uid for folder in (root,) if folder.exists())}
 
 
-def _read_folder(folder: Path, kind: Kind, owners: set[int]) -> Iterator[RuleFile]:
-    try:
-        names = sorted(path.name for path in folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise UsageError(f"{folder} cannot be read ({error.strerror}): give its reader access, or move it away.") from error
-    _check_safe(folder, folder.stat(), owners)
-    mine = [name for name in names if name.endswith(_ENDINGS[kind]) and not name.startswith(".")]
+def _in_folder(folder: Path, kind: Kind, owners: set[int]) -> _Listed:
+    """The rules in a folder of the site's own."""
+    with _faults_named(folder):
+        try:
+            names = [path.name for path in folder.iterdir()]
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        _check_safe(folder, folder.stat(), owners)
+    return {name: partial(_rule_file, folder / name, kind, owners) for name in _rules_among(names, kind, folder)}
+
+
+def _rules_among(names: Iterable[str], kind: Kind, place: object) -> list[str]:
+    mine = sorted(name for name in names if name.endswith(_ENDINGS[kind]) and not name.startswith("."))
     if len(mine) > _MOST_FILES:
-        raise UsageError(f"{folder} holds {len(mine):,} files, and {_MOST_FILES} are read at most: move others away.")
-    yield from (_rule_file(folder / name, kind, owners) for name in mine)
+        raise UsageError(f"{place} holds {len(mine):,} files, and {_MOST_FILES} are read at most: move others away.")
+    return mine
 
 
 def _rule_file(path: Path, kind: Kind, owners: set[int]) -> RuleFile:
@@ -158,20 +181,37 @@ def _read(file: Path, owners: set[int]) -> str:
     Raises:
         UsageError: it cannot be read, is too large or no text, or others can write it.
     """
-    try:
-        with file.open("rb") as opened:
-            status = os.fstat(opened.fileno())
-            text = opened.read(_MOST_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
+    with _faults_named(file), open(file, "rb", opener=_open_at_once) as opened:
+        status = os.fstat(opened.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise UsageError(f"{file} is not a regular file: move it away.")
         _check_safe(file, status, owners)
-        if len(text) > _MOST_BYTES:
-            raise UsageError(f"{file} has more than {_MOST_BYTES:,} bytes, which no rule needs: make it shorter.")
-        return text.decode()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read ({error.strerror}): give its reader access, or move it away.") from error
+        return _text(opened.read(_MOST_BYTES + 1), file)
+
+
+def _text(held: bytes, path: object) -> str:
+    if len(held) > _MOST_BYTES:
+        raise UsageError(f"{path} has more than {_MOST_BYTES:,} bytes, which no rule needs: make it shorter.")
+    try:
+        return held.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file} is not UTF-8 text: save the file as such.") from error
+        raise UsageError(f"{path} is not UTF-8 text: save the file as such.") from error
+
+
+@contextmanager
+def _faults_named(path: object) -> Iterator[None]:
+    """Says of what the system refuses which file or folder it is about."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise UsageError(f"There is no file {path}: name one that is there.") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}): give its reader access, or move it away.") from error
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a pipe without waiting for who writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _check_safe(path: Path, status: os.stat_result, owners: set[int]) -> None:

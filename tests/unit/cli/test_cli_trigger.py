@@ -36,6 +36,15 @@ def test_a_new_trigger_has_a_case_that_is_wrong(iomine, begun: Path) -> None:
     assert "Blind spots: What it does not see" in page
 
 
+def test_each_fault_is_a_line(iomine, begun: Path) -> None:
+    """Of triggers and of the settings alike."""
+    iomine("trigger", "new", "SITE-102", "--warehouse", begun)
+    for asked in (("trigger", "check"), ("config", "check")):
+        done = iomine(*asked, "--warehouse", begun)
+        assert 2 == done.exit_code
+        assert ["SITE-101.toml", "SITE-102.toml"] == [Path(line.partition(":")[0]).name for line in done.stderr.splitlines()]
+
+
 @pytest.mark.parametrize("code", ["POSIX-101", "SITE-1", "../SITE-101"])
 def test_a_code_of_ours_is_no_code_of_a_site(iomine, tmp_path: Path, code: str) -> None:
     """So that an upgrade never meets a trigger of its own code."""

@@ -74,7 +74,8 @@ def test_a_site_without_rules_has_ours(tmp_path: Path):
         ("above = 200", 'above = "many"', "all_of.0.above must be a number, not 'many'."),
         ("{site_folder_file_count} small", "{site_folder_file_count small", "do not close: unexpected '{' in field name."),
         ("{site_folder_file_count} small", "{site_folder_files_count} small", "has no column site_folder_files_count: did"),
-        ("{site_folder_file_count} small", "{nosuch} small", "nosuch must be a field of the schema"),
+        ("{site_folder_file_count} small", "{nosuch} small", "nosuch is no word that columns have"),
+        ("{site_folder_file_count} small", "{site_folder_file_cound} small", "(did you mean site_folder_file_count?)"),
         ("site.small_file_folders", "site.small_files", "its view site.small_files is not there, or is left out: did you mean"),
         ("site.small_file_folders", "findings", "its view findings has not one row for each log: its grain is log_id, code."),
         ('state = "clear"', 'state = "not applicable"', "it must have a case that fires and one that is clear"),
@@ -104,6 +105,7 @@ def test_a_trigger_that_cannot_be_used_is_left_out_in_a_sentence(root: Path, old
         ("WITH folder", """WITH "/etc/passwd" AS (SELECT 1), z AS (FROM '/etc/passwd'), folder""", "reads '/etc/passwd'"),
         ("FROM main.files", "FROM duckdb_settings()", "The function duckdb_settings cannot be asked here"),
         ("WITH folder", "WITH gone AS (COPY core.log TO 'x.csv'), folder", "This is not one query that can be checked"),
+        ("WITH folder", "WIHT folder", 'can be checked (syntax error at or near "WIHT"): ask'),
         ("WITH folder", "DROP VIEW core.log; WITH folder", "This is not one query that can be checked"),
         ('"main.files"]', '"main.file"]', "reads main.file, which is not there: did you mean main.files?"),
         ('"main.files"]', '"lake.posix_file"]', "a site's view reads views of main, core and site"),
@@ -165,17 +167,30 @@ def test_what_others_can_write_is_not_read(root: Path, name: str):
 def test_what_others_own_is_not_read(root: Path):
     """Files belong to who runs iomine, to the warehouse's owner, or to root."""
     os.chown(root / TRIGGER, 4711, -1)
-    assert "is of user 4711, and is not read" in left_out(root)[str(root / "triggers")]
+    assert "is of user 4711, and is not read" in left_out(root)["SITE-102"]
 
 
-def test_hosts_of_files_and_what_is_no_text_are_a_sentence(root: Path):
-    """Too many files are not opened, nor is a file that is too long, is not text or none at all."""
-    (root / TRIGGER).write_bytes(b"\xff")
-    assert "is not UTF-8 text" in left_out(root)[str(root / "triggers")]
-    (root / TRIGGER).write_text("#" * (1 << 17))
-    assert "has more than 65,536 bytes" in left_out(root)[str(root / "triggers")]
-    (root / TRIGGER).unlink()
-    os.mkfifo(root / TRIGGER)
+def test_what_is_no_text_is_a_sentence_and_harms_nothing_else(root: Path):
+    """A file that is too long, is not text, nested too deep or none at all; the trigger after it in the folder counts."""
+    shutil.copy(root / TRIGGER, root / "triggers/SITE-103.toml")
+    change(root, "triggers/SITE-103.toml", "SITE-102", "SITE-103")
+    file = root / TRIGGER
+    for make, said in (
+        (lambda: file.write_bytes(b"\xff"), "is not UTF-8 text"),
+        (lambda: file.write_text("#" * (1 << 17)), "has more than 65,536 bytes"),
+        (lambda: file.write_text(f"title = {'[' * 9999}"), "This TOML is nested too deep"),
+        (lambda: file.symlink_to("/dev/zero"), "is not a regular file"),
+        (lambda: os.mkfifo(file), "is not a regular file"),
+    ):
+        file.unlink()
+        make()
+        found = site_rules(Warehouse(root))
+        assert (["SITE-102"], ["SITE-103"]) == (list(found.left_out), list(found.manuals))
+        assert said in found.left_out["SITE-102"]
+
+
+def test_hosts_of_files_are_not_opened(root: Path):
+    """A folder of more files than a site has is a sentence, and none of them counts."""
     for number in range(600):
         (root / f"triggers/SITE-{number}x.toml").touch()
     assert "holds 601 files, and 500 are read at most" in left_out(root)[str(root / "triggers")]
