@@ -10,7 +10,8 @@ from iomine.flows.digest import digest
 from iomine.flows.sweep import sweep
 from iomine.lake import Warehouse
 from iomine.pipeline.corrections import settle
-from iomine.pipeline.nightly import clusters_of, emptiness, nights, out_of_order, sweep_of
+from iomine.pipeline.emptiness import emptiness
+from iomine.pipeline.nightly import clusters_of, nights, out_of_order, sweep_of
 from iomine.pipeline.site.config import SiteConfig, site_config
 
 

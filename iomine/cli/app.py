@@ -21,6 +21,8 @@ _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 
 
 def main() -> None:
     """Run the command line and exit."""
+    # NumPy would start threads to multiply matrices with, which nothing here does for long, and that takes as long as to load it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
 
 

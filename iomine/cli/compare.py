@@ -146,13 +146,13 @@ def _run(database: Path, what: str, cluster: str | None) -> "Place":
 
 
 def _usual_and_newest(database: Path, lineage: str, narrowing: Narrowing) -> "tuple[Place, Place, int]":
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.report.facts import Place
     from iomine.views.questions import question
 
     narrowing.check(database)
     among = " among the logs that the options select" if narrowing != Narrowing() else ""
-    found = ask(database, question("compare/usual"), narrowing.parameters() | {"lineage_id": lineage}).to_pylist()
+    found = ask_own(database, question("compare/usual"), narrowing.parameters() | {"lineage_id": lineage}).to_pylist()
     if not found:
         raise UsageError(f"There is no lineage {lineage}{among}: `iomine sql 'FROM lineages'` lists them.")
     if len(found) > 1:
@@ -201,7 +201,7 @@ def _compare_nights(
     before: str, after: str, warehouse: Path, *, by: Grouping, limit: int | None, form: Format, narrowing: Narrowing
 ) -> None:
     from iomine.cli.terminal.formats import write_for_people
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.views import site_views
     from iomine.views.questions import question
@@ -218,11 +218,11 @@ def _compare_nights(
         "first_after": first_after,
         "last_after": last_after,
     }
-    totals = ask(database_of(warehouse), question("compare/totals"), parameters)
+    totals = ask_own(database_of(warehouse), question("compare/totals"), parameters)
     for first, last in nights:
         _check_there(database_of(warehouse), totals["first_night"].to_pylist(), first, last, narrowing)
     keys = {f"by_{key}": key in _KEYS[by] for key in ("user", "app", "code")}
-    changes = ask(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": same_ratio})
+    changes = ask_own(database_of(warehouse), question("compare/changes"), parameters | keys | {"same_ratio": same_ratio})
     changes = changes.drop_columns([key for key in _KEYS[Grouping.FINDING] if key not in _KEYS[by]])
     if form is Format.TABLE:
         write_for_people(totals, form, _important(totals))
@@ -261,12 +261,12 @@ def _check_within(nights: list[Nights], narrowing: Narrowing) -> None:
 
 
 def _check_there(database: Path, there: list[dt.date], first: dt.date, last: dt.date, narrowing: Narrowing) -> None:
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.questions import question
 
     if any(first <= night <= last for night in there):
         return
-    near = ask(database, question("compare/nearest_night"), narrowing.parameters() | {"night": first})["night"].to_pylist()
+    near = ask_own(database, question("compare/nearest_night"), narrowing.parameters() | {"night": first})["night"].to_pylist()
     hint = f"the nearest that has some is {near[0]}." if near else "no other night has any."
     asked = f"{first}" if first == last else f"{first} to {last}"
     of_whom = f" of {narrowing.of_whom()}" if narrowing.names() else ""

@@ -69,12 +69,12 @@ def command(
     have units: 4MiB, 10ms. Of a job it shows each log.
     """
     from iomine.cli.terminal.forwarding import change_of
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
 
     asked = _asked(forwarders, window, cap, stripe, within)
     database = database_of(warehouse)
     places = meant(database, what, cluster).places(database)
-    changes = [change_of(partial(ask, database), place, asked) for place in places]
+    changes = [change_of(partial(ask_own, database), place, asked) for place in places]
     if as_json:
         typer.echo(json.dumps({"logs": [asdict(change) for change in changes]}))
     else:

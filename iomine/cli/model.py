@@ -39,13 +39,13 @@ def command(
     Phases that do the same are one class. For each class stand what it does, where its time goes, and the line of IOR that
     replays it, with how like the program that is: exact, unordered, or the same bytes in other places.
     """
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
     from iomine.views.questions import question
 
     database = database_of(warehouse)
     asked = meant(database, what, cluster).asked(database)
-    classes = ask(database, question("cli/model"), asked)
+    classes = ask_own(database, question("cli/model"), asked)
     scripts = _written(replay, classes.to_pylist()) if replay is not None else []
     if as_json:
         typer.echo(json.dumps({"classes": list(records(classes)), "scripts": [str(script) for script in scripts]}))

@@ -39,14 +39,14 @@ class Narrowing:
         Raises:
             UsageError: it does not, or they are not.
         """
-        from iomine.cli.terminal.questions import ask
+        from iomine.cli.terminal.questions import ask_own
         from iomine.views.questions import question
 
         if self.first_night and self.last_night and self.last_night < self.first_night:
             raise UsageError(f"--until {self.last_night} is before --since {self.first_night}: change one of them.")
         if not self.names():
             return
-        known = ask(database, question("cli/names")).to_pylist()
+        known = ask_own(database, question("cli/names")).to_pylist()
         for kind, name in self.names().items():
             names = sorted((row["name"] for row in known if row["kind"] == kind and row["name"]), key=_order)
             if name not in names:
@@ -55,11 +55,11 @@ class Narrowing:
 
     def why_empty(self, database: Path) -> str:
         """A sentence on why nothing is left: what is asked for has no logs at all, or none in these nights."""
-        from iomine.cli.terminal.questions import ask
+        from iomine.cli.terminal.questions import ask_own
         from iomine.views.questions import question
 
         always = replace(self, first_night=None, last_night=None)
-        (there,) = ask(database, question("cli/narrowed_nights"), always.parameters()).to_pylist()
+        (there,) = ask_own(database, question("cli/narrowed_nights"), always.parameters()).to_pylist()
         of_whom = self.of_whom()
         if there["first_night"] is None:
             return f"No log is of {of_whom} at once." if of_whom else "The warehouse has no logs: `iomine sweep PATH` reads some."

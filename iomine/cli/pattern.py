@@ -32,13 +32,13 @@ def command(
     """
     import json
 
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
     from iomine.views.questions import question
 
     database = database_of(warehouse)
     asked = meant(database, what, cluster).asked(database)
-    rows = ask(database, question("cli/pattern"), asked)
+    rows = ask_own(database, question("cli/pattern"), asked)
     if as_json:
         typer.echo(json.dumps({"patterns": list(records(rows))}))
     elif rows.num_rows:

@@ -37,18 +37,18 @@ def command(
     printed. Where five runs of the lineage in the 30 days before ran on measured systems, the median of measured over
     predicted, and the time by it, stand beside.
     """
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
     from iomine.views.questions import question
 
     database = database_of(warehouse)
     asked = meant(database, what, cluster).asked(database)
     first_night = asked.pop("first_night")
-    asked["system"] = _known(on, ask(database, _SYSTEMS)["system"].to_pylist())
-    runs = ask(database, question("cli/predict_runs"), {name: asked[name] for name in ("cluster", "log_ids")}).to_pylist()
+    asked["system"] = _known(on, ask_own(database, _SYSTEMS)["system"].to_pylist())
+    runs = ask_own(database, question("cli/predict_runs"), {name: asked[name] for name in ("cluster", "log_ids")}).to_pylist()
     known = {"run_ids": [run["log_id"] for run in runs], "first_night": min((run["night"] for run in runs), default=None)}
-    predictions = ask(database, question("cli/predict"), asked | known)
-    classes = ask(database, question("cli/predict_classes"), asked | {"first_night": first_night})
+    predictions = ask_own(database, question("cli/predict"), asked | known)
+    classes = ask_own(database, question("cli/predict_classes"), asked | {"first_night": first_night})
     if as_json:
         typer.echo(json.dumps({"predictions": list(records(predictions)), "classes": list(records(classes))}))
     elif predictions.num_rows:

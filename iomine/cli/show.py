@@ -26,7 +26,7 @@ from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     import pyarrow as pa
     from rich.console import RenderableType
@@ -90,10 +90,10 @@ def command(
 
 def page_of(database: Path, one: Meant) -> "Iterator[RenderableType]":
     """The page of a log or a job, piece by piece."""
-    from iomine.cli.terminal.pages import job_page, log_page
+    from iomine.cli.terminal.pages import SHOWN, job_page, log_page
 
     if one.kind == "log":
-        return log_page(_facts(database, one))
+        return log_page(_facts(database, one, SHOWN))
     job, logs = _job(database, one)
     return job_page(job.to_pylist(), logs.to_pylist())
 
@@ -108,30 +108,30 @@ def _json_of(database: Path, one: Meant) -> str:
     return json.dumps({"job": list(records(job)), "logs": list(records(logs))})
 
 
-def _facts(database: Path, one: Meant) -> "Facts":
-    from iomine.cli.terminal.questions import ask
+def _facts(database: Path, one: Meant, lists: "Collection[str] | None" = None) -> "Facts":
+    from iomine.cli.terminal.questions import ask_own
     from iomine.report.facts import gather
 
-    (facts,) = gather(partial(ask, database), one.places(database))
+    (facts,) = gather(partial(ask_own, database), one.places(database), lists)
     return facts
 
 
 def _job(database: Path, one: Meant) -> "tuple[pa.Table, pa.Table]":
     """What is known of a job, and its logs."""
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.questions import question
 
     parameters = {"job_id": one.id, "cluster": one.cluster}
-    return ask(database, question("show/job"), parameters), ask(database, question("show/logs"), parameters)
+    return ask_own(database, question("show/job"), parameters), ask_own(database, question("show/logs"), parameters)
 
 
 def _list(database: Path, narrowing: Narrowing, limit: int, *, as_json: bool) -> None:
     from iomine.cli.terminal.formats import write_for_people
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.questions import question
 
     narrowing.check(database)
-    answer = ask(database, question("cli/logs"), narrowing.parameters() | {"most_rows": limit})
+    answer = ask_own(database, question("cli/logs"), narrowing.parameters() | {"most_rows": limit})
     write_for_people(answer, Format.JSON if as_json else Format.TABLE, _IMPORTANT)
     if not answer.num_rows:
         say(narrowing.why_empty(database))

@@ -21,11 +21,11 @@ def command(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Show what the warehouse holds and how the last sweeps went."""
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
     from iomine.views.questions import question
 
-    answers = {name: ask(database_of(warehouse), question(f"status/{name}")) for name in _SECTIONS}
+    answers = {name: ask_own(database_of(warehouse), question(f"status/{name}")) for name in _SECTIONS}
     holds = next(records(answers["holds"]))
     answers["kept"] = _kept(warehouse)
     archive = _archive(warehouse)
@@ -49,13 +49,13 @@ def _kept(warehouse: Path) -> "pa.Table":
     """From which night on each cluster's rows are kept of tables that are not kept for ever."""
     import pyarrow as pa
 
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.retention import kept_from, site_retention
     from iomine.views.questions import question
 
     days = site_retention(Folder(warehouse))
-    newest = ask(database_of(warehouse), question("status/newest_nights")).to_pylist()
+    newest = ask_own(database_of(warehouse), question("status/newest_nights")).to_pylist()
     today = datetime.now(UTC).date()
     rows = [
         {"table_name": table, "cluster": row["cluster"], "first_night": kept_from(row["night"], count, today)}

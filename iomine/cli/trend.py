@@ -51,7 +51,7 @@ def command(
     stand its columns as bars, from zero to the highest; a night without logs is a gap.
     """
     from iomine.cli.terminal.formats import write_for_people
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.triggers import known
     from iomine.views.questions import question
 
@@ -59,10 +59,10 @@ def command(
     narrowing = Narrowing(since, until, user, app, account, cluster)
     narrowing.check(database)
     if code is None:
-        answer = ask(database, question("cli/trend"), narrowing.parameters())
+        answer = ask_own(database, question("cli/trend"), narrowing.parameters())
     else:
-        code = known(code, ask(database, "SELECT code FROM triggers")["code"].to_pylist())
-        answer = ask(database, question("cli/trend_of_code"), narrowing.parameters() | {"code": code})
+        code = known(code, ask_own(database, "SELECT code FROM triggers")["code"].to_pylist())
+        answer = ask_own(database, question("cli/trend_of_code"), narrowing.parameters() | {"code": code})
     write_for_people(answer, form, _IMPORTANT if code is None else ("night",))
     if not answer.num_rows:
         say(f"{'' if code is None else f'No verdict of {code} is left. '}{narrowing.why_empty(database)}")

@@ -52,7 +52,7 @@ def command(
     It is the fewest classes of I/O that hold so much of the bytes, or of the core-seconds in requests, as IOR lines with
     their weights. Classes of all logs that are alike are one. What IOR cannot replay is named with its share.
     """
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
     from iomine.views.questions import question
 
@@ -60,12 +60,12 @@ def command(
         raise UsageError(f"--cover is {cover:g}: name a share above 0 and at most 1, such as 0.8.")
     database = database_of(warehouse)
     first_night = None if since is None else str(since)
-    clusters = ask(database, _CLUSTERS, [first_night])["cluster"].to_pylist() if cluster is None else [cluster]
+    clusters = ask_own(database, _CLUSTERS, [first_night])["cluster"].to_pylist() if cluster is None else [cluster]
     if len(clusters) > 1:
         raise UsageError(f"The logs are of several machines, {', '.join(clusters)}: name one with --cluster.")
     asked = {"first_night": first_night, "only_cluster": cluster}
     variables = {name: value for name, value in asked.items() if value is not None}
-    mix = ask(database, question("cli/workload"), {"weighed_by": by.value, "cover": cover}, variables=variables)
+    mix = ask_own(database, question("cli/workload"), {"weighed_by": by.value, "cover": cover}, variables=variables)
     count = mix.num_rows - mix["ior_options"].null_count
     chosen, left = mix.slice(0, count), mix.slice(count)
     script = _written(replay, database, chosen) if replay is not None and count else None
@@ -81,7 +81,7 @@ def command(
 
 def _written(folder: Path, database: Path, chosen: "pa.Table") -> Path:
     """Writes the script, with paths and stripes of the phase classes that stand for the classes."""
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.cli.terminal.scripts import write_scripts
     from iomine.report.replay import workload_script
     from iomine.views.questions import question
@@ -92,7 +92,7 @@ def _written(folder: Path, database: Path, chosen: "pa.Table") -> Path:
         "log_ids": sorted({row["log_id"] for row in rows}),
         "first_night": min(row["night"] for row in rows),
     }
-    models = ask(database, question("cli/model"), asked).to_pylist()
+    models = ask_own(database, question("cli/model"), asked).to_pylist()
     by_class = {(model["log_id"], model["phase_class"]): model for model in models}
     (script,) = write_scripts(
         folder, {"workload": workload_script(by_class[row["log_id"], row["phase_class"]] | row for row in rows)}

@@ -73,9 +73,9 @@ def worst_offenders(database: Path, narrowing: Narrowing, by: Order, limit: int)
     Raises:
         UsageError: the warehouse knows no such user, program, account or cluster.
     """
-    from iomine.cli.terminal.questions import ask
+    from iomine.cli.terminal.questions import ask_own
     from iomine.views.questions import question
 
     narrowing.check(database)
     parameters = {"worst_by": by.value, "most_rows": limit}
-    return ask(database, question("cli/worst"), narrowing.parameters() | parameters)
+    return ask_own(database, question("cli/worst"), narrowing.parameters() | parameters)

@@ -1,11 +1,10 @@
-"""A night as the site's settings describe it: what is swept of each cluster, and whether a sweep found suspiciously little."""
+"""A night as the site's settings describe it: what is swept of each cluster, in which order and how fast."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Final
 
 from iomine.errors import InputError, UsageError, did_you_mean
 from iomine.lake import Warehouse
@@ -13,11 +12,6 @@ from iomine.pipeline.ingest.find import find_logs
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.site.config import SiteConfig, folders
 from iomine.pipeline.sweep import Settings, Summary
-from iomine.views.query import answer_own, open_catalog
-from iomine.views.questions import question
-
-# Sweeps that say what is usual. A week has its weekend.
-_USUAL_SWEEPS: Final = 7
 
 
 def clusters_of(config: SiteConfig, cluster: str | None) -> tuple[str, ...]:
@@ -63,21 +57,6 @@ def sweep_of(config: SiteConfig, warehouse: Path, cluster: str, night: date, day
         workers.count or None,
         slurm=workers.slurm,
         stats=tuple(path for path in stats if path.exists()),
-    )
-
-
-def emptiness(settings: Settings, summary: Summary) -> str | None:
-    """What is suspicious about a sweep that found no logs; None where it found some, was given no paths, or most do so."""
-    if summary.found or not settings.paths:
-        return None
-    with open_catalog(settings.warehouse / "iomine.duckdb") as con:
-        given = {"cluster": settings.cluster, "sweep_count": _USUAL_SWEEPS, "sweep_id": summary.sweep_id}
-        (last,) = answer_own(con, question("nightly/emptiness"), given).to_pylist()
-    if 2 * last["with_logs_count"] <= last["sweep_count"]:
-        return None
-    return (
-        f"No log was found for {settings.cluster}, where {last['with_logs_count']} of the last {last['sweep_count']} sweeps "
-        "found some: see that its folders are mounted, or sweep with --allow-empty."
     )
 
 

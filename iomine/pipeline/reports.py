@@ -85,13 +85,15 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         WorkersError: workers were lost.
     """
     folder = warehouse.root / _FOLDER
-    nights = due(warehouse)
-    places, jobs = _places(warehouse, nights), _jobs(warehouse, nights)
+    if not (nights := due(warehouse)):
+        return Reported(0, 0, ())
     faults: list[str] = []
     new = done = 0
-    if places:
-        with _asking(warehouse.database, folder):
+    with _asking(warehouse.database, folder) as ask:
+        places, jobs = _places(ask, folder, nights), _jobs(ask, nights)
+        if places:
             write_shared(folder)
+    if places:
         pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
         hands = workers(is_little=len(pieces) == 1)
         for piece, (of_piece, new_faults) in hands.map(report_piece, pieces, warehouse.database, folder):
@@ -175,27 +177,23 @@ def _outcome(written: Iterable[Written]) -> tuple[int, list[str]]:
     return sum(each.is_new for each in all_of_them), [each.fault for each in all_of_them if each.fault]
 
 
-def _places(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[Place]:
+def _places(ask: Ask, folder: Path, partitions: Sequence[Partition]) -> list[Place]:
     """Logs of these nights that have findings, or had some when their report was written."""
-    if not partitions:
-        return []
     nights = ", ".join(f"({quoted(cluster)}, DATE {quoted(night.isoformat())})" for cluster, night in partitions)
     first, last = (quoted(edge(night for _, night in partitions).isoformat()) for edge in (min, max))
     # Values are quoted; only a range spares DuckDB the files of other nights.
     where = f"night BETWEEN DATE {first} AND DATE {last} AND (cluster, night) IN ({nights})"
     sql = f"SELECT cluster, night, log_id, true AS is_finding FROM findings WHERE {where} UNION ALL "  # noqa: S608
     sql += f"SELECT cluster, night, log_id, false FROM core.log WHERE {where}"  # noqa: S608
-    there = {path.stem for path in (warehouse.root / _FOLDER).glob("*.html")}
-    rows = ask(warehouse.database, sql).to_pylist()
+    there = {path.stem for path in folder.glob("*.html")}
+    rows = ask(sql).to_pylist()
     shown = (row for row in rows if row["is_finding"] or row["log_id"] in there)
     return sorted({Place(row["cluster"], row["night"], row["log_id"]) for row in shown})
 
 
-def _jobs(warehouse: Warehouse, partitions: Sequence[Partition]) -> list[JobPlace]:
+def _jobs(ask: Ask, partitions: Sequence[Partition]) -> list[JobPlace]:
     """Jobs with several logs, of which one of these nights has findings."""
-    if not partitions:
-        return []
     clusters, nights = map(list, zip(*partitions, strict=True))
     edges = {"first_night": min(nights) - timedelta(days=_JOB_DAYS), "last_night": max(nights) + timedelta(days=_JOB_DAYS)}
-    rows = ask(warehouse.database, question("reports/jobs"), {"clusters": clusters, "nights": nights} | edges).to_pylist()
+    rows = ask(question("reports/jobs"), {"clusters": clusters, "nights": nights} | edges).to_pylist()
     return [JobPlace(**row) for row in rows]

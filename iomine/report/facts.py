@@ -1,7 +1,7 @@
 """What reports say, gathered for many logs at once: a question costs the same for one log as for hundreds."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import groupby
@@ -153,20 +153,22 @@ class Facts:
         return sorted(by_reason.items(), key=lambda item: -len(item[1]))
 
 
-def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
+def gather(ask: Ask, places: Iterable[Place], lists: Collection[str] | None = None) -> Iterator[Facts]:
     """The facts of logs, in the order of clusters, nights and ids.
 
     Args:
         ask: answers queries over the published views.
         places: where the logs lie; those that are not there are left out.
+        lists: what of each is asked beside its row, its job, its verdicts, the system state and its history; None for all there
+            is.
     """
     for cluster, of_cluster in groupby(sorted(set(places)), key=lambda place: place.cluster):
         logs = list(of_cluster)
         for first in range(0, len(logs), _AT_ONCE):
-            yield from _gathered(ask, cluster, logs[first : first + _AT_ONCE])
+            yield from _gathered(ask, cluster, logs[first : first + _AT_ONCE], lists)
 
 
-def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts]:
+def _gathered(ask: Ask, cluster: str, places: Sequence[Place], lists: Collection[str] | None) -> Iterator[Facts]:
     wanted = which(places)
 
     def rows(sql: str) -> dict[str, Rows]:
@@ -174,13 +176,15 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
 
     facts = {log_id: Facts(log) for log_id, (log,) in rows(question("report/logs")).items()}
     history = _history(places)
-    # To plan a question about predictions takes longer than any other, and few sites measure with IOR.
-    for name in (*_LISTS, *(("predictions",) if ask(_HAS_IOR).num_rows else ())):
+    for name in _LISTS if lists is None else lists:
+        # To plan a question about predictions takes longer than any other, and few sites measure with IOR.
+        if name == "predictions" and not ask(_HAS_IOR).num_rows:
+            continue
         for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
     for log_id, (state,) in rows(question("report/system_state")).items():
         facts[log_id].weather = state
-    for log_id, (route,) in rows(question("report/routes")).items():
+    for log_id, (route,) in rows(question("report/routes")).items() if lists is None else ():
         facts[log_id].route = route
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
@@ -190,7 +194,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place]) -> Iterator[Facts
         of_log.done_well = [verdict for verdict in of_log.done_well if _is_well(verdict)][:_MOST_DONE_WELL]
     _add_verdicts(facts, rows)
     _add_jobs(facts, ask, {"cluster": cluster} | history)
-    _add_pictures(facts, places, ask)
+    if lists is None:
+        _add_pictures(facts, places, ask)
     yield from (facts[place.log_id] for place in places if place.log_id in facts)
 
 
@@ -209,6 +214,7 @@ _LISTS: Final = (
         "meta_calls",
         "server_slots",
         "app_steps",
+        "predictions",
     ),
 )
 _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"

@@ -4,6 +4,7 @@ Whatever enters the statement is a trigger's own name, checked by the model, or 
 """
 
 import datetime as dt
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
@@ -67,18 +68,16 @@ def judge_sql(
     """
     if not triggers:
         raise ValueError("Give at least one trigger to judge by.")
-    views = {trigger.view: [other for other in triggers if other.view == trigger.view] for trigger in triggers}
     where = where_sql(nights, log_ids)
     sources = [_judged_log_sql(triggers, _source(ACTIVITY, computed), where)]
-    # Triggers share views, so each view is worked out once however many ask for it.
     sources += [
         f"{held_name(view)} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})"
-        for view, group in views.items()
+        for view, group in _by_view(triggers).items()
     ]
+    sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed)})")
     # What has no cost is a cause of its own, unless it is a sign of another's.
     named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
-    arms = "\nUNION ALL\n".join(_verdict_sql(trigger, failed.get(trigger.view)) for trigger in triggers)
     claims = _source("cost_claim", {"cost_claim"} if computed else ())
     sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES, _signs_sql(triggers)]
     charged = "charged"
@@ -87,7 +86,7 @@ def judge_sql(
         charged = "(FROM charged UNION ALL FROM own_charged)"
     keys = "cluster, night, log_id, code"
     joined = f"LEFT JOIN {charged} USING ({keys}) LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys})"
-    statement = f"SELECT {columns} FROM (\n{arms}\n) {joined}"  # noqa: S608
+    statement = f"SELECT {columns} FROM judged {joined}"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
 
@@ -191,33 +190,23 @@ def _signs_sql(triggers: Sequence[Trigger]) -> str:
 
 
 def claimed_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
-    """What each finding claims of its log's time."""
-    findings = [
-        f"SELECT cluster, night, log_id, {quoted(trigger.code)} AS code, {quoted(trigger.cost)} AS cost_name, "  # noqa: S608
-        f"{_level_sql(trigger)} AS level "
-        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)}) WHERE {_is_finding_sql(trigger)}"
-        for trigger in triggers
-        if trigger.cost and trigger.ruleset == DEFAULT_RULESET and trigger.level in FINDING_LEVELS
-    ] or ["SELECT cluster, night, log_id, '' AS code, '' AS cost_name, '' AS level FROM judged_log WHERE false"]
+    """What each finding among the rows of `judged_sql` claims of its log's time."""
     claimed = (
         "SELECT cluster, night, log_id, code, level, cost_name, claim_group, claim_core_seconds "  # noqa: S608
-        f"FROM ({' UNION ALL '.join(findings)}) JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
+        f"FROM judged JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
         # Where the I/O time of a log is not known, neither is what part of it they cost.
         "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id)"
     )
-    return claimed + "".join(map(_own_claim_sql, filter(_has_own_cost, triggers)))
+    if own := sorted({trigger.cost for trigger in triggers if trigger.cost and _has_own_cost(trigger)}):
+        claimed += (
+            " UNION ALL SELECT cluster, night, log_id, code, level, cost_name, 0, cost_core_seconds FROM judged "  # noqa: S608
+            f"WHERE cost_name IN ({', '.join(map(quoted, own))}) AND cost_core_seconds IS NOT NULL"
+        )
+    return claimed
 
 
 def _has_own_cost(trigger: Trigger) -> bool:
     return trigger.cost is not None and trigger.cost.startswith(PREFIX)
-
-
-def _own_claim_sql(trigger: Trigger) -> str:
-    return (
-        f" UNION ALL SELECT cluster, night, log_id, {quoted(trigger.code)}, {_level_sql(trigger)}, {quoted(trigger.cost or '')}, "  # noqa: S608
-        f"0, LEAST({trigger.cost}, most_seconds) FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)}) "
-        f"WHERE {_is_finding_sql(trigger)} AND most_seconds IS NOT NULL AND {trigger.cost} IS NOT NULL"
-    )
 
 
 def _source(view: str, computed: Collection[str]) -> str:
@@ -292,21 +281,58 @@ def _metric_sql(metric: str) -> str:
     return f"profile.{metric}"
 
 
+def judged_sql(triggers: Sequence[Trigger], failed: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The verdicts by the metrics of each view, which are looked up as `held_name` calls them.
+
+    Beside columns of the table `verdict` there is `cost_name`, the name of the cost of what is a finding.
+
+    Args:
+        triggers: what to judge by.
+        failed: as for `judge_sql`.
+    """
+    return "\nUNION ALL\n".join(
+        f"SELECT cluster, night, log_id, unnest([{', '.join(_verdict_sql(each, failed.get(view)) for each in group)}], "  # noqa: S608
+        f"max_depth := 2) FROM (SELECT *, {', '.join(f'{_state_sql(each)} AS {_state_of(each)}' for each in group)} "
+        f"FROM {held_name(view)})"
+        for view, group in _by_view(triggers).items()
+    )
+
+
+def _by_view(triggers: Sequence[Trigger]) -> dict[str, list[Trigger]]:
+    """Triggers share views, so each view is worked out once, and all of its triggers are judged by one query."""
+    found: dict[str, list[Trigger]] = defaultdict(list)
+    for trigger in triggers:
+        found[trigger.view].append(trigger)
+    return found
+
+
+def _state_of(trigger: Trigger) -> str:
+    """The column of the trigger's state beside those of its view."""
+    return f'"state of {trigger.code}"'
+
+
 def _verdict_sql(trigger: Trigger, fault: str | None) -> str:
     first = trigger.all_of[0]
-    evidence = trigger.evidence or "NULL"
-    return (
-        f"SELECT cluster, night, log_id, {quoted(trigger.ruleset)} AS ruleset, {quoted(trigger.code)} AS code, "  # noqa: S608
-        f"{_level_sql(trigger)} AS level, state, {first.metric}::DOUBLE AS value, {_threshold_sql(first)} AS bar, "
-        f"{quoted(trigger.version)} AS trigger_version, {evidence}::VARCHAR AS evidence, "
-        f"CASE WHEN state = 'fired' THEN {_text_sql(trigger, 'finding')} END AS finding, "
+    state = _state_of(trigger)
+    is_finding = _is_finding_sql(trigger)
+    columns = {
+        "ruleset": quoted(trigger.ruleset),
+        "code": quoted(trigger.code),
+        "level": _level_sql(trigger),
+        "state": state,
+        "value": f"{first.metric}::DOUBLE",
+        "bar": _threshold_sql(first),
+        "trigger_version": quoted(trigger.version),
+        "evidence": f"{trigger.evidence or 'NULL'}::VARCHAR",
+        "finding": f"CASE WHEN {state} = 'fired' THEN {_text_sql(trigger, 'finding')} END",
         # Only findings need advice, and advice is long.
-        f"CASE WHEN {_is_finding_sql(trigger)} THEN {_text_sql(trigger, 'advice')} END AS advice, "
-        f"CASE WHEN state = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE AS cost_core_seconds, "
-        f"CASE WHEN state = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE AS idle_core_seconds, "
-        f"CASE WHEN state = 'unknown' THEN {quoted(fault) if fault else _reason_sql(trigger)} END AS reason "
-        f"FROM (SELECT *, {_state_sql(trigger)} AS state FROM {held_name(trigger.view)})"
-    )
+        "advice": f"CASE WHEN {is_finding} THEN {_text_sql(trigger, 'advice')} END",
+        "cost_core_seconds": f"CASE WHEN {state} = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE",
+        "idle_core_seconds": f"CASE WHEN {state} = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE",
+        "reason": f"CASE WHEN {state} = 'unknown' THEN {quoted(fault) if fault else _reason_sql(trigger)} END",
+        "cost_name": f"CASE WHEN {is_finding} THEN {quoted(trigger.cost) if trigger.cost else 'NULL'} END::VARCHAR",
+    }
+    return f"{{{', '.join(f'{name}: {value}' for name, value in columns.items())}}}"
 
 
 def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
@@ -353,13 +379,13 @@ def _level_sql(trigger: Trigger) -> str:
     if trigger.cost is None or trigger.level not in FINDING_LEVELS:
         return level
     is_little = f"{_lost_sql(trigger)} < {FINDING_CORE_SECONDS!r}"
-    return f"CASE WHEN state = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
+    return f"CASE WHEN {_state_of(trigger)} = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
 
 
 def _is_finding_sql(trigger: Trigger) -> str:
     if trigger.ruleset != DEFAULT_RULESET or trigger.level not in FINDING_LEVELS:
         return "false"
-    return f"state = 'fired' AND coalesce({_lost_sql(trigger)} >= {FINDING_CORE_SECONDS!r}, true)"
+    return f"{_state_of(trigger)} = 'fired' AND coalesce({_lost_sql(trigger)} >= {FINDING_CORE_SECONDS!r}, true)"
 
 
 def _lost_sql(trigger: Trigger) -> str:

@@ -1,9 +1,9 @@
 """Answers to questions: who gives them, and their rows for people's pages."""
 
+from math import isfinite
 from typing import Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from iomine.views.questions import Parameters
 
@@ -25,6 +25,7 @@ def rows_of(answer: pa.Table) -> Rows:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
+    values = column.to_pylist()
     if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_finite(column), column, None)
-    return list(column.to_pylist())
+        return [value if value is not None and isfinite(value) else None for value in values]
+    return list(values)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.sqltext import duckdb_type, literal, name_of, quoted
-from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, ViewError, find_views
+from iomine.views.model import LAKE_DIRECTORY, REFERENCE_TABLES, SCHEMAS, VERSION_KEY, View, ViewError, find_views
 from iomine.views.site import SITE, SiteView
 
 # The oldest DuckDB that must be able to open the file.
@@ -29,8 +29,6 @@ _STORAGE_VERSION: Final = "v1.4.0"
 _ALIAS: Final = "catalog_being_built"
 # What the program itself asks of a catalog: how it was made, and the files of the site's rules.
 _OWN_TABLES: Final = {"_meta": ("key", "value"), "_rule": ("kind", "name", "path", "text", "package")}
-LAKE_DIRECTORY: Final = "lake_directory"
-VERSION_KEY: Final = "schema_version"
 _NIGHT_LENGTH: Final = len("2024-04-18")
 
 
@@ -66,12 +64,11 @@ def build_catalog(
         lake = {table: [os.path.relpath(path, target.parent) for path in paths] for table, paths in lake.items()}
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
     try:
-        beside.write_bytes(template(find_views()))
+        beside.write_bytes(template(find_views(), tuple(sorted((settings or {}).items()))))
         with _attached(beside) as con:
             con.execute(f"SET file_search_path = {quoted(str(target.parent))}")
             con.begin()
             show(con, lake)
-            _set(con, settings or {})
             add_site(con, site)
             for name, rows in reference.items():
                 _copy(con, name, rows)
@@ -99,15 +96,16 @@ def show(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]], *, p
 
 
 @cache
-def template(views: tuple[View, ...]) -> bytes:
+def template(views: tuple[View, ...], settings: tuple[tuple[str, float], ...] = ()) -> bytes:
     """The catalog of an empty lake.
 
     DuckDB works out the columns of a view whenever one is made, and those of all that it reads with it, which takes by far the
     most of the time that a catalog takes; and they are the same whatever files there are. So it is made once for each version
-    of the views and kept in the user's cache folder.
+    of the views, and of their settings, and kept in the user's cache folder.
 
     Args:
         views: the views.
+        settings: what they are to work with where who asks sets no variable of that name.
 
     Returns:
         What the database file holds.
@@ -115,17 +113,29 @@ def template(views: tuple[View, ...]) -> bytes:
     Raises:
         ViewError: a view cannot be made.
     """
+    key = f"{_digest(views)}-{sha256(repr(settings).encode()).hexdigest()}" if settings else _digest(views)
+    return cached(f"catalog-{key}", partial(_empty_catalog, views, settings))
+
+
+@cache
+def _digest(views: tuple[View, ...]) -> str:
+    """Of all that a catalog of an empty lake is made from, but for settings."""
     fields = sorted((name, str(each.type), each.unit, each.about) for name, each in FIELDS.items())
     made_from = (views, TABLES, fields, REFERENCE_TABLES, _STORAGE_VERSION, duckdb.__version__, Path(__file__).read_bytes())
-    return cached(f"catalog-{sha256(repr(made_from).encode()).hexdigest()}", partial(_empty_catalog, views))
+    return sha256(repr(made_from).encode()).hexdigest()
 
 
-def _empty_catalog(views: Sequence[View]) -> bytes:
+def _empty_catalog(views: tuple[View, ...], settings: tuple[tuple[str, float], ...]) -> bytes:
     with TemporaryDirectory(prefix="iomine-") as folder:
         file = Path(folder) / "template.duckdb"
+        if settings:
+            file.write_bytes(template(views))
         with _attached(file) as con:
             con.begin()
-            _fill(con, views)
+            if settings:
+                _set(con, views, dict(settings))
+            else:
+                _fill(con, views)
             con.commit()
         return file.read_bytes()
 
@@ -239,11 +249,11 @@ def _create(con: duckdb.DuckDBPyConnection, view: View, sql: str) -> None:
         raise ViewError(f"{view.path} is not a view: {error}") from error
 
 
-def _set(con: duckdb.DuckDBPyConnection, settings: Mapping[str, float]) -> None:
+def _set(con: duckdb.DuckDBPyConnection, views: Sequence[View], settings: Mapping[str, float]) -> None:
     """Recreates the views that use a setting, with its value."""
     asked = {f"getvariable({quoted(name)})": value for name, value in settings.items()}
     changed = []
-    for view in find_views():
+    for view in views:
         sql = view.sql
         for call, value in asked.items():
             sql = sql.replace(call, f"coalesce({call}, {literal(value)})")

@@ -11,7 +11,6 @@ from itertools import chain
 from typing import BinaryIO, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from iomine.errors import UsageError
 from iomine.units import json_line
@@ -61,7 +60,9 @@ def write_parquet(answer: pa.Table, file: BinaryIO) -> None:
     """Writes Parquet; the file may be a pipe."""
     # A pipe has no position, which the writer asks for.
     whole = io.BytesIO()
-    pq.write_table(answer, whole)
+    from pyarrow import parquet  # noqa: PLC0415  few answers are asked for as Parquet
+
+    parquet.write_table(answer, whole)
     file.write(whole.getbuffer())
 
 

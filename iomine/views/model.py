@@ -39,6 +39,10 @@ REFERENCE_TABLES: Final = {
     "triggers": ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version"),
 }
 
+# Keys of a catalog's table `_meta`: the directory that all its files lie in, and the version of the schema.
+LAKE_DIRECTORY: Final = "lake_directory"
+VERSION_KEY: Final = "schema_version"
+
 
 class ViewError(ValueError):
     """A file under `sql/` does not make a view."""

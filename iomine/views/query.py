@@ -17,7 +17,7 @@ from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
 from iomine.schema import UNSAID, mismatch
 from iomine.sqltext import quoted
 from iomine.units import bytes_of, human_bytes, human_seconds
-from iomine.views.catalog import LAKE_DIRECTORY, VERSION_KEY
+from iomine.views.model import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.questions import Parameters
 
 _ONE_QUESTION: Final = (

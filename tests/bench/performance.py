@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import part_archive
+import part_commands
 import part_drishti
 import part_explorer
 import part_judge
@@ -66,6 +67,7 @@ def _sweeps_and_readers(options: Options) -> list[Result]:
 
 
 PARTS: Final = {
+    "commands": Part("Commands", part_commands.measured),
     "reader": Part("Reading", part_reader.measured),
     "judge": Part("Judging", part_judge.measured, ("night", "history")),
     "drishti": Part("Verdicts", part_drishti.measured),

@@ -8,7 +8,7 @@ from typing import Final
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from iomine.cli.terminal.questions import ask
+from iomine.cli.terminal.questions import ask_own
 
 _KEYWORDS: Final = ("SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "JOIN", "USING", "COUNT", "SUM", "DESCRIBE")
 # What a query may not use as a name as it stands, such as "at", is offered in quotes.
@@ -70,7 +70,7 @@ def completer_of(database: Path, commands: Iterable[str] = ()) -> SqlCompleter:
     Raises:
         WarehouseError: there is no warehouse to ask.
     """
-    rows = ask(database, _COLUMNS).to_pylist()
+    rows = ask_own(database, _COLUMNS).to_pylist()
     return SqlCompleter({row["view_name"]: row["columns"] for row in rows}, commands)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from iomine.cli.terminal.questions import ask
+from iomine.cli.terminal.questions import ask_own
 from iomine.errors import UsageError, did_you_mean
 
 _VIEWS: Final = (
@@ -18,7 +18,7 @@ _COLUMNS: Final = "SELECT column_name, type, unit, about FROM data_dictionary WH
 
 def views_for_people(database: Path) -> pa.Table:
     """The views for people, each with one sentence."""
-    return ask(database, _VIEWS)
+    return ask_own(database, _VIEWS)
 
 
 def columns_of(database: Path, view: str, otherwise: str) -> pa.Table:
@@ -32,8 +32,8 @@ def columns_of(database: Path, view: str, otherwise: str) -> pa.Table:
     Raises:
         UsageError: there is no such view.
     """
-    columns = ask(database, _COLUMNS, [view])
+    columns = ask_own(database, _COLUMNS, [view])
     if not columns.num_rows:
-        hint = did_you_mean(view, ask(database, _NAMES)["table_name"].to_pylist())
+        hint = did_you_mean(view, ask_own(database, _NAMES)["table_name"].to_pylist())
         raise UsageError(f"There is no view {view}: {hint or otherwise}")
     return columns

@@ -1,17 +1,17 @@
 """Rows of text as columns, to a terminal or to a file."""
+# ruff: noqa: PLC0415
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rich import box
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, OverflowMethod
-from rich.table import Table
-from rich.text import Text
 
 from iomine.cli.terminal.text import say
 from iomine.units import visible
+
+if TYPE_CHECKING:
+    from rich.console import OverflowMethod
 
 _WIDEST: Final = 60
 # Where texts go on in the next line, a long name leaves room for other columns.
@@ -41,6 +41,12 @@ def draw(
         order: names by importance: the last go where not all fit, and no text is cut, however many lines it takes. If left
             out, columns go from the right, and long texts are cut.
     """
+    # What goes into a file or a pipe needs none of it.
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
     whole = _widths(heads, rows)

@@ -32,6 +32,8 @@ _GAP: Final = 2
 _LEAST_FOLDED: Final = 10
 # Darshan's key for them.
 _HINTS: Final = "h"
+# What a page of a log needs of its facts beside those that are always there.
+SHOWN: Final = ("layers", "hints", "modules", "phase_classes", "predictions", "phases", "files", "osts")
 _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
 

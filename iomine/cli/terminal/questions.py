@@ -1,36 +1,31 @@
 """Questions that Ctrl-C can break off."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from iomine.views.passing import Connection
-from iomine.views.query import NO_LIMITS, Limits, answer, open_catalog, set_variables
+from iomine.views.query import NO_LIMITS, Limits, answer, answer_own, open_catalog, set_variables
 from iomine.views.questions import Parameters
+
+if TYPE_CHECKING:
+    from iomine.views.passing import Connection
 
 _PATIENCE_SECONDS: Final = 0.1
 
 
-def ask(
-    database: Path,
-    sql: str,
-    parameters: Parameters | None = None,
-    limits: Limits = NO_LIMITS,
-    variables: Mapping[str, float | str] | None = None,
-) -> pa.Table:
-    """The answer to one query.
+def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS) -> pa.Table:
+    """The answer to one query of people's, which can change nothing.
 
     Args:
         database: the catalog.
         sql: one query.
         parameters: values for the query's `$name`, or `?` or `$1`.
         limits: for the query.
-        variables: values for the variables that views ask for with `getvariable`.
 
     Raises:
         UsageError: it is not a query, or makes no sense.
@@ -38,10 +33,32 @@ def ask(
         WarehouseError: there is no warehouse to ask, or its files cannot be read.
         KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
     """
+    con = _opened(database, limits, _version(database), ())
+    return _interruptible(con, partial(answer, con, sql, parameters, limits))
+
+
+def ask_own(
+    database: Path, sql: str, parameters: Parameters | None = None, *, variables: Mapping[str, float | str] | None = None
+) -> pa.Table:
+    """The answer to one query of the program's own, which is planned once.
+
+    Args:
+        database: the catalog.
+        sql: one query.
+        parameters: values for the query's `$name`, or `?` or `$1`.
+        variables: values for the variables that views ask for with `getvariable`.
+
+    Raises:
+        UsageError, LimitError, WarehouseError, KeyboardInterrupt: as for `ask`.
+    """
+    con = _opened(database, NO_LIMITS, _version(database), tuple(sorted((variables or {}).items())))
+    return _interruptible(con, partial(answer_own, con, sql, parameters))
+
+
+def _interruptible(con: "Connection", ask_it: Callable[[], pa.Table]) -> pa.Table:
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
-    con = _opened(database, limits, _version(database), tuple(sorted((variables or {}).items())))
     with ThreadPoolExecutor(1) as worker:
-        answering = worker.submit(answer, con, sql, parameters, limits)
+        answering = worker.submit(ask_it)
         try:
             return answering.result()
         except KeyboardInterrupt:
@@ -58,7 +75,7 @@ def _opened(
     limits: Limits,
     version: object,  # noqa: ARG001  a sweep puts another file in its place
     variables: tuple[tuple[str, float | str], ...],
-) -> Connection:
+) -> "Connection":
     """The connection that the last question was asked on: a command asks many, and to open one takes longer than most of them."""
     con = open_catalog(database, limits)
     set_variables(con, dict(variables))

@@ -16,9 +16,8 @@ from iomine.cli.terminal.text import is_json, say, write_event
 from iomine.errors import InputError
 from iomine.flows import api
 from iomine.lake import Warehouse, check_cluster
+from iomine.pipeline.emptiness import emptiness
 from iomine.pipeline.ingest.find import check
-from iomine.pipeline.nightly import emptiness
-from iomine.pipeline.notices import notify
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.zones import site_zone
 from iomine.pipeline.sweep import Counts, Settings, Summary, run
@@ -68,6 +67,8 @@ def status_of(summary: Summary) -> int:
 
 def send_notices(warehouse: Path) -> None:
     """Sends the notices that are due, and says what became of them."""
+    from iomine.pipeline.notices import notify  # noqa: PLC0415  loads all of mail
+
     post = notify(warehouse)
     for who, why in [*post.refused, *post.deferred, *post.in_doubt]:
         say(f"Notices for {who}: {why}")

@@ -33,6 +33,7 @@ from iomine.derive.fabric_night import link_nights_of
 from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
+from iomine.pipeline.judging.links import PORT_READINGS
 from iomine.pipeline.judging.rollups import nights_of_jobs
 from iomine.pipeline.judging.spans import Span
 from iomine.pipeline.judging.uncommitted import views_over
@@ -40,7 +41,6 @@ from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.schema.registry import arrow_schema
 from iomine.views.model import tables_read
 
-PORT_READINGS: Final = frozenset(("port_reading",))
 _SNAPSHOTS: Final = ("fabric_node", "fabric_link", "fabric_route", "fabric_name")
 _LINK: Final = "fabric_link"
 _DRAWN: Final = ("fabric_node", _LINK)

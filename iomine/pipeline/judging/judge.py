@@ -20,9 +20,8 @@ from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
 from iomine.pipeline.failures import FAILED, error_line
-from iomine.pipeline.judging.fabric import fabric_files
 from iomine.pipeline.judging.featureless import Ask, asked_views
-from iomine.pipeline.judging.links import link_files
+from iomine.pipeline.judging.links import TOPOLOGY, link_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
@@ -181,7 +180,11 @@ def _judge(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
     )
     there = replaced(there, intervals)
-    fabric = fabric_files(staging, there, [*merged, *intervals], site)
+    fabric: list[LakeFile] = []
+    if any(file.table in TOPOLOGY for file in there):
+        from iomine.pipeline.judging.fabric import fabric_files  # noqa: PLC0415  loads all that derives
+
+        fabric = fabric_files(staging, there, [*merged, *intervals], site)
     there = replaced(there, fabric)
     touched = {partition for file in [*merged, *intervals, *fabric] if (partition := file.partition)}
     slots = slot_files(staging, there, touched)

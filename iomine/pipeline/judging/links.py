@@ -18,6 +18,7 @@ from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 
+PORT_READINGS: Final = frozenset(("port_reading",))
 TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
 # A log that does I/O for longer than a week is judged by the last week of links.
 _LONG_NIGHTS: Final = 7

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 import pyarrow as pa
 
@@ -13,6 +14,9 @@ from iomine.views.model import shared_views, tables_read
 from iomine.views.passing import Connection, hold, passing_views
 from iomine.views.query import Variable, answer_own, set_variables
 from iomine.views.site import SiteView, ours_beneath
+
+# DuckDB hands rows to threads by so many. Of fewer it takes longer to share them out.
+_ROW_GROUP: Final = 122_880
 
 
 class UncommittedViews:
@@ -67,14 +71,15 @@ def views_over(
         files: of the lake, or written by this sweep. Those of tables that the views do not read are left out.
         views: what will be asked, each with its schema.
         variables: values for the variables that views ask for.
-        threads: that answer a query, None for one per core.
+        threads: that answer a query where there is work for several, None for one per core.
         site: views of the site that these read, in order.
         seconds: that a query may take, None for as long as it takes.
     """
     tables = tables_read(ours_beneath(views, site))
-    with passing_views(
-        _paths(file for file in files if file.table in tables), variables, threads, site=site, seconds=seconds
-    ) as con:
+    shown = [file for file in files if file.table in tables]
+    if sum(file.row_count for file in shown) <= _ROW_GROUP:
+        threads = 1
+    with passing_views(_paths(shown), variables, threads, site=site, seconds=seconds) as con:
         yield UncommittedViews(con)
 
 

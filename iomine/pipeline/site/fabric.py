@@ -6,7 +6,6 @@ from typing import ClassVar, Final, NamedTuple
 from iomine.errors import UnreadableError, UsageError
 from iomine.lake import Warehouse
 from iomine.settings import Line, Lines, SiteSettings, read_site_file, setting
-from iomine.sources.fabric import read_guids
 
 FABRIC_FILE: Final = "fabric.toml"
 _MOST_BYTES: Final = 1 << 26
@@ -62,6 +61,8 @@ def site_fabric(warehouse: Warehouse) -> SiteFabric:
 def _hosts(warehouse: Warehouse, name: str) -> Mapping[str, str]:
     if not name:
         return {}
+    from iomine.sources.fabric import read_guids  # noqa: PLC0415  loads all sources, and few sites name hosts
+
     file = warehouse.root / name
     try:
         with file.open("rb") as opened:

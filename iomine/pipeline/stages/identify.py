@@ -18,7 +18,6 @@ from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
 from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
 from iomine.pipeline.ingest.reader import Refused
-from iomine.pipeline.ingest.runs import runs_of
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
@@ -189,12 +188,19 @@ def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]], 
             logs.append(_LookedAt(candidate, identity, identity.members, _states([(candidate, identity)], begun_at)))
         else:
             parts[candidate.path] = (candidate, identity)
+    if parts:
+        logs += _whole_runs(parts, begun_at)
+    return sorted(logs, key=lambda log: log.candidate.path)
+
+
+def _whole_runs(parts: Mapping[str, tuple[Candidate, Identity]], begun_at: datetime) -> Iterator[_LookedAt]:
+    from iomine.pipeline.ingest.runs import runs_of  # noqa: PLC0415  loads all that derives
+
     for run, members in runs_of((path, identity) for path, (_, identity) in parts.items()):
         files = [parts[path] for path in members]
         states = _states(files, begun_at)
         # Of a run, all files have to be as they were.
-        logs.append(_LookedAt(files[0][0], run, members, states if len(states) == len(files) else ()))
-    return sorted(logs, key=lambda log: log.candidate.path)
+        yield _LookedAt(files[0][0], run, members, states if len(states) == len(files) else ())
 
 
 def _states(files: Iterable[tuple[Candidate, Identity]], begun_at: datetime) -> tuple[int, ...]:

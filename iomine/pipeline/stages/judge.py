@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from iomine.lake import LakeFile, replaced
 from iomine.pipeline.judging import judge as judging
-from iomine.pipeline.judging.fabric import PORT_READINGS
+from iomine.pipeline.judging.links import PORT_READINGS
 from iomine.pipeline.judging.system_state import READINGS
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, ParquetSink, Partition, Snapshot
 from iomine.lake.files import ROW_GROUP_ROWS, new_file_path
-from iomine.pipeline.judging.fabric import PORT_READINGS
+from iomine.pipeline.judging.links import PORT_READINGS
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS
 from iomine.pipeline.judging.system_state import READINGS
 from iomine.schema.registry import arrow_schema

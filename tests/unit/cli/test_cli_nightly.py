@@ -13,7 +13,8 @@ from shared import SHARED_DATA
 from sweeping import judge_by_one, write_no_reports
 
 from iomine.cli import backfill
-from iomine.pipeline.nightly import Pace, emptiness, nights
+from iomine.pipeline.emptiness import emptiness
+from iomine.pipeline.nightly import Pace, nights
 from iomine.pipeline.sweep import Settings, run
 
 SAMPLE = SHARED_DATA / "darshan" / "darshan" / "input" / "sample-badost.darshan"

@@ -5,6 +5,7 @@ import io
 import json
 import re
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,9 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from iomine.cli.meant import meant
+from iomine.cli.options import database_of
+from iomine.cli.show import page_of
 from iomine.cli.terminal import pages
 from iomine.cli.terminal.sparks import spark
+from iomine.report.facts import gather
 from iomine.sources.darshan import identify
+from iomine.views.query import ask
 
 UTC = dt.UTC
 NIGHT = dt.date(2024, 4, 18)
@@ -168,6 +174,15 @@ def test_run_of_another_tracer_is_not_darshans(iomine, warehouse_of) -> None:
     assert "traced by dftracer" in page
     assert "Darshan" not in page
     assert "None" not in page
+
+
+@pytest.mark.parametrize("log_id", ["abcd000000000001", "abcd000000000002", "cafe000000000004"])
+def test_page_says_what_it_would_with_all_facts(warehouse: Path, log_id: str) -> None:
+    """A page asks for no more than it shows, and for all of that."""
+    one = meant(database_of(warehouse), log_id, None)
+    (facts,) = gather(partial(ask, database_of(warehouse)), one.places(database_of(warehouse)))
+    whole = pages.plain_text(pages.log_page(facts))
+    assert whole == pages.plain_text(page_of(database_of(warehouse), one))
 
 
 def test_machines_get_the_same_in_json(iomine, warehouse: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows_in import BY_NAME, stage
 
-from iomine.triggers.judge import CAUSES, CHARGED, OWN_CHARGED, SAME_CAUSE_RATIO, claimed_sql
+from iomine.triggers.judge import CAUSES, CHARGED, OWN_CHARGED, SAME_CAUSE_RATIO, claimed_sql, judged_sql
 from iomine.triggers.model import Above, Level, Trigger
 
 _KEYS: Final = {"cluster": "x", "night": "2024-04-18", "log_id": "a"}
@@ -79,8 +79,10 @@ def _judged(con: duckdb.DuckDBPyConnection, reported: set[str]) -> Found:
     )
     con.execute("CREATE TABLE judged_log AS SELECT cluster, night, log_id, most_seconds FROM held_log_requests")
     triggers = {_trigger(cost).code: cost for cost in _COSTS}
-    claimed = f"claimed AS ({claimed_sql([_trigger(cost) for cost in _COSTS], 'core.cost_claim', '')})"
-    sources = ", ".join((claimed, CHARGED, *CAUSES))
+    judges = [_trigger(cost) for cost in _COSTS]
+    judged = f"judged AS ({judged_sql(judges)})"
+    claimed = f"claimed AS ({claimed_sql(judges, 'core.cost_claim', '')})"
+    sources = ", ".join((judged, claimed, CHARGED, *CAUSES))
     rows = con.execute(f"WITH {sources} SELECT code, charged_core_seconds, cause_code FROM cause LEFT JOIN charged USING (code)")
     return {triggers[code]: (seconds, triggers[cause]) for code, seconds, cause in rows.fetchall()}
 
