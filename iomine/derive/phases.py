@@ -34,6 +34,9 @@ _OUTLIER: Final = 3.5 * 1.4826
 _SLOW: Final = 1.5
 _FEWEST_RANKS: Final = 4
 _WHOLE_LOG: Final = "all"
+# Bins are counted one by one where there are no more of them than so many for each stretch.
+_DENSE: Final = 8
+_MOST_BINS: Final = 1 << 40
 # Layers whose bytes, by their heat maps, are those of the whole log.
 _LOWEST: Final = ("posix", "stdio")
 
@@ -61,9 +64,21 @@ class _Busy(NamedTuple):
     begins: Floats
     finishes: Floats
 
-    def of(self, wanted: Flags) -> "_Busy":
+    def of(self, wanted: Flags | Integers) -> "_Busy":
         """Some of them."""
         return _Busy(self.stretches.of(wanted), self.begins[wanted], self.finishes[wanted])
+
+
+class _Bins(NamedTuple):
+    """Bins of heat maps in which any rank of a log moves data in a direction, in order of log, direction and time.
+
+    Attributes:
+        holders: a stretch of each.
+        of_stretches: number of each stretch's bin.
+    """
+
+    holders: Integers
+    of_stretches: Integers
 
 
 Layers = Mapping[str, Layer]
@@ -214,8 +229,11 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
     """Stretches of logs parted into phases, by the shortest gap that may part those of each log."""
 
     def parted_by_log(busy: _Busy) -> Integers:
-        logs = busy.stretches.logs
-        return _phases_of(busy, logs, floors[logs])
+        bins = _bins(busy, 2 * floors) if evidence == "heatmap" else None
+        once = busy if bins is None else busy.of(bins.holders)
+        logs = once.stretches.logs
+        phase_of = _phases_of(once, logs, floors[logs])
+        return phase_of if bins is None else phase_of[bins.of_stretches]
 
     phase_of = parted_by_log(busy)
     is_little = are_little(phase_of, busy.stretches.moved_bytes, busy.stretches.logs)
@@ -224,6 +242,33 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
         phase_of = parted_by_log(busy)
     bursts = _bursts_per_rank(busy, floors)
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
+
+
+def _bins(busy: _Busy, widths: Floats) -> _Bins | None:
+    """The bins of heat maps, None where these are no multiples of one width for each log, or are too far apart to be counted.
+
+    Ranks are busy in the same bins, and gaps do not depend on how many are.
+    """
+    logs = busy.stretches.logs
+    width = widths[logs]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        numbers = np.rint(busy.begins / width)
+        is_bin = (numbers * width == busy.begins) & ((numbers + 1) * width == busy.finishes)
+    if not is_bin.all() or numbers.max() >= _MOST_BINS:
+        return None
+    lanes, numbers = logs * len(OPS) + busy.stretches.ops, numbers.astype(np.int64)
+    counts = np.zeros(len(widths) * len(OPS), np.int64)
+    np.maximum.at(counts, lanes, numbers + 1)
+    total = int(counts.sum())
+    if total > _DENSE * len(logs):
+        return None
+    cells = (np.cumsum(counts) - counts)[lanes] + numbers
+    holders = np.full(total, -1)
+    holders[cells] = np.arange(len(cells))
+    filled = np.flatnonzero(holders >= 0)
+    number_of = np.empty(total, np.int64)
+    number_of[filled] = np.arange(len(filled))
+    return _Bins(holders[filled], number_of[cells])
 
 
 def _phases_of(busy: _Busy, groups: Integers, floors: Floats) -> Integers:

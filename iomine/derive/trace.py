@@ -40,6 +40,12 @@ class Once(Mapping[str, Any]):
             self._made[name] = self._make(name)
         return self._made[name]
 
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401  what follows from columns is of many kinds
+        """What follows from the part, made once too, under a name that no column has."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
     def __contains__(self, name: object) -> bool:
         return name in self._part
 
