@@ -75,7 +75,10 @@ def _order(groups: Integers, values: Floats) -> Integers:
     order = np.argsort(keys, kind="stable")
     group, ordered = keys[order], values[order]
     # Bins of a rank, and most traces, are in order of time as they come, and nothing takes as long as to sort them.
-    if not np.any((ordered[1:] < ordered[:-1]) & (group[1:] == group[:-1])):
-        return order
-    order = np.argsort(values)
-    return order[np.argsort(keys[order], kind="stable")]
+    is_late = (ordered[1:] < ordered[:-1]) & (group[1:] == group[:-1])
+    if is_late.any():
+        is_mixed = np.zeros(int(groups.max()) + 1, bool)
+        is_mixed[group[1:][is_late]] = True
+        at = np.flatnonzero(is_mixed[group])
+        order[at] = order[at][np.lexsort((ordered[at], group[at]))]
+    return order

@@ -36,7 +36,7 @@ _FEWEST_RANKS: Final = 4
 _WHOLE_LOG: Final = "all"
 # Bins are counted one by one where there are no more of them than so many for each stretch.
 _DENSE: Final = 8
-_MOST_BINS: Final = 1 << 40
+_MOST_BINS: Final = 1 << 30
 # Layers whose bytes, by their heat maps, are those of the whole log.
 _LOWEST: Final = ("posix", "stdio")
 
@@ -70,7 +70,7 @@ class _Busy(NamedTuple):
 
 
 class _Bins(NamedTuple):
-    """Bins of heat maps in which any rank of a log moves data in a direction, in order of log, direction and time.
+    """Bins of heat maps in which any rank of a log moves data in a direction.
 
     Attributes:
         holders: a stretch of each.
@@ -229,11 +229,12 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
     """Stretches of logs parted into phases, by the shortest gap that may part those of each log."""
 
     def parted_by_log(busy: _Busy) -> Integers:
-        bins = _bins(busy, 2 * floors) if evidence == "heatmap" else None
-        once = busy if bins is None else busy.of(bins.holders)
-        logs = once.stretches.logs
-        phase_of = _phases_of(once, logs, floors[logs])
-        return phase_of if bins is None else phase_of[bins.of_stretches]
+        logs = busy.stretches.logs
+        if evidence == "trace":
+            return _phases_of(busy, logs, floors[logs])
+        bins = _bins(busy, 2 * floors)
+        once, logs = busy.of(bins.holders), logs[bins.holders]
+        return _phases_of(once, logs, floors[logs])[bins.of_stretches]
 
     phase_of = parted_by_log(busy)
     is_little = are_little(phase_of, busy.stretches.moved_bytes, busy.stretches.logs)
@@ -244,31 +245,32 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
 
 
-def _bins(busy: _Busy, widths: Floats) -> _Bins | None:
-    """The bins of heat maps, None where these are no multiples of one width for each log, or are too far apart to be counted.
+def _bins(busy: _Busy, widths: Floats) -> _Bins:
+    """The bins of heat maps; a stretch that is none of its log's width, or lies far from others, is one by itself.
 
     Ranks are busy in the same bins, and gaps do not depend on how many are.
     """
     logs = busy.stretches.logs
-    width = widths[logs]
+    width, lanes = widths[logs], logs * len(OPS) + busy.stretches.ops
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         numbers = np.rint(busy.begins / width)
-        is_bin = (numbers * width == busy.begins) & ((numbers + 1) * width == busy.finishes)
-    if not is_bin.all() or numbers.max() >= _MOST_BINS:
-        return None
-    lanes, numbers = logs * len(OPS) + busy.stretches.ops, numbers.astype(np.int64)
+        is_bin = (numbers * width == busy.begins) & ((numbers + 1) * width == busy.finishes) & (numbers < _MOST_BINS)
+    numbers = np.where(is_bin, numbers, 0).astype(np.int64)
     counts = np.zeros(len(widths) * len(OPS), np.int64)
     np.maximum.at(counts, lanes, numbers + 1)
-    total = int(counts.sum())
-    if total > _DENSE * len(logs):
-        return None
-    cells = (np.cumsum(counts) - counts)[lanes] + numbers
-    holders = np.full(total, -1)
-    holders[cells] = np.arange(len(cells))
-    filled = np.flatnonzero(holders >= 0)
-    number_of = np.empty(total, np.int64)
+    is_dense = counts <= _DENSE * np.bincount(lanes, minlength=len(counts))
+    is_bin &= is_dense[lanes]
+    counts[~is_dense] = 0
+    cells = ((np.cumsum(counts) - counts)[lanes] + numbers)[is_bin]
+    holders = np.full(int(counts.sum()), -1)
+    holders[cells] = np.flatnonzero(is_bin)
+    filled, alone = np.flatnonzero(holders >= 0), np.flatnonzero(~is_bin)
+    number_of = np.empty(len(holders), np.int64)
     number_of[filled] = np.arange(len(filled))
-    return _Bins(holders[filled], number_of[cells])
+    of_stretches = np.empty(len(logs), np.int64)
+    of_stretches[is_bin] = number_of[cells]
+    of_stretches[alone] = len(filled) + np.arange(len(alone))
+    return _Bins(np.concatenate([holders[filled], alone]), of_stretches)
 
 
 def _phases_of(busy: _Busy, groups: Integers, floors: Floats) -> Integers:

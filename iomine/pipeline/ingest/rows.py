@@ -86,7 +86,7 @@ from iomine.sources.darshan import (
 from iomine.units import MIB
 
 # Of columns of a log that what follows from them costs more than to begin with each step of it.
-_LONG_BYTES: Final = MIB // 2
+_LONG_BYTES: Final = MIB
 
 # Rows of many logs: parts of each table, and of each of their rows the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
