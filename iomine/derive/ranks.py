@@ -181,7 +181,7 @@ def _traced(trace: Trace) -> _Amounts:
     values = np.zeros((len(trace.firsts), len(_MEASURES)))
     for first, amounts in enumerate((trace.counts, trace.bytes, trace.seconds)):
         values[np.arange(len(amounts)), len(OPS) * first + trace.ops] = amounts
-    return _Amounts(np.zeros_like(trace.ranks), trace.file_ids, trace.ranks, values)
+    return _Amounts(trace.logs, trace.file_ids, trace.ranks, values)
 
 
 def _joined(parts: Sequence[_Amounts]) -> _Amounts:

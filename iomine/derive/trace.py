@@ -77,6 +77,7 @@ class Trace(NamedTuple):
         counts: requests of each run.
         bytes: bytes of each run, as floats, which are exact up to 2**53.
         seconds: seconds in requests of each run; a request whose times make no sense adds nothing.
+        logs: log of each run, ascending; those of a single log are of number 0.
     """
 
     layer: str
@@ -91,6 +92,12 @@ class Trace(NamedTuple):
     counts: Integers
     bytes: Floats
     seconds: Floats
+    logs: Integers
+
+    @property
+    def is_of_one_log(self) -> bool:
+        """Whether all requests are of one log."""
+        return bool(self.logs[0] == self.logs[-1])
 
 
 def traces(tables: Tables) -> list[Trace]:
@@ -124,7 +131,17 @@ def _trace(part: Mapping[str, Any]) -> Trace:
         counts,
         np.add.reduceat(lengths, firsts, dtype=np.float64),
         np.add.reduceat(_seconds(starts, ends), firsts),
+        np.zeros_like(counts),
     )
+
+
+def joined_traces(parts: Sequence[Trace]) -> Trace:
+    """Traces of one layer as one; at least one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Trace._fields[1:]}
+    columns["firsts"] = np.cumsum(columns["counts"]) - columns["counts"]
+    return Trace(parts[0].layer, **columns)
 
 
 def _seconds(starts: Floats, ends: Floats) -> Floats:
