@@ -113,10 +113,10 @@ def together(tables: Mapping[str, Parts], traced: Sequence[Sequence[Trace]] = ()
             by_layer.setdefault(trace.layer, []).append(trace._replace(logs=trace.logs + log))
     joined = [joined_traces(of_layer) for of_layer in by_layer.values()]
     nothing = np.empty(0, np.int64)
-    logs = np.concatenate([nothing, *(each.logs for each in (*with_files, *joined))])
-    file_ids = np.concatenate([nothing, *(as_integers(part[_FILE]) for part in with_files), *(trace.file_ids for trace in joined)])
+    keys = [(part.logs, as_integers(part[_FILE])) for part in with_files] + [(trace.logs, trace.file_ids) for trace in joined]
+    logs, file_ids = (np.concatenate(column) for column in zip((nothing, nothing), *keys, strict=True))
     firsts, numbers = grouped(logs, file_ids) if len(logs) else (nothing, nothing)
-    ends = np.cumsum([len(each.logs) for each in (*with_files, *joined)])
+    ends = np.cumsum([len(of_logs) for of_logs, _ in keys])
     split = np.split(numbers, ends[:-1]) if len(ends) else []
     for part, of_part in zip(with_files, split, strict=False):
         part.number(of_part)

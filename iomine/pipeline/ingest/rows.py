@@ -391,7 +391,8 @@ def _group(log: Log, number: int) -> int:
     is_long = sum(size_bytes(part) for parts in log.tables.values() for part in parts) >= _LONG_BYTES
     if not (segments := log.tables.get("segment")):
         return number if is_long else -1
-    layers = [part["layer"].values[0].as_py() for part in segments if len(part["layer"])]
+    of_parts: list[Any] = [part["layer"] for part in segments]
+    layers = [column.values[0].as_py() for column in of_parts if len(column)]
     is_usual = layers in _USUAL_LAYERS and log.job.nprocs <= _MOST_RANKS
     return number if is_long or not is_usual else -2
 
@@ -619,9 +620,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "phase_class": lambda given: class_columns(given.model),
     "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
     "access_run": _of_traces(lambda given: given.runs),
-    "coalescing": _of_traces(
-        lambda given: coalescing(given.tables, given.ordered, given.nprocs, given.transforms, given.runs)
-    ),
+    "coalescing": _of_traces(lambda given: coalescing(given.tables, given.ordered, given.nprocs, given.transforms, given.runs)),
     "link_detail": _of_traces(lambda given: given.link_details),
     "link_node": _of_traces(lambda given: given.link_nodes),
     "link_pattern": _of_traces(lambda given: link_patterns(given.link_nodes, given.link_details)),
