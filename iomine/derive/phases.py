@@ -125,8 +125,11 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
             found[name] = layer
     if not _is_whole(tables, traces):
         # Where nothing moves through stdio, the log is what POSIX is.
-        is_posix = "posix" not in traced and not len(logs_with_data_through_stdio(tables))
-        whole = found.get("posix") if is_posix else _binned(tables, _LOWEST)
+        through_stdio = logs_with_data_through_stdio(tables)
+        if "posix" in traced or not len(through_stdio):
+            whole = _binned(tables, _LOWEST) if "posix" in traced else found.get("posix")
+        else:
+            whole = _but_for(through_stdio, found.get("posix"), _binned(tables, _LOWEST, through_stdio))
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
@@ -196,7 +199,8 @@ def _traced(layers: Sequence[_Busy]) -> Layer | None:
     return _layer("trace", _Busy(stretches, begins, finishes), np.array([_FLOOR_SECONDS]))
 
 
-def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
+def _binned(tables: Tables, layers: Sequence[str], logs: Integers | None = None) -> Layer | None:
+    """Layers by their heat maps as one, of all logs or of some."""
     found = [(name, *heatmap_stretches(tables, name)) for name in layers]
     widths = np.zeros(max(len(width) for *_, width in found))
     parts = []
@@ -205,6 +209,8 @@ def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
         if name == "stdio":
             # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
             is_held &= np.isin(np.arange(len(width)), logs_with_data_through_stdio(tables))
+        if logs is not None:
+            is_held &= np.isin(np.arange(len(width)), logs)
         has_any = np.bincount(stretches.logs, minlength=len(width)) > 0
         widths[: len(width)] = np.maximum(widths[: len(width)], np.where(is_held & has_any, width, 0.0))
         parts.append(stretches if is_held.all() else stretches.of(is_held[stretches.logs]))
@@ -223,6 +229,20 @@ def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
         )
     # An empty bin is a gap.
     return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), widths / 2)
+
+
+def _but_for(logs: Integers, layer: Layer | None, of_logs: Layer | None) -> Layer | None:
+    """A layer by heat maps, and another in place of what it has of some logs."""
+    if layer is None or of_logs is None:
+        return layer or of_logs
+    stays = ~np.isin(layer.stretches.logs, logs)
+    stretches = joined([layer.stretches.of(stays), of_logs.stretches])
+    phase_of = np.concatenate([layer.phase_of[stays], of_logs.phase_of + (layer.phase_of.max() + 1)])
+    order = np.argsort(stretches.logs, kind="stable")
+    stretches = stretches.of(order)
+    is_other = np.isin(np.arange(len(layer.bursts_per_rank)), logs)[:, None]
+    bursts = np.where(is_other, of_logs.bursts_per_rank, layer.bursts_per_rank)
+    return Layer("heatmap", stretches, grouped(stretches.logs, phase_of[order])[1], bursts)
 
 
 def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
