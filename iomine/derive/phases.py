@@ -93,7 +93,9 @@ def phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Colu
         layers: what is known of the logs.
         run_seconds: length of each run, NaN or None where it is not known.
     """
-    return stacked([_rows(layer, name, run_seconds) for name, layer in layers.items()])
+    # The whole log is often what one layer is.
+    rows = {id(layer): _rows(layer, run_seconds) for layer in layers.values()}
+    return stacked([_named(rows[id(layer)], name) for name, layer in layers.items()])
 
 
 def file_phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Column]:
@@ -104,7 +106,7 @@ def file_phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str,
         run_seconds: length of each run, NaN or None where it is not known.
     """
     traced = {name: layer for name, layer in layers.items() if layer.evidence == "trace" and name != _WHOLE_LOG}
-    return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
+    return stacked([_named(_rows(layer, run_seconds, by_file=True), name) for name, layer in traced.items()])
 
 
 def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
@@ -379,7 +381,12 @@ def are_little(group_of: Integers, moved_bytes: Floats, logs: Integers | None = 
     return is_little[group_of]
 
 
-def _rows(layer: Layer, name: str, run_seconds: Floats | float | None, *, by_file: bool = False) -> dict[str, Column]:
+def _named(rows: Mapping[str, Column], layer: str) -> dict[str, Column]:
+    """Rows of a layer, with its name."""
+    return {**rows, "layer": label(layer, len(next(iter(rows.values()))))}
+
+
+def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = False) -> dict[str, Column]:
     stretches, phase_of = layer.stretches, layer.phase_of
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
     total = len(firsts)
@@ -399,7 +406,6 @@ def _rows(layer: Layer, name: str, run_seconds: Floats | float | None, *, by_fil
     has_files = layer.evidence == "trace"
     columns = {
         LOG: Column(logs),
-        "layer": labels(np.zeros(total, np.int64), [name]),
         "evidence": label(layer.evidence, total),
         "phase": Column(phase_of[firsts] - first_phases[logs] + 1),
         "op": labels(stretches.ops[firsts], OPS),
