@@ -10,7 +10,7 @@ import numpy as np
 
 from iomine.derive.batch import logs_in
 from iomine.derive.blocks import Block, blocks
-from iomine.derive.trace import Flags, Floats, Integers, Once, Tables, Trace, group_starts, grouped, label_codes
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.ops import READ, WRITE
 
 # Requests that are gone through at once.
@@ -254,5 +254,5 @@ def _filled(part: Mapping[str, Any], name: str) -> _Filled:
             filled, rows = filled[rows >= 0], rows[rows >= 0]
         return _Filled(rows, filled - offsets[rows], flat[filled])
 
-    made: _Filled = part.kept(f"filled {name}", found) if isinstance(part, Once) else found()
+    made: _Filled = kept(part, f"filled {name}", found)
     return made

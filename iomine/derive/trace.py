@@ -56,6 +56,11 @@ class Once(Mapping[str, Any]):
         return len(self._part)
 
 
+def kept(part: Mapping[str, Any], name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401  what follows is of many kinds
+    """What follows from a part of a table, made once where the part keeps what is made of it."""
+    return part.kept(name, make) if isinstance(part, Once) else make()
+
+
 def once_each(tables: Tables) -> Tables:
     """The tables, with parts whose columns are made once."""
     return {name: [Once(part) for part in parts] for name, parts in tables.items()}
