@@ -47,7 +47,7 @@ end_all() {
 # The user of this rehearsal, or of one that was killed before it could end; a site's own user lives elsewhere.
 drop_user() {
   local home
-  home=$(getent passwd iomine | cut -d : -f 6)
+  home=$(getent passwd iomine | cut -d : -f 6) || return 0
   case $home in
     "$SITE" | */iomine-site[.-]*)
       crontab -u iomine -r 2> /dev/null || true

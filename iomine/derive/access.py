@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from iomine.derive.batch import TooMuchTogetherError
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.order import Order, Ordered
 from iomine.derive.trace import Flags, Integers, Trace, group_starts
@@ -33,7 +34,7 @@ def _file_access(ordered: Ordered) -> dict[str, Column]:
     row_of_run = groups.rows[groups.of_run]
     rows = groups.rows[order.groups]
     is_backward, is_rewind = _goes_back(order)
-    touched, is_unknown = _touched_bytes(order, rows, row_count)
+    touched, is_unknown = _touched_bytes(order, rows, row_count, is_of_one_log=trace.is_of_one_log)
 
     def per_row(flags: Flags) -> Column:
         return Column(np.bincount(rows[flags], minlength=row_count), mask=is_unknown)
@@ -71,8 +72,12 @@ def _is_back_at_lowest(order: Order) -> Flags:
     return is_back
 
 
-def _touched_bytes(order: Order, rows: Integers, row_count: int) -> tuple[Integers, Flags]:
-    """Bytes that the requests of each row cover, and for which rows that is not known."""
+def _touched_bytes(order: Order, rows: Integers, row_count: int, *, is_of_one_log: bool) -> tuple[Integers, Flags]:
+    """Bytes that the requests of each row cover, and for which rows that is not known.
+
+    Raises:
+        TooMuchTogetherError: the files of several logs do not fit on one line.
+    """
     is_unknown = np.bincount(rows[~order.is_known], minlength=row_count) > 0
     touched = np.zeros(row_count, np.int64)
     # Consecutive requests are one extent, which leaves fewer to be sorted.
@@ -81,6 +86,8 @@ def _touched_bytes(order: Order, rows: Integers, row_count: int) -> tuple[Intege
     sizes = np.zeros(row_count, np.int64)
     np.maximum.at(sizes, rows, ends + 1)
     if sizes.sum(dtype=np.float64) > _LONGEST_LINE:
+        if not is_of_one_log:
+            raise TooMuchTogetherError
         return touched, np.ones_like(is_unknown)
     # All files on one line, one after the other.
     at = (np.cumsum(sizes) - sizes)[rows]

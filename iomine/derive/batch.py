@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.derive.trace import Floats, Integers, Once, Tables, grouped
+from iomine.derive.trace import Floats, Integers, Once, Tables, Trace, grouped, joined_traces
 from iomine.schema.column import Column
 
 # The column of a batch's tables, and of what is derived from them, that says of which log a row is.
@@ -22,6 +22,10 @@ _FILE: Final = "file_id"
 
 # Parts of a table, each with the log of each of its rows.
 Parts = Sequence[tuple[Integers, Mapping[str, Any]]]
+
+
+class TooMuchTogetherError(Exception):
+    """Logs cannot be gone through together, though each can alone."""
 
 
 class Files(NamedTuple):
@@ -80,25 +84,44 @@ def sums_of_logs(values: Floats, logs: Integers, log_count: int) -> Floats:
     return np.add.reduceat(padded, firsts) if log_count else padded
 
 
-def together(tables: Mapping[str, Parts]) -> tuple[Tables, Files]:
-    """The tables of several logs as one.
+class Together(NamedTuple):
+    """Several logs as one.
+
+    Attributes:
+        tables: tables of one part each, in which files go by their number; without requests of traces.
+        traces: the trace of each layer, in which files go by their number too.
+        files: what these numbers stand for.
+    """
+
+    tables: Tables
+    traces: list[Trace]
+    files: Files
+
+
+def together(tables: Mapping[str, Parts], traced: Sequence[Sequence[Trace]] = ()) -> Together:
+    """The tables and traces of several logs as one.
 
     Args:
         tables: parts of each table.
-
-    Returns:
-        Tables of one part each, in which files go by their number; and what these numbers stand for.
+        traced: traces of each log, those of all logs in one order of their layers.
     """
-    parts = {name: _Joined(of_table) for name, of_table in tables.items()}
+    parts = {name: _Joined(of_table) for name, of_table in tables.items() if name != "segment"}
     with_files = [part for part in parts.values() if _FILE in part]
+    by_layer: dict[str, list[Trace]] = {}
+    for log, traces in enumerate(traced):
+        for trace in traces:
+            by_layer.setdefault(trace.layer, []).append(trace._replace(logs=trace.logs + log))
+    joined = [joined_traces(of_layer) for of_layer in by_layer.values()]
     nothing = np.empty(0, np.int64)
-    logs = np.concatenate([nothing, *(part.logs for part in with_files)])
-    file_ids = np.concatenate([nothing, *(as_integers(part[_FILE]) for part in with_files)])
+    keys = [(part.logs, as_integers(part[_FILE])) for part in with_files] + [(trace.logs, trace.file_ids) for trace in joined]
+    logs, file_ids = (np.concatenate(column) for column in zip((nothing, nothing), *keys, strict=True))
     firsts, numbers = grouped(logs, file_ids) if len(logs) else (nothing, nothing)
-    ends = np.cumsum([len(part.logs) for part in with_files])
-    for part, of_part in zip(with_files, np.split(numbers, ends[:-1]), strict=True) if with_files else ():
+    ends = np.cumsum([len(of_logs) for of_logs, _ in keys])
+    split = np.split(numbers, ends[:-1]) if len(ends) else []
+    for part, of_part in zip(with_files, split, strict=False):
         part.number(of_part)
-    return {name: [Once(part)] for name, part in parts.items()}, Files(logs[firsts], file_ids[firsts])
+    joined = [trace._replace(file_ids=own) for trace, own in zip(joined, split[len(with_files) :], strict=True)]
+    return Together({name: [Once(part)] for name, part in parts.items()}, joined, Files(logs[firsts], file_ids[firsts]))
 
 
 class _Joined(Mapping[str, Any]):

@@ -17,12 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import TOO_MANY, counts, labels, stacked
 from iomine.derive.file_names import mounts_of
 from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of
-from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped
+from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped, turns
 from iomine.schema.column import Column, as_arrow
 from iomine.schema.ops import OPS, WRITE
 from iomine.units import KIB, MIB
@@ -49,6 +50,7 @@ _MOST: Final = 0.9
 _AHEAD: Final = ("consecutive", "strided")
 _MOST_WINDOWS: Final = 1 << 40
 _INTEGERS_END: Final = 1 << 62
+_FEW: Final = 1 << 16
 # More ranks than any machine has.
 _MOST_RANKS: Final = 1 << 24
 
@@ -75,6 +77,7 @@ class Requests(NamedTuple):
         ticks: how many requests its rank made on the file in that direction before.
         file_ids: file of each row.
         ops: direction of each row, an index into `OPS`.
+        logs: log of each row.
         stripes: bytes of a stripe of the file of each row.
         has_layout: whether these are those of the file's layout, for each row.
         is_shared: whether several ranks touch the file of each row.
@@ -89,9 +92,16 @@ class Requests(NamedTuple):
     ticks: Integers
     file_ids: Integers
     ops: Integers
+    logs: Integers
     stripes: Integers
     has_layout: Flags
     is_shared: Flags
+
+    def of_logs(self, are_wanted: Flags) -> "Requests":
+        """Those of some logs."""
+        is_wanted = are_wanted[self.logs][self.rows]
+        of_requests = self._fields[: self._fields.index("file_ids")]
+        return self if is_wanted.all() else self._replace(**{name: getattr(self, name)[is_wanted] for name in of_requests})
 
     def with_stripes(self, stripe_bytes: int) -> "Requests":
         """The same on files of other stripes."""
@@ -207,6 +217,7 @@ def requests_of(ordered: Ordered, tables: Tables) -> Requests:
         ticks[at],
         groups.file_ids,
         groups.ops,
+        groups.logs,
         stripes,
         has_layout,
         (np.bincount(pairs) > 1)[file_numbers],
@@ -232,11 +243,18 @@ def by_blocks(nprocs: int, count: int) -> Forwarders:
 
 def by_host(nprocs: int, tables: Tables) -> Forwarders | None:
     """A forwarder on each host; None where the host of a rank is not known."""
-    hosts, _ = hosts_of(np.arange(nprocs), tables)
-    if not len(hosts) or hosts.min() < 0:
-        return None
-    used, of_rank = np.unique(hosts, return_inverse=True)
-    return Forwarders(MAPPINGS.index("host"), len(used), of_rank)
+    return _by_hosts(np.array([nprocs]), tables)[0]
+
+
+def _by_hosts(nprocs: Integers, tables: Tables) -> list[Forwarders | None]:
+    """The same for each log."""
+    hosts, _ = hosts_of(turns(nprocs), tables, np.repeat(np.arange(len(nprocs)), nprocs))
+    found: list[Forwarders | None] = []
+    for of_ranks in np.split(hosts, np.cumsum(nprocs)[:-1]):
+        used, of_rank = np.unique(of_ranks, return_inverse=True)
+        is_known = len(used) and used[0] >= 0
+        found.append(Forwarders(MAPPINGS.index("host"), len(used), of_rank) if is_known else None)
+    return found
 
 
 def by_aggregators(nprocs: int, ranks: Sequence[int]) -> Forwarders:
@@ -372,9 +390,14 @@ def _windows(requests: Requests, window: Window) -> Integers:
         return requests.ticks
     with np.errstate(invalid="ignore", over="ignore"):
         numbers = np.floor(requests.starts / window)
-    # What started nobody knows when is held with what started first.
     is_known = np.abs(numbers) < _MOST_WINDOWS
-    found: Integers = np.where(is_known, numbers, numbers.min(where=is_known, initial=_MOST_WINDOWS)).astype(np.int64)
+    if not is_known.all():
+        # What started nobody knows when is held with what of its log started first.
+        logs = requests.logs[requests.rows]
+        firsts = np.full(int(logs.max()) + 1, float(_MOST_WINDOWS))
+        np.minimum.at(firsts, logs[is_known], numbers[is_known])
+        numbers = np.where(is_known, numbers, firsts[logs])
+    found: Integers = numbers.astype(np.int64)
     found -= found.min(initial=_MOST_WINDOWS)
     return found
 
@@ -384,7 +407,14 @@ def _sorted(numbers: Integers, windows: Integers) -> tuple[Integers, Integers]:
     width = int(windows.max(initial=0)) + 1
     if (int(numbers.max(initial=0)) + 1) * width < _INTEGERS_END:
         keys = numbers * width + windows
-        order = np.argsort(keys, kind="stable")
+        if not np.any(keys[1:] < keys[:-1]):
+            return np.arange(len(keys)), np.cumsum(_differs(keys))
+        if max(int(numbers.max()), width) < _FEW:
+            # NumPy sorts numbers of 16 bits many times as fast.
+            order = np.argsort(windows.astype(np.uint16), kind="stable")
+            order = order[np.argsort(numbers[order].astype(np.uint16), kind="stable")]
+        else:
+            order = np.argsort(keys, kind="stable")
         return order, np.cumsum(_differs(keys[order]))
     order = np.lexsort((windows, numbers))
     return order, np.cumsum(_differs(numbers[order]) | _differs(windows[order]))
@@ -478,7 +508,7 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integer
 def coalescing(
     tables: Tables,
     traces: Sequence[Ordered],
-    nprocs: int,
+    nprocs: Integers | int,
     transforms: Mapping[str, Any],
     runs: Mapping[str, Any],
     *,
@@ -492,41 +522,51 @@ def coalescing(
     Args:
         tables: columns by table, in one or more parts.
         traces: the traces in these.
-        nprocs: processes of the run.
+        nprocs: processes of the run, or of each log's.
         transforms: columns of the table `mpiio_posix`.
         runs: columns of the table `access_run`.
         ways: how requests are gathered; the table's own unless others are given.
     """
-    parts = (_of_layer(tables, ordered, nprocs, transforms, runs, ways=ways) for ordered in traces)
+    parts = (_of_layer(tables, ordered, of_each_log(nprocs), transforms, runs, ways=ways) for ordered in traces)
     return stacked([part for part in parts if part])
 
 
 def _of_layer(
-    tables: Tables, ordered: Ordered, nprocs: int, transforms: Mapping[str, Any], runs: Mapping[str, Any], *, ways: Ways
+    tables: Tables, ordered: Ordered, nprocs: Integers, transforms: Mapping[str, Any], runs: Mapping[str, Any], *, ways: Ways
 ) -> dict[str, Column]:
     layer, trace = ordered.trace.layer, ordered.trace
-    if trace.counts.sum() < _FEWEST_REQUESTS or not 0 <= trace.ranks.min() <= trace.ranks.max() < nprocs <= _MOST_RANKS:
+    is_asked = np.bincount(trace.logs, trace.counts, len(nprocs)) >= _FEWEST_REQUESTS
+    is_asked[trace.logs[(trace.ranks < 0) | (trace.ranks >= nprocs[trace.logs])]] = False
+    is_asked &= nprocs <= _MOST_RANKS
+    if not is_asked.any():
         return {}
-    requests = requests_of(ordered, tables)
+    nprocs = np.where(is_asked, nprocs, 0)
+    requests = requests_of(ordered, tables).of_logs(is_asked)
+    # Ranks of all logs are numbered through.
+    requests = requests._replace(ranks=requests.ranks + (np.cumsum(nprocs) - nprocs)[requests.logs][requests.rows])
     if ways.stripe_bytes is not None:
         requests = requests.with_stripes(ways.stripe_bytes)
     mounts, mount_of = mounts_of(tables, requests.file_ids)
-    firsts, groups = grouped(mount_of, requests.is_shared.astype(np.int64), requests.ops)
+    # Mounts of each log in the order of its files.
+    _, first_rows, key_of = np.unique(requests.logs * len(mounts) + mount_of, return_index=True, return_inverse=True)
+    firsts, groups = grouped(first_rows[key_of], requests.is_shared.astype(np.int64), requests.ops)
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
     if not is_enough.any():
         return {}
     touched = _ranges(requests, np.zeros_like(requests.rows))
     before = _before(requests, touched, groups, ways.cap_bytes)
-    choices = ways.forwarders or _choices(tables, nprocs, transforms)
+    choices = _joined([ways.forwarders] if ways.forwarders else _choices(tables, nprocs, transforms), nprocs)
     by_window = [_ranges(requests, _windows(requests, window)) for window in ways.windows]
     lefts = [
-        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(forwarders, window, ways.cap_bytes))
-        for forwarders in choices
-        for pairs in (_stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks]),)
+        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(choice.forwarders, window, ways.cap_bytes))
+        for choice in choices
+        for pairs in (_stripe_clients(touched, requests.stripes, groups, choice.forwarders.of_rank[touched.ranks]),)
         for ranges, window in zip(by_window, ways.windows, strict=True)
     ]
+    logs = requests.logs[firsts]
+    totals = np.array([choice.totals for choice in choices])
     changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])
-    numbers, rows = changes.nonzero()
+    numbers, rows = (changes & np.repeat(totals[:, logs] > 0, len(ways.windows), axis=0)).nonzero()
     if not len(rows):
         return {}
     chosen, windows = np.divmod(numbers, len(ways.windows))
@@ -545,12 +585,13 @@ def _of_layer(
     left_count, request_count = found["left_count"], found["request_count"]
     saved = (request_count - left_count) * costs[rows]
     return {
+        LOG: Column(logs[rows]),
         "layer": labels(np.zeros(len(rows), np.int64), [layer]),
         "mount": labels(np.where(is_mounted, mount_of, -1)[at], [mount or "" for mount in mounts]),
         "access": labels(requests.is_shared[at].astype(np.int64), ACCESSES),
         "op": labels(requests.ops[at], OPS),
-        "mapping": labels(np.array([each.mapping for each in choices])[chosen], MAPPINGS),
-        "forwarder_count": Column(np.array([each.total for each in choices])[chosen]),
+        "mapping": labels(np.array([choice.mappings for choice in choices])[chosen, logs[rows]], MAPPINGS),
+        "forwarder_count": Column(totals[chosen, logs[rows]]),
         "window_seconds": Column(np.array([0 if window == TICK else window for window in ways.windows])[windows], mask=is_tick),
         "merge_mode": labels(np.where(is_tick, _BLOCKING, in_time[rows]), MODES),
         "file_count": Column(np.bincount(groups)[rows]),
@@ -569,14 +610,55 @@ def _of_layer(
     }
 
 
-def _choices(tables: Tables, nprocs: int, transforms: Mapping[str, Any]) -> list[Forwarders]:
+class _Choice(NamedTuple):
+    """Forwarders of many logs.
+
+    Attributes:
+        forwarders: of the ranks of all logs, numbered through.
+        mappings: how ranks of each log go to them.
+        totals: how many each log has, 0 where it has no such choice.
+    """
+
+    forwarders: Forwarders
+    mappings: Integers
+    totals: Integers
+
+
+def _joined(of_logs: Sequence[Sequence[Forwarders]], nprocs: Integers) -> list[_Choice]:
+    """First, second, and further choices of all logs together.
+
+    Args:
+        of_logs: choices of each log.
+        nprocs: processes of each log's run.
+    """
+    nothing = [Forwarders(0, 0, np.zeros(count, np.int64)) for count in nprocs.tolist()]
+    joined = []
+    for nth in range(max(map(len, of_logs))):
+        taken = [each[nth] if nth < len(each) else none for each, none in zip(of_logs, nothing, strict=True)]
+        mappings, totals, of_rank = zip(*taken, strict=True)
+        forwarders = Forwarders(0, max(totals), np.concatenate(of_rank))
+        joined.append(_Choice(forwarders, np.array(mappings), np.array(totals)))
+    return joined
+
+
+def _choices(tables: Tables, nprocs: Integers, transforms: Mapping[str, Any]) -> list[list[Forwarders]]:
+    """The choices of each log, none of one that has no processes."""
+    lists: list[list[tuple[int, ...]]] = [[] for _ in nprocs]
+    if transforms:
+        for log, ranks in zip(logs_in(transforms).tolist(), transforms["aggregator_ranks"].to_pylist(), strict=True):
+            if ranks:
+                lists[log].append(tuple(map(int, ranks)))
+    of_logs = zip(nprocs.tolist(), _by_hosts(nprocs, tables), lists, strict=True)
+    return [_choices_of(*of_log) if of_log[0] else [] for of_log in of_logs]
+
+
+def _choices_of(nprocs: int, hosts: Forwarders | None, lists: Sequence[tuple[int, ...]]) -> list[Forwarders]:
     """Forwarders that may be: one a host, for so many ranks, one, each rank itself, and those of MPI-IO; each number once."""
-    found_lists = transforms["aggregator_ranks"].to_pylist() if transforms else []
-    lists = [tuple(int(rank) for rank in ranks) for ranks in found_lists if ranks]
-    found = [hosts] if (hosts := by_host(nprocs, tables)) else []
+    found = [hosts] if hosts else []
     found += [by_blocks(nprocs, count) for count in (*(-(-nprocs // ranks) for ranks in _RANKS_TO_ONE), 1, nprocs)]
-    if lists and max(map(max, lists)) < nprocs:
-        found.append(by_aggregators(nprocs, Counter(sorted(lists)).most_common(1)[0][0]))
+    counted = Counter(sorted(lists))
+    if counted and max(map(max, counted)) < nprocs:
+        found.append(by_aggregators(nprocs, counted.most_common(1)[0][0]))
     distinct: dict[int, Forwarders] = {}
     for each in found:
         distinct.setdefault(each.total, each)

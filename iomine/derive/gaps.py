@@ -70,7 +70,15 @@ def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floors: Floats
 
 def _order(groups: Integers, values: Floats) -> Integers:
     """Their order by group and, within it, by value."""
-    order = np.argsort(values)
-    of_group = groups[order]
     # NumPy sorts numbers of 16 bits many times as fast.
-    return order[np.argsort(of_group.astype(np.uint16) if groups.max() < _FEW else of_group, kind="stable")]
+    keys = groups.astype(np.uint16) if groups.max() < _FEW else groups
+    order = np.argsort(keys, kind="stable")
+    group, ordered = keys[order], values[order]
+    # Bins of a rank, and most traces, are in order of time as they come, and nothing takes as long as to sort them.
+    is_late = (ordered[1:] < ordered[:-1]) & (group[1:] == group[:-1])
+    if is_late.any():
+        is_mixed = np.zeros(int(groups.max()) + 1, bool)
+        is_mixed[group[1:][is_late]] = True
+        at = np.flatnonzero(is_mixed[group])
+        order[at] = order[at][np.lexsort((ordered[at], group[at]))]
+    return order

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.batch import LOG, logs_in
+from iomine.derive.batch import logs_in
 from iomine.derive.trace import Flags, Integers, Tables, Trace, turns
 
 # MPI-IO passes through POSIX, which knows the offsets that reach the file system.
@@ -256,11 +256,12 @@ class Lustre:
     def logs(self) -> Integers:
         """The log of each of the files."""
         parts = self._tables.get("posix_file", ())
-        if not any(LOG in part for part in parts):
-            return np.zeros(len(self.file_ids), np.int64)
         logs = np.empty(len(self.file_ids), np.int64)
         for part in parts:
             logs[np.searchsorted(self.file_ids, part["file_id"].to_numpy())] = logs_in(part)
+        for trace in self._traces:
+            if trace.layer == LAYER:
+                logs[np.searchsorted(self.file_ids, trace.file_ids)] = trace.logs
         return logs
 
     @cached_property

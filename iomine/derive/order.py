@@ -18,6 +18,7 @@ class Groups(NamedTuple):
     Attributes:
         file_ids: file of each row.
         ops: direction of each row, an index into `OPS`.
+        logs: log of each row.
         rows: row of each group, ascending.
         ranks: rank of each group.
         of_run: group of each run of the trace.
@@ -25,6 +26,7 @@ class Groups(NamedTuple):
 
     file_ids: Integers
     ops: Integers
+    logs: Integers
     rows: Integers
     ranks: Integers
     of_run: Integers
@@ -80,7 +82,7 @@ class Ordered:
         file_ids, ops = trace.file_ids[runs], trace.ops[runs]
         firsts = group_starts(file_ids, ops)
         rows = np.repeat(np.arange(len(firsts)), np.diff(firsts, append=len(runs)))
-        return Groups(file_ids[firsts], ops[firsts], rows, trace.ranks[runs], of_run)
+        return Groups(file_ids[firsts], ops[firsts], trace.logs[runs[firsts]], rows, trace.ranks[runs], of_run)
 
     @cached_property
     def order(self) -> Order:

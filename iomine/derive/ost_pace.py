@@ -12,7 +12,7 @@ import numpy as np
 from iomine.derive.batch import LOG, of_each_log
 from iomine.derive.columns import TOO_MANY, counts, finite, labels
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre
-from iomine.derive.osts import batches
+from iomine.derive.osts import batches, batches_of_trace
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -139,7 +139,7 @@ def _traced(trace: Trace, file_ids: Integers, is_recorded: Flags, layouts: Layou
     runs = np.repeat(np.arange(len(is_asked)), np.where(is_asked, trace.counts, 0))
     at = np.flatnonzero(np.repeat(is_asked, trace.counts))
     found = []
-    for batch in batches(layouts, run_files[runs], trace.lengths[at]):
+    for batch in batches_of_trace(trace, layouts, run_files[runs], trace.lengths[at]):
         begins, lengths = trace.offsets[at[batch]], trace.lengths[at[batch]]
         is_known = (begins >= 0) & (begins <= MOST_BYTES) & (lengths <= MOST_BYTES)
         extents = np.maximum(lengths, 1)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from iomine.derive.batch import LOG
+from iomine.derive.batch import LOG, TooMuchTogetherError
 from iomine.derive.columns import TOO_MANY, counts, finite, label, labels, stacked
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre, Parts, Place
 from iomine.derive.trace import Floats, Integers, Tables, Trace, grouped
@@ -90,10 +90,22 @@ def batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[sl
             first, done = last, ends[last - 1]
 
 
+def batches_of_trace(trace: Trace, layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
+    """The same of requests of a trace.
+
+    Raises:
+        TooMuchTogetherError: those of several logs are too many for one batch: sums are added batch by batch.
+    """
+    found = list(batches(layouts, files, lengths))
+    if len(found) > 1 and not trace.is_of_one_log:
+        raise TooMuchTogetherError
+    return iter(found)
+
+
 def _add_trace(trace: Trace, file_ids: Integers, layouts: Layouts, sums: _Sums) -> None:
     """Adds the requests of a trace."""
     files, ops = (np.repeat(of_run, trace.counts) for of_run in (np.searchsorted(file_ids, trace.file_ids), trace.ops))
-    for batch in batches(layouts, files, trace.lengths):
+    for batch in batches_of_trace(trace, layouts, files, trace.lengths):
         offsets, lengths = trace.offsets[batch], trace.lengths[batch]
         is_known = (offsets >= 0) & (offsets <= MOST_BYTES) & (lengths <= MOST_BYTES)
         # A request of no bytes has a place too.

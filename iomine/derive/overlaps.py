@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from iomine.derive.batch import TooMuchTogetherError
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import serves
 from iomine.derive.order import Groups, Order, Ordered
@@ -187,7 +188,7 @@ def file_overlap(tables: Tables, traces: Sequence[Ordered]) -> dict[str, Column]
 def _file_overlap(tables: Tables, layouts: StripeLayouts | None, ordered: Ordered) -> dict[str, Column]:
     trace, groups, order = ordered.trace, ordered.groups, ordered.filled
     row_count = len(groups.file_ids)
-    found = _measures(groups, order, hosts_of(groups.ranks, tables)[0], layouts)
+    found = _measures(groups, order, hosts_of(groups.ranks, tables, groups.logs[groups.rows])[0], layouts)
     moved = np.bincount(groups.rows[groups.of_run], trace.bytes)
     is_unknown = np.bincount(groups.rows, order.unknown(len(groups.ranks)), row_count) > 0
     columns = {
@@ -215,6 +216,8 @@ def _measures(groups: Groups, order: Order, hosts: Integers, layouts: StripeLayo
     traced = _traced(order)
     lines = _lines(traced, (np.arange(len(rows)), host_of, rows))
     if lines is None:
+        if groups.logs[0] != groups.logs[-1]:
+            raise TooMuchTogetherError
         return _Measures(*[np.full(row_count, np.nan)] * len(_Measures._fields))
     line_of_ranks, line_of_hosts, line_of_rows = lines
     extents = traced if _is_merged(traced) else _merged(traced, line_of_ranks)

@@ -13,7 +13,7 @@ import numpy as np
 from iomine.derive.batch import LOG, logs_in
 from iomine.derive.columns import labels
 from iomine.derive.spectrum import Rhythm, rhythm
-from iomine.derive.stretches import heatmap_stretches
+from iomine.derive.stretches import Stretches, heatmap_stretches
 from iomine.derive.trace import Floats, Integers, Tables, Trace, group_starts
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -91,8 +91,8 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
 
     Spectra are of as many lengths as there are logs: they are worked out one by one.
     """
-    heatmaps = cache(partial(_Maps.of, tables))
-
+    stretches = cache(partial(heatmap_stretches, tables))
+    heatmaps = cache(lambda layer, op: _Maps.of(*stretches(layer), op))
     spectra: dict[Any, tuple[Rhythm | None, float]] = {}
 
     def spectrum(series: _Series, layers: Sequence[str]) -> tuple[Rhythm | None, float]:
@@ -137,9 +137,8 @@ class _Maps(NamedTuple):
     widths: Floats
 
     @classmethod
-    def of(cls, tables: Tables, layer: str, op: str) -> "_Maps":
-        """Those of a layer."""
-        stretches, widths = heatmap_stretches(tables, layer)
+    def of(cls, stretches: Stretches, widths: Floats, op: str) -> "_Maps":
+        """Those of a layer, from what `heatmap_stretches` gives."""
         is_op = stretches.ops == OPS.index(op)
         logs = stretches.logs[is_op]
         edges = np.searchsorted(logs, np.arange(len(widths) + 1))
@@ -209,9 +208,15 @@ def _series(phases: Mapping[str, Any]) -> Iterator[_Series]:
 
 def _by_starts(starts: Floats) -> _Period:
     distances = np.diff(starts)
-    period = float(np.median(distances))
-    deviation = float(np.median(np.abs(distances - period)))
+    period = _median(distances)
+    deviation = _median(np.abs(distances - period))
     return _Period(period, max(0.0, 1 - deviation / period) if period > 0 else 0.0)
+
+
+def _median(values: Floats) -> float:
+    """The median of a few numbers, in a tenth of the time that NumPy's takes."""
+    ordered = np.sort(values)
+    return float((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
 
 
 def _lowest(series: _Series, known: set[tuple[str, str, str]]) -> tuple[str, ...]:

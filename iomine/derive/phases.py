@@ -34,6 +34,9 @@ _OUTLIER: Final = 3.5 * 1.4826
 _SLOW: Final = 1.5
 _FEWEST_RANKS: Final = 4
 _WHOLE_LOG: Final = "all"
+# Bins are counted one by one where there are no more of them than so many for each stretch.
+_DENSE: Final = 8
+_MOST_BINS: Final = 1 << 30
 # Layers whose bytes, by their heat maps, are those of the whole log.
 _LOWEST: Final = ("posix", "stdio")
 
@@ -61,9 +64,21 @@ class _Busy(NamedTuple):
     begins: Floats
     finishes: Floats
 
-    def of(self, wanted: Flags) -> "_Busy":
+    def of(self, wanted: Flags | Integers) -> "_Busy":
         """Some of them."""
         return _Busy(self.stretches.of(wanted), self.begins[wanted], self.finishes[wanted])
+
+
+class _Bins(NamedTuple):
+    """Bins of heat maps in which any rank of a log moves data in a direction.
+
+    Attributes:
+        holders: a stretch of each.
+        of_stretches: number of each stretch's bin.
+    """
+
+    holders: Integers
+    of_stretches: Integers
 
 
 Layers = Mapping[str, Layer]
@@ -78,7 +93,9 @@ def phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Colu
         layers: what is known of the logs.
         run_seconds: length of each run, NaN or None where it is not known.
     """
-    return stacked([_rows(layer, name, run_seconds) for name, layer in layers.items()])
+    # The whole log is often what one layer is.
+    rows = {id(layer): _rows(layer, run_seconds) for layer in layers.values()}
+    return stacked([_named(rows[id(layer)], name) for name, layer in layers.items()])
 
 
 def file_phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str, Column]:
@@ -89,7 +106,7 @@ def file_phases(layers: Layers, run_seconds: Floats | float | None) -> dict[str,
         run_seconds: length of each run, NaN or None where it is not known.
     """
     traced = {name: layer for name, layer in layers.items() if layer.evidence == "trace" and name != _WHOLE_LOG}
-    return stacked([_rows(layer, name, run_seconds, by_file=True) for name, layer in traced.items()])
+    return stacked([_named(_rows(layer, run_seconds, by_file=True), name) for name, layer in traced.items()])
 
 
 def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
@@ -110,8 +127,11 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
             found[name] = layer
     if not _is_whole(tables, traces):
         # Where nothing moves through stdio, the log is what POSIX is.
-        is_posix = "posix" not in traced and not len(logs_with_data_through_stdio(tables))
-        whole = found.get("posix") if is_posix else _binned(tables, _LOWEST)
+        through_stdio = logs_with_data_through_stdio(tables)
+        if "posix" in traced or not len(through_stdio):
+            whole = _binned(tables, _LOWEST) if "posix" in traced else found.get("posix")
+        else:
+            whole = _but_for(through_stdio, found.get("posix"), _binned(tables, _LOWEST, through_stdio))
     elif len(traced) == 1:
         whole = found.get(traces[0].layer)
     else:
@@ -181,7 +201,8 @@ def _traced(layers: Sequence[_Busy]) -> Layer | None:
     return _layer("trace", _Busy(stretches, begins, finishes), np.array([_FLOOR_SECONDS]))
 
 
-def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
+def _binned(tables: Tables, layers: Sequence[str], logs: Integers | None = None) -> Layer | None:
+    """Layers by their heat maps as one, of all logs or of some."""
     found = [(name, *heatmap_stretches(tables, name)) for name in layers]
     widths = np.zeros(max(len(width) for *_, width in found))
     parts = []
@@ -190,6 +211,8 @@ def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
         if name == "stdio":
             # Heat maps of stdio do not part files from standard streams, which hold messages and no data.
             is_held &= np.isin(np.arange(len(width)), logs_with_data_through_stdio(tables))
+        if logs is not None:
+            is_held &= np.isin(np.arange(len(width)), logs)
         has_any = np.bincount(stretches.logs, minlength=len(width)) > 0
         widths[: len(width)] = np.maximum(widths[: len(width)], np.where(is_held & has_any, width, 0.0))
         parts.append(stretches if is_held.all() else stretches.of(is_held[stretches.logs]))
@@ -210,12 +233,30 @@ def _binned(tables: Tables, layers: Sequence[str]) -> Layer | None:
     return _layer("heatmap", _Busy(stretches, stretches.starts, stretches.ends), widths / 2)
 
 
+def _but_for(logs: Integers, layer: Layer | None, of_logs: Layer | None) -> Layer | None:
+    """A layer by heat maps, and another in place of what it has of some logs."""
+    if layer is None or of_logs is None:
+        return layer or of_logs
+    stays = ~np.isin(layer.stretches.logs, logs)
+    stretches = joined([layer.stretches.of(stays), of_logs.stretches])
+    phase_of = np.concatenate([layer.phase_of[stays], of_logs.phase_of + (layer.phase_of.max() + 1)])
+    order = np.argsort(stretches.logs, kind="stable")
+    stretches = stretches.of(order)
+    is_other = np.isin(np.arange(len(layer.bursts_per_rank)), logs)[:, None]
+    bursts = np.where(is_other, of_logs.bursts_per_rank, layer.bursts_per_rank)
+    return Layer("heatmap", stretches, grouped(stretches.logs, phase_of[order])[1], bursts)
+
+
 def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
     """Stretches of logs parted into phases, by the shortest gap that may part those of each log."""
 
     def parted_by_log(busy: _Busy) -> Integers:
         logs = busy.stretches.logs
-        return _phases_of(busy, logs, floors[logs])
+        if evidence == "trace":
+            return _phases_of(busy, logs, floors[logs])
+        bins = _bins(busy, 2 * floors)
+        once, logs = busy.of(bins.holders), logs[bins.holders]
+        return _phases_of(once, logs, floors[logs])[bins.of_stretches]
 
     phase_of = parted_by_log(busy)
     is_little = are_little(phase_of, busy.stretches.moved_bytes, busy.stretches.logs)
@@ -224,6 +265,34 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
         phase_of = parted_by_log(busy)
     bursts = _bursts_per_rank(busy, floors)
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
+
+
+def _bins(busy: _Busy, widths: Floats) -> _Bins:
+    """The bins of heat maps; a stretch that is none of its log's width, or lies far from others, is one by itself.
+
+    Ranks are busy in the same bins, and gaps do not depend on how many are.
+    """
+    logs = busy.stretches.logs
+    width, lanes = widths[logs], logs * len(OPS) + busy.stretches.ops
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        numbers = np.rint(busy.begins / width)
+        is_bin = (numbers * width == busy.begins) & ((numbers + 1) * width == busy.finishes) & (numbers < _MOST_BINS)
+    numbers = np.where(is_bin, numbers, 0).astype(np.int64)
+    counts = np.zeros(len(widths) * len(OPS), np.int64)
+    np.maximum.at(counts, lanes, numbers + 1)
+    is_dense = counts <= _DENSE * np.bincount(lanes, minlength=len(counts))
+    is_bin &= is_dense[lanes]
+    counts[~is_dense] = 0
+    cells = ((np.cumsum(counts) - counts)[lanes] + numbers)[is_bin]
+    holders = np.full(int(counts.sum()), -1)
+    holders[cells] = np.flatnonzero(is_bin)
+    filled, alone = np.flatnonzero(holders >= 0), np.flatnonzero(~is_bin)
+    number_of = np.empty(len(holders), np.int64)
+    number_of[filled] = np.arange(len(filled))
+    of_stretches = np.empty(len(logs), np.int64)
+    of_stretches[is_bin] = number_of[cells]
+    of_stretches[alone] = len(filled) + np.arange(len(alone))
+    return _Bins(np.concatenate([holders[filled], alone]), of_stretches)
 
 
 def _phases_of(busy: _Busy, groups: Integers, floors: Floats) -> Integers:
@@ -312,7 +381,12 @@ def are_little(group_of: Integers, moved_bytes: Floats, logs: Integers | None = 
     return is_little[group_of]
 
 
-def _rows(layer: Layer, name: str, run_seconds: Floats | float | None, *, by_file: bool = False) -> dict[str, Column]:
+def _named(rows: Mapping[str, Column], layer: str) -> dict[str, Column]:
+    """Rows of a layer, with its name."""
+    return {**rows, "layer": label(layer, len(next(iter(rows.values()))))}
+
+
+def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = False) -> dict[str, Column]:
     stretches, phase_of = layer.stretches, layer.phase_of
     firsts, row_of = grouped(phase_of, stretches.file_ids) if by_file else grouped(phase_of)
     total = len(firsts)
@@ -332,7 +406,6 @@ def _rows(layer: Layer, name: str, run_seconds: Floats | float | None, *, by_fil
     has_files = layer.evidence == "trace"
     columns = {
         LOG: Column(logs),
-        "layer": labels(np.zeros(total, np.int64), [name]),
         "evidence": label(layer.evidence, total),
         "phase": Column(phase_of[firsts] - first_phases[logs] + 1),
         "op": labels(stretches.ops[firsts], OPS),

@@ -10,7 +10,7 @@ import numpy as np
 
 from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, known, labels
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, label_codes
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -181,7 +181,7 @@ def _traced(trace: Trace) -> _Amounts:
     values = np.zeros((len(trace.firsts), len(_MEASURES)))
     for first, amounts in enumerate((trace.counts, trace.bytes, trace.seconds)):
         values[np.arange(len(amounts)), len(OPS) * first + trace.ops] = amounts
-    return _Amounts(np.zeros_like(trace.ranks), trace.file_ids, trace.ranks, values)
+    return _Amounts(trace.logs, trace.file_ids, trace.ranks, values)
 
 
 def _joined(parts: Sequence[_Amounts]) -> _Amounts:
@@ -261,14 +261,20 @@ def _heat(layer: str, tables: Tables) -> _Amounts:
 
 def _heat_of_part(layer: str, part: Mapping[str, Any]) -> _Amounts:
     ranks = part["rank"].to_numpy()
-    values = np.zeros((len(ranks), len(_MEASURES)))
-    for measure, name in enumerate(("read_bins", "write_bins"), start=_BYTES.start):
-        ends = np.concatenate([[0.0], np.cumsum(part[name].values.to_numpy(), dtype=np.float64)])
-        values[:, measure] = np.diff(ends[part[name].offsets.to_numpy()])
+
+    def summed() -> Floats:
+        values = np.zeros((len(ranks), len(_MEASURES)))
+        for measure, name in enumerate(("read_bins", "write_bins"), start=_BYTES.start):
+            ends = np.concatenate([[0.0], np.cumsum(part[name].values.to_numpy(), dtype=np.float64)])
+            values[:, measure] = np.diff(ends[part[name].offsets.to_numpy()])
+        return _known(values)
+
+    # Those of all layers take as long as those of one.
+    values = kept(part, "heat", summed)
     is_wanted = np.array([*(name == layer for name in part["layer"].dictionary.to_pylist()), False])
     # Layers that nobody knows are NULL.
     codes = label_codes(part["layer"])
-    return _Amounts(logs_in(part), np.zeros_like(ranks), ranks, _known(values)).where(is_wanted[codes])
+    return _Amounts(logs_in(part), np.zeros_like(ranks), ranks, values).where(is_wanted[codes])
 
 
 def _sums(logs: Integers, values: Floats, log_count: int) -> Floats:

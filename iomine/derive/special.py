@@ -167,6 +167,7 @@ def _of_others(trace: Trace, file_ids: npt.NDArray[np.int64]) -> Trace:
         counts=counts,
         bytes=trace.bytes[stays],
         seconds=trace.seconds[stays],
+        logs=trace.logs[stays],
     )
 
 

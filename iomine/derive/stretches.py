@@ -10,7 +10,7 @@ import numpy as np
 
 from iomine.derive.batch import logs_in
 from iomine.derive.blocks import Block, blocks
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, label_codes
+from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.ops import READ, WRITE
 
 # Requests that are gone through at once.
@@ -44,7 +44,7 @@ class Stretches(NamedTuple):
     seconds: Floats
     sieve_bytes: Floats
 
-    def of(self, wanted: Flags) -> Self:
+    def of(self, wanted: Flags | Integers) -> Self:
         """Some of them."""
         return type(self)._make(column[wanted] for column in self)
 
@@ -213,26 +213,46 @@ def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, Floats
     np.maximum.at(width_of_logs, logs[is_layer], widths[is_layer])
     ops = []
     for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
-        offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
-        # Most bins are empty: of all layers together they are left out in less time than those of one are found.
-        filled = np.flatnonzero(flat[: offsets[-1]] > 0)
-        row_of = np.searchsorted(offsets, filled, side="right") - 1
-        is_own = (row_of >= 0) & is_layer[row_of]
-        filled, row_of = filled[is_own], row_of[is_own]
-        width, at = widths[row_of], filled - offsets[row_of]
-        unknown = np.full(len(filled), np.nan)
+        row_of, at, moved = _filled(part, name)
+        own = np.flatnonzero(is_layer[row_of])
+        row_of, at = row_of[own], at[own]
+        width = widths[row_of]
+        unknown = np.full(len(own), np.nan)
         ops.append(
             Stretches(
                 logs[row_of],
                 at * width,
                 (at + 1) * width,
-                np.full(len(filled), op),
+                np.full(len(own), op),
                 ranks[row_of],
-                np.zeros(len(filled), np.int64),
+                np.zeros(len(own), np.int64),
                 unknown,
-                flat[filled].astype(np.float64),
+                moved[own].astype(np.float64),
                 unknown,
                 unknown,
             )
         )
     return joined(ops), width_of_logs
+
+
+class _Filled(NamedTuple):
+    """Bins of heat maps that have bytes: the row and the number of each, and its bytes."""
+
+    rows: Integers
+    numbers: Integers
+    moved_bytes: Integers
+
+
+def _filled(part: Mapping[str, Any], name: str) -> _Filled:
+    """Bins of all layers: most are empty, and to leave them out takes longer than all else."""
+
+    def found() -> _Filled:
+        offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
+        filled = np.flatnonzero(flat[: offsets[-1]] > 0)
+        rows = np.searchsorted(offsets, filled, side="right") - 1
+        if len(rows) and rows[0] < 0:
+            filled, rows = filled[rows >= 0], rows[rows >= 0]
+        return _Filled(rows, filled - offsets[rows], flat[filled])
+
+    made: _Filled = kept(part, f"filled {name}", found)
+    return made

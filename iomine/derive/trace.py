@@ -40,6 +40,12 @@ class Once(Mapping[str, Any]):
             self._made[name] = self._make(name)
         return self._made[name]
 
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401  what follows from columns is of many kinds
+        """What follows from the part, made once too, under a name that no column has."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
+
     def __contains__(self, name: object) -> bool:
         return name in self._part
 
@@ -48,6 +54,11 @@ class Once(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._part)
+
+
+def kept(part: Mapping[str, Any], name: str, make: Callable[[], Any]) -> Any:  # noqa: ANN401  what follows is of many kinds
+    """What follows from a part of a table, made once where the part keeps what is made of it."""
+    return part.kept(name, make) if isinstance(part, Once) else make()
 
 
 def once_each(tables: Tables) -> Tables:
@@ -71,6 +82,7 @@ class Trace(NamedTuple):
         counts: requests of each run.
         bytes: bytes of each run, as floats, which are exact up to 2**53.
         seconds: seconds in requests of each run; a request whose times make no sense adds nothing.
+        logs: log of each run, ascending; those of a single log are of number 0.
     """
 
     layer: str
@@ -85,6 +97,12 @@ class Trace(NamedTuple):
     counts: Integers
     bytes: Floats
     seconds: Floats
+    logs: Integers
+
+    @property
+    def is_of_one_log(self) -> bool:
+        """Whether all requests are of one log."""
+        return bool(self.logs[0] == self.logs[-1])
 
 
 def traces(tables: Tables) -> list[Trace]:
@@ -118,7 +136,17 @@ def _trace(part: Mapping[str, Any]) -> Trace:
         counts,
         np.add.reduceat(lengths, firsts, dtype=np.float64),
         np.add.reduceat(_seconds(starts, ends), firsts),
+        np.zeros_like(counts),
     )
+
+
+def joined_traces(parts: Sequence[Trace]) -> Trace:
+    """Traces of one layer as one; at least one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Trace._fields[1:]}
+    columns["firsts"] = np.cumsum(columns["counts"]) - columns["counts"]
+    return Trace(parts[0].layer, **columns)
 
 
 def _seconds(starts: Floats, ends: Floats) -> Floats:

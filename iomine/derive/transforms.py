@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from iomine.derive.batch import LOG
 from iomine.derive.collective import Calls, counted_calls
 from iomine.derive.columns import TOO_MANY, counts, labels
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
@@ -149,7 +150,7 @@ def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, Any]:
     if not {"mpiio", "posix"} <= set(of_layer):
         return {}
     above, below = of_layer["mpiio"], of_layer["posix"]
-    file_ids = np.intersect1d(above.file_ids, below.file_ids)
+    file_ids, at, _ = np.intersect1d(above.file_ids, below.file_ids, return_indices=True)
     if not len(file_ids):
         return {}
     ranks = np.union1d(above.ranks, below.ranks)
@@ -158,7 +159,8 @@ def mpiio_posix(tables: Tables, traces: Sequence[Trace]) -> dict[str, Any]:
     rows = np.flatnonzero(columns["mpiio_request_count"].to_numpy() * columns["posix_request_count"].to_numpy())
     if not len(rows):
         return {}
-    keys = {"file_id": Column(file_ids[rows // len(OPS)]), "op": labels(rows % len(OPS), OPS)}
+    files = rows // len(OPS)
+    keys = {LOG: Column(above.logs[at[files]]), "file_id": Column(file_ids[files]), "op": labels(rows % len(OPS), OPS)}
     lists = columns.pop("aggregator_ranks").take(pa.array(rows))
     return keys | {name: column.taken(rows) for name, column in columns.items()} | {"aggregator_ranks": lists}
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from iomine.derive.model import Model, Requests
-from iomine.derive.trace import Integers
+from iomine.derive.trace import Integers, grouped
 
 _APIS: Final = {"posix": "POSIX", "mpiio": "MPIIO"}
 # The size of IOR's numbers, of which all its lengths are multiples.
@@ -229,8 +229,8 @@ def fidelity(values: Ior, held: Requests | None, row: Mapping[str, Any]) -> Fide
 
 def _in_common(left: Integers, right: Integers) -> int:
     """How many rows are in both, each as often as it is in both."""
-    rows, of_both = np.unique(np.concatenate([left, right]), axis=0, return_inverse=True)
-    of_both = of_both.ravel()
+    # Column by column, which takes a fraction of the time in which NumPy sorts rows.
+    rows, of_both = grouped(*np.concatenate([left, right]).T)
     counts = (np.bincount(part, minlength=len(rows)) for part in (of_both[: len(left)], of_both[len(left) :]))
     return int(np.minimum(*counts).sum())
 

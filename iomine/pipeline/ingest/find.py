@@ -3,11 +3,11 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from iomine.errors import InputError, UsageError
+from iomine.pipeline.ingest.garbage import unlooked
 from iomine.sources.darshan import FileState
 from iomine.sources.darshan.packed import file_name, is_archive, members, path_of
 from iomine.units import human_bytes
@@ -17,8 +17,7 @@ _NO_LIMIT: Final = 1 << 63
 _TRACES: Final = ("_metadata", "recorder.mt")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A file that may be a log, or another input.
 
     Attributes:
@@ -77,8 +76,9 @@ def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], b
         InputError: a path that was given cannot be opened.
     """
     check(paths)
-    found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes, is_wanted)}
-    return [found[path] for path in sorted(found)]
+    with unlooked():
+        found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes, is_wanted)}
+        return [found[path] for path in sorted(found)]
 
 
 def find_logs(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
@@ -90,13 +90,17 @@ def find_logs(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
     """
     # Archives are read member by member, so that no limit for one file is theirs.
     found = find(paths, _NO_LIMIT, lambda name: is_candidate(name) or is_archive(name))
-    return [each for candidate in found for each in _logs_in(candidate, largest_bytes)]
+    logs: list[Candidate] = []
+    for candidate in found:
+        if is_archive(candidate.path) and not candidate.reason:
+            logs += _logs_in(candidate, largest_bytes)
+        else:
+            logs.append(_within(candidate, largest_bytes))
+    return logs
 
 
 def _logs_in(candidate: Candidate, largest_bytes: int) -> Iterator[Candidate]:
-    if candidate.reason or not is_archive(candidate.path):
-        yield candidate if candidate.reason else _within(candidate, largest_bytes)
-        return
+    """Logs in an archive."""
     try:
         for member in members(candidate.path):
             if member.reason or is_candidate(file_name(member.name)):
@@ -137,4 +141,4 @@ def _within(candidate: Candidate, largest_bytes: int) -> Candidate:
     if candidate.reason or candidate.size_bytes <= largest_bytes:
         return candidate
     size, limit = human_bytes(candidate.size_bytes), human_bytes(largest_bytes)
-    return replace(candidate, reason=f"The file has {size}, more than {limit}, the limit for one file.")
+    return candidate._replace(reason=f"The file has {size}, more than {limit}, the limit for one file.")

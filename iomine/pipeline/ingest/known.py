@@ -6,12 +6,11 @@ within a tick of its file system's clock, and look the same.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import groupby
+from itertools import groupby, repeat
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +27,7 @@ KNOWN_FILES: Final = "known_file"
 _SETTLED_NS: Final = 60 * 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFile:
+class KnownFile(NamedTuple):
     """A file, and the log that it holds or is a part of.
 
     Attributes:
@@ -69,8 +67,9 @@ def remembered(snapshot: Snapshot, paths: Mapping[int, str]) -> dict[str, KnownF
         places = np.minimum(np.searchsorted(wanted, states), len(wanted) - 1)
         if (is_wanted := wanted[places] == states).any():
             rows = pq.read_table(file.path, columns=["file_state", "log_id", "file_count"]).filter(pa.array(is_wanted))
-            for state, log_id, count in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-                found[paths[state]] = KnownFile(state, file.night or date.min, log_id, count)
+            own, log_ids, counts = (column.to_pylist() for column in rows.columns)
+            files = map(KnownFile, own, repeat(file.night or date.min), log_ids, counts)
+            found.update(zip(map(paths.__getitem__, own), files, strict=True))
     return found
 
 

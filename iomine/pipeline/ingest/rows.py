@@ -52,7 +52,7 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
-from iomine.derive.batch import LOG, Files, as_integers, together
+from iomine.derive.batch import LOG, Files, Together, as_integers, together
 from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
@@ -87,7 +87,10 @@ from iomine.sources.darshan import (
 from iomine.units import MIB
 
 # Of columns of a log that what follows from them costs more than to begin with each step of it.
-_LONG_BYTES: Final = MIB // 2
+_LONG_BYTES: Final = MIB
+# Layers that have traces, in the order in which Darshan's logs have them; and ranks whose numbers take no memory to speak of.
+_USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])
+_MOST_RANKS: Final = 4096
 
 # Rows of many logs: parts of each table, and of each of their rows the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
@@ -134,7 +137,8 @@ class RowSinks:
         if table not in self._sinks:
             sink = ParquetSink(table, new_file_path(self._staging, table, *self._partition))
             self._sinks[table] = self._stack.enter_context(sink)
-        parts = self._pending.pop(table)
+        # Logs that stay apart come last, and to move whole parts is for nothing.
+        parts = sorted(self._pending.pop(table), key=lambda part: part[0].log_ids[part[0].of_rows[0]])
         self._pending_rows[table] = self._pending_bytes[table] = 0
         for rows in self._assembled(table, parts):
             self._sinks[table].write(_by_log(rows))
@@ -202,7 +206,7 @@ def _rows_of_column(column: Column | pa.Array | list[Any], rows: Integers) -> Co
 
 
 class Given:
-    """What derivations work with: many logs without traces, or one log; what several derivations need is worked out once.
+    """What derivations work with: many logs, or one log; what several derivations need is worked out once.
 
     Args:
         logs: the logs, rid of what cannot be, with their paths.
@@ -246,20 +250,24 @@ class Given:
         return None if self.log.job.doubt else self.log.job.run_seconds
 
     @cached_property
-    def _together(self) -> tuple[Tables, Files | None]:
-        if len(self.logs) == 1:
-            return once_each(_sensible(self.log)), None
-        return together(_stacked([_sensible(log) for log in self.logs]))
+    def alone(self) -> list["Given"]:
+        """Each log by itself."""
+        return [self.of(slice(number, number + 1)) for number in range(len(self.logs))]
 
-    @property
+    @cached_property
+    def _together(self) -> Together:
+        tables = [_sensible(log) for log in self.logs]
+        return together(_stacked(tables), [traces(of_log) for of_log in tables])
+
+    @cached_property
     def everything(self) -> Tables:
         """Columns by table, special files among them."""
-        return self._together[0]
+        return once_each(_sensible(self.log)) if len(self.logs) == 1 else self._together.tables
 
     @property
     def files(self) -> Files | None:
         """What numbers of files in these tables stand for, None where they are ids."""
-        return self._together[1]
+        return None if len(self.logs) == 1 else self._together.files
 
     @cached_property
     def special(self) -> Columns:
@@ -284,7 +292,7 @@ class Given:
     @cached_property
     def traced(self) -> list[Trace]:
         """The trace of each layer that has one."""
-        return traces(self.everything)
+        return traces(self.everything) if len(self.logs) == 1 else self._together.traces
 
     @cached_property
     def traces(self) -> list[Trace]:
@@ -366,12 +374,14 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
         MemoryError: there is too little of it for these logs together.
     """
     held = [(_held_to_cluster(log, most_processes), path) for log, path in logs]
-    stay_apart = np.array([_stays_apart(log) for log, _ in held])
+    groups: dict[int, list[int]] = {}
+    for number, (log, _) in enumerate(held):
+        groups.setdefault(_group(log, number), []).append(number)
     rows: Rows = {}
-    for numbers in (np.flatnonzero(~stay_apart), *np.flatnonzero(stay_apart)[:, None]):
-        if len(numbers):
-            for table, parts in _rows(_given([held[number] for number in numbers])).items():
-                rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
+    for group in groups.values():
+        numbers = np.array(group)
+        for table, parts in _rows(_given([held[number] for number in group])).items():
+            rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
     return rows
 
 
@@ -387,10 +397,18 @@ def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
     return {table: parts for table, parts in {**log.tables, **of_traces}.items() if parts}
 
 
-def _stays_apart(log: Log) -> bool:
-    """Whether a log has a trace, which may take much memory, or columns so long that it costs no less together with others."""
-    columns_bytes = sum(size_bytes(part) for parts in log.tables.values() for part in parts)
-    return bool(log.tables.get("segment")) or columns_bytes >= _LONG_BYTES
+def _group(log: Log, number: int) -> int:
+    """Logs of one group are derived from together: those that have traces, those that have none; and each that stays apart.
+
+    A log stays apart whose columns are so long that it costs no less together with others, or whose trace many others lack.
+    """
+    is_long = sum(size_bytes(part) for parts in log.tables.values() for part in parts) >= _LONG_BYTES
+    if not (segments := _sensible(log).get("segment")):
+        return number if is_long else -1
+    of_parts: list[Any] = [part["layer"] for part in segments]
+    layers = [column.values[0].as_py() for column in of_parts if len(column)]
+    is_usual = layers in _USUAL_LAYERS and log.job.nprocs <= _MOST_RANKS
+    return number if is_long or not is_usual else -2
 
 
 def _rows(given: Given) -> Rows:
@@ -464,6 +482,8 @@ def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Colum
 
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
     """Rows of a table that follow from some logs, the first of which has that number; of a log that fails, its failure."""
+    if table in _FROM_ONE_TRACE and given.traced and len(given.logs) > 1:
+        return [part for number, one in enumerate(given.alone, first) for part in _derived(table, one, number, failures)]
     try:
         columns = dict(DERIVATIONS[table](given))
         return [_owned(columns, given, first)] if columns else []
@@ -593,6 +613,11 @@ def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]
     return lambda given: derive(given) if given.traced else {}
 
 
+# What is derived from traces of several logs one by one.
+_FROM_ONE_TRACE: Final = frozenset(
+    ("request_size", "phase", "period", "file_phase", "phase_class", "link_detail", "link_node", "link_pattern", "link_ring")
+) | {"rank_detail", "offset_detail", "ost_detail"}
+
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
@@ -609,9 +634,7 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "phase_class": lambda given: class_columns(given.model),
     "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
     "access_run": _of_traces(lambda given: given.runs),
-    "coalescing": _of_traces(
-        lambda given: coalescing(given.tables, given.ordered, given.log.job.nprocs, given.transforms, given.runs)
-    ),
+    "coalescing": _of_traces(lambda given: coalescing(given.tables, given.ordered, given.nprocs, given.transforms, given.runs)),
     "link_detail": _of_traces(lambda given: given.link_details),
     "link_node": _of_traces(lambda given: given.link_nodes),
     "link_pattern": _of_traces(lambda given: link_patterns(given.link_nodes, given.link_details)),

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Generic, TypeVar
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine import __version__
@@ -16,6 +14,7 @@ from iomine.lake import Snapshot
 from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
+from iomine.pipeline.ingest.garbage import unlooked
 from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
 from iomine.pipeline.ingest.reader import Refused
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
@@ -119,22 +118,27 @@ def _unchanged(
     """
     if sweep.settings.recheck:
         return {}, {}, Counter()
-    paths = file_states(found.logs)
-    refused = {path: rejects[state] for state, path in paths.items() if state in rejects}
-    files = {path: file for path, file in remembered(found.snapshot, paths).items() if not _is_due(sweep, path, file.night)}
-    clusters = _known_ids(found.snapshot, {file.log_id for file in files.values()})
-    files = {path: file for path, file in files.items() if file.log_id in clusters}
-    files = with_whole_runs(files, found.logs, refused)
-    elsewhere = Counter[str]()
-    for cluster in set(clusters.values()) - {sweep.settings.cluster}:
-        elsewhere[cluster] = log_count({path: file for path, file in files.items() if clusters[file.log_id] == cluster})
-    return files, refused, +elsewhere
+    with unlooked():
+        paths = file_states(found.logs)
+        refused = {paths[state]: row for state, row in rejects.items() if state in paths}
+        files = remembered(found.snapshot, paths)
+        if sweep.packing.after_days:
+            files = {path: file for path, file in files.items() if not _is_due(sweep, path, file.night)}
+        log_ids = {file.log_id for file in files.values()}
+        clusters = _known_ids(found.snapshot, log_ids)
+        if len(clusters) < len(log_ids):
+            files = {path: file for path, file in files.items() if file.log_id in clusters}
+        files = with_whole_runs(files, found.logs, refused)
+        elsewhere = Counter[str]()
+        for cluster in set(clusters.values()) - {sweep.settings.cluster}:
+            elsewhere[cluster] = log_count({path: file for path, file in files.items() if clusters[file.log_id] == cluster})
+        return files, refused, +elsewhere
 
 
 def _is_due(sweep: Sweep, path: str, night: date) -> bool:
     """Whether a file may be packed by this sweep, which asks for its digest."""
     days, today = sweep.packing.after_days, sweep.started_at.date()
-    return bool(days) and night < kept_from(today, days, today) and not is_packed(path)
+    return night < kept_from(today, days, today) and not is_packed(path)
 
 
 def _logs(
@@ -266,11 +270,10 @@ def _looked_at(
 
 def _known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
     """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
-    wanted = pa.array(asked, pa.string())
     known: dict[str, str] = {}
     for file in snapshot.of("log", KNOWN) if asked else ():
         # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
         with pq.ParquetFile(file.path) as opened:
             ids = opened.read(["log_id"], use_threads=False)["log_id"]
-        known.update(dict.fromkeys(ids.filter(pc.is_in(ids, wanted)).to_pylist(), file.cluster or ""))
+        known.update(dict.fromkeys(asked.intersection(ids.to_pylist()), file.cluster or ""))
     return known

@@ -36,10 +36,7 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
         return Decoded(record_count=record_count, damage=damage)
     widths, counts = words[starts + 2].view(np.float64), words[starts + 3]
     ids = words[starts]
-    part = np.repeat(
-        np.tile(np.array([_HEAD_PART, _WRITE_PART, _READ_PART], np.int8), len(starts)),
-        np.stack([np.full(len(starts), _HEAD), counts, counts], axis=1).ravel(),
-    )
+    written, read = _written_and_read(words[:end], counts)
     layers, codes = np.unique(ids, return_inverse=True)
     columns = {
         "file_id": pa.array(ids),
@@ -47,10 +44,23 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
         "layer": labels(codes, [_LAYER_OF.get(id_) for id_ in layers.tolist()]),
         "bin_seconds": pa.array(widths),
         "bin_count": pa.array(counts),
-        "write_bins": _bins(words[:end][part == _WRITE_PART], counts),
-        "read_bins": _bins(words[:end][part == _READ_PART], counts),
+        "write_bins": _bins(written, counts),
+        "read_bins": _bins(read, counts),
     }
     return Decoded({"heatmap_rank": columns}, record_count, damage or _disagreement(ids, widths, counts))
+
+
+def _written_and_read(words: Words, counts: Words) -> tuple[Words, Words]:
+    """The write bins and the read bins of all records, which lie end to end."""
+    first = int(counts[0])
+    if (counts == first).all():
+        bins = words.reshape(len(counts), _HEAD + 2 * first)[:, _HEAD:]
+        return bins[:, :first].ravel(), bins[:, first:].ravel()
+    part = np.repeat(
+        np.tile(np.array([_HEAD_PART, _WRITE_PART, _READ_PART], np.int8), len(counts)),
+        np.stack([np.full(len(counts), _HEAD), counts, counts], axis=1).ravel(),
+    )
+    return words[part == _WRITE_PART], words[part == _READ_PART]
 
 
 def _starts(words: Words) -> tuple[Words, int]:

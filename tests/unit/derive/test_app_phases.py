@@ -15,7 +15,8 @@ def _trace(rows: list[tuple[int, int, float, float, int]], layer: str = "posix")
     """A trace of requests: rank, direction, start, end, length; each is a run."""
     ranks, ops, starts, ends, lengths = (np.array(column) for column in zip(*rows, strict=True))
     ones = np.ones(len(rows), np.int64)
-    return Trace(layer, -ones, lengths, starts, ends, np.arange(len(rows)), ones, ranks, ops, ones, lengths * 1.0, ends - starts)
+    firsts, seconds = np.arange(len(rows)), ends - starts
+    return Trace(layer, -ones, lengths, starts, ends, firsts, ones, ranks, ops, ones, lengths * 1.0, seconds, 0 * ones)
 
 
 def _steps(rows: list[tuple[int, float, float]]) -> Steps:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,8 +35,15 @@ _NAMES = (
     "aiio/dbin_tmatch_id66159987-64399_1-20-80251-13032481889582386138_4.darshan",
     "codes/ior-uniq.darshan",
     "darshan-ruby/ior_dxt.darshan",
+    "darshan-logs/release_logs/mpi-io-test-x86_64-3.1.5.darshan",
+    "darshan-logs/hdf5_diagonal_write_only/hdf5_diagonal_write_1_byte_dxt.darshan",
+    "darshan-logs/mpi_io_test_with_dxt/treddy_mpi-io-test_id4373053_6-2-60198-9815401321915095332_1.darshan",
+    "darshan/input/sample-dxt-simple.darshan",
+    "darshan/tutorial/ior_hdf5_example.darshan",
+    "hpc-iopatterns/warpx/darshan/warpx.uniform_plasma.darshan",
 )
 _PATH = "/logs/a.darshan"
+_OF_REQUESTS = ("offset_bytes", "length_bytes", "start_seconds", "end_seconds")
 # Numbers, and bits of numbers, that no program has in its counters.
 _ODD = (-1, 0, 1 << 40, (1 << 63) - 1, *(np.array([1e300, np.inf, np.nan, -1e-9, 1.5]).view(np.int64).tolist()))
 _Rows = dict[str, list[str]]
@@ -58,11 +66,21 @@ def _damaged(log: Log, log_id: str, seed: int) -> Log:
                 at = random.integers(part.row_count, size=3), random.integers(1, matrix.shape[1], 3)
                 matrix[at] = random.choice(_ODD, 3)
                 tables[table].append(Records(part.table, part.names, matrix))
+            elif seed % 3 == 1 and table == "segment":
+                tables[table].append({**part, **{name: _overwritten(part[name], random) for name in _OF_REQUESTS}})
             else:
                 tables[table].append(part)
     if seed % 5 == 1:
         tables[random.choice([*tables])] = []
     return replace(log, log_id=log_id, tables=tables)
+
+
+def _overwritten(column: pa.Array, random: np.random.Generator) -> pa.Array:
+    """The column, one of its numbers an odd one."""
+    values = column.to_numpy().copy()
+    odd = np.array(_ODD)
+    values[random.integers(len(values))] = random.choice(odd.view(np.float64) if values.dtype == np.float64 else odd)
+    return pa.array(values)
 
 
 def _by_log(logs: Sequence[Log]) -> dict[str, _Rows]:

@@ -4,7 +4,6 @@ import gzip
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -207,10 +206,10 @@ def test_rows_replace_those_of_the_same_state(tmp_path):
     file = KnownFile(candidate.state.key(candidate.path), NIGHT, "0123456789abcdef")
     there: list[LakeFile] = []
     for log_id in ("0" * 16, "1" * 16):
-        there = known_files(tmp_path, there, "c", [replace(file, log_id=log_id), KnownFile(7, NIGHT, "f" * 16)])
+        there = known_files(tmp_path, there, "c", [file._replace(log_id=log_id), KnownFile(7, NIGHT, "f" * 16)])
     assert [("c", NIGHT, 2)] == [(each.cluster, each.night, each.row_count) for each in there]
     found = remembered(Snapshot({}, {"known_file": there}), file_states([candidate]))
-    assert {str(path): replace(file, log_id="1" * 16)} == found
+    assert {str(path): file._replace(log_id="1" * 16)} == found
     assert {} == remembered(Snapshot({}, {"known_file": there}), {})
 
 
