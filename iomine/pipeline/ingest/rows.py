@@ -8,6 +8,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -218,7 +219,8 @@ class Given:
     def __init__(
         self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted], among: tuple["Given", int] | None = None
     ) -> None:
-        self._among = among
+        # Not held: those hold this one.
+        self._among = among and (ref(among[0]), among[1])
         self.logs = [log for log, _ in logs]
         self.paths = [path for _, path in logs]
         self.doubted = doubted
@@ -336,9 +338,8 @@ class Given:
         Raises:
             TooMuchTogetherError: logs with traces are too different.
         """
-        if self._among is not None and "layers" in vars(self._among[0]):
-            others, number = self._among
-            return layers_of(others.layers, number, others.file_ids)
+        if self._among is not None and (others := self._among[0]()) is not None and "layers" in vars(others):
+            return layers_of(others.layers, self._among[1], others.file_ids)
         if len(self.logs) > 1 and self.traces and not are_alike(self.tables, self.traces, len(self.logs)):
             raise TooMuchTogetherError
         return phase_layers(self.tables, self.traces)
