@@ -68,7 +68,7 @@ def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats
         return begins, finishes
     records = _Records._make(map(np.concatenate, zip(*parts, strict=True)))
     firsts, group_of = grouped(stretches.file_ids, stretches.ranks)
-    opened = _opened(records, stretches.file_ids[firsts], stretches.ranks[firsts])
+    opened = _opened(records, stretches.file_ids[firsts], stretches.ranks[firsts], stretches.logs[firsts])
     if not opened.seconds.any():
         return begins, finishes
     order = np.lexsort((begins, group_of))
@@ -113,20 +113,20 @@ def _records(part: Mapping[str, Any], counters: tuple[str, ...]) -> _Records:
     )
 
 
-def _opened(records: _Records, file_ids: Integers, ranks: Integers) -> _Opened:
+def _opened(records: _Records, file_ids: Integers, ranks: Integers, logs: Integers) -> _Opened:
     """What is known of each rank on a file."""
     total = len(file_ids)
     opened = _Opened(np.ones(total, np.int64), np.zeros(total), np.zeros(total), np.full(total, np.inf))
-    rank_count = len(np.unique(ranks))
+    rank_counts = np.bincount(logs[grouped(logs, ranks)[0]])[logs]
     # A rank's own record is known better than one of all ranks.
-    for wanted_ranks, sharers in ((np.full(total, _SHARED), rank_count), (ranks, 1)):
+    for wanted_ranks, sharers in ((np.full(total, _SHARED), rank_counts), (ranks, np.ones(total, np.int64))):
         keys = grouped(np.concatenate([file_ids, records.file_ids]), np.concatenate([wanted_ranks, records.ranks]))[1]
         record_of = np.full(int(keys.max()) + 1, -1)
         record_of[keys[total:]] = np.arange(len(records.opens))
         found = record_of[keys[:total]]
         at = np.flatnonzero(found >= 0)
         found = found[at]
-        opened.opens[at] = np.clip(np.round(records.opens[found] / sharers), 1, _MOST_OPENS)
+        opened.opens[at] = np.clip(np.round(records.opens[found] / sharers[at]), 1, _MOST_OPENS)
         is_one = opened.opens[at] == 1
         opened.seconds[at] = np.where(is_one, np.minimum(records.seconds, records.most_seconds)[found], records.seconds[found])
         opened.first_closes[at], opened.last_opens[at] = records.first_closes[found], records.last_opens[found]

@@ -100,9 +100,15 @@ class Ordered:
         groups, starts = np.repeat(of_run, trace.counts)[at], trace.starts[at]
         has_before = _equals_before(groups)
         # Nearly all traces are in order as they come, and to sort takes longer than all else.
-        is_scattered = len(of_run) > of_run.max() + 1
-        if is_scattered or np.any(has_before[1:] & (starts[1:] < starts[:-1])):
-            order = np.lexsort((starts, groups))
+        is_late = has_before[1:] & (starts[1:] < starts[:-1])
+        is_mixed = np.bincount(trace.logs) > np.bincount(self.groups.logs[self.groups.rows])
+        if is_mixed.any() or is_late.any():
+            logs = np.repeat(trace.logs, trace.counts)[at]
+            is_mixed[logs[1:][is_late]] = True
+            # Logs that are in order stay as they come.
+            mixed = np.flatnonzero(is_mixed[logs])
+            order = np.arange(len(groups))
+            order[mixed] = mixed[np.lexsort((starts[mixed], groups[mixed]))]
             groups, at = groups[order], order if isinstance(at, slice) else at[order]
             has_before = _equals_before(groups)
         begins, lengths = trace.offsets[at], trace.lengths[at]

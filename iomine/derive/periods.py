@@ -97,7 +97,7 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
 
     def spectrum(series: _Series, layers: Sequence[str]) -> tuple[Rhythm | None, float]:
         if series.evidence == "trace":
-            parts = {layer: _traced(traces, layer, series.op) for layer in layers}
+            parts = {layer: _traced(traces, series.log, layer, series.op) for layer in layers}
         else:
             parts = {layer: heatmaps(layer, series.op).of_log(series.log) for layer in layers}
             # A layer without bytes in this direction changes nothing but the width of a bin, which is that of all.
@@ -113,7 +113,7 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
         return spectra[key]
 
     found = list(_series(phases))
-    known = {(series.layer, series.op, series.evidence) for series in found}
+    known = {(series.log, series.layer, series.op, series.evidence) for series in found}
     rows = []
     for series in found:
         row = _row(series, *spectrum(series, _lowest(series, known)))
@@ -219,19 +219,19 @@ def _median(values: Floats) -> float:
     return float((ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2)
 
 
-def _lowest(series: _Series, known: set[tuple[str, str, str]]) -> tuple[str, ...]:
+def _lowest(series: _Series, known: set[tuple[int, str, str, str]]) -> tuple[str, ...]:
     """The layers whose bytes are those of the series, of which one may have no heat map."""
     if series.layer != "all":
         return (series.layer,)
     if series.evidence == "heatmap":
         return ("posix", "stdio")
-    return next(((layer,) for layer in ("posix", "mpiio") if (layer, series.op, "trace") in known), ())
+    return next(((layer,) for layer in ("posix", "mpiio") if (series.log, layer, series.op, "trace") in known), ())
 
 
-def _traced(traces: Sequence[Trace], layer: str, op: str) -> _Moved:
-    """Each request where it starts."""
+def _traced(traces: Sequence[Trace], log: int, layer: str, op: str) -> _Moved:
+    """Each request of a log where it starts."""
     trace = next(trace for trace in traces if trace.layer == layer)
-    is_op = np.repeat(trace.ops == OPS.index(op), trace.counts)
+    is_op = np.repeat((trace.ops == OPS.index(op)) & (trace.logs == log), trace.counts)
     return _Moved(trace.starts[is_op], trace.lengths[is_op].astype(np.float64), 0.0)
 
 

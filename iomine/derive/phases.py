@@ -125,7 +125,7 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
         layer = _traced([traced[name]]) if name in traced else _binned(tables, [name])
         if layer is not None:
             found[name] = layer
-    if not _is_whole(tables, traces):
+    if not traces or not _are_whole(tables, traces).all():
         # Where nothing moves through stdio, the log is what POSIX is.
         through_stdio = logs_with_data_through_stdio(tables)
         if "posix" in traced or not len(through_stdio):
@@ -140,33 +140,80 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
     return found | ({} if whole is None else {_WHOLE_LOG: whole})
 
 
-def _is_whole(tables: Tables, traces: Sequence[Trace]) -> bool:
-    """Whether a trace holds nearly all that the log moved."""
-    parts = [part for table in ("posix_file", "stdio_file") for part in tables.get(table, ())]
-    columns = [part[op].to_numpy() for part in parts for op in ("read_bytes", "write_bytes")]
-    moved = sum(float(np.maximum(column, 0).sum(dtype=np.float64)) for column in columns)
-    return any(trace.bytes.sum() >= _WHOLE_SHARE * moved for trace in traces)
+def layers_of(layers: Layers, log: int, file_ids: Integers) -> Layers:
+    """Layers of one of several logs, by itself.
+
+    Args:
+        layers: those of all.
+        log: its number.
+        file_ids: ids of files, by their numbers.
+    """
+    found = {}
+    for name, layer in layers.items():
+        at = np.flatnonzero(layer.stretches.logs == log)
+        if len(at):
+            stretches = layer.stretches.of(at)
+            own = file_ids[stretches.file_ids] if layer.evidence == "trace" else stretches.file_ids
+            stretches = stretches._replace(logs=np.zeros_like(at), file_ids=own)
+            phase_of = layer.phase_of[at]
+            found[name] = Layer(layer.evidence, stretches, phase_of - phase_of.min(), layer.bursts_per_rank[log : log + 1])
+    return found
+
+
+def are_alike(tables: Tables, traces: Sequence[Trace], log_count: int) -> bool:
+    """Whether logs with traces can be parted into phases together.
+
+    All have traces of the same layers, and all traces speak for the whole log, or none.
+
+    Args:
+        tables: columns by table, in one or more parts.
+        traces: the traces, at least one.
+        log_count: number of logs.
+    """
+    are_there = all(len(np.unique(trace.logs)) == log_count for trace in traces)
+    return are_there and len(np.unique(_are_whole(tables, traces))) == 1
+
+
+def _are_whole(tables: Tables, traces: Sequence[Trace]) -> Flags:
+    """Whether a trace holds nearly all that a log moved, for each log."""
+    log_count = max(int(trace.logs[-1]) for trace in traces) + 1
+    moved = np.zeros(log_count)
+    for part in (part for table in ("posix_file", "stdio_file") for part in tables.get(table, ())):
+        for op in OPS:
+            moved += np.bincount(logs_in(part), np.maximum(part[f"{op}_bytes"].to_numpy(), 0), log_count)[:log_count]
+    held = [np.bincount(trace.logs, trace.bytes, log_count) for trace in traces]
+    are_whole: Flags = np.max(held, axis=0) >= _WHOLE_SHARE * moved
+    return are_whole
 
 
 def _kept(tables: Tables, traces: Mapping[str, Trace], name: str) -> _Busy:
     """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
     trace = traces[name]
-    found = chains(trace, _FLOOR_SECONDS, _sieve_reads(tables, traces) if name == "posix" else None)
+    if name == "posix":
+        is_sieve, is_unknown = _sieve_reads(tables, traces)
+        found = chains(trace, _FLOOR_SECONDS, is_sieve)
+        found = found._replace(sieve_bytes=np.where(is_unknown[found.logs], np.nan, found.sieve_bytes))
+    else:
+        found = chains(trace, _FLOOR_SECONDS)
     incidental = incidental_files(trace)
     if len(incidental):
         found = found.of(~np.isin(found.file_ids, incidental))
     return _Busy(found, *with_opens(found, tables, name))
 
 
-def _sieve_reads(tables: Tables, traces: Mapping[str, Trace]) -> Flags | None:
-    """Which requests of POSIX read in order to write, None where that is not known."""
+def _sieve_reads(tables: Tables, traces: Mapping[str, Trace]) -> tuple[Flags, Flags]:
+    """Which requests of POSIX read in order to write, and of which logs that is not known."""
     posix = traces["posix"]
+    is_unknown = np.zeros(int(posix.logs[-1]) + 1, bool)
     if "mpiio" in traces:
-        return sieve_reads(posix, traces["mpiio"])
+        return sieve_reads(posix, traces["mpiio"]), is_unknown
     read, written = (_moved_through_mpiio(tables, op) for op in OPS)
-    if np.isin(written, read).any():
-        return None
-    return np.repeat((posix.ops == READ) & np.isin(posix.file_ids, written), posix.counts)
+    both = np.intersect1d(read, written)
+    for part in tables.get("mpiio_file", ()) if len(both) else ():
+        logs = logs_in(part)[np.isin(part["file_id"].to_numpy(), both)]
+        is_unknown[logs[logs < len(is_unknown)]] = True
+    is_sieve = (posix.ops == READ) & np.isin(posix.file_ids, written) & ~is_unknown[posix.logs]
+    return np.repeat(is_sieve, posix.counts), is_unknown
 
 
 def _moved_through_mpiio(tables: Tables, op: str) -> Integers:
@@ -198,7 +245,10 @@ def _traced(layers: Sequence[_Busy]) -> Layer | None:
     silent = [each._replace(stretches=each.stretches.silent()) for each in above]
     stretches = joined([lowest.stretches, *(each.stretches for each in silent)])
     begins, finishes = (np.concatenate(column) for column in zip(*((each.begins, each.finishes) for each in filled), strict=True))
-    return _layer("trace", _Busy(stretches, begins, finishes), np.array([_FLOOR_SECONDS]))
+    busy = _Busy(stretches, begins, finishes)
+    if above:
+        busy = busy.of(np.argsort(stretches.logs, kind="stable"))
+    return _layer("trace", busy, np.full(int(stretches.logs.max()) + 1, _FLOOR_SECONDS))
 
 
 def _binned(tables: Tables, layers: Sequence[str], logs: Integers | None = None) -> Layer | None:
@@ -352,7 +402,7 @@ def _bursts_per_rank(busy: _Busy, floors: Floats) -> Integers:
 
 def incidental_files(trace: Trace) -> Integers:
     """Files that hold next to nothing of what a layer moved."""
-    return np.unique(trace.file_ids[are_little(grouped(trace.file_ids)[1], trace.bytes)])
+    return np.unique(trace.file_ids[are_little(grouped(trace.file_ids)[1], trace.bytes, trace.logs)])
 
 
 def are_little(group_of: Integers, moved_bytes: Floats, logs: Integers | None = None) -> Flags:

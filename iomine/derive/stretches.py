@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from iomine.derive.batch import logs_in
+from iomine.derive.batch import TooMuchTogetherError, logs_in
 from iomine.derive.blocks import Block, blocks
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.ops import READ, WRITE
@@ -68,7 +68,12 @@ def chains(trace: Trace, gap: float, is_sieve: Flags | None = None) -> Stretches
         trace: the trace of a layer.
         gap: in seconds.
         is_sieve: reads that were made in order to write, as `sieve_reads` gives them; None where that is not known.
+
+    Raises:
+        TooMuchTogetherError: several logs have more requests than are gone through at once: where they are cut, chains end.
     """
+    if len(trace.starts) > _BLOCK and not trace.is_of_one_log:
+        raise TooMuchTogetherError
     return joined([_chains(trace, gap, block, is_sieve) for block in blocks(trace.counts, _BLOCK)])
 
 
@@ -91,8 +96,7 @@ def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> S
     moved = np.add.reduceat(lengths.astype(np.float64), firsts)
     are_sieve = np.zeros(len(firsts), bool) if is_sieve is None else is_sieve[block.at][firsts]
     found = Stretches(
-        # Only one log with traces is gone through at a time.
-        np.zeros(len(firsts), np.int64),
+        trace.logs[runs],
         np.minimum.reduceat(starts, firsts),
         np.maximum.reduceat(ends, firsts),
         np.where(are_sieve, WRITE, trace.ops[runs]),

@@ -8,10 +8,9 @@ Data calls have no offset but for pread and pwrite. It is followed from open, se
 process, and where that is in doubt it is not known.
 """
 
-import gc
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, cast
@@ -24,6 +23,7 @@ from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
 from iomine.schema.ops import OPS, OtherCalls, Steps
+from iomine.sources.garbage import without_collection
 from iomine.sources.traced import CALLS, KINDS, Integers, Requests, Traced, file_id_of, segments_of
 from iomine.units import KIB, MIB, human_bytes
 
@@ -318,20 +318,8 @@ def read_trace(files: Sequence[bytes]) -> Traced:
     Raises:
         UnreadableError: a file cannot be read, or the run's clock was wrong.
     """
-    with _without_collection():
+    with without_collection():
         return _read_trace(files)
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Puts the search for garbage off: events are many objects and no cycles, and to go through them takes half the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_trace(files: Sequence[bytes]) -> Traced:

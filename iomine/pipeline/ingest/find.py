@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from iomine.errors import InputError, UsageError
-from iomine.pipeline.ingest.garbage import unlooked
 from iomine.sources.darshan import FileState
 from iomine.sources.darshan.packed import file_name, is_archive, members, path_of
+from iomine.sources.garbage import without_collection
 from iomine.units import human_bytes
 
 _NO_LIMIT: Final = 1 << 63
@@ -76,7 +76,7 @@ def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], b
         InputError: a path that was given cannot be opened.
     """
     check(paths)
-    with unlooked():
+    with without_collection():
         found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes, is_wanted)}
         return [found[path] for path in sorted(found)]
 

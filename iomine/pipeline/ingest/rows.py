@@ -8,6 +8,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -52,12 +53,12 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
-from iomine.derive.batch import LOG, Files, Together, as_integers, together
+from iomine.derive.batch import LOG, Files, Together, TooMuchTogetherError, as_integers, together
 from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
-from iomine.derive.phases import Layers
+from iomine.derive.phases import Layers, are_alike, layers_of
 from iomine.derive.radial.moves import Links
 from iomine.derive.trace import Floats, Integers, Trace, once_each
 from iomine.lake import ParquetSink
@@ -91,6 +92,8 @@ _LONG_BYTES: Final = MIB
 # Layers that have traces, in the order in which Darshan's logs have them; and ranks whose numbers take no memory to speak of.
 _USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])
 _MOST_RANKS: Final = 4096
+# Requests of traces that are gone through together, which derivations do not cut into blocks.
+_MOST_REQUESTS: Final = 1 << 16
 
 # Rows of many logs: parts of each table, and of each of their rows the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
@@ -211,9 +214,14 @@ class Given:
     Args:
         logs: the logs, rid of what cannot be, with their paths.
         doubted: what that was, for each.
+        among: of a log that is gone through by itself, those that it is one of, and its number among them.
     """
 
-    def __init__(self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted]) -> None:
+    def __init__(
+        self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted], among: tuple["Given", int] | None = None
+    ) -> None:
+        # Not held: those hold this one.
+        self._among = among and (ref(among[0]), among[1])
         self.logs = [log for log, _ in logs]
         self.paths = [path for _, path in logs]
         self.doubted = doubted
@@ -252,7 +260,8 @@ class Given:
     @cached_property
     def alone(self) -> list["Given"]:
         """Each log by itself."""
-        return [self.of(slice(number, number + 1)) for number in range(len(self.logs))]
+        each = zip(self.logs, self.paths, self.doubted, strict=True)
+        return [Given([(log, path)], [doubted], (self, number)) for number, (log, path, doubted) in enumerate(each)]
 
     @cached_property
     def _together(self) -> Together:
@@ -268,6 +277,11 @@ class Given:
     def files(self) -> Files | None:
         """What numbers of files in these tables stand for, None where they are ids."""
         return None if len(self.logs) == 1 else self._together.files
+
+    @property
+    def file_ids(self) -> Integers:
+        """Ids of the files of several logs, by their number."""
+        return self._together.files.file_ids
 
     @cached_property
     def special(self) -> Columns:
@@ -321,7 +335,15 @@ class Given:
 
     @cached_property
     def layers(self) -> Layers:
-        """Stretches of I/O by layer."""
+        """Stretches of I/O by layer.
+
+        Raises:
+            TooMuchTogetherError: logs with traces are too different.
+        """
+        if self._among is not None and (others := self._among[0]()) is not None and "layers" in vars(others):
+            return layers_of(others.layers, self._among[1], others.file_ids)
+        if len(self.logs) > 1 and self.traces and not are_alike(self.tables, self.traces, len(self.logs)):
+            raise TooMuchTogetherError
         return phase_layers(self.tables, self.traces)
 
     @cached_property
@@ -374,11 +396,15 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
         MemoryError: there is too little of it for these logs together.
     """
     held = [(_held_to_cluster(log, most_processes), path) for log, path in logs]
-    groups: dict[int, list[int]] = {}
+    groups: dict[int, list[list[int]]] = {}
+    requests = [sum(row_count(part) for part in log.tables.get("segment", ())) for log, _ in held]
     for number, (log, _) in enumerate(held):
-        groups.setdefault(_group(log, number), []).append(number)
+        of_kind = groups.setdefault(_group(log, number), [[]])
+        if sum(requests[each] for each in of_kind[-1]) + requests[number] > _MOST_REQUESTS:
+            of_kind.append([])
+        of_kind[-1].append(number)
     rows: Rows = {}
-    for group in groups.values():
+    for group in (group for of_kind in groups.values() for group in of_kind if group):
         numbers = np.array(group)
         for table, parts in _rows(_given([held[number] for number in group])).items():
             rows.setdefault(table, []).extend((numbers[own], part) for own, part in parts)
@@ -398,7 +424,7 @@ def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
 
 
 def _group(log: Log, number: int) -> int:
-    """Logs of one group are derived from together: those that have traces, those that have none; and each that stays apart.
+    """Logs of one group are derived from together: those that have traces of the same layers, or none; and each that stays apart.
 
     A log stays apart whose columns are so long that it costs no less together with others, or whose trace many others lack.
     """
@@ -408,7 +434,7 @@ def _group(log: Log, number: int) -> int:
     of_parts: list[Any] = [part["layer"] for part in segments]
     layers = [column.values[0].as_py() for column in of_parts if len(column)]
     is_usual = layers in _USUAL_LAYERS and log.job.nprocs <= _MOST_RANKS
-    return number if is_long or not is_usual else -2
+    return number if is_long or not is_usual else -1 - len(layers)
 
 
 def _rows(given: Given) -> Rows:
@@ -614,9 +640,11 @@ def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]
 
 
 # What is derived from traces of several logs one by one.
-_FROM_ONE_TRACE: Final = frozenset(
-    ("request_size", "phase", "period", "file_phase", "phase_class", "link_detail", "link_node", "link_pattern", "link_ring")
-) | {"rank_detail", "offset_detail", "ost_detail"}
+_FROM_ONE_TRACE: Final = frozenset(("request_size", "phase_class", "link_detail", "link_node", "link_pattern", "link_ring")) | {
+    "rank_detail",
+    "offset_detail",
+    "ost_detail",
+}
 
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {

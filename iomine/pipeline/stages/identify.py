@@ -14,7 +14,6 @@ from iomine.lake import Snapshot
 from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
-from iomine.pipeline.ingest.garbage import unlooked
 from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
 from iomine.pipeline.ingest.reader import Refused
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
@@ -25,6 +24,7 @@ from iomine.pipeline.stages.context import Reject, Sweep, rejected
 from iomine.pipeline.stages.find import Found
 from iomine.sources.darshan import Identity
 from iomine.sources.darshan.packed import is_packed
+from iomine.sources.garbage import without_collection
 
 New = TypeVar("New")
 Answer = TypeVar("Answer")
@@ -118,7 +118,7 @@ def _unchanged(
     """
     if sweep.settings.recheck:
         return {}, {}, Counter()
-    with unlooked():
+    with without_collection():
         paths = file_states(found.logs)
         refused = {paths[state]: row for state, row in rejects.items() if state in paths}
         files = remembered(found.snapshot, paths)
