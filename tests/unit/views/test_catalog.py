@@ -1,6 +1,7 @@
 """Catalogs over real Parquet files."""
 
 import datetime as dt
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -247,6 +248,20 @@ def test_a_failed_build_leaves_the_old_catalog_and_nothing_else(tmp_path: Path, 
         build_catalog(database, {}, {}, {"generation": "2"})
     assert [{"value": "1"}] == rows(database, "SELECT value FROM _meta WHERE key = 'generation'")
     assert ["iomine.duckdb"] == [entry.name for entry in tmp_path.iterdir()]
+
+
+def test_catalogs_have_the_settings_that_each_was_built_with(tmp_path: Path):
+    """Views work with the settings given last, and none of an earlier catalog's; what is said of them stays."""
+    database = tmp_path / "iomine.duckdb"
+    asked = "SELECT sql, comment FROM duckdb_views() WHERE view_name = 'regressions' AND schema_name = 'main'"
+    found = []
+    for settings in ({}, {"regression_times": 2.0}, {"regression_times": 3.0}, {}):
+        build_catalog(database, {}, {}, {}, settings=settings)
+        (view,) = rows(database, asked)
+        number = re.search(r"'regression_times'\)\D*([0-9.]+)", view["sql"])
+        found.append((float(number[1]), view["comment"]))
+    about = next(view.about for view in find_views() if view.qualified == "main.regressions")
+    assert [(number, about) for number in (1.5, 2.0, 3.0, 1.5)] == found
 
 
 @pytest.mark.parametrize(
