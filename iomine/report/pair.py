@@ -276,8 +276,9 @@ def _explained(pair: Pair) -> Iterator[str]:
     """What explains the difference, and then whether the file system was slow, and whether the runs are of one size."""
     parts = pair.difference()
     if parts:
-        yield _lead(pair, parts)
-        yield from _pace_sentence(pair, parts)
+        lead, pace = [_lead(pair, parts)], list(_pace_sentence(pair, parts))
+        # Where neither gained a second, what a byte took is the difference.
+        yield from (*pace, *lead) if _is_little(pair) else (*lead, *pace)
         yield from _system_sentence(pair, sum(parts.values()) - parts[REST])
     else:
         yield "The difference cannot be explained: of one of the runs its length, or the time of its I/O, is not known."
