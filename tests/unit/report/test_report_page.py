@@ -97,10 +97,10 @@ def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
 
 def test_what_is_in_doubt_is_said_in_words() -> None:
     """What a column means comes before its name; what is no column of ours stays as it is."""
-    said = doubt("counted as unknown: posix_file.meta_seconds (negative), posix_file.read_bytes; as in v3.41 (old)")
+    said = doubt("counted as unknown: posix_file.meta_seconds (negative), posix_file.read_bytes; v3.41 (old)")
     assert (
         "<bdi>Counted as unknown: time in metadata calls such as open, stat and seek "
-        "(<code>posix_file.meta_seconds</code>: negative), bytes read (<code>posix_file.read_bytes</code>); as in v3.41 (old).</bdi>"
+        "(<code>posix_file.meta_seconds</code>: negative), bytes read (<code>posix_file.read_bytes</code>); v3.41 (old).</bdi>"
     ) == said
 
 
