@@ -148,13 +148,16 @@ def _run(database: Path, what: str, cluster: str | None) -> "Place":
 def _usual_and_newest(database: Path, lineage: str, narrowing: Narrowing) -> "tuple[Place, Place, int]":
     from iomine.cli.terminal.questions import ask_own
     from iomine.report.facts import Place
+    from iomine.views.meanings import NEAREST_LINEAGE
     from iomine.views.questions import question
 
     narrowing.check(database)
     among = " among the logs that the options select" if narrowing != Narrowing() else ""
     found = ask_own(database, question("compare/usual"), narrowing.parameters() | {"lineage_id": lineage}).to_pylist()
     if not found:
-        raise UsageError(f"There is no lineage {lineage}{among}: `iomine sql 'FROM lineages'` lists them.")
+        near = [] if among else ask(database, NEAREST_LINEAGE, [lineage])["lineage_id"].to_pylist()
+        hint = f"did you mean {near[0]}?" if near else "`iomine sql 'FROM lineages'` lists them."
+        raise UsageError(f"There is no lineage {lineage}{among}: {hint}")
     if len(found) > 1:
         raise UsageError(f"Lineage {lineage} has runs on {len(found)} machines: name one with --cluster.")
     (row,) = found

@@ -43,7 +43,7 @@ from iomine.report.pictures import (
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
 from iomine.report.trace import Trace
-from iomine.schema import field
+from iomine.schema import FIELDS, TABLES, field
 from iomine.schema.fields import Kind
 from iomine.schema.legacy import is_legacy
 from iomine.triggers import Trigger, all_manuals, find_trigger
@@ -60,6 +60,9 @@ _CODE: Final = re.compile("`([^`]+)`")
 # The place of a path in a sentence, between private signs, which are escaped in all that is shown.
 _MARK: Final = re.compile("\ue000([0-9]+)\ue001")
 _CODE_TAGS: Final = {True: Markup("<code>"), False: Markup("</code>")}
+# A column in what a log's doubt says, with why where that follows.
+_COLUMN: Final = re.compile(r"\b([a-z0-9_]+)\.([a-z0-9_]+)(?: \(([^()]*)\))?")
+_BEYOND_WORDS: Final = re.compile(r", (?:summed|in seconds).*| \(.*|\.$")
 _LAST_PARTS: Final = re.compile(r"(/.+/)([^/]+/[^/]+/?)")
 # What is longer is whole in the JSON only.
 _WHOLE: Final = 1000
@@ -238,6 +241,20 @@ def sentence(text: str | None) -> Markup:
     """A sentence that may hold names from a log; what stands between backticks is shown as code."""
     escaped = _apart(plain(text or "", _WHOLE))
     return Markup(_CODE.sub(r"<code>\1</code>", str(escaped)))  # noqa: S704  what is escaped, and tags of ours
+
+
+def doubt(text: str) -> Markup:
+    """What of a log is not to be trusted, with the meaning of each column before its name."""
+
+    def in_words(found: re.Match[str]) -> str:
+        table, column, why = found.groups()
+        if table not in TABLES or column not in FIELDS:
+            return found[0]
+        about = _BEYOND_WORDS.sub("", FIELDS[column].about)
+        return f"{about[0].lower()}{about[1:]} (`{table}.{column}`{f': {why}' if why else ''})"
+
+    said_ = _COLUMN.sub(in_words, text)
+    return sentence(f"{said_[:1].upper()}{said_[1:]}.")
 
 
 def path(text: object) -> Markup:
@@ -451,6 +468,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "plain": plain,
     "path": path,
     "said": said,
+    "doubt": doubt,
     "sentence": sentence,
     "bytes": _bytes,
     "first_sentence": first_sentence,

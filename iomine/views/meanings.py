@@ -37,3 +37,11 @@ WHERE id <> '' AND jaro_winkler_similarity(id, $1::VARCHAR) > 0.85
 ORDER BY jaro_winkler_similarity(id, $1::VARCHAR) DESC, id
 LIMIT 3
 """
+# $1 what was taken for a lineage.
+NEAREST_LINEAGE: Final = """
+SELECT DISTINCT lineage_id, jaro_winkler_similarity(lineage_id, $1::VARCHAR) AS likeness
+FROM logs
+WHERE jaro_winkler_similarity(lineage_id, $1::VARCHAR) > 0.85
+ORDER BY likeness DESC, lineage_id
+LIMIT 1
+"""

@@ -82,6 +82,7 @@ def test_page_is_written_alone_or_beside_reports(iomine, runs: Path, tmp_path: P
         (("aaaa", "9"), "Job 9 has 2 logs, and two are compared: name one of dddd, eeee."),
         (("aaaa", "zzzz"), "There is no log or job zzzz"),
         (("--lineage", "zz"), "There is no lineage zz: `iomine sql 'FROM lineages'` lists them."),
+        (("--lineage", "lll"), "There is no lineage lll: did you mean ll?"),
         (("--lineage", "mm"), "Lineage mm has a single run, ffff: there is nothing to compare it with."),
         (("--lineage", "ll", "--user", "adda"), "There is no user adda: did you mean ada?"),
         (

@@ -15,7 +15,7 @@ import pytest
 from outline import HOSTILE, Outline
 
 from iomine.report.facts import Facts, Place, gather
-from iomine.report.page import as_json, page
+from iomine.report.page import as_json, doubt, page
 from iomine.report.pictures import gray_png, heat
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
@@ -93,6 +93,15 @@ def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
     text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
     assert re.search(r"Ran for\s*\N{EN DASH}", text)
     assert "None" not in text
+
+
+def test_what_is_in_doubt_is_said_in_words() -> None:
+    """What a column means comes before its name; what is no column of ours stays as it is."""
+    said = doubt("counted as unknown: posix_file.meta_seconds (negative), posix_file.read_bytes; v3.41 (old)")
+    assert (
+        "<bdi>Counted as unknown: time in metadata calls such as open, stat and seek "
+        "(<code>posix_file.meta_seconds</code>: negative), bytes read (<code>posix_file.read_bytes</code>); v3.41 (old).</bdi>"
+    ) == said
 
 
 def test_done_well_is_what_lies_on_the_good_side_of_its_threshold(facts_of: Callable[..., Facts]) -> None:
