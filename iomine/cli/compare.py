@@ -146,7 +146,7 @@ def _run(database: Path, what: str, cluster: str | None) -> "Place":
 
 
 def _usual_and_newest(database: Path, lineage: str, narrowing: Narrowing) -> "tuple[Place, Place, int]":
-    from iomine.cli.terminal.questions import ask_own
+    from iomine.cli.terminal.questions import ask, ask_own
     from iomine.report.facts import Place
     from iomine.views.meanings import NEAREST_LINEAGE
     from iomine.views.questions import question
