@@ -15,7 +15,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
 from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
-from iomine.pipeline.ingest.reader import Refused
+from iomine.pipeline.ingest.reader import CHANGED, Refused
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
 from iomine.pipeline.judging.rollups import KNOWN
@@ -188,6 +188,9 @@ def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]], 
     for candidate, identity in looked_at:
         if isinstance(identity, UnreadableError):
             logs.append(_LookedAt(candidate, identity, (), ()))
+        elif None not in (candidate.state, identity.state) and candidate.state != identity.state:
+            # It is still being written.
+            logs.append(_LookedAt(candidate, UnreadableError(CHANGED, is_final=False), (), ()))
         elif identity.extent is None:
             logs.append(_LookedAt(candidate, identity, identity.members, _states([(candidate, identity)], begun_at)))
         else:
