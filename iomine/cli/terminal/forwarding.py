@@ -7,6 +7,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from iomine.derive import as_traced, coalescing, in_order, traces
+from iomine.derive.batch import LOG
 from iomine.derive.coalesce import CAP_BYTES, TICK, WINDOWS, Forwarders, Ways, Window, by_blocks, by_host
 from iomine.derive.trace import Tables
 from iomine.errors import UsageError
@@ -164,6 +165,7 @@ def _anew(tables: Tables, nprocs: int, asked: Asked, count: int | None) -> Rows:
     ways = Ways(forwarders, windows, asked.cap_bytes or CAP_BYTES, asked.stripe_bytes)
     transforms, runs = ((*tables.get(name, ()), {})[0] for name in ("mpiio_posix", "access_run"))
     found = coalescing(tables, in_order(traces(tables)), nprocs, transforms, runs, ways=ways)
+    found.pop(LOG, None)
     return pa.table(found).to_pylist() if found else []
 
 

@@ -508,9 +508,9 @@ def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Colum
 
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
     """Rows of a table that follow from some logs, the first of which has that number; of a log that fails, its failure."""
-    if table in _FROM_ONE_TRACE and given.traced and len(given.logs) > 1:
-        return [part for number, one in enumerate(given.alone, first) for part in _derived(table, one, number, failures)]
     try:
+        if len(given.logs) > 1 and table in _FROM_ONE_TRACE and given.traced:
+            return [part for number, one in enumerate(given.alone, first) for part in _derived(table, one, number, failures)]
         columns = dict(DERIVATIONS[table](given))
         return [_owned(columns, given, first)] if columns else []
     except MemoryError:

@@ -17,7 +17,7 @@ from iomine.derive import phase_model
 from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
 from iomine.pipeline.ingest.rows import rows_of
-from iomine.sources.darshan import Log, Owners, Records, assembled, read_log
+from iomine.sources.darshan import NO_SENSE, Log, Owners, Records, assembled, read_log
 
 # Small logs that differ in their modules: with and without heat maps, Lustre, MPI-IO, POSIX and traces.
 _NAMES = (
@@ -72,7 +72,11 @@ def _damaged(log: Log, log_id: str, seed: int) -> Log:
                 tables[table].append(part)
     if seed % 5 == 1:
         tables[random.choice([*tables])] = []
-    return replace(log, log_id=log_id, tables=tables)
+    # The reader says so of a trace with requests that no program makes.
+    modules = tuple(
+        replace(each, reason=NO_SENSE) if seed % 3 == 1 and each.region.module.startswith("DXT") else each for each in log.modules
+    )
+    return replace(log, log_id=log_id, tables=tables, modules=modules)
 
 
 def _overwritten(column: pa.Array, random: np.random.Generator) -> pa.Array:
