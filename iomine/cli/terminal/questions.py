@@ -44,9 +44,9 @@ def ask_own(
 
     Args:
         database: the catalog.
-        sql: one query.
-        parameters: values for the query's `$name`, or `?` or `$1`.
-        variables: values for the variables that views ask for with `getvariable`.
+        sql: of ours.
+        parameters: as for `ask`.
+        variables: by name, for views that ask for them with `getvariable`.
 
     Raises:
         UsageError, LimitError, WarehouseError, KeyboardInterrupt: as for `ask`.
