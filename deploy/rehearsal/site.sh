@@ -19,7 +19,8 @@ fail() { echo "   FAILED: $*" >&2; exit 1; }
 # Shows a command and runs it; what it writes only if it fails.
 run() {
   local shown=${*//$SITE\//}
-  say "\$ ${shown//$ROOT\//}"
+  shown=${shown//$ROOT\//}
+  say "\$ ${shown//$ROOT/.}"
   "$@" > "$SITE/run.log" 2>&1 || fail "$(tail -n 20 "$SITE/run.log")"
 }
 
