@@ -79,6 +79,7 @@ from iomine.sources.darshan import (
     Records,
     Run,
     assembled,
+    have_bytes,
     row_count,
     size_bytes,
     sound,
@@ -412,15 +413,17 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
 
 
 def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
-    """What a log holds but for traces that make no sense, from which nothing follows."""
-    odd = {each.region.module.removeprefix("DXT_").lower() for each in log.modules if each.reason == NO_SENSE}
-    if not odd:
-        return log.tables
-    of_traces = {
-        table: [part for part in log.tables.get(table, ()) if as_arrow(part["layer"])[0].as_py() not in odd]
-        for table in ("dxt_file", "segment")
-    }
-    return {table: parts for table, parts in {**log.tables, **of_traces}.items() if parts}
+    """What a log holds but for traces and heat maps that make no sense, from which nothing follows."""
+    doubted = {each.region.module: each.reason for each in log.modules if each.reason}
+    odd = {module.removeprefix("DXT_").lower() for module, reason in doubted.items() if reason == NO_SENSE}
+    tables = dict(log.tables)
+    if odd:
+        for table in ("dxt_file", "segment"):
+            tables[table] = [part for part in tables.get(table, ()) if as_arrow(part["layer"])[0].as_py() not in odd]
+    if "HEATMAP" in doubted:
+        parts = [(part, np.flatnonzero(have_bytes(part))) for part in tables.get("heatmap_rank", ())]
+        tables["heatmap_rank"] = [_taken(part, rows) for part, rows in parts if len(rows)]
+    return {table: parts for table, parts in tables.items() if parts}
 
 
 def _group(log: Log, number: int) -> int:

@@ -6,6 +6,7 @@ from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, 
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.dxt import NO_SENSE
 from iomine.sources.darshan.file_state import FileState
+from iomine.sources.darshan.heatmap import have_bytes
 from iomine.sources.darshan.identity import GONE, Identity, identify, log_id_of, read_owned
 from iomine.sources.darshan.job import Job, implausible, uid_of
 from iomine.sources.darshan.legacy_tables import MINGLED
@@ -33,6 +34,7 @@ __all__ = [
     "Region",
     "Run",
     "assembled",
+    "have_bytes",
     "identify",
     "implausible",
     "log_id_of",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Decoded, Words, labels, native_words
+from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Columns, Decoded, Words, labels, native_words
 
 _HEAD: Final = 6
 _HEAD_PART, _WRITE_PART, _READ_PART = range(3)
@@ -25,15 +25,8 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
     words = native_words(data, order)
     starts, end = _starts(words)
     damage = "" if end * WORD_BYTES == len(data) else f"bytes from {end * WORD_BYTES:,} on are not heat maps"
-    record_count = len(starts)
-    is_sound = _have_bytes(words, starts)
-    if not is_sound.all():
-        damage = f"{record_count - is_sound.sum():,} of {record_count:,} heat maps have bins that are no bytes"
-        sizes = np.diff(starts, append=end)
-        words, sizes = words[:end][np.repeat(is_sound, sizes)], sizes[is_sound]
-        starts, end = np.cumsum(sizes) - sizes, len(words)
     if not len(starts):
-        return Decoded(record_count=record_count, damage=damage)
+        return Decoded(damage=damage)
     widths, counts = words[starts + 2].view(np.float64), words[starts + 3]
     ids = words[starts]
     written, read = _written_and_read(words[:end], counts)
@@ -47,7 +40,8 @@ def decode_heatmap(data: bytes, order: str) -> Decoded:
         "write_bins": _bins(written, counts),
         "read_bins": _bins(read, counts),
     }
-    return Decoded({"heatmap_rank": columns}, record_count, damage or _disagreement(ids, widths, counts))
+    damage = damage or _disagreement(ids, widths, counts) or _oddness(have_bytes(columns))
+    return Decoded({"heatmap_rank": columns}, len(starts), damage)
 
 
 def _written_and_read(words: Words, counts: Words) -> tuple[Words, Words]:
@@ -61,6 +55,26 @@ def _written_and_read(words: Words, counts: Words) -> tuple[Words, Words]:
         np.stack([np.full(len(counts), _HEAD), counts, counts], axis=1).ravel(),
     )
     return words[part == _WRITE_PART], words[part == _READ_PART]
+
+
+def have_bytes(columns: Columns) -> npt.NDArray[np.bool_]:
+    """Which heat maps have bins that can be bytes: Darshan 3.4 wraps those of large MPI-IO requests.
+
+    Args:
+        columns: of the table `heatmap_rank`.
+    """
+    is_sound = np.ones(len(columns["rank"]), bool)
+    for name in ("write_bins", "read_bins"):
+        bins: pa.ListArray = columns[name]
+        values, offsets = bins.values.to_numpy(), bins.offsets.to_numpy()
+        odd = np.cumsum(np.concatenate([[0], (values < 0) | (values > TOO_MANY)]))
+        is_sound &= odd[offsets[1:]] == odd[offsets[:-1]]
+    return is_sound
+
+
+def _oddness(is_sound: npt.NDArray[np.bool_]) -> str:
+    odd = len(is_sound) - int(is_sound.sum())
+    return f"{odd:,} of {len(is_sound):,} heat maps have bins that are no bytes" if odd else ""
 
 
 def _starts(words: Words) -> tuple[Words, int]:
@@ -81,15 +95,6 @@ def _starts(words: Words) -> tuple[Words, int]:
         walked.append(position)
         position = end
     return np.array(walked, dtype=np.int64), position
-
-
-def _have_bytes(words: Words, starts: Words) -> npt.NDArray[np.bool_]:
-    """Which records have bins that can be bytes."""
-    firsts, counts = starts + _HEAD, 2 * words[starts + 3]
-    bins = words[np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())]
-    record_of = np.repeat(np.arange(len(starts)), counts)
-    odd = record_of[(bins < 0) | (bins > TOO_MANY)]
-    return np.isin(np.arange(len(starts)), odd, invert=True)
 
 
 def _are_widths(words: Words) -> npt.NDArray[np.bool_]:

@@ -17,6 +17,9 @@ lane AS (
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND list_contains($log_ids, log_id) AND layer IN ('posix', 'stdio', 'dfs') AND rank >= 0 AND bin_seconds > 0
         AND isfinite(bin_seconds) AND bin_count > 0
+        -- Bins that are no bytes.
+        AND NOT coalesce(least(list_min(read_bins), list_min(write_bins)) < 0, FALSE)
+        AND NOT coalesce(greatest(list_max(read_bins), list_max(write_bins)) > 1152921504606846976, FALSE)
 ),
 scale AS (
     SELECT
