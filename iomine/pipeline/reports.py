@@ -55,7 +55,8 @@ class Reported:
 
 def note_due(warehouse: Warehouse, partitions: Iterable[Partition]) -> None:
     """Notes that the reports of logs of these nights may have to be written, besides those noted before."""
-    noted = sorted({*due(warehouse), *partitions})
+    if not (noted := sorted({*due(warehouse), *partitions})):
+        return
     folder = warehouse.root / _FOLDER
     with as_warehouse_errors(warehouse.root):
         folder.mkdir(exist_ok=True)

@@ -179,7 +179,7 @@ timed AS (
     SELECT
         both_layers.* REPLACE (
             -- A whole trace holds none. Of calls that overlap, syncs may take longer than Darshan counts for both.
-            CASE WHEN is_traced THEN request_seconds ELSE GREATEST(request_seconds - COALESCE(synced_seconds, 0), 0) END
+            CASE WHEN is_traced THEN request_seconds ELSE request_seconds - LEAST(COALESCE(synced_seconds, 0), request_seconds) END
                 AS request_seconds
         )
     FROM both_layers

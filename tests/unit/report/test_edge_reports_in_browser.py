@@ -60,7 +60,8 @@ LOGS: Mapping[str, Callable[[], Blueprint]] = {
     "trace out of the run": lambda: Blueprint({"DXT_POSIX": Module(1, [dxt_record("<", [Segment(0, 1, -9.0, -8.0)])])}),
 }
 COUNTED_LOGS = {"no trace", "no heat map"}
-TRACED_LOGS = {"one rank", "many ranks", "many files", "trace out of the run"}
+# Nothing follows from the trace that is out of the run.
+TRACED_LOGS = {"one rank", "many ranks", "many files"}
 # What is wrong with a page, found where it is shown: headings that leave out a level, names and controls without a word, and
 # text that is too faint. Pictures on canvas are tested by their colours.
 FAULTS = """() => {
