@@ -37,7 +37,7 @@ def site(slurm: Slurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     warehouse.mkdir()
     (warehouse / "slurm.toml").write_text(_SITE)
     yield warehouse
-    # Slurm calls a job completing until its node has tidied up; it asks a node that did not hear it once more after a minute or two.
+    # Slurm calls a job completing until its node has tidied up, and asks a node that did not hear it once more after minutes.
     wait_for(lambda: not slurm.ask("squeue", "--noheader"), 200)
     assert [] == slurm.ask("squeue", "--noheader")
 
