@@ -53,7 +53,7 @@ OWNER = "'; DROP TABLE log; -- \\ {{7}} <b> \u202e"
 CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 Hostile = dict[str, str]
-# A trace whose hosts begin with no letter makes no sense.
+# A trace with hosts that begin with a control character makes no sense.
 HOST = b"n" + NASTY[:62]
 
 
