@@ -52,7 +52,6 @@ class Slot:
 
 
 @cache
-@cache
 def parts(template: str) -> tuple[str | Slot, ...]:
     """The template cut into texts and slots.
 

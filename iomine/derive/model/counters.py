@@ -123,7 +123,7 @@ def _of_part(part: Mapping[str, Any], wanted: Called, layer: int, op: int, nproc
         file_ids,
         np.full(total, op),
         rank_counts,
-        has_all & (rank_counts != 1) | (rank_counts > 1),
+        rank_counts != 1,
         whole(requests),
         moved,
         sizes,

@@ -415,6 +415,8 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
 def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
     """What a log holds but for traces and heat maps that make no sense, from which nothing follows."""
     doubted = {each.region.module: each.reason for each in log.modules if each.reason}
+    if not doubted:
+        return log.tables
     odd = {module.removeprefix("DXT_").lower() for module, reason in doubted.items() if reason == NO_SENSE}
     tables = dict(log.tables)
     if odd:

@@ -58,7 +58,7 @@ def _written_and_read(words: Words, counts: Words) -> tuple[Words, Words]:
 
 
 def have_bytes(columns: Columns) -> npt.NDArray[np.bool_]:
-    """Which heat maps have bins that can be bytes: Darshan 3.4 wraps those of large MPI-IO requests.
+    """Which heat maps have bins that can be bytes; sound logs have some below zero for MPI-IO.
 
     Args:
         columns: of the table `heatmap_rank`.
