@@ -65,7 +65,8 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     yield from _notes(facts.notes)
     yield from _not_assessed(facts)
     yield from _section("Layers", _LAYERS, facts.layers)
-    yield from _section("Darshan's own figures", _OF_DARSHAN, facts.layers)
+    own = "Figures as Darshan defines them" if _is_of_tracer(log) else "Darshan's own figures"
+    yield from _section(own, _OF_DARSHAN, facts.layers)
     yield from _hints(facts.hints)
     yield from _model(facts)
     yield from _section(_most("Phases", "took longest", facts.phases, "log_phase_count"), _PHASES, facts.phases)
@@ -105,11 +106,18 @@ def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
     overlap = "calls of threads overlap, so it is cut to the run" if log["is_overlapping"] else ""
     yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]), overlap)
     yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"
-    # Versions of Darshan's format are numbers; other tracers have their name there.
-    is_other = (log["format_version"] or "")[:1].isalpha()
-    tool, version = ("traced by", log["format_version"]) if is_other else ("Darshan", log["darshan_version"])
+    if _is_of_tracer(log):
+        tool, version = "traced by", log["format_version"]
+    else:
+        # Logs of formats before 3.00 do not say which version of Darshan wrote them.
+        tool, version = "Darshan", log["darshan_version"] or _named("format", log["format_version"])
     yield tool, _joined(version, "records are missing" if log["is_partial"] else "", log["doubt"])
     yield "log", _short(log["path"])
+
+
+def _is_of_tracer(log: Row) -> bool:
+    """Versions of Darshan's format are numbers; other tracers have their name there."""
+    return (log["format_version"] or "")[:1].isalpha()
 
 
 def _job_head(job: Row) -> Iterator[tuple[str, str]]:
@@ -430,6 +438,8 @@ def _most(title: str, most: str, rows: Sequence[Row], total: str) -> str:
 
 
 def _span(row: Row) -> str:
+    if row["start_at"] is None and row["end_at"] is None:
+        return "unknown"
     return f"{_time(row['start_at'])} to {_time(row['end_at'])} UTC"
 
 

@@ -168,12 +168,20 @@ def test_log_without_anything_has_a_page(iomine, warehouse_of) -> None:
 
 def test_run_of_another_tracer_is_not_darshans(iomine, warehouse_of) -> None:
     """What another tracer does not say is unknown, and its name stands in place of Darshan's version."""
-    log = _log("a" * 16, format_version="dftracer", user=None, uid=None, darshan_version=None, job_id=None)
+    unknown = ("user", "uid", "darshan_version", "job_id", "start_at", "end_at")
+    log = _log("a" * 16, format_version="dftracer", **dict.fromkeys(unknown))
     page = " ".join(_page(iomine, warehouse_of(log=[log]), "a" * 16).split())
     assert "who unknown what" in page
+    assert "when unknown" in page
     assert "traced by dftracer" in page
     assert "Darshan" not in page
     assert "None" not in page
+
+
+def test_log_that_names_no_version_has_its_format(iomine, warehouse_of) -> None:
+    """Logs of formats before 3.00 do not say which version of Darshan wrote them."""
+    log = _log("a" * 16, format_version="2.06", darshan_version=None)
+    assert "Darshan format 2.06" in " ".join(_page(iomine, warehouse_of(log=[log]), "a" * 16).split())
 
 
 @pytest.mark.parametrize("log_id", ["abcd000000000001", "abcd000000000002", "cafe000000000004"])
