@@ -42,6 +42,8 @@ from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.sweep import Settings, Summary, run
 from iomine.schema import TABLES
 from iomine.schema.counters import COUNTERS, columns_of
+from iomine.simulate import Settings as Facility
+from iomine.simulate import simulate
 from iomine.sources.darshan.counters import LAYOUTS
 from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import settings
@@ -222,7 +224,7 @@ def _parted() -> tuple[tuple[tuple[str, bytes], ...], tuple[tuple[str, bytes], .
             chosen.append(each)
     programs = {_program(data) for _, data in chosen}
     sound = [each for each in shuffled if _program(each[1]) not in programs]
-    return tuple(sound[:_SOUND_LOGS]), tuple(chosen)
+    return tuple(sound), tuple(chosen)
 
 
 def _program(data: bytes) -> bytes:
@@ -245,18 +247,27 @@ class Chain:
     Args:
         folder: for warehouses and inputs.
         scheduler: address of its workers' scheduler.
+        sound_count: sound logs beside the inputs of each sweep; where there are not so many real ones, the others are simulated.
     """
 
-    def __init__(self, folder: Path, scheduler: str) -> None:
+    def __init__(self, folder: Path, scheduler: str, sound_count: int = _SOUND_LOGS) -> None:
         self._folder, self._scheduler = folder, scheduler
-        self._sound = [self._put(folder / "sound", name, data) for name, data in _parted()[0]]
+        self._sound = [self._put(folder / "sound", name, data) for name, data in _parted()[0][:sound_count]]
+        if lacking := sound_count - len(self._sound):
+            simulate(Facility(folder / "simulated", lacking, SEED, 2, "simulated"), lambda *_: None)
+            self._sound += sorted((folder / "simulated" / "darshan").rglob("*.darshan"))
         alone = folder / "alone"
         run(Settings(tuple(self._sound), alone, scheduler=scheduler))
+        self._published = self._log_ids(alone)
+        assert len(self._published) == sound_count
         # What a build of Darshan counts, the logs of a night say together.
         known = "SELECT log_id FROM lake.log_activity WHERE stat_lack IS NULL"
         self._ids = [row["log_id"] for row in rows(alone, known)]
         # Files that were written just before a sweep are not remembered yet.
         self._alone = {name: held for name, held in rows_of_logs(alone, self._ids).items() if name != "known_file"}
+
+    def _log_ids(self, warehouse: Path) -> set[str]:
+        return {row["log_id"] for row in rows(warehouse, "SELECT log_id FROM logs")}
 
     def _put(self, folder: Path, name: str, data: bytes) -> Path:
         path = folder / name
@@ -320,6 +331,8 @@ class Chain:
     def _differences(self, warehouse: Path, mutants: Sequence[Mutant]) -> Iterator[str]:
         beside = rows_of_logs(warehouse, self._ids)
         of_logs_alone = all(each.kind.is_log for each in mutants)
+        if lost := self._published - self._log_ids(warehouse):
+            yield f"{_numbers(mutants)}: sound logs were not published: {', '.join(sorted(lost))}"
         for table, expected in self._alone.items():
             # Servers and accounting say something of sound logs too.
             if beside[table] != expected and (of_logs_alone or table in _read_from_logs()):
@@ -479,9 +492,9 @@ def batches(numbers: Sequence[int], size: int) -> Iterator[list[Mutant]]:
         yield from (held[at : at + size] for at in range(0, len(held), size))
 
 
-def fuzzed(numbers: Sequence[int], folder: Path, scheduler: str, size: int = _BATCH, limit_seconds: int = 0) -> Iterator[Outcome]:
+def fuzzed(numbers: Sequence[int], chain: Chain, size: int = _BATCH, limit_seconds: int = 0) -> Iterator[Outcome]:
     """What has become of the inputs of these numbers, after each sweep; one that takes longer than a limit ends the program."""
-    chain, outcome = Chain(folder, scheduler), Outcome()
+    outcome = Outcome()
     for at in range(0, len(numbers), 4 * size):
         for batch in batches(numbers[at : at + 4 * size], size):
             known = len(outcome.faults)
@@ -516,11 +529,13 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first input")
     parser.add_argument("--only", default="", help="numbers of inputs")
     parser.add_argument("--batch", type=int, default=_BATCH, help="inputs of a sweep")
+    parser.add_argument("--sound", type=int, default=_SOUND_LOGS, help="sound logs beside them")
     given = parser.parse_args()
     numbers = [int(each) for each in given.only.split(",") if each] or range(given.first, given.first + given.count)
     cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     with tempfile.TemporaryDirectory() as name, cluster:
-        for outcome in fuzzed(numbers, Path(name), cluster.scheduler_address, given.batch, _SLOWEST_SECONDS):
+        chain = Chain(Path(name), cluster.scheduler_address, given.sound)
+        for outcome in fuzzed(numbers, chain, given.batch, _SLOWEST_SECONDS):
             # What is ended before its time has shown something too.
             _write(outcome)
     signal.alarm(0)

@@ -29,6 +29,7 @@ class Counted(NamedTuple):
         ops: direction.
         rank_counts: ranks of the file; 0 where it is that of all and the run's processes are not known.
         is_shared: several ranks have one record, or records of their own.
+        ranks: the rank of a file of one rank, of no meaning for others.
         request_counts: requests of all ranks.
         moved_bytes: bytes of all ranks.
         request_bytes: the length of all requests, or of most.
@@ -47,6 +48,7 @@ class Counted(NamedTuple):
     ops: Integers
     rank_counts: Integers
     is_shared: Flags
+    ranks: Integers
     request_counts: Integers
     moved_bytes: Floats
     request_bytes: Integers
@@ -124,6 +126,8 @@ def _of_part(part: Mapping[str, Any], wanted: Called, layer: int, op: int, nproc
         np.full(total, op),
         rank_counts,
         rank_counts != 1,
+        # Darshan may reduce the records of a run of one process too.
+        np.maximum(ranks[firsts], 0),
         whole(requests),
         moved,
         sizes,

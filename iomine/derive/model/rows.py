@@ -372,9 +372,11 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
     per_rank = np.where(has_ranks & (files.request_counts != UNKNOWN), np.rint(requests / ranks).astype(np.int64), UNKNOWN)
     blocks = np.where(has_ranks & (files.block_counts != UNKNOWN), np.rint(files.block_counts / ranks).astype(np.int64), UNKNOWN)
     each_moved = np.where(has_ranks, whole(np.rint(files.moved_bytes / ranks)), UNKNOWN)
-    many = np.bincount(class_of, files.rank_counts, count)
-    is_own = ~files.is_shared[leaders]
-    rank_counts = np.where(is_own, np.maximum(many, 1), files.rank_counts[leaders]).astype(np.int64)
+    # A rank may have many files of its own.
+    rank_firsts, _ = grouped(class_of, np.where(files.is_shared, 0, files.ranks))
+    rank_counts = np.where(
+        files.is_shared[leaders], files.rank_counts[leaders], np.bincount(class_of[rank_firsts], minlength=count)
+    )
     rank_counts = np.where(rank_counts > 0, rank_counts, UNKNOWN)
     starts, ends = np.full(count, np.inf), np.full(count, -np.inf)
     np.fmin.at(starts, class_of, files.starts)

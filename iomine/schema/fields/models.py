@@ -29,14 +29,14 @@ MODELS = {
     **defined(Kind.TEXT, Privacy.PATH, largest_path="File of which the class moved most bytes."),
     **defined(
         Kind.COUNT,
-        requests_per_rank="Requests of a rank in a phase, the (lower) median; by counters in all phases together.",
+        requests_per_rank="Requests of a rank in a phase, the (lower) median; by counters on one file, in all phases together.",
         segment_count="Blocks of consecutive requests of a rank on a file in a phase, the (lower) median; by counters in all.",
         phase_count="Phases of the class; empty without a trace or heat map.",
     ),
     **defined(
         Kind.BYTES,
         request_bytes="Length of requests, but for headers: their (lower) median by trace, the commonest by counters.",
-        bytes_per_rank="Bytes of a rank in a phase, the (lower) median; by counters in all phases together.",
+        bytes_per_rank="Bytes of a rank in a phase, the (lower) median; by counters on one file, in all phases together.",
         block_bytes="Bytes of consecutive requests together: of most bytes by trace, of all by counters.",
         first_offset_bytes="Where the first phase begins for the first rank, by the law of first offsets.",
         rank_step_bytes="From where a phase begins for a rank to where it does for the next; empty where that differs.",

@@ -422,6 +422,17 @@ def test_files_without_a_trace_are_classes_by_their_counters() -> None:
     assert expected == {name: row[name] for name in expected}
 
 
+def test_a_rank_of_many_files_is_one_rank() -> None:
+    """Time of the mean rank is that of all its files; processes are no more than there were."""
+    written = {"write_count": 8, "write_bytes": 8 * SIZE, "write_seconds": 2.0, "access1_bytes": SIZE, "access1_count": 8}
+    row = one(
+        [], [], posix_file=[{"file_id": 4 * rank + number, "rank": rank, **written} for rank in range(3) for number in range(4)]
+    )
+    expected = {"access": "own", "rank_count": 3, "file_count": 12, "requests_per_rank": 8, "rank_call_seconds": 8.0}
+    assert expected == {name: row[name] for name in expected}
+    assert row["moved_bytes"] == 96 * SIZE
+
+
 def test_what_counters_do_not_have_is_unknown() -> None:
     """STDIO has no sizes and no order; a counter that is not known makes what follows from it unknown."""
     row = one([], [], stdio_file=[{"file_id": 1, "rank": 0, "write_count": 5, "write_bytes": 100_000}])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sweep_mutations import fuzzed
+from sweep_mutations import Chain, fuzzed
 from sweeping import judge_by_one
 
 pytestmark = pytest.mark.proof
@@ -23,6 +23,6 @@ def test_damaged_inputs_cost_themselves_alone(
     """None is lost, none changes a row of a sound log or ends anything, and what cannot be is marked."""
     judge_by_one(monkeypatch)
     numbers = (*range(_COUNT), *_FOUND)
-    *_, outcome = fuzzed(numbers, tmp_path, scheduler, len(numbers))
+    *_, outcome = fuzzed(numbers, Chain(tmp_path, scheduler), len(numbers))
     assert [] == outcome.faults
     assert len(numbers) == sum(outcome.counts.values())
