@@ -113,6 +113,8 @@ per_log AS (
 SELECT
     log_id, layer, file_count, read_bytes, write_bytes, read_count, write_count,
     read_core_seconds, write_core_seconds, meta_core_seconds, slowest_io_seconds,
-    (read_bytes::DOUBLE + write_bytes) / NULLIF(slowest_io_seconds, 0) AS moved_bytes_per_second, night, cluster
+    -- What took less than a nanosecond was not timed.
+    CASE WHEN slowest_io_seconds >= 1e-9 THEN (read_bytes::DOUBLE + write_bytes) / slowest_io_seconds END AS moved_bytes_per_second,
+    night, cluster
 FROM per_log
 JOIN counted USING (layer, cluster, night, log_id)
