@@ -26,7 +26,7 @@ per_layer AS (
         COUNT(*) FILTER (straggler_count > 0) AS phase_straggler_count,
         SUM(alone_seconds) AS phase_seconds,
         MAX(end_seconds - start_seconds) AS longest_phase_seconds,
-        SUM(COALESCE(run_ratio * alone_seconds / NULLIF(end_seconds - start_seconds, 0), run_ratio)) AS phases_ratio
+        SUM(run_ratio * COALESCE(alone_seconds / NULLIF(end_seconds - start_seconds, 0), 1)) AS phases_ratio
     FROM alone
     GROUP BY ALL
 )
