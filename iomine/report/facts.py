@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final
 
@@ -278,22 +278,25 @@ def _on_storage(grid: Grid, log: Row) -> Grid | None:
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
-    codes = set()
-    for log_id, found in rows(question("report/verdicts")).items():
+    by_log = rows(question("report/verdicts"))
+    words = {code: _words(code) for code in {verdict["code"] for found in by_log.values() for verdict in found}}
+    for log_id, found in by_log.items():
         of_log = facts[log_id]
-        verdicts = [verdict | _words(verdict["code"]) for verdict in found]
+        verdicts = [verdict | words[verdict["code"]] for verdict in found]
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
         of_log.not_applicable = [verdict for verdict in verdicts if verdict["state"] == "not applicable"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
-        codes |= {verdict["code"] for verdict in of_log.findings}
-    metrics = {view: _metrics(view, sql, rows) for view, sql in _metric_questions(codes).items()}
+    codes = {finding["code"] for of_log in facts.values() for finding in of_log.findings}
+    # To say which these are takes a walk through all texts of a trigger.
+    shown = {code: (trigger.view, trigger.shown) for code in codes if (trigger := find_trigger(code))}
+    metrics = {view: _metrics(view, sql, rows) for view, sql in _metric_questions(shown).items()}
     for log_id, of_log in facts.items():
         for finding in of_log.findings:
-            trigger = find_trigger(finding["code"])
-            values = metrics[trigger.view].get(log_id) if trigger else None
-            finding["metrics"] = {name: values[0][name] for name in trigger.shown} if trigger and values else {}
+            view, names = shown.get(finding["code"], ("", ()))
+            values = metrics.get(view, {}).get(log_id)
+            finding["metrics"] = {name: values[0][name] for name in names} if values else {}
 
 
 def _metrics(view: str, sql: str, rows: Callable[[str], dict[str, Rows]]) -> dict[str, Rows]:
@@ -316,10 +319,15 @@ def _words(code: str) -> Row:
     return {"title": title_of(code), "needs": needs}
 
 
-def _metric_questions(codes: Iterable[str]) -> dict[str, str]:
+def _metric_questions(shown: Mapping[str, tuple[str, Sequence[str]]]) -> dict[str, str]:
+    """The question to each view for what findings show of it, by view.
+
+    Args:
+        shown: view and columns of triggers, by code.
+    """
     metrics: dict[str, dict[str, None]] = defaultdict(dict)
-    for trigger in filter(None, map(find_trigger, sorted(codes))):
-        metrics[trigger.view] |= dict.fromkeys(trigger.shown)
+    for _, (view, names) in sorted(shown.items()):
+        metrics[view] |= dict.fromkeys(names)
     # Views and columns are triggers' own names, which their model has checked.
     return {
         view: f"SELECT log_id, {', '.join(names)} FROM {view if '.' in view else f'core.{view}'} WHERE {_WANTED}"  # noqa: S608
@@ -336,16 +344,20 @@ def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: Mapping[str, object
         of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
 
 
+def parts_by_log(answer: pa.Table) -> Iterator[tuple[str, slice]]:
+    """Which rows of an answer are of which log, where those of a log follow each other."""
+    ids = answer["log_id"].combine_chunks().dictionary_encode()
+    codes, names = ids.indices.to_numpy(), ids.dictionary.to_pylist()
+    ends = (np.flatnonzero(np.diff(codes, append=-1)) + 1).tolist()
+    return ((names[codes[start]], slice(start, end)) for start, end in pairwise([0, *ends]))
+
+
 def _grids(cells: pa.Table) -> Iterator[tuple[str, Grid]]:
-    ids = cells["log_id"].to_pylist()
     columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "source"}}
-    start = 0
-    for log_id, group in groupby(ids):
-        end = start + sum(1 for _ in group)
-        part = slice(start, end)
+    for log_id, part in parts_by_log(cells):
+        start = part.start
         shape = int(columns["grid_rows"][start]), int(columns["grid_columns"][start])
         place = columns["grid_row"][part], columns["grid_column"][part]
         read, write = np.zeros(shape), np.zeros(shape)
         read[place], write[place] = columns["read_bytes"][part], columns["write_bytes"][part]
         yield log_id, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
-        start = end

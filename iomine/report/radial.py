@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.report.circles import INNER, OPS, OUTER, Bins, Cells, Circle, Lack, Metric, Picture, coarser
-from iomine.report.facts import Place, which
+from iomine.report.facts import Place, parts_by_log, which
 from iomine.report.patterns import pattern_sentence, ring_sentences
 from iomine.units import counted, fine_seconds, visible
 from iomine.views.answers import Ask, Row, Rows, rows_of
@@ -124,18 +124,9 @@ def radials_of(ask: Ask, logs: Iterable[Row]) -> Iterator[tuple[str, Radial]]:
 
 def _by_log(answer: pa.Table) -> dict[str, dict[str, npt.NDArray[Any]]]:
     """Columns of cells of each log."""
-    ids = answer["log_id"].combine_chunks().dictionary_encode()
-    codes = ids.indices.to_numpy()
-    # Rows of a log follow each other.
-    ends = np.flatnonzero(np.diff(codes, append=-1)) + 1
-    starts = np.concatenate([[0], ends])[: len(ends)]
     columns = {name: answer[name].to_numpy() for name in ("ring", "op", "metric")}
     columns |= {name: answer[column].to_numpy() for name, column in _COLUMNS.items()}
-    names = ids.dictionary.to_pylist()
-    return {
-        names[codes[start]]: {name: column[start:end] for name, column in columns.items()}
-        for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-    }
+    return {log_id: {name: column[part] for name, column in columns.items()} for log_id, part in parts_by_log(answer)}
 
 
 @dataclass(frozen=True, slots=True)
