@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import groupby
 from operator import itemgetter
@@ -102,7 +102,8 @@ class Facts:
         hints: metadata entries.
         history: runs of its lineage up to this one.
         app_steps: steps of the program above its calls, those with most I/O first.
-        grid: when which ranks moved how much.
+        grid: when which ranks moved how much from and to storage.
+        layer_grids: when which ranks moved how much through each layer, by its name, standard streams included.
         lifelines: where there is no grid, when files were opened, read, written and closed, in the order of time.
     """
 
@@ -139,6 +140,7 @@ class Facts:
     history: Rows = field(default_factory=list)
     app_steps: Rows = field(default_factory=list)
     grid: Grid | None = None
+    layer_grids: dict[str, Grid] = field(default_factory=dict)
     lifelines: Rows = field(default_factory=list)
 
     def is_traced(self) -> bool:
@@ -262,19 +264,25 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
     if traced := [place for place in known if facts[place.log_id].is_traced()]:
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
-    for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
-        facts[log_id].grid = _on_storage(grid, facts[log_id].log)
+    for log_id, of_log in groupby(_grids(ask(question("report/grid"), which(known))) if known else (), key=itemgetter(0)):
+        facts[log_id].layer_grids = {layer: grid for _, layer, grid in of_log}
+        facts[log_id].grid = _on_storage(facts[log_id].layer_grids, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
         for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
             facts[log_id].lifelines = lines
 
 
-def _on_storage(grid: Grid, log: Row) -> Grid | None:
-    """The grid without what went to standard streams and pipes alone, which is no I/O on storage; None where nothing is left."""
-    for amounts, count in ((grid.read, log["read_bytes"]), (grid.write, log["write_bytes"])):
+def _on_storage(layers: Mapping[str, Grid], log: Row) -> Grid | None:
+    """What reached storage, without what went to standard streams and pipes alone; None where nothing is left."""
+    # What MPI-IO moves passes through POSIX.
+    lowest = [grid for layer, grid in layers.items() if layer != "mpiio"]
+    if not lowest:
+        return None
+    read, write = (np.sum([getattr(grid, op) for grid in lowest], axis=0) for op in ("read", "write"))
+    for amounts, count in ((read, log["read_bytes"]), (write, log["write_bytes"])):
         if count == 0:
             amounts[:] = 0.0
-    return grid if grid.read.any() or grid.write.any() else None
+    return replace(lowest[0], read=read, write=write) if read.any() or write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
@@ -336,16 +344,17 @@ def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: Mapping[str, object
         of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
 
 
-def _grids(cells: pa.Table) -> Iterator[tuple[str, Grid]]:
-    ids = cells["log_id"].to_pylist()
-    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "source"}}
+def _grids(cells: pa.Table) -> Iterator[tuple[str, str, Grid]]:
+    """Log, layer and grid, those of a log together; those of POSIX, STDIO and DFS of a log are of one shape."""
+    keys = zip(cells["log_id"].to_pylist(), cells["layer"].to_pylist(), strict=True)
+    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "layer", "source"}}
     start = 0
-    for log_id, group in groupby(ids):
+    for (log_id, layer), group in groupby(keys):
         end = start + sum(1 for _ in group)
         part = slice(start, end)
         shape = int(columns["grid_rows"][start]), int(columns["grid_columns"][start])
         place = columns["grid_row"][part], columns["grid_column"][part]
         read, write = np.zeros(shape), np.zeros(shape)
         read[place], write[place] = columns["read_bytes"][part], columns["write_bytes"][part]
-        yield log_id, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
+        yield log_id, layer, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
         start = end

@@ -158,6 +158,7 @@ def as_json(facts: Facts) -> bytes:
         "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
         "grid": facts.grid and tenths(facts.grid),
+        "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
     }
     return json.dumps(content, default=_plain, allow_nan=False, separators=(",", ":")).encode()
 
