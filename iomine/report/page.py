@@ -332,6 +332,11 @@ def _percent(ratio: float | None) -> str:
     return _NONE if ratio is None else percent(ratio)
 
 
+def _core_time(core_seconds: float | None, run_core_seconds: float | None) -> Markup:
+    # Lines may end after a hyphen.
+    return Markup('<span class="w">{}</span>').format(core_time(core_seconds, run_core_seconds))
+
+
 def _moment(at: dt.datetime | None) -> str:
     return _NONE if at is None else f"{at:%Y-%m-%d %H:%M}"
 
@@ -488,7 +493,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
 _GLOBALS: Final[dict[str, object]] = {
     "again": again,
     "bar": bar,
-    "core_time": core_time,
+    "core_time": _core_time,
     "class_color": class_color,
     "class_strip": class_strip,
     "fidelity_words": FIDELITY_WORDS,
