@@ -73,6 +73,7 @@ class _Chosen:
         more_count: how many more the reports have.
         better: what got better.
         attached: files that it brings, by name.
+        most_slow: how many applications with runs that were slow for other reasons have a line of their own.
     """
 
     known: Known
@@ -80,6 +81,7 @@ class _Chosen:
     more_count: int
     better: tuple[Better, ...]
     attached: Mapping[str, bytes] = field(default_factory=dict)
+    most_slow: int = MOST_LINES
 
 
 def mails(ask: Ask, scope: Scope, policy: MailPolicy, links: Links, refuse: Callable[[str, Exception], object]) -> Iterator[Mail]:
@@ -148,15 +150,19 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
 
 
 def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
-    """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports."""
+    """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports.
+
+    Where one is too many still, it says less of runs that were slow for other reasons.
+    """
     count = len(chosen.causes)
     chosen = replace(chosen, attached=_attached(chosen, scope, links))
-    mail = _written(chosen, scope, policy, links, details)
-    while count > 1 and line_count(mail.text) > MOST_TEXT_LINES:
-        count -= 1
-        more_count = chosen.more_count + len(chosen.causes) - count
-        fewer = replace(chosen, causes=chosen.causes[:count], more_count=more_count)
-        mail = _written(fewer, scope, policy, links, details)
+    sizes = [(fewer, MOST_LINES) for fewer in range(count, 1, -1)] + [(min(count, 1), most) for most in range(MOST_LINES, -1, -1)]
+    for fewer, most_slow in sizes:
+        more_count = chosen.more_count + count - fewer
+        part = replace(chosen, causes=chosen.causes[:fewer], more_count=more_count, most_slow=most_slow)
+        mail = _written(part, scope, policy, links, details)
+        if line_count(mail.text) <= MOST_TEXT_LINES:
+            break
     return mail
 
 
@@ -194,9 +200,9 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         ],
         "more": chosen.more_count,
         "better": [better_text(each, _mailed(recipient, each, policy), scope.whose) for each in chosen.better],
-        "slowed": slowed_texts(list(known.applications.values()), scope.whose),
+        "slowed": slowed_texts(list(known.applications.values()), scope.whose, chosen.most_slow),
         "slowed_title": SLOWED_TITLE,
-        "unexplained": unexplained_texts(list(known.applications.values()), scope.whose),
+        "unexplained": unexplained_texts(list(known.applications.values()), scope.whose, chosen.most_slow),
         "unexplained_title": UNEXPLAINED_TITLE,
         "about_unexplained": ABOUT_UNEXPLAINED,
         "about_costs": ABOUT_COSTS,

@@ -188,11 +188,18 @@ def _your_mail(kind: Kind) -> str:
     return "our mail to you" if kind == "user" else "our mail"
 
 
-def slowed_texts(applications: Sequence[Application], kind: Kind) -> list[str]:
-    """What others made slow, an application a line; those with most runs first."""
+def slowed_texts(applications: Sequence[Application], kind: Kind, most: int = MOST_LINES) -> list[str]:
+    """What others made slow, an application a line, those with most runs first; all in one line where none is to have its own."""
     slowed = sorted((each for each in applications if _slowed_count(each)), key=lambda each: -_slowed_count(each))
-    lines = [_slowed_line(each, kind) for each in slowed[:MOST_LINES]]
+    if slowed and not most:
+        count = sum(map(_slowed_count, slowed))
+        return [f"{_runs_of(count, slowed)} {'was' if count == 1 else 'were'} slowed."]
+    lines = [_slowed_line(each, kind) for each in slowed[:most]]
     return lines + _and_more(len(slowed) - len(lines), "application")
+
+
+def _runs_of(count: int, applications: Sequence[Application]) -> str:
+    return f"{counted(count, 'run')} of {counted(len(applications), 'application')}"
 
 
 def _slowed_count(each: Application) -> int:
@@ -214,10 +221,12 @@ def _slowed_line(each: Application, kind: Kind) -> str:
     return f"{whose}{name(each.application)}: {runs}{by}{longer}."
 
 
-def unexplained_texts(applications: Sequence[Application], kind: Kind) -> list[str]:
-    """Slow runs that neither servers nor the runs' own I/O explain, an application a line; those with most runs first."""
+def unexplained_texts(applications: Sequence[Application], kind: Kind, most: int = MOST_LINES) -> list[str]:
+    """Slow runs that neither servers nor the runs' own I/O explain, by lines as in `slowed_texts`."""
     slow = sorted((each for each in applications if each.unexplained_count), key=lambda each: -each.unexplained_count)
-    lines = [_unexplained_line(each, kind) for each in slow[:MOST_LINES]]
+    if slow and not most:
+        return [f"I/O of {_runs_of(sum(each.unexplained_count for each in slow), slow)} took longer than in nights before."]
+    lines = [_unexplained_line(each, kind) for each in slow[:most]]
     return lines + _and_more(len(slow) - len(lines), "application")
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -102,7 +102,8 @@ class Facts:
         hints: metadata entries.
         history: runs of its lineage up to this one.
         app_steps: steps of the program above its calls, those with most I/O first.
-        grid: when which ranks moved how much.
+        grid: when which ranks moved how much from and to storage.
+        layer_grids: when which ranks moved how much through each layer, by its name, standard streams included.
         lifelines: where there is no grid, when files were opened, read, written and closed, in the order of time.
     """
 
@@ -139,6 +140,7 @@ class Facts:
     history: Rows = field(default_factory=list)
     app_steps: Rows = field(default_factory=list)
     grid: Grid | None = None
+    layer_grids: dict[str, Grid] = field(default_factory=dict)
     lifelines: Rows = field(default_factory=list)
 
     def is_traced(self) -> bool:
@@ -262,19 +264,25 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
     if traced := [place for place in known if facts[place.log_id].is_traced()]:
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
-    for log_id, grid in _grids(ask(question("report/grid"), which(known))) if known else ():
-        facts[log_id].grid = _on_storage(grid, facts[log_id].log)
+    for log_id, of_log in groupby(_grids(ask(question("report/grid"), which(known))) if known else (), key=itemgetter(0)):
+        facts[log_id].layer_grids = {layer: grid for _, layer, grid in of_log}
+        facts[log_id].grid = _on_storage(facts[log_id].layer_grids, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
         for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
             facts[log_id].lifelines = lines
 
 
-def _on_storage(grid: Grid, log: Row) -> Grid | None:
-    """The grid without what went to standard streams and pipes alone, which is no I/O on storage; None where nothing is left."""
-    for amounts, count in ((grid.read, log["read_bytes"]), (grid.write, log["write_bytes"])):
+def _on_storage(layers: Mapping[str, Grid], log: Row) -> Grid | None:
+    """What reached storage, without what went to standard streams and pipes alone; None where nothing is left."""
+    # What MPI-IO moves passes through POSIX.
+    lowest = [grid for layer, grid in layers.items() if layer != "mpiio"]
+    if not lowest:
+        return None
+    read, write = (np.sum([getattr(grid, op) for grid in lowest], axis=0) for op in ("read", "write"))
+    for amounts, count in ((read, log["read_bytes"]), (write, log["write_bytes"])):
         if count == 0:
             amounts[:] = 0.0
-    return grid if grid.read.any() or grid.write.any() else None
+    return replace(lowest[0], read=read, write=write) if read.any() or write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
@@ -344,20 +352,23 @@ def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: Mapping[str, object
         of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
 
 
-def parts_by_log(answer: pa.Table) -> Iterator[tuple[str, slice]]:
-    """Which rows of an answer are of which log, where those of a log follow each other."""
-    ids = answer["log_id"].combine_chunks().dictionary_encode()
-    codes, names = ids.indices.to_numpy(), ids.dictionary.to_pylist()
-    ends = (np.flatnonzero(np.diff(codes, append=-1)) + 1).tolist()
-    return ((names[codes[start]], slice(start, end)) for start, end in pairwise([0, *ends]))
+def parts_by(answer: pa.Table, *names: str) -> Iterator[tuple[tuple[str, ...], slice]]:
+    """Which rows of an answer have which values in some columns, where rows of the same values follow each other."""
+    columns = [answer[name].combine_chunks().dictionary_encode() for name in names]
+    codes = np.stack([column.indices.to_numpy() for column in columns])
+    ends = (np.flatnonzero(np.diff(codes, append=-1).any(axis=0)) + 1).tolist()
+    values = [column.dictionary.to_pylist() for column in columns]
+    for start, end in pairwise([0, *ends]):
+        yield tuple(known[code] for known, code in zip(values, codes[:, start].tolist(), strict=True)), slice(start, end)
 
 
-def _grids(cells: pa.Table) -> Iterator[tuple[str, Grid]]:
-    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "source"}}
-    for log_id, part in parts_by_log(cells):
+def _grids(cells: pa.Table) -> Iterator[tuple[str, str, Grid]]:
+    """Log, layer and grid, those of a log together; those of POSIX, STDIO and DFS of a log are of one shape."""
+    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "layer", "source"}}
+    for (log_id, layer), part in parts_by(cells, "log_id", "layer"):
         start = part.start
         shape = int(columns["grid_rows"][start]), int(columns["grid_columns"][start])
         place = columns["grid_row"][part], columns["grid_column"][part]
         read, write = np.zeros(shape), np.zeros(shape)
         read[place], write[place] = columns["read_bytes"][part], columns["write_bytes"][part]
-        yield log_id, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
+        yield log_id, layer, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)

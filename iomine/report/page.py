@@ -158,6 +158,7 @@ def as_json(facts: Facts) -> bytes:
         "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
         "grid": facts.grid and tenths(facts.grid),
+        "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
     }
     return json.dumps(content, default=_plain, allow_nan=False, separators=(",", ":")).encode()
 
@@ -339,6 +340,11 @@ def _percent(ratio: float | None) -> str:
     return _NONE if ratio is None else percent(ratio)
 
 
+def _core_time(core_seconds: float | None, run_core_seconds: float | None) -> Markup:
+    # Lines may end after a hyphen.
+    return Markup('<span class="w">{}</span>').format(core_time(core_seconds, run_core_seconds))
+
+
 def _moment(at: dt.datetime | None) -> str:
     return _NONE if at is None else f"{at:%Y-%m-%d %H:%M}"
 
@@ -495,7 +501,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
 _GLOBALS: Final[dict[str, object]] = {
     "again": again,
     "bar": bar,
-    "core_time": core_time,
+    "core_time": _core_time,
     "class_color": class_color,
     "class_strip": class_strip,
     "fidelity_words": FIDELITY_WORDS,

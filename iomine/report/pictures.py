@@ -160,13 +160,14 @@ def heat(amounts: npt.NDArray[np.float64], most: float) -> npt.NDArray[np.uint8]
     return np.where(amounts > 0, 1 + np.round(254 * scaled.clip(0, 1)), 0).astype(np.uint8)
 
 
-def run_picture(grid: Grid, rank_count: int, strips: Sequence[Strip] = ()) -> Markup:
+def run_picture(grid: Grid, rank_count: int, strips: Sequence[Strip] = (), layer: str = "") -> Markup:
     """Bytes by time and rank, with their sums at the sides: a panel for reads and one for writes, those without any left out.
 
     Args:
         grid: of bytes.
         rank_count: of the run.
         strips: what else is known by time, drawn beneath on the same axis.
+        layer: the one that is drawn, empty for what reached storage.
     """
     panels = [(name, amounts) for name, amounts in (("read", grid.read), ("write", grid.write)) if amounts.any()]
     most = max(float(amounts.max()) for _, amounts in panels)
@@ -175,7 +176,7 @@ def run_picture(grid: Grid, rank_count: int, strips: Sequence[Strip] = ()) -> Ma
     for name, amounts in panels:
         ranks = f": rank 0 on top, rank {rank_count - 1:,} at the bottom" if rank_count > 1 else ""
         parts.append(_title(f"Bytes {_DONE[name]}", ranks, 0, top))
-        parts += _panel(name, amounts, heat(amounts, most), top + _TITLE)
+        parts += _panel(name, f"{name}{layer}", amounts, heat(amounts, most), top + _TITLE)
         top += _TITLE + _SUM + 1 + _panel_height(amounts) + _GAP
     for strip in strips:
         parts += _strip(strip, grid.seconds, top, (0, _MAIN))
@@ -211,14 +212,14 @@ def _panel_height(amounts: npt.NDArray[np.float64]) -> int:
     return max(_LEAST_HEIGHT, len(amounts) * _ROW)
 
 
-def _panel(name: str, amounts: npt.NDArray[np.float64], cells: npt.NDArray[np.uint8], top: float) -> list[str]:
+def _panel(kind: str, name: str, amounts: npt.NDArray[np.float64], cells: npt.NDArray[np.uint8], top: float) -> list[str]:
     """Bytes by time and rank, above them their sums by time, and beside them, where there are ranks, those by rank."""
     rows, columns = amounts.shape
-    sums = f'<path class="{name}" d="{_steps(amounts.sum(axis=0))}"/>'
+    sums = f'<path class="{kind}" d="{_steps(amounts.sum(axis=0))}"/>'
     below = top + _SUM + 1, _panel_height(amounts)
-    parts = [_stretched((0, _MAIN), (top, _SUM), (columns, 100), sums), cells_picture(name, name, cells, (0, _MAIN), below)]
+    parts = [_stretched((0, _MAIN), (top, _SUM), (columns, 100), sums), cells_picture(kind, name, cells, (0, _MAIN), below)]
     if rows > 1:
-        turned = f'<path class="{name}" transform="matrix(0 1 -1 0 100 0)" d="{_steps(amounts.sum(axis=1))}"/>'
+        turned = f'<path class="{kind}" transform="matrix(0 1 -1 0 100 0)" d="{_steps(amounts.sum(axis=1))}"/>'
         parts.append(_stretched((_MAIN + 0.5, 99.5 - _MAIN), below, (100, rows), turned))
     return parts
 

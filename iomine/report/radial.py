@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.report.circles import INNER, OPS, OUTER, Bins, Cells, Circle, Lack, Metric, Picture, coarser
-from iomine.report.facts import Place, parts_by_log, which
+from iomine.report.facts import Place, parts_by, which
 from iomine.report.patterns import pattern_sentence, ring_sentences
 from iomine.units import counted, fine_seconds, visible
 from iomine.views.answers import Ask, Row, Rows, rows_of
@@ -126,7 +126,7 @@ def _by_log(answer: pa.Table) -> dict[str, dict[str, npt.NDArray[Any]]]:
     """Columns of cells of each log."""
     columns = {name: answer[name].to_numpy() for name in ("ring", "op", "metric")}
     columns |= {name: answer[column].to_numpy() for name, column in _COLUMNS.items()}
-    return {log_id: {name: column[part] for name, column in columns.items()} for log_id, part in parts_by_log(answer)}
+    return {log_id: {name: column[part] for name, column in columns.items()} for (log_id,), part in parts_by(answer, "log_id")}
 
 
 @dataclass(frozen=True, slots=True)

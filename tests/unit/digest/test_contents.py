@@ -229,6 +229,22 @@ def test_as_many_as_fit_are_listed_and_the_rest_counted():
     assert "And 4 more in the reports." in mail.html
 
 
+def test_slow_runs_are_summed_up_where_one_cause_leaves_no_room():
+    """A mail of one long cause and of many other slow runs says of these how many there were, in 25 lines."""
+    runs = [run_of(1)]
+    for state in ("system", "neighbour", "unexplained"):
+        runs += [run_of(2, application=f"{state}{each}", system_state=state, is_slow_run=True) for each in range(3)]
+    reported = tables(runs, [])
+    long = {"finding": f"Writes are small{', and small' * 60}.", "advice": f"Write more{' and more' * 20} at once."}
+    reported["findings"] = [row | long for row in reported["findings"]]
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
+    lines = mail.text.split("\n-- \n")[0].splitlines()
+    assert len(lines) <= 25
+    assert "- 6 runs of 6 applications were slowed." in lines
+    assert "- I/O of 3 runs of 3 applications took longer than in nights before." in lines
+    assert 1 == len(mail.entries)
+
+
 def test_nothing_to_say_is_no_mail():
     """Who has no findings, or is to be mailed none, gets no mail; nor does a run without a user's name."""
     runs = [run_of(1, fired={}), run_of(2, user="bob"), run_of(3, user="")]

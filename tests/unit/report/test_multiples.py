@@ -97,6 +97,38 @@ def test_time_and_bytes_by_size_are_those_of_traced_requests(shared_data: Path, 
         assert row["seconds"] == pytest.approx(sum(each["request_seconds"] for each in of_op))
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "path",
+    [
+        LOGS["e3sm"],
+        "aiio/dbin_h5bench_openpmd_write_id66082102-11665_1-17-41968-4919217136106122637_1.darshan",
+        "io-sleuthing/hdf5/polaris/robl_h5par-comparison-collio_id16536-16536_3-17-51462-3971621261006749948_1.darshan",
+        "io-sleuthing/noncontig/polaris/robl_ior_id19789-19789_3-14-69746-5968882044224673607_2.darshan",
+    ],
+    ids=["e3sm", "openpmd", "hdf5", "ior"],
+)
+def test_heat_map_of_each_layer_is_that_of_pydarshan(path: str, shared_data: Path, tmp_path: Path) -> None:
+    """Cells are PyDarshan's bins, neighbouring ranks together; what reached storage is all but MPI-IO."""
+    log = shared_data / "darshan" / path
+    facts, _ = reported(*catalog_of(log, tmp_path))
+    report = darshan.DarshanReport(str(log), read_all=False)
+    report.read_all_heatmap_records()
+    maps = {name.lower(): heat_map for name, heat_map in report.heatmaps.items()}
+    assert maps.keys() == facts.layer_grids.keys() >= {"mpiio", "posix"}
+    assert facts.grid is not None
+    for op in ("read", "write"):
+        stored = np.zeros_like(facts.grid.read)
+        for layer, heat_map in maps.items():
+            bins, cells = heat_map.to_df([op]), getattr(facts.layer_grids[layer], op)
+            expected = np.zeros_like(cells)
+            np.add.at(expected[:, : bins.shape[1]], bins.index.to_numpy() * len(cells) // facts.log["nprocs"], bins.to_numpy())
+            assert np.array_equal(expected, cells)
+            # Of standard output alone nothing is stored.
+            stored += expected * (layer != "mpiio" and facts.log[f"{op}_bytes"] > 0)
+        assert np.array_equal(stored, getattr(facts.grid, op))
+
+
 def _rows() -> list[tuple[str, list[tuple[str, str]]]]:
     """What the page on peers says of each row: what is shown, and as which element of the report of which log."""
     lines = [line.split("|") for line in (REPO / "docs" / "peers.md").read_text(encoding="utf-8").splitlines() if "`#" in line]

@@ -327,6 +327,20 @@ def test_streams_are_no_part_of_the_picture(written: int, drawn: float | None, f
     assert drawn == (facts.grid and facts.grid.write.sum())
 
 
+@pytest.mark.parametrize("layers", [{"mpiio": [7, 0], "posix": [0, 40]}, {"posix": [0, 40]}, {"mpiio": [7, 0]}])
+def test_each_layer_has_a_map_of_its_own(layers: dict[str, list[int]], facts_of: Callable[..., Facts]) -> None:
+    """What MPI-IO moves is drawn by itself, folded, and did not all reach storage; what is drawn above is not folded again."""
+    lane = {"log_id": LOG_ID, "file_id": 1, "rank": 0, "bin_seconds": 30.0, "bin_count": 2, "read_bins": [0, 0]}
+    facts = facts_of(heatmap_rank=[lane | {"layer": layer, "write_bins": bins} for layer, bins in layers.items()])
+    assert layers == {layer: grid.write[0].tolist() for layer, grid in facts.layer_grids.items()}
+    assert layers.get("posix") == (facts.grid and facts.grid.write[0].tolist())
+    html = page(facts)
+    maps = ["map-mpiio", "map-posix"] if len(layers) > 1 else ["map-mpiio"] if "mpiio" in layers else []
+    assert maps == re.findall('<figure id="(map-[a-z]+)"', html)
+    masks = re.findall('<mask id="([^"]+)"', html)
+    assert len(maps) + ("posix" in layers) == len(masks) == len(set(masks))
+
+
 @pytest.mark.proof
 def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[..., Facts]) -> None:
     """Neighbouring ranks share a row of the picture, which loses no byte, and the page stays small."""

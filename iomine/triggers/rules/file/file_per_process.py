@@ -15,7 +15,7 @@ from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, HDF5_WRITE_PYTHON
 
 _FINDING = (
-    "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio:.1f} for each rank; they took "
+    "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio} for each rank; they took "
     "{own_file_core_seconds}."
 )
 _ADVICE = (

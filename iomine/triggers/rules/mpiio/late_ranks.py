@@ -43,12 +43,11 @@ TRIGGER = Trigger(
         "or exchanging data, most for {late_path}; no POSIX call beneath took that time. Waited for: {waited_for}."
     ),
     advice=(
-        "Find out whether ranks come late or their exchange of data is slow. Least effort: time the calls before and after a "
-        "barrier in front of them (MPI_Barrier): if the barrier takes the time, ranks come late, otherwise the exchange is slow. "
-        "If ranks come late, share the computing out more evenly, let no rank print, plot or write a log of its own just before, "
-        "and open and close files once instead of in each step. If the exchange is slow, pass larger pieces in fewer calls, and "
-        "set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: begin the write and compute "
-        "meanwhile (MPI_File_iwrite_at_all), so that nobody waits for the last."
+        "Time a barrier (MPI_Barrier) before the collective calls: if it takes the time, ranks come late, otherwise their "
+        "exchange of data is slow. Least effort: if ranks come late, let none print, plot or write a log of its own just before, "
+        "and open and close files once instead of in each step; if the exchange is slow, pass larger pieces in fewer calls, and "
+        "set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: share the computing out more "
+        "evenly, or begin the write and compute meanwhile (MPI_File_iwrite_at_all), so that nobody waits for the last."
     ),
     cases=(
         Case(
