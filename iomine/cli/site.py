@@ -37,6 +37,7 @@ def write_pages(
     Raises:
         IomineError: it cannot be written, or there is nothing to ask.
     """
+    from iomine.sharing import group_of
     from iomine.views.query import NO_LIMITS
     from iomine.web.sessions import Session
     from iomine.web.site import write_site
@@ -46,7 +47,7 @@ def write_pages(
     session = Session(database_of(warehouse), NO_LIMITS)
     window = window_of(session, list(asked.items()))
     only_window = since is not None or cluster is not None
-    site = write_site(session, window, out, warehouse / "reports", most=rows, only_window=only_window)
+    site = write_site(session, window, out, warehouse / "reports", group=group_of(warehouse), most=rows, only_window=only_window)
     typer.echo(
         visible(
             f"{out / 'index.html'}: {site.tables:,} tables, {site.subjects:,} pages of users and others, {site.reports:,} reports"

@@ -18,6 +18,7 @@ from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.job import job_of_page, job_page_name
 from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE
 from iomine.report.write import write_shared
+from iomine.sharing import kept_from_others, make_folder
 from iomine.triggers.site import with_published
 from iomine.web import pages
 from iomine.web.about import About, subjects_of
@@ -147,14 +148,24 @@ class FileLinks:
         return f"{self.root}assets/{pages.style_name(name)}"
 
 
-def write_site(session: Session, window: Window, out: Path, reports: Path, *, most: int = MOST_ROWS, only_window: bool) -> Site:
-    """Writes the site.
+def write_site(
+    session: Session,
+    window: Window,
+    out: Path,
+    reports: Path,
+    *,
+    group: int | None = None,
+    most: int = MOST_ROWS,
+    only_window: bool,
+) -> Site:
+    """Writes the site, for its owner and the group: pages show what each user ran.
 
     Args:
         session: answers.
         window: what the dashboard is about.
         out: the folder of the site, which is made, or holds one.
         reports: the warehouse's reports, which need not exist.
+        group: whose a new folder is to be, as its number; None for that of the folder above or of who writes.
         most: how many rows of a table are shown.
         only_window: whether reports of other nights and machines are left out.
 
@@ -165,12 +176,13 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
     _check(out)
     wanted = _logs_of(session, window) if only_window else None
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / _MARK).touch()
-        count = _copy_reports(reports, out / "reports", wanted)
-        with with_published(session.ask):
-            write_shared(out / "reports")
-        return Site(*_write_pages(session, window, out, most), count)
+        make_folder(out, group)
+        with kept_from_others():
+            (out / _MARK).touch()
+            count = _copy_reports(reports, out / "reports", wanted)
+            with with_published(session.ask):
+                write_shared(out / "reports")
+            return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(
             f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."
