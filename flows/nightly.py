@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from prefect import flow
+from prefect.runtime import flow_run
 
 from iomine.errors import InputError, IomineError
 from iomine.flows.digest import digest
@@ -15,7 +16,17 @@ from iomine.pipeline.nightly import clusters_of, nights, out_of_order, sweep_of
 from iomine.pipeline.site.config import SiteConfig, site_config
 
 
-@flow(name="nightly", persist_result=False)
+def _night_named() -> str:
+    """What a run is called: by its night, and by its machine where it is about one."""
+    given = flow_run.parameters
+    return ", ".join(filter(None, [given["cluster"], f"night of {_night_of(given['night'])}"]))
+
+
+def _night_of(night: date | None) -> date:
+    return night or datetime.now(UTC).date() - timedelta(days=1)
+
+
+@flow(name="nightly", flow_run_name=_night_named, persist_result=False)
 def nightly(warehouse: Path, cluster: str | None = None, night: date | None = None, *, allow_empty: bool = False) -> None:
     """Sweep a night of each machine, then mail. What fails does not keep the rest from being done; the flow fails at its end.
 
@@ -29,7 +40,7 @@ def nightly(warehouse: Path, cluster: str | None = None, night: date | None = No
         IomineError: what failed, sentence by sentence.
     """
     config, failures = site_config(warehouse), []
-    night = night or datetime.now(UTC).date() - timedelta(days=1)
+    night = _night_of(night)
     for name in clusters_of(config, cluster):
         try:
             _swept(config, warehouse, name, night, allow_empty=allow_empty)
@@ -41,7 +52,7 @@ def nightly(warehouse: Path, cluster: str | None = None, night: date | None = No
         raise IomineError(" ".join(failures))
 
 
-@flow(name="backfill", persist_result=False)
+@flow(name="backfill", flow_run_name="nights from {since} to {until}", persist_result=False)
 def backfill(warehouse: Path, since: date, until: date, cluster: str | None = None, *, newest_first: bool = False) -> None:
     """Sweep a range of nights, without mails.
 
@@ -72,7 +83,7 @@ def backfill(warehouse: Path, since: date, until: date, cluster: str | None = No
 
 def _swept(config: SiteConfig, warehouse: Path, cluster: str, night: date, days: int | None = None, *, allow_empty: bool) -> None:
     given = sweep_of(config, warehouse, cluster, night, days)
-    summary = sweep(
+    summary = sweep.with_options(flow_run_name=f"{cluster}, {night}")(
         list(given.paths),
         warehouse,
         cluster,
