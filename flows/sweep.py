@@ -75,6 +75,7 @@ def _task_of(stage: Callable[..., object], run_stage: Run, retries: int = 0) -> 
     # The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
     as_task = task(
         name=stage.__name__,
+        task_run_name=stage.__name__,
         description=stage.__doc__,
         cache_policy=NO_CACHE,
         persist_result=False,
