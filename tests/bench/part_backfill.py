@@ -13,6 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -37,8 +38,8 @@ _LOGS: Final = 100
 # The first of `iomine simulate`.
 _FIRST: Final = date(2026, 1, 5)
 _MOST_EXPONENT: Final = 1.05
-# Before, what a backfill costs anyway outweighs what its nights cost.
-_FIRST_FITTED: Final = 5
+_FIRST_FITTED: Final = 2
+_SAMPLE_SECONDS: Final = 0.25
 _NEW: Final = ": 0 ingested"
 
 
@@ -63,7 +64,8 @@ def measured(options: Options) -> list[Result]:
     """A range of nights, undisturbed and killed."""
     found = kept(options, f"backfill-{options.nights}-{options.kills}", lambda: _measure(options))
     nights = [Done(**each) for each in found["nights"]]
-    count, last, fitted = len(nights), nights[-1], nights[_FIRST_FITTED - 1 :]
+    # Folders of days beyond hold the few runs that were late.
+    count, last, fitted = options.nights, nights[options.nights - 1], nights[_FIRST_FITTED - 1 : options.nights]
     kills = f"killed {found['kills']} times"
     return [
         Result(what=f"a night of {_LOGS} logs, of {count}", ours=last.seconds / count, cpu_seconds=last.cpu_seconds / count),
@@ -131,8 +133,10 @@ def _backfill(warehouse: Path, until: date, kill_after: float = math.inf) -> Ite
     with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           start_new_session=True) as process:  # fmt: skip
         assert process.stdout
+        spent = _Spent(process.pid)
+        spent.start()
         for line in process.stdout:
-            done = Done(time.monotonic() - began, _cpu_seconds(process.pid), _files(warehouse), _NEW not in line)
+            done = Done(time.monotonic() - began, spent.seconds, _files(warehouse), _NEW not in line)
             yield done
             new += done.is_new
             if new > kill_after - 1:
@@ -143,13 +147,31 @@ def _backfill(warehouse: Path, until: date, kill_after: float = math.inf) -> Ite
         raise RuntimeError(f"The backfill ended with {process.returncode}.")
 
 
-def _cpu_seconds(pid: int) -> float:
-    seconds = 0.0
-    for process in family(psutil.Process(pid)):
-        with suppress(psutil.Error):
-            # Those that have ended count with who awaited them.
-            seconds += sum(process.cpu_times()[:4])
-    return seconds
+class _Spent(threading.Thread):
+    """CPU seconds of a process and all below it, looked at again and again: of some that have ended, nobody else keeps them.
+
+    Args:
+        pid: of the process.
+    """
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._top = psutil.Process(pid)
+        self._of: dict[tuple[int, float], float] = {}
+
+    def run(self) -> None:
+        """Looks until the process has ended."""
+        with suppress(psutil.NoSuchProcess):
+            while self._top.status() != psutil.STATUS_ZOMBIE:
+                for process in family(self._top):
+                    with suppress(psutil.Error):
+                        self._of[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
+                time.sleep(_SAMPLE_SECONDS)
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return sum(tuple(self._of.values()))
 
 
 def _files(folder: Path) -> int:
