@@ -62,7 +62,7 @@ class Done:
 
 def measured(options: Options) -> list[Result]:
     """A range of nights, undisturbed and killed."""
-    found = kept(options, f"backfill-{options.nights}-{options.kills}", lambda: _measure(options))
+    found = kept(options, f"backfilled-{options.nights}-{options.kills}", lambda: _measure(options))
     nights = [Done(**each) for each in found["nights"]]
     # Folders of days beyond hold the few runs that were late.
     count, last, fitted = options.nights, nights[options.nights - 1], nights[_FIRST_FITTED - 1 : options.nights]
