@@ -19,7 +19,7 @@ def send(order: Order) -> Done:
     return digest_once(order)
 
 
-@flow(name="digest", persist_result=False)
+@flow(name="digest", flow_run_name="mails", persist_result=False)
 def digest(warehouse: Path, since: date | None = None, outbox: Path | None = None) -> Done:
     """Mail users, projects and operators what is new.
 
@@ -46,5 +46,5 @@ def _publish_summary(done: Done) -> None:
                 ("without an address", done.post.unknown),
             )
         ],
-        description=f"Digest up to the night of {done.last_night}",
+        description=f"{len(done.post.sent):,} mails sent, about nights up to {done.last_night}",
     )

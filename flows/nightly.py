@@ -1,9 +1,13 @@
-"""What `iomine.toml` says for one night, as a flow of flows: a sweep for each machine, and the digest."""
+"""What `iomine.toml` says for one night, as a flow of flows: a sweep for each machine, and what should follow."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from prefect import flow
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.runtime import flow_run
 
 from iomine.errors import InputError, IomineError
 from iomine.flows.digest import digest
@@ -12,12 +16,28 @@ from iomine.lake import Warehouse
 from iomine.pipeline.corrections import settle
 from iomine.pipeline.emptiness import emptiness
 from iomine.pipeline.nightly import clusters_of, nights, out_of_order, sweep_of
-from iomine.pipeline.site.config import SiteConfig, site_config
+from iomine.pipeline.notices import notify
+from iomine.pipeline.site.config import NightlySettings, SiteConfig, site_config
+from iomine.post.deliver import Summary
+from iomine.views.metrics import write_textfile
+from iomine.web.site import Site, site_of
 
 
-@flow(name="nightly", persist_result=False)
+def _night_named() -> str:
+    """What a run is called: by its night, and by its machine where it is about one."""
+    given = flow_run.parameters
+    return ", ".join(filter(None, [given["cluster"], f"night of {_night_of(given['night'])}"]))
+
+
+def _night_of(night: date | None) -> date:
+    return night or datetime.now(UTC).date() - timedelta(days=1)
+
+
+@flow(name="nightly", flow_run_name=_night_named, persist_result=False)
 def nightly(warehouse: Path, cluster: str | None = None, night: date | None = None, *, allow_empty: bool = False) -> None:
-    """Sweep a night of each machine, then mail. What fails does not keep the rest from being done; the flow fails at its end.
+    """Sweep a night of each machine, and do what should follow: notices, mails, pages, figures.
+
+    What fails does not keep the rest from being done; the flow fails at its end.
 
     Args:
         warehouse: root of the warehouse; the `iomine.toml` that speaks for it names the machines.
@@ -29,19 +49,22 @@ def nightly(warehouse: Path, cluster: str | None = None, night: date | None = No
         IomineError: what failed, sentence by sentence.
     """
     config, failures = site_config(warehouse), []
-    night = night or datetime.now(UTC).date() - timedelta(days=1)
+    night = _night_of(night)
     for name in clusters_of(config, cluster):
         try:
             _swept(config, warehouse, name, night, allow_empty=allow_empty)
         except IomineError as error:
             failures.append(f"{name}: {error.args[0]}")
-    if config.nightly.digest:
-        digest(warehouse, outbox=Path(config.nightly.outbox) if config.nightly.outbox else None)
+    for do in _after(config.nightly, warehouse):
+        try:
+            do()
+        except IomineError as error:
+            failures.append(str(error.args[0]))
     if failures:
         raise IomineError(" ".join(failures))
 
 
-@flow(name="backfill", persist_result=False)
+@flow(name="backfill", flow_run_name="nights from {since} to {until}", persist_result=False)
 def backfill(warehouse: Path, since: date, until: date, cluster: str | None = None, *, newest_first: bool = False) -> None:
     """Sweep a range of nights, without mails.
 
@@ -70,9 +93,42 @@ def backfill(warehouse: Path, since: date, until: date, cluster: str | None = No
         raise IomineError(" ".join(failures))
 
 
+_step = task(cache_policy=NO_CACHE, persist_result=False)
+
+
+@_step
+def notices(warehouse: Path) -> Summary:
+    """Send what crosses a threshold to the operators."""
+    return notify(warehouse)
+
+
+@_step
+def pages(warehouse: Path, out: Path) -> Site:
+    """Write dashboard, tables and reports as files for a web server."""
+    return site_of(warehouse, out)
+
+
+@_step
+def figures(warehouse: Path, out: Path) -> None:
+    """Write figures for node_exporter."""
+    write_textfile(out, Warehouse(warehouse).database)
+
+
+def _after(after: NightlySettings, warehouse: Path) -> Iterator[Callable[[], object]]:
+    """What follows the sweeps, in this order."""
+    if after.notify:
+        yield partial(notices, warehouse)
+    if after.digest:
+        yield partial(digest, warehouse, outbox=Path(after.outbox) if after.outbox else None)
+    if after.site:
+        yield partial(pages, warehouse, Path(after.site))
+    if after.metrics:
+        yield partial(figures, warehouse, Path(after.metrics))
+
+
 def _swept(config: SiteConfig, warehouse: Path, cluster: str, night: date, days: int | None = None, *, allow_empty: bool) -> None:
     given = sweep_of(config, warehouse, cluster, night, days)
-    summary = sweep(
+    summary = sweep.with_options(flow_run_name=f"{cluster}, {night}")(
         list(given.paths),
         warehouse,
         cluster,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from prefect import flow, task
-from prefect.artifacts import create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_table_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 
@@ -75,6 +75,7 @@ def _task_of(stage: Callable[..., object], run_stage: Run, retries: int = 0) -> 
     # The lake says what is done already, so Prefect must not: its cache looks at inputs and never at the files.
     as_task = task(
         name=stage.__name__,
+        task_run_name=stage.__name__,
         description=stage.__doc__,
         cache_policy=NO_CACHE,
         persist_result=False,
@@ -86,7 +87,7 @@ def _task_of(stage: Callable[..., object], run_stage: Run, retries: int = 0) -> 
     return made
 
 
-@flow(name="sweep", persist_result=False)
+@flow(name="sweep", flow_run_name="{cluster}", persist_result=False)
 def sweep(
     paths: list[Path],
     warehouse: Path,
@@ -129,7 +130,7 @@ def run(settings: Settings, warn: Callable[[str], None]) -> Summary:
         return _stages(settings, done.append)
 
     try:
-        return flow(name=sweep.name, persist_result=False)(stages)()
+        return flow(name=sweep.name, flow_run_name=settings.cluster, persist_result=False)(stages)()
     except Exception:
         if not done or is_there():
             raise
@@ -150,7 +151,7 @@ def _stages(settings: Settings, is_done: Callable[[Summary], None] = lambda _: N
         summary = _with_or_without(report, sweep, published, retries=1).value
     is_done(summary)
     if is_there():
-        _publish_summary(summary, settings.warehouse)
+        _publish_summary(summary, settings)
     return summary
 
 
@@ -169,7 +170,8 @@ def _with_or_without(
     return Held(stage(sweep.value, given.value))
 
 
-def _publish_summary(summary: Summary, warehouse: Path) -> None:
+def _publish_summary(summary: Summary, settings: Settings) -> None:
+    nights = f" of nights from {summary.nights[0]} to {summary.nights[-1]}" if summary.nights else ""
     create_table_artifact(
         key="sweep-summary",
         table=[
@@ -182,8 +184,9 @@ def _publish_summary(summary: Summary, warehouse: Path) -> None:
                 *((f"statistics {what}", how_many) for what, how_many in asdict(summary.statistics).items()),
                 ("findings", summary.findings),
                 ("reports written anew", summary.reports),
+                *((f"rejected: {reason}", how_many) for reason, how_many in summary.reasons.items()),
             )
         ],
-        description=f"Sweep {summary.sweep_id}",
+        description=f"{settings.cluster}: {summary.ingested:,} logs{nights}, {summary.findings:,} findings, "
+        f"{summary.rejected:,} rejected. Sweep {summary.sweep_id} into {settings.warehouse.absolute()}.",
     )
-    create_markdown_artifact(key="sweep-warehouse", markdown=f"[Warehouse]({warehouse.absolute().as_uri()})")

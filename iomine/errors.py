@@ -15,7 +15,8 @@
 Each hands all its arguments to `super().__init__`, so it survives the trip from a worker process.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -81,3 +82,12 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A hint at the nearest of some names to one that is not among them, empty where none is near."""
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     return f"did you mean {near[0]}?" if near else ""
+
+
+@contextmanager
+def as_output_errors() -> Iterator[None]:
+    """Says of a file that cannot be written that another place may do."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error

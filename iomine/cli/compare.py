@@ -26,8 +26,7 @@ from iomine.cli.options import (
     Warehouse,
     database_of,
 )
-from iomine.cli.terminal.failures import as_output_errors
-from iomine.errors import UsageError
+from iomine.errors import UsageError, as_output_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
 from iomine.errors import IomineError, did_you_mean
-from iomine.units import GIB, human_bytes, visible
+from iomine.units import GIB, counted, human_bytes, visible
 
 # A night of a large centre is a few GiB; below this the next sweep may well end in the middle.
 _SPACE_TO_WORK: Final = 10 * GIB
@@ -53,7 +54,7 @@ def command(
     keep iomine from working.
     """
     checks = []
-    for look in (_python, _libraries, _darshan, _folder, _locks, _settings, _rules, _slurm, _database):
+    for look in (_python, _libraries, _darshan, _folder, _access, _locks, _settings, _rules, _slurm, _database):
         for check in _looked(look, warehouse):
             checks.append(check)
             if not as_json:
@@ -154,6 +155,30 @@ def _space(folder: Path) -> Check:
     if free >= _SPACE_TO_WORK:
         return Check("ok", f"{human_bytes(free)} free")
     return Check("warn", f"only {human_bytes(free)} free", f"make room until {human_bytes(_SPACE_TO_WORK)} are")
+
+
+def _access(warehouse: Path) -> Iterator[Check]:
+    """Whom the files of logs, pages and mails are open to."""
+    from iomine.pipeline.site.config import site_config
+    from iomine.sharing import giving, group_of, openness
+
+    try:
+        nightly, group = site_config(warehouse).nightly, group_of(warehouse)
+    except IomineError:
+        # What is wrong with the settings is said of these.
+        return
+    places = [warehouse, *(Path(place) for place in (nightly.outbox, nightly.site) if place)]
+    for place in places:
+        if not place.is_dir() or warehouse in place.parents:
+            continue
+        seen = openness(place, group)
+        if seen.first is None:
+            yield Check("ok", f"{place} is closed to others than its owner and group")
+        else:
+            what = f"others can read {counted(seen.read_count, 'file')} and write {counted(seen.write_count, 'path')} in {place}"
+            yield Check("warn", f"{what}, {seen.first} for one", f"run `chmod -R o-rwx {shlex.quote(str(place))}`")
+        if group is not None and not seen.is_given:
+            yield Check("warn", f"{place} is not of the group in the settings", f"run `{giving(place, group)}`")
 
 
 def _locks(warehouse: Path) -> Iterator[Check]:

@@ -24,28 +24,9 @@ def command(
     They are about the last sweep of each machine, its newest night, findings, mails and free space. `iomine serve` gives the
     same at /metrics, to those who see all runs.
     """
+    from iomine.views.metrics import openmetrics, write_textfile
+
     if out is not None:
         write_textfile(out, database_of(warehouse))
         return
-    from iomine.views.metrics import openmetrics
-
     sys.stdout.buffer.write(openmetrics(database_of(warehouse), datetime.now(UTC)))
-
-
-def write_textfile(out: Path, database: Path) -> None:
-    """Puts the figures into a file, whole at any moment: node_exporter may read it then.
-
-    Raises:
-        WarehouseError: there is no warehouse to ask.
-        OutputError: the file cannot be written.
-    """
-    from iomine.cli.terminal.failures import as_output_errors
-    from iomine.views.metrics import textfile
-
-    content = textfile(database, datetime.now(UTC))
-    # What does not end in .prom is not read.
-    new = out.with_name(f".{out.name}.new")
-    with as_output_errors():
-        new.write_bytes(content)
-        new.chmod(0o644)
-        new.replace(out)

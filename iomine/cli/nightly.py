@@ -133,7 +133,7 @@ def _write_site(warehouse: Path, out: Path) -> int:
 
 
 def _write_metrics(warehouse: Path, out: Path) -> int:
-    from iomine.cli.metrics import write_textfile
+    from iomine.views.metrics import write_textfile
 
     write_textfile(out, database_of(warehouse))
     return 0

@@ -10,8 +10,7 @@ import typer
 
 from iomine.cli.meant import LogOrJob, meant
 from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, database_of
-from iomine.cli.terminal.failures import as_output_errors
-from iomine.errors import UsageError
+from iomine.errors import UsageError, as_output_errors
 
 
 def command(

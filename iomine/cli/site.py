@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Since, Warehouse, database_of
+from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Since, Warehouse
 from iomine.units import visible
 
 _ROWS: Final = 1000
@@ -37,16 +37,9 @@ def write_pages(
     Raises:
         IomineError: it cannot be written, or there is nothing to ask.
     """
-    from iomine.views.query import NO_LIMITS
-    from iomine.web.sessions import Session
-    from iomine.web.site import write_site
-    from iomine.web.window import window_of
+    from iomine.web.site import site_of
 
-    asked = {"since": "" if since is None else since.isoformat(), "cluster": cluster or ""}
-    session = Session(database_of(warehouse), NO_LIMITS)
-    window = window_of(session, list(asked.items()))
-    only_window = since is not None or cluster is not None
-    site = write_site(session, window, out, warehouse / "reports", most=rows, only_window=only_window)
+    site = site_of(warehouse, out, since=since, cluster=cluster, most=rows)
     typer.echo(
         visible(
             f"{out / 'index.html'}: {site.tables:,} tables, {site.subjects:,} pages of users and others, {site.reports:,} reports"

@@ -18,6 +18,7 @@ from deltalake.exceptions import DeltaError
 
 from iomine.errors import BusyError, UsageError, WarehouseError
 from iomine.lake.lake import Lake
+from iomine.sharing import give, group_of, kept_from_others
 from iomine.units import MIB
 
 # Found by their words, since not every library that writes hands on the number.
@@ -25,8 +26,6 @@ _NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "datab
 # Less is full: what is written at once is smaller.
 _ROOM_BYTES: Final = 64 * MIB
 _ROOM_FILES: Final = 100
-# What logs say of people is for the group of the warehouse, and for nobody else who has a login.
-_MASK: Final = 0o027
 # Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
 _UNFIT_CHARACTERS: Final = frozenset("%*?[\\")
 # A cluster's name becomes the name of a folder, and part of links.
@@ -98,17 +97,6 @@ def _is_full(folder: Path) -> bool:
     return room.f_bavail * room.f_frsize < _ROOM_BYTES or bool(room.f_files and room.f_favail < _ROOM_FILES)
 
 
-@contextmanager
-def _kept_from_others() -> Iterator[None]:
-    """Files and folders that are made meanwhile are the owner's and the group's; processes that are started then inherit it."""
-    before = os.umask(_MASK)
-    os.umask(before | _MASK)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
 class Warehouse:
     """The paths below a warehouse's root.
 
@@ -150,10 +138,16 @@ class Warehouse:
 
         Raises:
             BusyError: another sweep is at work on this warehouse.
+            UsageError: the settings name a group that is not there, or that this user is not in.
+            OutputError: the warehouse cannot be given to it.
             WarehouseError: it is of another schema version.
         """
-        with _kept_from_others():
+        group = group_of(self.root)
+        # What logs say of people is for the group of the warehouse, and for nobody else who has a login.
+        with kept_from_others():
             self.create()
+            if group is not None:
+                give(self.root, group)
             with as_warehouse_errors(self.root):
                 descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o640)
             with self._held(descriptor):

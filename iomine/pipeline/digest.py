@@ -45,6 +45,7 @@ from iomine.post.transports import Outbox, Pace, Smtp, Transport
 from iomine.report.facts import Place, gather
 from iomine.report.write import standalone_report
 from iomine.settings import read_site_file
+from iomine.sharing import group_of
 from iomine.triggers.site import with_published
 from iomine.views.answers import Ask
 from iomine.views.query import answer_own, open_catalog
@@ -240,7 +241,7 @@ def _links(order: Order, office: Office, attach: Attach | None) -> Links:
 
 def _transport(order: Order, settings: Settings) -> Transport:
     if order.outbox is not None:
-        return Outbox(order.outbox)
+        return Outbox(order.outbox, group_of(order.warehouse))
     server = settings.smtp
     if order.smtp is not None:
         host, port = order.smtp

@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol
 from iomine.errors import OutputError, UsageError
 from iomine.post.settings import SmtpSettings
 from iomine.settings import read_secret
+from iomine.sharing import kept_from_others, make_folder
 from iomine.units import visible
 
 _MINUTE: Final = 60.0
@@ -95,17 +96,21 @@ class Pace:
 class Outbox:
     """A folder of mails, each in a file of its own that is there whole or not at all; the same mail has the same file.
 
+    Owner and group read them, nobody else.
+
     Args:
         folder: made where there is none.
+        group: whose the mails are, as its number; None for that of the folder or of who writes.
 
     Raises:
         OutputError: it cannot be made.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, group: int | None = None) -> None:
         self._folder = folder
+        self._group = group
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder, group)
         except OSError as error:
             raise self._fault(error) from error
 
@@ -114,7 +119,9 @@ class Outbox:
         target = self._folder / f"{_NAME.sub('_', message.message_id.strip('<>'))}.eml"
         beside = target.with_suffix(".part")
         try:
-            with beside.open("wb") as opened:
+            with kept_from_others(), beside.open("wb") as opened:
+                if self._group is not None:
+                    os.fchown(opened.fileno(), -1, self._group)
                 opened.write(message.content)
                 opened.flush()
                 os.fsync(opened.fileno())

@@ -11,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import generate_latest as as_prometheus
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
 
+from iomine.errors import as_output_errors
 from iomine.views.query import ask
 from iomine.views.questions import question
 
@@ -52,13 +53,22 @@ def openmetrics(database: Path, now: datetime) -> bytes:
     return content
 
 
-def textfile(database: Path, now: datetime) -> bytes:
-    """The figures in Prometheus's own form, which node_exporter's textfile collector reads; it does not take OpenMetrics.
+def write_textfile(out: Path, database: Path) -> None:
+    """Puts the figures into a file, whole at any moment: node_exporter's textfile collector may read it then.
+
+    They are in Prometheus's own form, since it does not take OpenMetrics.
 
     Raises:
         WarehouseError: as of `openmetrics`.
+        OutputError: the file cannot be written.
     """
-    return as_prometheus(_registry(database, now))
+    content = as_prometheus(_registry(database, datetime.now(UTC)))
+    # What does not end in .prom is not read.
+    new = out.with_name(f".{out.name}.new")
+    with as_output_errors():
+        new.write_bytes(content)
+        new.chmod(0o644)
+        new.replace(out)
 
 
 def _registry(database: Path, now: datetime) -> CollectorRegistry:

@@ -10,6 +10,7 @@ import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,9 @@ from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.report.job import job_of_page, job_page_name
 from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE
 from iomine.report.write import write_shared
+from iomine.sharing import group_of, kept_from_others, make_folder
 from iomine.triggers.site import with_published
+from iomine.views.query import NO_LIMITS
 from iomine.web import pages
 from iomine.web.about import About, subjects_of
 from iomine.web.circle import CircleNight, circle_night_of
@@ -28,7 +31,7 @@ from iomine.web.question import Question, conditions
 from iomine.web.report_cache import is_public, log_of
 from iomine.web.search import index_script, names_of
 from iomine.web.sessions import Session
-from iomine.web.window import Window
+from iomine.web.window import Window, window_of
 
 MOST_ROWS: Final = 1000
 _MARK: Final = ".iomine-site"
@@ -147,14 +150,47 @@ class FileLinks:
         return f"{self.root}assets/{pages.style_name(name)}"
 
 
-def write_site(session: Session, window: Window, out: Path, reports: Path, *, most: int = MOST_ROWS, only_window: bool) -> Site:
-    """Writes the site.
+def site_of(warehouse: Path, out: Path, *, since: date | None = None, cluster: str | None = None, most: int = MOST_ROWS) -> Site:
+    """Writes the site of a warehouse, about the last nights or those from one on, and all machines or one.
+
+    Args:
+        warehouse: its root.
+        out: as for `write_site`.
+        since: the first night; reports of earlier ones are left out.
+        cluster: the only machine; reports of others are left out.
+        most: as for `write_site`.
+
+    Raises:
+        UsageError: the folder holds something else, or the group in the settings is not there.
+        WarehouseError: there is nothing to ask.
+        OutputError: files cannot be written.
+    """
+    asked = {"since": "" if since is None else since.isoformat(), "cluster": cluster or ""}
+    session = Session(warehouse / "iomine.duckdb", NO_LIMITS)
+    window = window_of(session, list(asked.items()))
+    only_window = since is not None or cluster is not None
+    group = group_of(warehouse)
+    return write_site(session, window, out, warehouse / "reports", group=group, most=most, only_window=only_window)
+
+
+def write_site(
+    session: Session,
+    window: Window,
+    out: Path,
+    reports: Path,
+    *,
+    group: int | None = None,
+    most: int = MOST_ROWS,
+    only_window: bool,
+) -> Site:
+    """Writes the site, for its owner and the group: pages show what each user ran.
 
     Args:
         session: answers.
         window: what the dashboard is about.
         out: the folder of the site, which is made, or holds one.
         reports: the warehouse's reports, which need not exist.
+        group: whose a new folder is to be, as its number; None for that of the folder above or of who writes.
         most: how many rows of a table are shown.
         only_window: whether reports of other nights and machines are left out.
 
@@ -165,12 +201,13 @@ def write_site(session: Session, window: Window, out: Path, reports: Path, *, mo
     _check(out)
     wanted = _logs_of(session, window) if only_window else None
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / _MARK).touch()
-        count = _copy_reports(reports, out / "reports", wanted)
-        with with_published(session.ask):
-            write_shared(out / "reports")
-        return Site(*_write_pages(session, window, out, most), count)
+        make_folder(out, group)
+        with kept_from_others():
+            (out / _MARK).touch()
+            count = _copy_reports(reports, out / "reports", wanted)
+            with with_published(session.ask):
+                write_shared(out / "reports")
+            return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(
             f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."

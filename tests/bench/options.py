@@ -27,6 +27,8 @@ class Options:
         packed: logs of the largest archive of packed ones.
         known: known logs that are found once more.
         archive: logs of the largest archive of older formats.
+        nights: how many are swept one after the other.
+        kills: how often that is killed.
     """
 
     data: Path
@@ -42,6 +44,8 @@ class Options:
     packed: int
     known: int
     archive: int
+    nights: int
+    kills: int
 
 
 def kept(options: Options, name: str, measure: Callable[[], Any]) -> Any:

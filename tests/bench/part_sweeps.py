@@ -144,14 +144,14 @@ def _kept(options: Options, logs: int, workers: int) -> Measures:
     return kept(options, f"sweep-{logs}-{workers}", lambda: swept(simulated(options.cache, logs), logs, workers))
 
 
-def simulated(cache: Path, logs: int) -> Path:
-    """A night of logs, written once."""
-    out = cache / f"simulated-{logs}"
+def simulated(cache: Path, logs: int, nights: int = 1) -> Path:
+    """Logs of a night, or spread over several, written once."""
+    out = cache / (f"simulated-{logs}" if nights == 1 else f"simulated-{logs}-{nights}")
     if not out.exists():
-        unfinished = cache / f"simulated-{logs}.tmp"
+        unfinished = out.with_suffix(".tmp")
         shutil.rmtree(unfinished, ignore_errors=True)
         subprocess.run(
-            [*IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", "1"], check=True, stdout=subprocess.DEVNULL
+            [*IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", str(nights)], check=True, stdout=subprocess.DEVNULL
         )
         unfinished.rename(out)
     return out / "darshan"
@@ -213,7 +213,7 @@ def _watched(pid: int) -> tuple[dict[str, int], float]:
     top = psutil.Process(pid)
     while top.status() != psutil.STATUS_ZOMBIE:
         held: Counter[str] = Counter()
-        for process in _family(top):
+        for process in family(top):
             with suppress(psutil.Error, OSError):
                 held[_CLIENT if process == top else _role(process)] += process.memory_full_info().pss
                 cpu_seconds[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
@@ -222,7 +222,8 @@ def _watched(pid: int) -> tuple[dict[str, int], float]:
     return dict(sorted(peaks.items())), sum(cpu_seconds.values())
 
 
-def _family(top: psutil.Process) -> list[psutil.Process]:
+def family(top: psutil.Process) -> list[psutil.Process]:
+    """A process and all below it, as far as they live."""
     with suppress(psutil.Error):
         return [top, *top.children(recursive=True)]
     return []

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import part_archive
+import part_backfill
 import part_commands
 import part_drishti
 import part_explorer
@@ -77,6 +78,7 @@ PARTS: Final = {
     "known": Part("Known logs", part_known.measured, ("known",)),
     "packing": Part("Packing", part_packing.measured, ("packed",)),
     "archive": Part("Archives of older formats", part_archive.measured, ("archive",)),
+    "backfill": Part("Backfill", part_backfill.measured, ("nights", "kills")),
     "sweeps": Part("Sweeps", _sweeps_and_readers, ("largest", "shared_night")),
 }
 
@@ -113,6 +115,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--known", type=int, default=1_000_000, help="known logs that are found once more")
     parser.add_argument("--packed", type=int, default=100_000, help="logs of the largest archive, a power of ten")
     parser.add_argument("--archive", type=int, default=10_000, help="logs of the largest archive of older formats, up to 150,000")
+    parser.add_argument("--nights", type=int, default=365, help="nights of 100 logs that are swept one after the other")
+    parser.add_argument("--kills", type=int, default=10, help="how often that is killed")
     parser.add_argument("--largest", type=int, default=10_000, help="logs of the largest sweep, a power of ten")
     parser.add_argument("--shared-night", type=int, default=20_000, help="logs of the night that two workers share")
     return parser

@@ -3,8 +3,7 @@
 import functools
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,7 +11,7 @@ import typer
 
 from iomine.arrow import leave_pandas_out
 from iomine.cli.terminal.text import say
-from iomine.errors import IomineError, OutputError, UsageError
+from iomine.errors import IomineError, UsageError
 
 # As shells report a program that SIGINT or SIGPIPE ended.
 _INTERRUPTED = 130
@@ -58,15 +57,6 @@ def refuse(faults: Iterable[str]) -> NoReturn:
     for fault in faults:
         say(fault, level="error")
     raise typer.Exit(UsageError.exit_code)
-
-
-@contextmanager
-def as_output_errors() -> Iterator[None]:
-    """Says of a file that cannot be written that another place may do."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error
 
 
 def _forget_stdout() -> None:

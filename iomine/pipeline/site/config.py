@@ -31,6 +31,7 @@ from iomine.pipeline.workers.slurm import SlurmSite
 from iomine.post.access import AccessSettings, site_access
 from iomine.post.settings import Settings
 from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, read_site_file, setting
+from iomine.sharing import group_of
 
 # Files that became tables, in the order of the template.
 _HEADER: Final = re.compile(r"^(\s*)\[(?!\[)", re.MULTILINE)
@@ -87,6 +88,7 @@ class SiteConfig(SiteSettings):
 
     whose: ClassVar[str] = "site"
     warehouse: Line = setting("", "The warehouse, from the root on; empty: that in which this file lies.")
+    group: Line = setting("", "Group that may read what is written, by name or number; empty: that of the folder.")
     collectors: Lines = setting((), "Logins or uids that own files of logs which they did not write.")
     clusters: Mapping[str, ClusterSettings] = setting({}, "Machines by name, each as a table such as [clusters.polaris].")
     workers: WorkerSettings = setting(WorkerSettings(), "Who does the work of sweeps.")
@@ -163,6 +165,7 @@ def problems(root: Path) -> Iterator[str]:
         partial(site_views, warehouse),
         partial(site_zone, warehouse, ""),
         partial(site_collectors, warehouse),
+        partial(group_of, root),
     )
     said = set()
     for look in looks:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from grp import getgrgid
 from importlib import metadata
 from pathlib import Path
 
@@ -222,3 +223,23 @@ def test_machines_get_the_same_in_json(iomine, tmp_path: Path) -> None:
     ]
     assert answers[0].stdout.splitlines() == lines
     assert 1 == len({answer.exit_code for answer in answers})
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_what_is_open_to_others_is_named(iomine, warehouse_of, tmp_path: Path) -> None:
+    """Of the warehouse and the outbox, with the command that closes it; a group that is not that of the settings likewise."""
+    warehouse, outbox = warehouse_of(log=[{"log_id": "a1"}]), tmp_path / "out box"
+    outbox.mkdir()
+    (outbox / "1.eml").touch()
+    group = os.getegid()
+    (warehouse / "iomine.toml").write_text(f'group = "{group}"\n[nightly]\noutbox = "{outbox}"\n')
+    warehouse.chmod(0o2750)
+    for path in (outbox / "1.eml", outbox):
+        path.chmod(0o755)
+    answer = iomine("doctor", "--json", "--warehouse", warehouse)
+    assert 0 == answer.exit_code
+    checks = {check["what"]: check["remedy"] for check in json.loads(answer.stdout)}
+    assert not checks[f"{warehouse} is closed to others than its owner and group"]
+    opened = f"others can read 1 file and write 0 paths in {outbox}, {outbox}/1.eml for one"
+    assert f"run `chmod -R o-rwx '{outbox}'`" == checks[opened]
+    assert checks[f"{outbox} is not of the group in the settings"].startswith(f"run `chgrp -R {getgrgid(group).gr_name} ")

@@ -109,13 +109,15 @@ def test_prefect_shows_what_the_sweep_did(prefect, shared_data, tmp_path):
     reported = json.loads(result.stdout)
 
     with closing(sqlite3.connect(database)) as connection:
-        runs = connection.execute("SELECT state_type, parameters FROM flow_run").fetchall()
+        runs = connection.execute("SELECT name, state_type, parameters FROM flow_run").fetchall()
         tasks = connection.execute("SELECT count(*), count(DISTINCT name), max(state_type) FROM task_run").fetchall()
-        artifacts = dict(connection.execute("SELECT key, data FROM artifact"))
-    assert [("COMPLETED", "{}")] == runs
+        ((key, data, description),) = connection.execute("SELECT key, data, description FROM artifact")
+    assert [("default", "COMPLETED", "{}")] == runs
     assert [(8, 8, "COMPLETED")] == tasks
-    assert {"sweep-summary", "sweep-warehouse"} == set(artifacts)
-    summary = {row["what"]: row["how many"] for row in json.loads(json.loads(artifacts["sweep-summary"]))}
+    assert "sweep-summary" == key
+    assert f"default: {reported['ingested']} logs of nights from {reported['nights'][0]} to " in description
+    assert description.endswith(f", 0 rejected. Sweep {reported['sweep_id']} into {warehouse}.")
+    summary = {row["what"]: row["how many"] for row in json.loads(json.loads(data))}
     said = {key: reported[key] for key in ("found", "ingested", "known", "rejected", "findings")}
     assert 0 < reported["found"]
     assert said | {"reports written anew": reported["reports"]} == {key: summary[key] for key in (*said, "reports written anew")}

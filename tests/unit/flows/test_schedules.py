@@ -8,6 +8,7 @@ import yaml
 from facility import FIRST, Facility
 
 from iomine.pipeline.digest import Order
+from iomine.pipeline.site.config import NightlySettings
 
 SCHEDULES = yaml.safe_load((Path(__file__).parents[3] / "deploy" / "prefect.yaml").read_text(encoding="utf-8"))
 
@@ -33,3 +34,18 @@ def test_the_task_of_the_digest_writes_mails(tmp_path: Path):
     (root / "digest.toml").write_text("least_core_hours = 0.0\n")
     done = send.fn(Order(root, since=FIRST, outbox=tmp_path / "outbox"))
     assert len(done.post.sent) == len(list((tmp_path / "outbox").glob("*.eml"))) > 0
+
+
+def test_the_flow_of_a_night_does_what_follows_the_sweeps(tmp_path: Path):
+    """As the command does, in its order: notices, mails, pages and figures, those that the settings ask for."""
+    from iomine.flows import nightly  # noqa: PLC0415  as above
+
+    root = Facility(tmp_path / "warehouse").root
+    asked = NightlySettings(notify=True, digest=True, site=str(tmp_path / "site"), metrics=str(tmp_path / "iomine.prom"))
+    after = list(nightly._after(asked, root))
+    assert ["notices", "digest", "pages", "figures"] == [each.func.name for each in after]
+    assert [] == list(nightly._after(NightlySettings(), root))
+    for each in after[2:]:
+        each.func.fn(*each.args)
+    assert (tmp_path / "site" / "index.html").exists()
+    assert "iomine_newest_night_age_seconds" in (tmp_path / "iomine.prom").read_text()

@@ -1,5 +1,6 @@
 """What becomes of a mail on its way out, with a real mail server that has faults."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,6 +192,19 @@ def test_outbox_has_a_file_for_each_mail(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be written"):
         Outbox(tmp_path / "file" / "x")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root gives files to any group.")
+def test_mails_in_an_outbox_are_for_owner_and_group(tmp_path):
+    """Nobody else reads them, whatever the folder is like; a folder that was there stays as it is."""
+    (tmp_path / "there").mkdir(mode=0o755)
+    group = tmp_path.stat().st_gid + 1000
+    for name in ("new", "there"):
+        Outbox(tmp_path / name, group).send(MAIL)
+    assert {(0o640, group)} == {(path.stat().st_mode & 0o7777, path.stat().st_gid) for path in tmp_path.glob("*/*.eml")}
+    new, there = ((tmp_path / name).stat() for name in ("new", "there"))
+    assert (0o2750, group) == (new.st_mode & 0o7777, new.st_gid)
+    assert (0o755, tmp_path.stat().st_gid) == (there.st_mode & 0o7777, there.st_gid)
 
 
 def test_pace_keeps_mails_apart():

@@ -91,6 +91,14 @@ def test_site_is_whole(written: tuple[Path, Site]) -> None:
         assert 1 == len(re.findall("<form[^>]* hidden", text)) == text.count("<form") == text.count("<script")
 
 
+def test_a_site_is_closed_to_others(written: tuple[Path, Site]) -> None:
+    """Owner and group read it, nobody else; reports, which are links to those of the warehouse, have the modes of these."""
+    out, _ = written
+    made = [path for path in (out, *out.rglob("*")) if "reports" not in path.relative_to(out).parts[:-1]]
+    modes = {path.stat().st_mode & 0o777 for path in made}
+    assert {0o640, 0o750} == modes
+
+
 def index_of(out: Path) -> dict[str, list[tuple[str, str, str]]]:
     """The names that a search on the site knows."""
     (file,) = out.glob("tables-*/names.js")

@@ -1,0 +1,178 @@
+"""A long range of nights, swept by `iomine backfill`: once undisturbed, and once killed over and over and begun again.
+
+Both warehouses are to say the same in every table. What a night costs, and how many files a warehouse has for it, must not grow
+with the nights that are there already. CPU seconds are those of all processes of the command, taken where it says that a night is
+done.
+"""
+
+import math
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from measure import exponent
+from options import Options, kept
+from part_sweeps import IOMINE, family, simulated
+from results import Result
+
+from iomine.views.query import ask
+
+sys.path.append(str(Path(__file__).parents[1]))
+from sweeping import state
+
+_LOGS: Final = 100
+# The first of `iomine simulate`.
+_FIRST: Final = date(2026, 1, 5)
+_MOST_EXPONENT: Final = 1.05
+_FIRST_FITTED: Final = 2
+_SAMPLE_SECONDS: Final = 0.25
+_NEW: Final = ": 0 ingested"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What had been done when a night of a backfill was.
+
+    Attributes:
+        seconds: since the command began, on the clock.
+        cpu_seconds: of all its processes.
+        files: in the warehouse, with those of Delta's logs and those kept for readers of an earlier state.
+        is_new: whether logs were read; otherwise all were known.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    files: int
+    is_new: bool
+
+
+def measured(options: Options) -> list[Result]:
+    """A range of nights, undisturbed and killed."""
+    found = kept(options, f"backfilled-{options.nights}-{options.kills}", lambda: _measure(options))
+    nights = [Done(**each) for each in found["nights"]]
+    # Folders of days beyond hold the few runs that were late.
+    count, last, fitted = options.nights, nights[options.nights - 1], nights[_FIRST_FITTED - 1 : options.nights]
+    kills = f"killed {found['kills']} times"
+    return [
+        Result(what=f"a night of {_LOGS} logs, of {count}", ours=last.seconds / count, cpu_seconds=last.cpu_seconds / count),
+        *(
+            Result(
+                what=f"exponent of {what}, from {_FIRST_FITTED} to {count} nights",
+                ours=exponent(range(_FIRST_FITTED, count + 1), values),
+                unit="",
+                most=_MOST_EXPONENT,
+            )
+            for what, values in (
+                ("CPU seconds", [each.cpu_seconds for each in fitted]),
+                ("files of the warehouse", [each.files for each in fitted]),
+            )
+        ),
+        Result(what=f"files of the warehouse, a night of {count}", ours=last.files / count, unit="files"),
+        Result(what=f"{kills}: CPU seconds of passing over a night that is known", ours=found["passed_over"]),
+        Result(what=f"{kills}: logs lost or counted twice", ours=found["lost"], unit="logs", most=0),
+        Result(what=f"{kills}: tables that differ from those in order", ours=len(found["differing"]), unit="tables", most=0),
+    ]
+
+
+def _measure(options: Options) -> dict[str, Any]:
+    logs = simulated(options.cache, _LOGS * options.nights, options.nights)
+    with tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=options.cache) as place:
+        whole, killed = (_warehouse(Path(place) / name, logs) for name in ("whole", "killed"))
+        until = max(date(*map(int, day.parts[-3:])) for day in logs.glob("*/*/*"))
+        nights = list(_backfill(whole, until))
+        chance = random.Random(20260105)
+        kills = [len(nights) / (options.kills + 1) - 0.5 + chance.random() for _ in range(options.kills)]
+        runs = [list(_backfill(killed, until, kill)) for kill in (*kills, math.inf)]
+        count = ask(killed / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
+        first, second = state(whole), state(killed)
+        return {
+            "nights": [asdict(each) for each in nights],
+            "kills": options.kills,
+            "passed_over": statistics.median(
+                after.cpu_seconds - before.cpu_seconds for run in runs for before, after in pairwise(run) if not after.is_new
+            ),
+            "lost": abs(_LOGS * options.nights - count),
+            "differing": sorted(table for table in first | second if first.get(table) != second.get(table)),
+        }
+
+
+def _warehouse(root: Path, logs: Path) -> Path:
+    """A warehouse whose settings name a folder of logs by day."""
+    root.mkdir()
+    (root / "iomine.toml").write_text(f'[clusters.default]\nlogs = ["{logs}/%Y/%-m/%-d"]\n')
+    return root
+
+
+def _backfill(warehouse: Path, until: date, kill_after: float = math.inf) -> Iterator[Done]:
+    """Sweeps the nights.
+
+    Args:
+        warehouse: with its settings.
+        until: the last night.
+        kill_after: so many nights with new logs, the last of them in part.
+
+    Raises:
+        RuntimeError: it fails.
+    """
+    command = [*IOMINE, "backfill", "--since", _FIRST, "--until", until, "--warehouse", warehouse]
+    began, new = time.monotonic(), 0
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          start_new_session=True) as process:  # fmt: skip
+        assert process.stdout
+        spent = _Spent(process.pid)
+        spent.start()
+        for line in process.stdout:
+            done = Done(time.monotonic() - began, spent.seconds, _files(warehouse), _NEW not in line)
+            yield done
+            new += done.is_new
+            if new > kill_after - 1:
+                time.sleep(kill_after % 1 * done.seconds / max(new, 1))
+                os.killpg(process.pid, signal.SIGKILL)
+                return
+    if process.returncode:
+        raise RuntimeError(f"The backfill ended with {process.returncode}.")
+
+
+class _Spent(threading.Thread):
+    """CPU seconds of a process and all below it, looked at again and again: of some that have ended, nobody else keeps them.
+
+    Args:
+        pid: of the process.
+    """
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self._top = psutil.Process(pid)
+        self._of: dict[tuple[int, float], float] = {}
+
+    def run(self) -> None:
+        """Looks until the process has ended."""
+        with suppress(psutil.NoSuchProcess):
+            while self._top.status() != psutil.STATUS_ZOMBIE:
+                for process in family(self._top):
+                    with suppress(psutil.Error):
+                        self._of[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
+                time.sleep(_SAMPLE_SECONDS)
+
+    @property
+    def seconds(self) -> float:
+        """So far."""
+        return sum(tuple(self._of.values()))
+
+
+def _files(folder: Path) -> int:
+    return sum(len(files) for _, _, files in os.walk(folder))
