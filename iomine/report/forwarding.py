@@ -33,6 +33,8 @@ _CUT: Final = 64
 # Of a panel of the picture: its width, where bars stand and end, how wide they are, and what is between panels.
 _WIDTH, _LEFT, _TOP, _BASE, _BAR, _LEAST_BAR, _GAP = 460, 76, 48, 190, 30, 1.5, 40
 _THOUSAND, _LONG = 1000, 9_950
+# What took less was not timed.
+_SHORTEST_SECONDS: Final = 1e-9
 _MAPPINGS: Final = {"host": "hosts", "aggregators": "MPI-IO's", "blocks": ""}
 
 
@@ -200,7 +202,7 @@ def gathered_files(burst: Row, counts: Sequence[tuple[str, int]] | None = None, 
         A row for each number of writers below that of files. `index_bytes` is an entry for each block that ranks wrote.
     """
     took = (burst["end_seconds"] or 0) - (burst["start_seconds"] or 0)
-    seconds = within or (took if took > 0 else None)
+    seconds = within or (took if took >= _SHORTEST_SECONDS else None)
     rows: Rows = []
     for mapping, count in counts if counts is not None else _counts(burst):
         if count >= burst["file_count"] or any(row["forwarder_count"] == count for row in rows):
