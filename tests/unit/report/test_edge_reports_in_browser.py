@@ -67,7 +67,7 @@ TRACED_LOGS = {"one rank", "many ranks", "many files"}
 FAULTS = """() => {
     const faults = [];
     // What is folded has no words while it is.
-    document.querySelectorAll("details.fold, details.card").forEach(each => { each.open = true; });
+    document.querySelectorAll("details").forEach(each => { each.open = true; });
     const headings = [...document.querySelectorAll("h1, h2, h3, h4")].map(each => Number(each.tagName[1]));
     if (headings.filter(level => level === 1).length !== 1 || headings[0] !== 1) faults.push("not one h1 first");
     headings.forEach((level, at) => {
