@@ -4,6 +4,7 @@ import inspect
 from importlib import import_module
 from pathlib import Path
 
+import pytest
 import yaml
 from facility import FIRST, Facility
 
@@ -36,6 +37,7 @@ def test_the_task_of_the_digest_writes_mails(tmp_path: Path):
     assert len(done.post.sent) == len(list((tmp_path / "outbox").glob("*.eml"))) > 0
 
 
+@pytest.mark.proof
 def test_the_flow_of_a_night_does_what_follows_the_sweeps(tmp_path: Path):
     """As the command does, in its order: notices, mails, pages and figures, those that the settings ask for."""
     from iomine.flows import nightly  # noqa: PLC0415  as above
