@@ -8,17 +8,19 @@
 WITH mpiio AS (
     SELECT
         cluster, night, log_id, file_id, bool_or(is_shared) AS has_shared_record, COUNT(DISTINCT rank) AS own_count,
-        SUM(read_seconds + write_seconds + meta_seconds) AS mpiio_seconds
+        -- In order, so that the last digits are the same whatever logs lie beside it.
+        SUM(read_seconds + write_seconds + meta_seconds ORDER BY rank) AS mpiio_seconds
     FROM core.mpiio_file
     GROUP BY ALL
 ),
 posix AS (
     SELECT
         cluster, night, log_id, file_id,
-        SUM(read_seconds + write_seconds + meta_seconds) AS posix_seconds,
+        SUM(read_seconds + write_seconds + meta_seconds ORDER BY rank) AS posix_seconds,
         MAX(CASE WHEN is_shared THEN slowest_rank_seconds ELSE read_seconds + write_seconds + meta_seconds END)
             AS slowest_rank_seconds
     FROM core.posix_file
+    SEMI JOIN mpiio USING (cluster, night, log_id, file_id)
     GROUP BY ALL
 ),
 beneath AS (

@@ -5,8 +5,9 @@
 -- ---
 WITH per_log AS (
     SELECT
-        cluster, night, log_id, SUM(mpiio_seconds) AS mpiio_seconds, SUM(late_seconds) AS late_core_seconds,
-        MAX(rank_count) AS rank_count, arg_max(file_id, late_seconds ORDER BY file_id) AS file_id
+        cluster, night, log_id, SUM(mpiio_seconds ORDER BY file_id) AS mpiio_seconds,
+        SUM(late_seconds ORDER BY file_id) AS late_core_seconds, MAX(rank_count) AS rank_count,
+        arg_max(file_id, late_seconds ORDER BY file_id) AS file_id
     FROM core.waited_file
     GROUP BY ALL
 ),
