@@ -29,6 +29,7 @@ from options import Options, kept
 from part_sweeps import IOMINE, family, simulated
 from results import Result
 
+from iomine.units import counted
 from iomine.views.query import ask
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -66,7 +67,7 @@ def measured(options: Options) -> list[Result]:
     nights = [Done(**each) for each in found["nights"]]
     # Folders of days beyond hold the few runs that were late.
     count, last, fitted = options.nights, nights[options.nights - 1], nights[_FIRST_FITTED - 1 : options.nights]
-    kills = f"killed {found['kills']} times"
+    kills = f"after {counted(found['kills'], 'kill')}"
     return [
         Result(what=f"a night of {_LOGS} logs, of {count}", ours=last.seconds / count, cpu_seconds=last.cpu_seconds / count),
         *(
