@@ -8,14 +8,13 @@ from pathlib import Path
 
 import dask
 import pytest
-from distributed import Client, LocalCluster
 from standing import Standing
 from sweeping import IOMINE, judge_by_one, state, strays, wait_for
 
 from iomine.errors import WorkersError
 from iomine.pipeline import progress
 from iomine.pipeline.sweep import Settings, run
-from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordered
+from iomine.pipeline.workers.cluster import LOST, Smaller, Workers, map_unordered, own_workers
 
 pytestmark = [pytest.mark.usefixtures("one_trigger")]
 
@@ -126,12 +125,8 @@ def halves(numbers: list[int]) -> Smaller[list[int]] | list[int]:
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[Workers]:
     """Two workers that are replaced whenever they die, and a scheduler that gives a task up at the first death."""
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield Workers(client)
+    with dask.config.set({"distributed.scheduler.allowed-failures": 0}), own_workers(2) as workers:
+        yield workers
 
 
 def test_what_kills_its_workers_is_found_and_costs_itself_alone(mortal):

@@ -148,16 +148,18 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
     with (
         dask.config.set(settings),
         _interrupts_held() as release,
-        LocalCluster(
-            n_workers=count or local_workers(),
-            threads_per_worker=1,
-            host="127.0.0.1",
-            security=certified(),
-            scheduler_kwargs={"dashboard": False},
-            dashboard_address="127.0.0.1:0",
-            worker_dashboard_address="127.0.0.1:0",
-            # An error in a task comes back to the client, which reports it.
-            silence_logs=logging.CRITICAL,
+        _closed_at_last(
+            LocalCluster(
+                n_workers=count or local_workers(),
+                threads_per_worker=1,
+                host="127.0.0.1",
+                security=certified(),
+                scheduler_kwargs={"dashboard": False},
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address="127.0.0.1:0",
+                # An error in a task comes back to the client, which reports it.
+                silence_logs=logging.CRITICAL,
+            )
         ) as cluster,
         Client(cluster, set_as_default=False) as connected,
     ):
@@ -167,6 +169,24 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
         except KeyboardInterrupt:
             _end_at_once(cluster)
             raise
+
+
+@contextmanager
+def _closed_at_last(cluster: LocalCluster) -> Iterator[LocalCluster]:
+    """The cluster, which is closed at the end of the context.
+
+    Dask cannot close a cluster in which a worker is being replaced at that moment. The work is done by then, so that this is no
+    error of the sweep: the workers are killed.
+    """
+    try:
+        yield cluster
+    finally:
+        try:
+            cluster.close()
+        except (AssertionError, OSError, RuntimeError, ValueError):
+            # Or it would try again when the process ends.
+            cluster.shutdown_on_close = False
+            _end_at_once(cluster)
 
 
 def _end_at_once(cluster: LocalCluster) -> None:

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Nanny
+from sweeping import wait_for
 
 from iomine.errors import NoWorkersError, UsageError, WarehouseError, WorkersError
 from iomine.pipeline import progress
@@ -148,6 +149,20 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(tmp_path, monkeypatch):
 
     assert [] == list(tmp_path.iterdir())
     assert not any(is_running(pid) for pid in pids.values())
+
+
+def test_work_that_is_done_stays_done_where_a_cluster_cannot_be_closed(monkeypatch):
+    """Dask fails to close workers of which one is just being replaced; its workers end nevertheless."""
+
+    async def fail(*_, **__):
+        raise AssertionError("can only join a started process")
+
+    with own_workers(1) as own:
+        pids = own.client.run(os.getpid)
+        monkeypatch.setattr(Nanny, "close", fail)
+
+    assert 1 == len(pids)
+    assert wait_for(lambda: not any(is_running(pid) for pid in pids.values()), 10)
 
 
 @pytest.mark.parametrize("kind", ["LocalCluster", "SLURMCluster"])
