@@ -32,11 +32,12 @@ def command(
     """
     if out is not None and standalone is not None:
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
-    from iomine.report.facts import gather
+    from iomine.report.facts import gather, which
     from iomine.report.job import JobPlace, jobs_of
     from iomine.report.write import write_jobs, write_reports, write_shared, write_standalone, write_standalone_job
     from iomine.triggers.site import with_published
-    from iomine.views.query import answer_own, open_catalog
+    from iomine.views.of_logs import open_for_logs
+    from iomine.views.query import answer_own
 
     database = database_of(warehouse)
     asked = meant(database, what, cluster)
@@ -45,7 +46,7 @@ def command(
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
     nights = [place.night for place in places]
     jobs = [JobPlace(asked.cluster, asked.id, min(nights), max(nights))] if len(places) > 1 else []
-    with open_catalog(database) as con, as_output_errors(), with_published(ask := partial(answer_own, con)):
+    with open_for_logs(database, which(places)) as con, as_output_errors(), with_published(ask := partial(answer_own, con)):
         if standalone is not None:
             if jobs:
                 write_standalone_job(next(jobs_of(ask, jobs)), standalone)

@@ -7,7 +7,7 @@ that one did not. A report that would say the same again is left alone, so the n
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -18,13 +18,15 @@ from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
 from iomine.pipeline.workers.model import Workers
-from iomine.report.facts import Place
+from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
 from iomine.report.write import Written, write_jobs, write_reports, write_shared
 from iomine.sqltext import quoted
 from iomine.triggers.site import with_published
 from iomine.units import GIB
 from iomine.views.answers import Ask
+from iomine.views.of_logs import open_for_logs
+from iomine.views.passing import Connection
 from iomine.views.query import Limits, answer_own, ask, open_catalog
 from iomine.views.questions import question
 
@@ -90,7 +92,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         return Reported(0, 0, ())
     faults: list[str] = []
     new = done = 0
-    with _asking(warehouse.database, folder) as ask:
+    with _asking(open_catalog(warehouse.database, _LIMITS), folder) as ask:
         places, jobs = _places(ask, folder, nights), _jobs(ask, nights)
         if places:
             write_shared(folder)
@@ -140,18 +142,19 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
     Raises:
         WarehouseError: files cannot be read or written.
     """
-    with _asking(database, folder) as ask:
-        try:
+    try:
+        with _asking(open_for_logs(database, which(places), _LIMITS), folder) as ask:
             return _outcome(write_reports(ask, places, folder))
-        except (UsageError, LimitError):
-            # A question about all of them failed; each by itself costs more, and only itself.
+    except (UsageError, LimitError):
+        # A question about all of them failed; each by itself costs more, and only itself.
+        with _asking(open_catalog(database, _LIMITS), folder) as ask:
             alone = [_alone(ask, place, folder) for place in places]
     return sum(new for new, _ in alone), [fault for _, faults in alone for fault in faults]
 
 
 def job_piece(places: Sequence[JobPlace], database: Path, folder: Path) -> tuple[int, list[str]]:
     """Writes the pages of some jobs, as `report_piece` those of logs; raises as that does."""
-    with _asking(database, folder) as ask:
+    with _asking(open_catalog(database, _LIMITS), folder) as ask:
         try:
             return _outcome(write_jobs(ask, places, folder))
         except (UsageError, LimitError) as error:
@@ -159,8 +162,8 @@ def job_piece(places: Sequence[JobPlace], database: Path, folder: Path) -> tuple
 
 
 @contextmanager
-def _asking(database: Path, folder: Path) -> Iterator[Ask]:
-    with as_warehouse_errors(folder), open_catalog(database, _LIMITS) as con:
+def _asking(opened: AbstractContextManager[Connection], folder: Path) -> Iterator[Ask]:
+    with as_warehouse_errors(folder), opened as con:
         ask = partial(answer_own, con)
         with with_published(ask):
             yield ask

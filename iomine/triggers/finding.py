@@ -52,6 +52,7 @@ class Slot:
 
 
 @cache
+@cache
 def parts(template: str) -> tuple[str | Slot, ...]:
     """The template cut into texts and slots.
 
@@ -102,9 +103,13 @@ def _own_length(template: str) -> int:
 
 
 def _renamed(template: str, text: str, name_for: Callable[[Slot, str], str]) -> str | None:
-    slots = [part for part in parts(template) if isinstance(part, Slot) and _is_text(part)]
+    first, *_ = parts(template)
+    # To make a pattern takes longer than to use it.
+    if isinstance(first, str) and not text.startswith(first):
+        return None
     if not (match := _pattern(template).fullmatch(text)):
         return None
+    slots = [part for part in parts(template) if isinstance(part, Slot) and _is_text(part)]
     pieces, end = [], 0
     for group, slot in enumerate(slots, start=1):
         name = match[group]

@@ -1,7 +1,8 @@
 """Answers to questions: who gives them, and their rows for people's pages."""
 
+from datetime import UTC, datetime, timedelta
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -9,6 +10,7 @@ from iomine.views.questions import Parameters
 
 Row = dict[str, Any]
 Rows = list[Row]
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Ask(Protocol):
@@ -25,6 +27,11 @@ def rows_of(answer: pa.Table) -> Rows:
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_timestamp(column.type):
+        # Arrow would load pandas first, which takes as long as many answers.
+        since = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
+        epoch = _EPOCH if column.type.tz else _EPOCH.replace(tzinfo=None)
+        return [None if microseconds is None else epoch + timedelta(microseconds=microseconds) for microseconds in since]
     values = column.to_pylist()
     if pa.types.is_floating(column.type):
         return [value if value is not None and isfinite(value) else None for value in values]

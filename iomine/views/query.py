@@ -69,7 +69,9 @@ def limits_for_people(seconds: float, memory: str) -> Limits:
     return Limits(seconds or None, bytes_of(memory), min(_MOST_THREADS, len(os.sched_getaffinity(0))))
 
 
-def open_catalog(database: Path, limits: Limits = NO_LIMITS, folder: Path | None = None) -> duckdb.DuckDBPyConnection:
+def open_catalog(
+    database: Path, limits: Limits = NO_LIMITS, folder: Path | None = None, *, is_copy: bool = False
+) -> duckdb.DuckDBPyConnection:
     """A connection that can only read: the catalog, and the Parquet files in the directory of the lake.
 
     DuckDB itself refuses everything outside. Within the lake's directory it would still let COPY write, so people's
@@ -79,6 +81,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS, folder: Path | None
         database: the catalog, as `build_catalog` wrote it.
         limits: for all queries.
         folder: the catalog's own, where the file is a copy that lies elsewhere.
+        is_copy: whether it is a copy for this connection alone, which may then change it.
 
     Raises:
         WarehouseError: the catalog is missing or is not one, or is of another schema version.
@@ -94,7 +97,7 @@ def open_catalog(database: Path, limits: Limits = NO_LIMITS, folder: Path | None
     try:
         # Attached, not connected to: DuckDB hands a second connection in the same process the file that it already has
         # open under that name, which after a sweep is the old one.
-        con.execute(f"ATTACH {quoted(str(database))} AS iomine (READ_ONLY)")
+        con.execute(f"ATTACH {quoted(str(database))} AS iomine{'' if is_copy else ' (READ_ONLY)'}")
         con.execute("USE iomine")
         _check_version(con, folder)
         _lock_down(con, folder)

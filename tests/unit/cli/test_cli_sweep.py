@@ -7,7 +7,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 from shared import darshan_rows
@@ -15,6 +17,15 @@ from sweeping import BY_ONE, IOMINE, column, rows, state
 
 from iomine.lake import Warehouse
 from iomine.pipeline.sweep import Settings, run
+from iomine.report.facts import Place
+from iomine.report.write import write_reports
+from iomine.views.query import Limits, answer_own, open_catalog
+
+_SOME_REPORTS: Final = """
+SELECT cluster, night, log_id
+FROM (SELECT DISTINCT cluster, night, log_id FROM findings)
+QUALIFY row_number() OVER (ORDER BY log_id) % 4 = 0
+"""
 
 Finished = subprocess.CompletedProcess[str]
 
@@ -242,6 +253,20 @@ def test_no_real_log_is_lost(real_sweep, shared_data):
     assert {row["reason"]: row["n"] for row in reasons} == reported["reasons"]
     assert 3 == sum(reported["reasons"].values())
     assert all(len(reason) > 20 and reason.endswith(".") for reason in reported["reasons"])
+
+
+def test_reports_say_what_the_published_views_say(real_sweep, tmp_path):
+    """Sweeps ask views that hold their logs alone; asked of all logs, each question answers the same to the bit."""
+    warehouse, _ = real_sweep
+    places = [Place(**row) for row in rows(warehouse, _SOME_REPORTS)]
+    # Several threads would add up some numbers in another order.
+    with open_catalog(warehouse / "iomine.duckdb", Limits(threads=1)) as con:
+        written = list(write_reports(partial(answer_own, con), places, tmp_path))
+
+    assert len(written) >= 20
+    assert [] == [each.fault for each in written if each.fault]
+    for file in tmp_path.iterdir():
+        assert file.read_bytes() == (warehouse / "reports" / file.name).read_bytes(), file.name
 
 
 def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
