@@ -25,19 +25,28 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
         key: a file name that no two contents share.
         make: gives the bytes.
     """
+    content = found(key)
+    if content is None:
+        content = make()
+        keep(key, content)
+    return content
+
+
+def found(key: str) -> bytes | None:
+    """What the cache holds by that name; None where it holds nothing, or not the whole of it."""
     try:
-        file = _folder() / key
-        held = file.read_bytes()
-        checksum, content = held[:_HASH_BYTES], held[_HASH_BYTES:]
-        if sha256(content).digest() == checksum:
-            return content
+        held = (_folder() / key).read_bytes()
     # Without a home there is no folder, which Python calls a RuntimeError.
     except (OSError, RuntimeError):
-        pass
-    content = make()
+        return None
+    checksum, content = held[:_HASH_BYTES], held[_HASH_BYTES:]
+    return content if sha256(content).digest() == checksum else None
+
+
+def keep(key: str, content: bytes) -> None:
+    """Puts bytes into the cache, where that can be done."""
     with suppress(OSError, RuntimeError):
         _keep(_folder() / key, content)
-    return content
 
 
 def _folder() -> Path:

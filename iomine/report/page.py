@@ -16,10 +16,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2 import __version__ as jinja_version
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from iomine import __version__
+from iomine.cache import found, keep
 from iomine.report import explorer, forwarding
 from iomine.report.causes import causes_of, charged, core_time, first_sentence, likeliest, summary
 from iomine.report.fabric import where_picture
@@ -197,12 +200,30 @@ class _Templates(Environment):
         return obj[attribute] if isinstance(obj, dict) and attribute in obj else super().getattr(obj, attribute)
 
 
+class _Compiled(BytecodeCache):
+    """Keeps compiled templates in the user's cache folder: to compile them takes as long as to fill them in thirty times."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Takes a template from the folder."""
+        if (content := found(_key(bucket))) is not None:
+            bucket.bytecode_from_string(content)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Puts a template into the folder."""
+        keep(_key(bucket), bucket.bytecode_to_string())
+
+
+def _key(bucket: Bucket) -> str:
+    return f"template-{jinja_version}-{bucket.key}-{bucket.checksum}"
+
+
 def templates_of(room: str) -> Environment:
     """Templates of a room, in which texts are escaped and nothing that is missing goes unseen."""
     return _Templates(
         loader=PackageLoader(room),
         autoescape=True,
         undefined=StrictUndefined,
+        bytecode_cache=_Compiled(),
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,

@@ -3,8 +3,10 @@
 import os
 
 import pytest
+from jinja2 import Environment
 
 from iomine.cache import cached
+from iomine.report.page import templates_of
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +53,17 @@ def test_what_is_a_month_old_is_deleted(folder):
     cached("new", lambda: b"content")
 
     assert ["new"] == [file.name for file in folder.iterdir()]
+
+
+def test_templates_are_compiled_once(folder, monkeypatch):
+    """The next process takes them from the folder, and compiles them where they are damaged."""
+    templates_of("iomine.report").get_template("index.html.j2")
+    (kept,) = folder.iterdir()
+    held = kept.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(Environment, "compile", lambda *_, **__: never())
+        templates_of("iomine.report").get_template("index.html.j2")
+
+    kept.write_bytes(held[:-1])
+    templates_of("iomine.report").get_template("index.html.j2")
+    assert held == kept.read_bytes()
