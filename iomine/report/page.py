@@ -8,7 +8,6 @@ digest in a page of one file, and otherwise by where it lies; a page without a t
 import base64
 import datetime as dt
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -16,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
+import orjson
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2 import __version__ as jinja_version
 from jinja2.bccache import Bucket
@@ -163,11 +163,7 @@ def as_json(facts: Facts) -> bytes:
         "grid": facts.grid and tenths(facts.grid),
         "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
     }
-    return json.dumps(content, default=_plain, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _plain(value: object) -> str:
-    return value.isoformat() if isinstance(value, dt.date) else str(value)
+    return orjson.dumps(content, default=str)
 
 
 def _head(*scripts: str, standalone: bool = False) -> dict[str, Any]:
