@@ -119,8 +119,13 @@ def _darshan(_warehouse: Path) -> Iterator[Check]:
     if loaded.returncode == 0:
         yield Check("ok", "libdarshan-util loads")
     else:
-        last = loaded.stderr.strip().rpartition("\n")[2] or f"it ended with status {loaded.returncode}"
-        yield Check("fail", f"libdarshan-util does not load ({last})", "install the package darshan again, for this machine")
+        # PyDarshan lists all that may be tried.
+        why = loaded.stderr.strip().rpartition("\n")[2].partition("! ")[0] or f"it ended with status {loaded.returncode}"
+        yield Check(
+            "fail",
+            f"libdarshan-util does not load ({why}): logs with records of older versions are rejected",
+            "take a Python for which PyDarshan has a wheel, or name the library's folder in LD_LIBRARY_PATH",
+        )
 
 
 def _folder(warehouse: Path) -> Iterator[Check]:

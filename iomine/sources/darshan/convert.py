@@ -9,20 +9,25 @@ import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from iomine.errors import UnreadableError
 from iomine.sources.darshan.container import MODULES, Container, Region
 from iomine.sources.darshan.counters import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+NO_LIBRARY = "It holds records of an older version, and libdarshan-util, which reads them, does not load: see `iomine doctor`."
 _ZLIB = 0
 
 
 @cache
 def _library() -> tuple[Any, Any]:
-    # Imported late: it takes half a second, and most nights hold no log that needs it.
-    from darshan.backend.cffi_backend import ffi, libdutil  # noqa: PLC0415
-
+    try:
+        # Imported late: it takes half a second, and most nights hold no log that needs it.
+        from darshan.backend.cffi_backend import ffi, libdutil  # noqa: PLC0415
+    except Exception as error:
+        # PyDarshan raises a RuntimeError where it was installed without the library; a library may fail in any way.
+        raise UnreadableError(NO_LIBRARY, is_final=False) from error
     return ffi, libdutil
 
 
@@ -36,6 +41,9 @@ def convert(container: Container, region: Region, data: bytes) -> bytes:
 
     Returns:
         Records end to end; fewer than the region holds if the library stops early, which it says on stderr.
+
+    Raises:
+        UnreadableError: the library does not load on this machine.
     """
     descriptor = os.memfd_create("darshan")
     try:

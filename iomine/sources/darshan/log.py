@@ -9,6 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from iomine.errors import UnreadableError
 from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
 from iomine.sources.darshan.container import Container, Inflated, Region, open_container
 from iomine.sources.darshan.convert import convert
@@ -144,9 +145,12 @@ def _decode_alone(container: Container, region: Region, run_seconds: float | Non
 
     Raises:
         MemoryError: a trace takes too much, which is left out by who asked for it.
+        UnreadableError: a library is missing on this machine.
     """
     try:
         return _decode(container, region, run_seconds)
+    except UnreadableError:
+        raise
     except MemoryError:
         if region.module in _TRACES:
             raise

@@ -17,7 +17,7 @@ from iomine.cli import doctor
 @pytest.fixture
 def libdarshan_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where something else is looked at: to load it in a process of its own takes longer than the rest."""
-    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: subprocess.CompletedProcess([], 0))
+    monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: subprocess.CompletedProcess([], 0, "", ""))
 
 
 def _lines(answer, state: str) -> list[str]:

@@ -1,9 +1,13 @@
 """Older record layouts, which libdarshan-util brings to the current one."""
 
+import sys
+
 import pytest
 from writing import Blueprint, Module, words
 
+from iomine.errors import UnreadableError
 from iomine.schema.counters import COUNTERS
+from iomine.sources.darshan import convert
 
 _STDIO = COUNTERS["STDIO"]
 
@@ -38,6 +42,17 @@ def test_bytes_that_the_library_refuses(version: int, size: int, read, capfd: py
         module.reason,
     )
     assert "stdio_file" not in log.tables
+
+
+def test_older_records_without_the_library(read, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is this machine's fault and not the log's, which another sweep may read; logs that do not need the library are read."""
+    monkeypatch.setitem(sys.modules, "darshan.backend.cffi_backend", None)
+    monkeypatch.setattr(convert, "_library", convert._library.__wrapped__)
+    with pytest.raises(UnreadableError) as refused:
+        read(Blueprint({"STDIO": Module(1, [_stdio_v1("<", 0)])}, version="3.10"))
+    assert (convert.NO_LIBRARY, False) == (refused.value.reason, refused.value.is_final)
+
+    assert 1 == len(read(Blueprint({"STDIO": Module(2, [bytes(8 * 31)])})).modules)
 
 
 def test_older_records_with_a_rest(read) -> None:
