@@ -42,16 +42,17 @@ def server() -> Iterator[tuple[str, Path]]:
         with closing(socket.socket()) as probe:
             probe.bind((_LOOPBACK, 0))
             port = probe.getsockname()[1]
+        url = f"http://{_LOOPBACK}:{port}/api"
         process = subprocess.Popen(  # noqa: S603  a program of ours
             [*_prefect("server", "start"), "--host", _LOOPBACK, "--port", str(port)],
-            env=_environment(folder),
+            # Its pages ask the port that Prefect has by default otherwise.
+            env=_environment(folder) | {"PREFECT_SERVER_UI_API_URL": url},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             # Ctrl-C is for the command, which must not lose its server before it has ended.
             start_new_session=True,
         )
         try:
-            url = f"http://{_LOOPBACK}:{port}/api"
             while not answers(url):
                 if process.poll() is not None:
                     raise IomineError("Prefect's server ended before it answered: run `prefect server start` to see why.")
