@@ -103,7 +103,7 @@ def core_time(core_seconds: float, whole_core_seconds: float | None) -> str:
 def _core_units(count: float, unit: str) -> str:
     if count < _LEAST:
         return f"less than {_LEAST} {unit}s"
-    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{round(count, 2):.3g}"
+    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}" if count >= _TEN else f"{round(count, 2):g}"
     return f"{shown} {unit}" if shown == "1" else f"{shown} {unit}s"
 
 

@@ -193,10 +193,11 @@ def _shown_sql(slot: Slot) -> str:
 
 def _core_units_sql(seconds: int, unit: str) -> str:
     count = f"({{metric}} / {seconds})"
-    shown = f"format('{{{{:.3g}}}}', format('{{{{:.2f}}}}', {count})::DOUBLE)"
+    shown = f"format('{{{{:g}}}}', format('{{{{:.2f}}}}', {count})::DOUBLE)"
     return (
         f"CASE WHEN {count} < 0.01 THEN 'less than 0.01 {unit}s' "
         f"WHEN {count} >= 100 THEN format('{{{{:,.0f}}}} {unit}s', {count}) "
+        f"WHEN {count} >= 10 THEN format('{{{{:.3g}}}} {unit}s', {count}) "
         f"ELSE {shown} || ' {unit}' || CASE {shown} WHEN '1' THEN '' ELSE 's' END END"
     )
 

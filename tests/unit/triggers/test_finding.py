@@ -70,6 +70,7 @@ def test_broken_numbers_read_well(template: str, value: str, expected: str) -> N
         ("1954.8", "7200", "0.54 core-hours"),
         ("35982", "72000", "9.99 core-hours"),
         ("35983", "72000", "10 core-hours"),
+        ("151384", "1e6", "42.1 core-hours"),
         ("9", "7200", "less than 0.01 core-hours"),
         ("1234567890", "1e12", "342,936 core-hours"),
         ("3600", "7200", "1 core-hour"),
