@@ -21,7 +21,8 @@ from iomine.flows.api import POLL_SECONDS, answers
 
 _LOOPBACK: Final = "127.0.0.1"
 _DATABASE: Final = "prefect.db"
-_QUIET: Final = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
+# Pages of version 2, the default otherwise, have the browser call a service that counts visits.
+_QUIET: Final = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_UI_V2_ENABLED": "false", "DO_NOT_TRACK": "1"}
 _STOP_SECONDS: Final = 30.0
 
 

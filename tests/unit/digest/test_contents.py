@@ -337,7 +337,7 @@ def test_unexplained_runs_have_their_own_part():
     text = " ".join(mail.text.split())
     assert "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before." in text
     assert "The servers' counters show the usual speed" in text
-    assert "2 core-hours, in both runs of 1 April on blue: 15 of the 150 minutes on average." in text
+    assert "2 core-hours, in both runs of 1 April on blue: 15 of the 150 minutes of a run on average." in text
 
 
 def test_projects_are_mailed_by_user():

@@ -96,10 +96,11 @@ def prefect():
 
 
 def test_the_pages_of_prefect_ask_its_own_server(prefect):
-    """And not the port that Prefect has by default."""
+    """And not the port that Prefect has by default; those that count visits are not the default."""
     url, _ = prefect
     with urllib.request.urlopen(f"{url.removesuffix('/api')}/ui-settings") as answer:  # noqa: S310  on loopback
-        assert url == json.load(answer)["api_url"]
+        settings = json.load(answer)
+    assert (url, "v1") == (settings["api_url"], settings["default_ui"])
 
 
 def test_prefect_shows_what_the_sweep_did(prefect, shared_data, tmp_path):
