@@ -251,8 +251,9 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
         return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))
     whole, largest = core_hours(sum(costs.values())), core_hours(costs[worst])
-    share = f"nearly all of it on {day(worst)}" if largest == whole else f"most of it on {day(worst)} ({largest})"
-    most = f", {share}" if len(costs) > 1 else ""
+    share = "most" if costs[worst] > sum(costs.values()) / _TWO else "the largest part"
+    figure = "" if largest == whole else f" ({largest})"
+    most = f", {share} of it on {day(worst)}{figure}" if len(costs) > 1 else ""
     whose, who = ("", "you") if kind == "user" else (f" of project {name(known.recipient)}", "its users")
     return f"In {when}, {whole}{whose} went into I/O that {who} could speed up{most}."
 
