@@ -33,7 +33,7 @@ from iomine.sqltext import quoted
 _SPEC: Final = re.compile(r"s|file|folder|,?(\.\d[f%])?")
 # How many things, of how many if that is known, what they are, and which share that is.
 _SHARE: Final = re.compile(
-    r"(?<!\{)\{(?P<count>\w+)\} (?P<of>of \{\w+\} )?(?P<what>[^{}()]+) \((?P<percent>\{(?P<ratio>\w+):\.\d%\})\)"
+    r"(?<!\{)\{(?P<count>\w+)\} (?P<of>of \{(?P<whole>\w+)\} )?(?P<what>[^{}()]+) \((?P<percent>\{(?P<ratio>\w+):\.\d%\})\)"
 )
 _NEARLY_ALL: Final = "nearly all"
 # What stands in place of a text that is NULL.
@@ -100,11 +100,12 @@ def _part_sql(part: str | Slot) -> str:
 
 def _share_sql(share: re.Match[str]) -> str:
     count, what, ratio, percent = share["count"], share["what"], share["ratio"], filled_sql(share["percent"])
+    is_all = f"{count} = {share['whole']}" if share["of"] else f"{ratio} = 1"
     before = share.string[: share.start()]
     every = "All" if not before or before.endswith(". ") else "all"
     usual = filled_sql(f"{{{count}}} {share['of'] or ''}{what} (")
     return (
-        f"CASE WHEN {ratio} = 1 AND {count} > 1 THEN {filled_sql(f'{every} {{{count}}} {what}')} "
+        f"CASE WHEN {is_all} AND {count} > 1 THEN {filled_sql(f'{every} {{{count}}} {what}')} "
         f"ELSE {usual} || CASE WHEN {ratio} < 1 AND {percent} LIKE '100%' THEN '{_NEARLY_ALL}' ELSE {percent} END || ')' END"
     )
 
