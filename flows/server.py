@@ -21,7 +21,8 @@ from iomine.flows.api import POLL_SECONDS, answers
 
 _LOOPBACK: Final = "127.0.0.1"
 _DATABASE: Final = "prefect.db"
-_QUIET: Final = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "DO_NOT_TRACK": "1"}
+# Pages of version 2, the default otherwise, have the browser call a service that counts visits.
+_QUIET: Final = {"PREFECT_SERVER_ANALYTICS_ENABLED": "false", "PREFECT_SERVER_UI_V2_ENABLED": "false", "DO_NOT_TRACK": "1"}
 _STOP_SECONDS: Final = 30.0
 
 
@@ -42,16 +43,17 @@ def server() -> Iterator[tuple[str, Path]]:
         with closing(socket.socket()) as probe:
             probe.bind((_LOOPBACK, 0))
             port = probe.getsockname()[1]
+        url = f"http://{_LOOPBACK}:{port}/api"
         process = subprocess.Popen(  # noqa: S603  a program of ours
             [*_prefect("server", "start"), "--host", _LOOPBACK, "--port", str(port)],
-            env=_environment(folder),
+            # Its pages ask the port that Prefect has by default otherwise.
+            env=_environment(folder) | {"PREFECT_SERVER_UI_API_URL": url},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             # Ctrl-C is for the command, which must not lose its server before it has ended.
             start_new_session=True,
         )
         try:
-            url = f"http://{_LOOPBACK}:{port}/api"
             while not answers(url):
                 if process.poll() is not None:
                     raise IomineError("Prefect's server ended before it answered: run `prefect server start` to see why.")

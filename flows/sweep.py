@@ -181,12 +181,13 @@ def _publish_summary(summary: Summary, settings: Settings) -> None:
                 ("ingested", summary.ingested),
                 ("known", summary.known),
                 ("rejected", summary.rejected),
-                *((f"statistics {what}", how_many) for what, how_many in asdict(summary.statistics).items()),
+                # Prefect's page shows ten rows.
+                *((f"rejected: {reason}", how_many) for reason, how_many in summary.reasons.items()),
                 ("findings", summary.findings),
                 ("reports written anew", summary.reports),
-                *((f"rejected: {reason}", how_many) for reason, how_many in summary.reasons.items()),
+                *((f"statistics {what}", how_many) for what, how_many in asdict(summary.statistics).items()),
             )
         ],
-        description=f"{settings.cluster}: {summary.ingested:,} logs{nights}, {summary.findings:,} findings, "
+        description=f"{settings.cluster}: {summary.ingested:,} new logs{nights}, {summary.findings:,} findings, "
         f"{summary.rejected:,} rejected. Sweep {summary.sweep_id} into {settings.warehouse.absolute()}.",
     )

@@ -89,21 +89,21 @@ def fine_seconds(seconds: float) -> str:
 
 
 def core_hours(core_seconds: float | None) -> str:
-    """Core-hours in about three digits, with their unit."""
+    """Core-hours in three digits and two decimals at most, with their unit."""
     return "a cost that is not known" if core_seconds is None else _core_units(core_seconds / _HOUR, "core-hour")
 
 
 def core_time(core_seconds: float, whole_core_seconds: float | None) -> str:
-    """Time summed over ranks, in core-hours, or core-minutes where the whole took less than a core-hour or an unknown time."""
+    """Time summed over ranks, in core-hours, or core-seconds where the whole took less than a core-hour or an unknown time."""
     if (whole_core_seconds or 0.0) >= _HOUR:
         return core_hours(core_seconds)
-    return _core_units(core_seconds / _MINUTE, "core-minute")
+    return _core_units(core_seconds, "core-second")
 
 
 def _core_units(count: float, unit: str) -> str:
     if count < _LEAST:
         return f"less than {_LEAST} {unit}s"
-    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}"
+    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}" if count >= _TEN else f"{round(count, 2):g}"
     return f"{shown} {unit}" if shown == "1" else f"{shown} {unit}s"
 
 

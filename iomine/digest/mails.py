@@ -36,7 +36,7 @@ from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
 MOST_ENTRIES: Final = 5
-_MOST_SUBJECT: Final = 100
+_MOST_SUBJECT: Final = 150
 _TEMPLATES: Final = "mail"
 
 Key = tuple[str, str, str]
@@ -232,8 +232,9 @@ def _entry(cause: Cause) -> Entry:
 
 
 def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
+    # What is new comes first: lists of mails show few words.
     whose = "your runs" if kind == "user" else f"project {chosen.known.recipient}"
-    return one_line(f"I/O of {whose}, {span(first, last)}: {_news(chosen.causes, chosen.better)}", _MOST_SUBJECT)
+    return one_line(f"{_news(chosen.causes, chosen.better)}: I/O of {whose}, {span(first, last)}", _MOST_SUBJECT)
 
 
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
@@ -241,4 +242,4 @@ def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
         which = "" if len(causes) == 1 else "the costliest "
         return f"{counted(len(causes), 'thing')} to change, {which}{core_hours(causes[0].cost_core_seconds)}"
     saved = max(each.saved_core_seconds for each in better)
-    return f"a change that worked, {core_hours(saved)} saved"
+    return f"A change that worked, {core_hours(saved)} saved"

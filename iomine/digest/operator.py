@@ -87,7 +87,7 @@ def operator_mail(ask: Ask, first: date, last: date, thresholds: Mapping[str, Li
     rejected = sum(row["rejected_count"] + row["readings_rejected"] for row in sweeps)
     news = [counted(section.count, section.news) for section in filled if section.news]
     news += [counted(sum(row["sweep_count"] for row in sweeps), "sweep"), counted(rejected, "reject")]
-    subject = one_line(f"I/O of {span(first, last)}: {listed(news)}", _MOST_REASON)
+    subject = one_line(f"{listed(news)}: I/O of {span(first, last)}", _MOST_REASON)
     view = _fitting(
         {
             "subject": subject,
@@ -115,7 +115,7 @@ def notice_mail(found: Sequence[Notice], night: date) -> Mail:
         found: at least one, with no links but those that are to be reported.
         night: the night.
     """
-    subject = one_line(f"I/O of {day(night)}: {listed([each.name for each in found])}", _MOST_REASON)
+    subject = one_line(f"{listed([each.name for each in found])}: I/O of {day(night)}", _MOST_REASON)
     opening = f"This is what was noticed in the night of {day(night)}."
     view = {"subject": subject, "opening": opening, "sections": [_noticed(found)], "rest": []}
     return Mail(

@@ -144,7 +144,7 @@ def _extent(cause: Cause, application: Application) -> str:
     where = f"in {_runs(cause.lead, application)} on {name(application.cluster)}"
     if cause.seconds_of_run is None:
         return where
-    return f"{where}: {of_seconds(*cause.seconds_of_run)}{' on average' if cause.lead.timed_run_count > 1 else ''}"
+    return f"{where}: {of_seconds(*cause.seconds_of_run)}{' of a run on average' if cause.lead.timed_run_count > 1 else ''}"
 
 
 def _runs(lead: Sign, application: Application) -> str:
@@ -250,9 +250,12 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
         whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
         return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))
-    most = f", most of it on {day(worst)} ({core_hours(costs[worst])})" if len(costs) > 1 else ""
+    whole, largest = core_hours(sum(costs.values())), core_hours(costs[worst])
+    share = "most" if costs[worst] > sum(costs.values()) / _TWO else "the largest part"
+    figure = "" if largest == whole else f" ({largest})"
+    most = f", {share} of it on {day(worst)}{figure}" if len(costs) > 1 else ""
     whose, who = ("", "you") if kind == "user" else (f" of project {name(known.recipient)}", "its users")
-    return f"In {when}, {core_hours(sum(costs.values()))}{whose} went into I/O that {who} could speed up{most}."
+    return f"In {when}, {whole}{whose} went into I/O that {who} could speed up{most}."
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:

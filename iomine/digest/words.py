@@ -24,8 +24,9 @@ HARD_SPACE: Final = "\N{NO-BREAK SPACE}"
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _NAME: Final = f"{_OPEN}[^{_CLOSE}]*{_CLOSE}"
 _CODE: Final = re.compile(f"`((?:{_NAME}|[^`{_OPEN}])*)`")
-# Sums of a mail are in core-hours, a run below one core-hour says its own in core-minutes, as its page does.
-_SMALL: Final = re.compile(rf"({_NAME})|(less than )?([0-9.,]+) core-minutes?")
+# Sums of a mail are in core-hours, a run below one core-hour says its own in core-seconds, as its page does; earlier versions
+# wrote core-minutes.
+_SMALL: Final = re.compile(rf"({_NAME})|(less than )?([0-9.,]+) core-(minute|second)s?")
 _MOST_NAME: Final = 60
 # In a shell's line, what is cut cannot be used.
 _MOST_COMMAND: Final = 300
@@ -55,7 +56,7 @@ def sentence(templates: Iterable[str], text: str | None) -> str:
 def _in_hours(found: re.Match[str]) -> str:
     if found[1]:
         return found[0]
-    hours = core_hours(float(found[3].replace(",", "")) * 60)
+    hours = core_hours(float(found[3].replace(",", "")) * (60 if found[4] == "minute" else 1))
     return hours if hours.startswith("less") else f"{found[2] or ''}{hours}"
 
 

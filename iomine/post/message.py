@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from email.header import Header
 from email.headerregistry import Address, BaseHeader, HeaderRegistry
 from email.message import EmailMessage, MIMEPart
 from email.policy import SMTP, EmailPolicy, Policy
 from hashlib import sha256
 from html import escape
+from textwrap import wrap
 from typing import Any, Final, cast
 from urllib.parse import quote
 
@@ -23,6 +25,7 @@ from iomine.units import visible
 MOST_BYTES: Final = 100_000
 _LONGEST_SUBJECT: Final = 200
 _PLACE: Final = re.compile(r"\{\{(link|mailto):(stop|undo|(acknowledge|snooze|undo):([0-9a-f]{32}))\}\}")
+_MOST_COLUMNS: Final = 78
 _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -45,6 +48,23 @@ class _Whole(BaseHeader):
         return f"{self.name}: {joint.join(self.split(', '))}{policy.linesep}"
 
 
+class _Subject(_Whole):
+    """A subject that begins on the line of its header's name, and goes on between words.
+
+    Python leaves that line empty where the subject fits into the next one alone, and some mail programs then show none.
+    """
+
+    def fold(self, *, policy: Policy) -> str:
+        """The header's lines; all in encoded words where a sign is not ASCII."""
+        first = f"{self.name}: "
+        if self.isascii():
+            lines = wrap(
+                self, _MOST_COLUMNS, initial_indent=first, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False
+            )
+            return policy.linesep.join((*lines, ""))
+        return first + Header(self, "utf-8", _MOST_COLUMNS, self.name).encode(linesep=policy.linesep) + policy.linesep
+
+
 @dataclass(frozen=True, slots=True)
 class Stamp:
     """Headers that differ from mail to mail.
@@ -62,6 +82,7 @@ class Stamp:
 
 def _policy() -> "EmailPolicy[Any]":
     headers = HeaderRegistry()
+    headers.map_to_type("subject", _Subject)
     for name in ("list-unsubscribe", "message-id", "references", "in-reply-to", "list-id"):
         headers.map_to_type(name, _Whole)
     return SMTP.clone(header_factory=headers)

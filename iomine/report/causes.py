@@ -96,7 +96,7 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
 
 
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
-    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-minutes."""
+    """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-seconds."""
     return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 

@@ -4,7 +4,7 @@ A template is text with places such as `{read_count}`, written as in Python:
 
     {metric}        whole numbers with thousands separators, others with about three digits, texts as they are; of an OST
                     index and name, such as `19 (OST0013)`; bytes, durations and core-seconds with a unit, such as `16 GiB`,
-                    `16 min 14 s` and `1.7 core-hours`, or `1.5 core-minutes` in a log whose run took less than a core-hour, as
+                    `16 min 14 s` and `1.7 core-hours`, or `90 core-seconds` in a log whose run took less than a core-hour, as
                     its page has it
     {metric:s}      core-seconds of one rank alone as a duration
     {metric:file}   a path as a word of a shell
@@ -12,6 +12,9 @@ A template is text with places such as `{read_count}`, written as in Python:
     {metric:,}      thousands separators, all digits, no unit
     {metric:.1f}    a fixed number of decimals, `{metric:,.1f}` with separators
     {metric:.0%}    a ratio in percent
+
+A count with its share, such as `{small_read_count} of {read_count} reads ({small_read_ratio:.0%})`, is said as people say it
+where the share is 100%: `all 1,268 reads`, or `1,267 of 1,268 reads (nearly all)` where rounding alone makes it so.
 """
 
 import re
@@ -28,10 +31,15 @@ from iomine.schema import Kind, field
 from iomine.sqltext import quoted
 
 _SPEC: Final = re.compile(r"s|file|folder|,?(\.\d[f%])?")
+# How many things, of how many if that is known, what they are, and which share that is.
+_SHARE: Final = re.compile(
+    r"(?<!\{)\{(?P<count>\w+)\} (?P<of>of \{(?P<whole>\w+)\} )?(?P<what>[^{}()]+) \((?P<percent>\{(?P<ratio>\w+):\.\d%\})\)"
+)
+_NEARLY_ALL: Final = "nearly all"
 # What stands in place of a text that is NULL.
 _UNKNOWN: Final = "unknown"
 _DURATION: Final = r"\d+ (?:d \d\d h|h \d\d min|min \d\d s)|-?(?:inf|nan) d -?(?:inf|nan) h"
-# Earlier versions wrote core-seconds.
+# Earlier versions wrote core-minutes.
 _NUMBER: Final = (
     rf"(?:{_DURATION}|(?:less than )?(?:[-+0-9.,e]+%?|-?(?:inf|nan)%?|\?)"
     r"(?: [KMGTPE]iB| bytes?| s| core-(?:hour|minute|second)s?| \(OST[-0-9a-f]+\))?)"
@@ -80,7 +88,27 @@ def filled_sql(template: str) -> str:
 
     Beside its metrics it needs `whole_core_seconds`, what the run took in all: it decides on the unit of times summed over ranks.
     """
-    return " || ".join(quoted(part) if isinstance(part, str) else _shown_sql(part) for part in parts(template))
+    pieces, end = [], 0
+    for share in _SHARE.finditer(template):
+        pieces += [*map(_part_sql, parts(template[end : share.start()])), _share_sql(share)]
+        end = share.end()
+    return " || ".join((*pieces, *map(_part_sql, parts(template[end:]))))
+
+
+def _part_sql(part: str | Slot) -> str:
+    return quoted(part) if isinstance(part, str) else _shown_sql(part)
+
+
+def _share_sql(share: re.Match[str]) -> str:
+    count, what, ratio, percent = share["count"], share["what"], share["ratio"], filled_sql(share["percent"])
+    is_all = f"{count} = {share['whole']}" if share["of"] else f"{ratio} = 1"
+    before = share.string[: share.start()]
+    every = "All" if not before or before.endswith(". ") else "all"
+    usual = filled_sql(f"{{{count}}} {share['of'] or ''}{what} (")
+    return (
+        f"CASE WHEN {is_all} AND {count} > 1 THEN {filled_sql(f'{every} {{{count}}} {what}')} "
+        f"ELSE {usual} || CASE WHEN {ratio} < 1 AND {percent} LIKE '100%' THEN '{_NEARLY_ALL}' ELSE {percent} END || ')' END"
+    )
 
 
 def renamed(templates: Iterable[str], text: str, name_for: Callable[[Slot, str], str]) -> str | None:
@@ -120,9 +148,20 @@ def _renamed(template: str, text: str, name_for: Callable[[Slot, str], str]) -> 
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    slot_patterns = {True: "(.*)", False: _NUMBER}
-    found = (re.escape(part) if isinstance(part, str) else slot_patterns[_is_text(part)] for part in parts(template))
-    return re.compile("".join(found), re.DOTALL)
+    pieces, end = [], 0
+    for share in _SHARE.finditer(template):
+        what = re.escape(share["what"])
+        of = f"of {_NUMBER} " if share["of"] else ""
+        pieces += [*map(_part_pattern, parts(template[end : share.start()]))]
+        pieces += [f"(?:[Aa]ll {_NUMBER} {what}|{_NUMBER} {of}{what} \\((?:{_NEARLY_ALL}|{_NUMBER})\\))"]
+        end = share.end()
+    return re.compile("".join((*pieces, *map(_part_pattern, parts(template[end:])))), re.DOTALL)
+
+
+def _part_pattern(part: str | Slot) -> str:
+    if isinstance(part, str):
+        return re.escape(part)
+    return "(.*)" if _is_text(part) else _NUMBER
 
 
 def _is_text(slot: Slot) -> bool:
@@ -160,10 +199,12 @@ def _shown_sql(slot: Slot) -> str:
 
 def _core_units_sql(seconds: int, unit: str) -> str:
     count = f"({{metric}} / {seconds})"
+    shown = f"format('{{{{:g}}}}', format('{{{{:.2f}}}}', {count})::DOUBLE)"
     return (
         f"CASE WHEN {count} < 0.01 THEN 'less than 0.01 {unit}s' "
         f"WHEN {count} >= 100 THEN format('{{{{:,.0f}}}} {unit}s', {count}) "
-        f"ELSE format('{{{{:.3g}}}} {unit}', {count}) || CASE format('{{{{:.3g}}}}', {count}) WHEN '1' THEN '' ELSE 's' END END"
+        f"WHEN {count} >= 10 THEN format('{{{{:.3g}}}} {unit}s', {count}) "
+        f"ELSE {shown} || ' {unit}' || CASE {shown} WHEN '1' THEN '' ELSE 's' END END"
     )
 
 
@@ -179,7 +220,7 @@ _IN_UNITS: Final = {
     Kind.SECONDS: _DURATION_SQL,
     Kind.CORE_SECONDS: (
         f"CASE WHEN whole_core_seconds >= 3600 THEN {_core_units_sql(3600, 'core-hour')} "
-        f"ELSE {_core_units_sql(60, 'core-minute')} END"
+        f"ELSE {_core_units_sql(1, 'core-second')} END"
     ),
 }
 

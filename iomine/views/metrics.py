@@ -19,11 +19,14 @@ CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
 # Of the last sweep of each cluster, by column: name and meaning.
 _OF_SWEEPS: Final = {
-    "found_count": ("iomine_sweep_found", "Files that the last sweep found."),
-    "ingested_count": ("iomine_sweep_ingested", "Logs that the last sweep read."),
-    "known_count": ("iomine_sweep_known", "Logs that the last sweep found and the warehouse had."),
+    "found_count": ("iomine_sweep_found", "Darshan logs that the last sweep found: ingested, known and rejected ones together."),
+    "ingested_count": ("iomine_sweep_ingested", "Logs that the last sweep read into the warehouse."),
+    "known_count": ("iomine_sweep_known", "Logs that the last sweep found and the warehouse had already."),
     "rejected_count": ("iomine_sweep_rejected", "Logs that the last sweep could not read."),
-    "statistics_rejected_count": ("iomine_sweep_statistics_rejected", "Statistics that the last sweep could not read."),
+    "statistics_rejected_count": (
+        "iomine_sweep_statistics_rejected",
+        "Files of server statistics and accounting that the last sweep could not read.",
+    ),
     "finding_count": ("iomine_findings", "Findings about the logs of the newest night."),
 }
 
@@ -86,14 +89,20 @@ def _metrics(database: Path, now: datetime) -> Iterator[Metric]:
     lasted = {row["cluster"]: (row["end_at"] - row["start_at"]).total_seconds() for row in sweeps}
     yield _by_cluster("iomine_sweep_duration_seconds", "How long the last sweep took.", lasted)
     yield _by_cluster(
-        "iomine_newest_night_age_seconds", "Time since the beginning of the newest night with logs.", _ages(sweeps, now)
+        "iomine_newest_night_age_seconds",
+        "Seconds since the newest night with logs began; an alarm is due beyond two days.",
+        _ages(sweeps, now),
     )
-    mails = GaugeMetricFamily("iomine_mails", "Mails by how far they came.", labels=("state",))
+    mails = GaugeMetricFamily(
+        "iomine_mails", "Mails by state: pending, sending, deferred (to be tried again), sent, failed.", labels=("state",)
+    )
     for row in ask(database, question("metrics/mails")).to_pylist():
         mails.add_metric((row["mail_state"],), row["mail_count"])
     yield mails
     yield GaugeMetricFamily(
-        "iomine_free_bytes", "Bytes that are free where the warehouse lies.", value=shutil.disk_usage(database.parent).free
+        "iomine_free_bytes",
+        "Free bytes of the file system that the warehouse is on.",
+        value=shutil.disk_usage(database.parent).free,
     )
 
 

@@ -316,7 +316,9 @@ def _metrics(request: Request) -> Response:
     if not request.scope[READER].sees_all_runs:
         raise HTTPException(403, "These figures are about all runs: only operators and admins see them.")
     content = openmetrics(request.app.state.warehouse / "iomine.duckdb", datetime.now(UTC))
-    return Response(content, headers={"content-type": CONTENT_TYPE})
+    # A browser would save what is of Prometheus's type, and not show it.
+    is_browser = "text/html" in request.headers.get("accept", "")
+    return Response(content, headers={"content-type": _TEXT if is_browser else CONTENT_TYPE})
 
 
 def _style(name: str, _request: Request) -> Response:

@@ -337,7 +337,7 @@ def test_unexplained_runs_have_their_own_part():
     text = " ".join(mail.text.split())
     assert "Slow runs without a known cause - solve: I/O of 2 runs in 1 night took 4.0 times as long as in nights before." in text
     assert "The servers' counters show the usual speed" in text
-    assert "2 core-hours, in both runs of 1 April on blue: 15 of the 150 minutes on average." in text
+    assert "2 core-hours, in both runs of 1 April on blue: 15 of the 150 minutes of a run on average." in text
 
 
 def test_projects_are_mailed_by_user():
@@ -351,3 +351,21 @@ def test_projects_are_mailed_by_user():
     assert not [
         word for word in ("fault", "blame", "wrong", "offender") if word in (got["chem"].text + got["chem"].subject).lower()
     ]
+
+
+@pytest.mark.parametrize(
+    ("hours", "says"),
+    [
+        ((3, 2, 0.5), "5.5 core-hours went into I/O that you could speed up, most of it on 1 April (3 core-hours)."),
+        (
+            (1, 1.5, 1),
+            "3.5 core-hours went into I/O that you could speed up, the largest part of it on 2 April (1.5 core-hours).",
+        ),
+        ((9000, 0.1, 0.1), "9,000 core-hours went into I/O that you could speed up, most of it on 1 April."),
+    ],
+)
+def test_the_costliest_night_is_called_what_it_is(hours: tuple[float, ...], says: str):
+    """A night with more than half of the cost has most of it; a number that would stand there twice stands there once."""
+    runs = [run_of(1, night=night, fired={"POSIX-102": 3600.0 * each}) for night, each in zip(NIGHTS, hours, strict=False)]
+    (mail,) = all_mails(database(tables(runs, [])), since(FIRST, NIGHTS[-1])).values()
+    assert says in " ".join(mail.text.split())

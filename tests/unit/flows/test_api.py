@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import urllib.request
 from contextlib import closing
 from pathlib import Path
 
@@ -94,6 +95,14 @@ def prefect():
         yield started
 
 
+def test_the_pages_of_prefect_ask_its_own_server(prefect):
+    """And not the port that Prefect has by default; those that count visits are not the default."""
+    url, _ = prefect
+    with urllib.request.urlopen(f"{url.removesuffix('/api')}/ui-settings") as answer:  # noqa: S310  on loopback
+        settings = json.load(answer)
+    assert (url, "v1") == (settings["api_url"], settings["default_ui"])
+
+
 def test_prefect_shows_what_the_sweep_did(prefect, shared_data, tmp_path):
     """One flow run of eight tasks, however many logs there were, and the summary as an artifact."""
     url, database = prefect
@@ -115,7 +124,7 @@ def test_prefect_shows_what_the_sweep_did(prefect, shared_data, tmp_path):
     assert [("default", "COMPLETED", "{}")] == runs
     assert [(8, 8, "COMPLETED")] == tasks
     assert "sweep-summary" == key
-    assert f"default: {reported['ingested']} logs of nights from {reported['nights'][0]} to " in description
+    assert f"default: {reported['ingested']} new logs of nights from {reported['nights'][0]} to " in description
     assert description.endswith(f", 0 rejected. Sweep {reported['sweep_id']} into {warehouse}.")
     summary = {row["what"]: row["how many"] for row in json.loads(json.loads(data))}
     said = {key: reported[key] for key in ("found", "ingested", "known", "rejected", "findings")}

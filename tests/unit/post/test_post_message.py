@@ -186,6 +186,23 @@ HOSTILE = [
 ]
 
 
+WORDS = st.sampled_from(["to", "change,", "core-hours", "41.3", "dns_box", "x" * 60, "Überläufe", "größer", "大きさ", "…"])
+
+
+@given(st.lists(WORDS, min_size=1, max_size=20), st.sampled_from([str, ascii]))
+def test_subjects_begin_on_their_first_line(words, form):
+    """A subject is folded between words, and comes back as it was; the line of the header's name is never empty."""
+    subject = form(" ".join(words))[:200].strip()
+    raw = made(replace(mail_to("ada"), subject=subject))
+    assert subject == parsed(raw)["Subject"]
+    first, *others = re.search(rb"^Subject: ([^\r]+(?:\r\n [^\r]+)*)", raw, re.MULTILINE)[0].split(b"\r\n")
+    assert max(map(len, (first, *others))) <= 78
+    if subject.isascii():
+        assert subject == b"".join((first, *others)).decode().removeprefix("Subject: ")
+        # What the next line begins with had no room.
+        assert all(len(line) + len(following.split()[0]) > 77 for line, following in zip((first, *others), others, strict=False))
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_names_stay_where_they_are(text):
     """Whatever a name holds, the mail has its own headers and no other, one reader, and one subject that can be seen."""

@@ -253,6 +253,9 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
     html = page(facts_of(verdict=[cheap, VERDICT], log_weather_profile=[state], log_requests=[metrics]))
     assert html.index('<div id="POSIX-102"') < html.index('<div id="POSIX-101"')
     outline = Outline(html)
+    # What is wrong and what to do stand above all numbers.
+    assert outline.text.index("Small writes take time") < outline.text.index("Do this: Write more at once.")
+    assert outline.text.index("Do this: Write more at once.") < outline.text.index("Time in I/O")
     for said in (
         "Half were small.",
         "Write more at once.",

@@ -70,7 +70,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0],
             [
                 "50% of the run went into I/O, nearly all of that into writing.",
-                "Mending one cause could give back up to 0.667 core-minutes.",
+                "Mending one cause could give back up to 40 core-seconds.",
             ],
         ),
         (
@@ -79,7 +79,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0, 20.0, 1.0],
             [
                 "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
-                "Mending two causes could give back up to 1 of the 1.02 core-minutes that could be saved.",
+                "Mending two causes could give back up to 60 of the 61 core-seconds that could be saved.",
             ],
         ),
         (

@@ -66,23 +66,60 @@ def test_broken_numbers_read_well(template: str, value: str, expected: str) -> N
     ("seconds", "whole", "expected"),
     [
         ("6120", "7200", "1.7 core-hours"),
-        ("90", "7200", "0.025 core-hours"),
+        ("90", "7200", "0.03 core-hours"),
+        ("1954.8", "7200", "0.54 core-hours"),
+        ("35982", "72000", "9.99 core-hours"),
+        ("35983", "72000", "10 core-hours"),
+        ("151384", "1e6", "42.1 core-hours"),
         ("9", "7200", "less than 0.01 core-hours"),
         ("1234567890", "1e12", "342,936 core-hours"),
         ("3600", "7200", "1 core-hour"),
-        ("90", "3599", "1.5 core-minutes"),
-        ("60", "3599", "1 core-minute"),
-        ("2.54", "NULL", "0.0423 core-minutes"),
-        ("0.5", "3599", "less than 0.01 core-minutes"),
+        ("90", "3599", "90 core-seconds"),
+        ("1", "3599", "1 core-second"),
+        ("2000.4", "3599", "2,000 core-seconds"),
+        ("0.612", "NULL", "0.61 core-seconds"),
+        ("0.005", "3599", "less than 0.01 core-seconds"),
         ("NULL", "7200", "?"),
     ],
 )
 def test_times_of_all_ranks_come_in_the_unit_of_their_page(seconds: str, whole: str, expected: str) -> None:
-    """Core-hours in runs of at least one, core-minutes in others, as the page of the run has its tiles."""
+    """Core-hours in runs of at least one, core-seconds in others, as the page of the run has its tiles."""
     filled = _filled("{meta_core_seconds}", meta_core_seconds=f"{seconds}::DOUBLE", whole_core_seconds=f"{whole}::DOUBLE")
     assert expected == filled
     if seconds != "NULL":
         assert expected == core_time(float(seconds), None if whole == "NULL" else float(whole))
+
+
+@pytest.mark.parametrize(
+    ("small", "of", "expected"),
+    [
+        (1268, 1268, "All 1,268 writes were small."),
+        (1267, 1268, "1,267 of 1,268 writes (nearly all) were small."),
+        (1000, 1268, "1,000 of 1,268 writes (79%) were small."),
+        (1, 1, "1 of 1 writes (100%) were small."),
+        (0, 1268, "0 of 1,268 writes (0%) were small."),
+    ],
+)
+def test_all_of_many_are_said_to_be_all(small: int, of: int, expected: str) -> None:
+    """A count that is the whole is said once, and one that only rounding makes the whole is not said to be all."""
+    template = "{small_write_count} of {write_count} writes ({small_write_ratio:.0%}) were small."
+    metrics = {"small_write_count": f"{small}::BIGINT", "write_count": f"{of}::BIGINT", "small_write_ratio": f"{small} / {of}"}
+    assert expected == _filled(template, **metrics)
+    assert expected == renamed([template], expected, lambda *_: "x")
+    assert f"At once, {expected[0].lower()}{expected[1:]}" == _filled(f"At once, {template}", **metrics)
+
+
+def test_all_of_an_unknown_number_are_said_to_be_all() -> None:
+    """A count whose whole no metric has is said to be all as well; one that is not known, or whose share is not, is not."""
+    template = "{indep_read_requests_count} reads ({indep_read_ratio:.0%}) were independent."
+    for count, ratio, expected in (
+        ("7::BIGINT", "1.0", "All 7 reads"),
+        ("7::BIGINT", "NULL", "7 reads (?)"),
+        ("NULL", "1", "? reads"),
+    ):
+        filled = _filled(template, indep_read_requests_count=count, indep_read_ratio=f"{ratio}::DOUBLE")
+        assert filled.startswith(expected)
+        assert filled == renamed([template], filled, lambda *_: "x")
 
 
 @pytest.mark.parametrize("seconds", [0.04, 9.96, 59.9, 60.0, 974.5, 3599.99, 3723.0, 86_400.0, 172_799.0, 172_800.0, 1e7])
@@ -93,9 +130,12 @@ def test_durations_come_as_people_say_them(seconds: float) -> None:
 
 
 def test_sentences_of_earlier_versions_are_known() -> None:
-    """Names in what an earlier version wrote, in core-seconds, are still found."""
-    template = "{meta_core_seconds} for {longest_meta_path}."
-    assert "62,301 core-seconds for x." == renamed([template], "62,301 core-seconds for /a.", lambda *_: "x")
+    """Names in what an earlier version wrote, in core-minutes or with a share of 100%, are still found."""
+    template = (
+        "{small_write_count} of {write_count} writes ({small_write_ratio:.0%}) took {meta_core_seconds} for {longest_meta_path}."
+    )
+    before = "9 of 9 writes (100%) took 0.0423 core-minutes for"
+    assert f"{before} x." == renamed([template], f"{before} /a.", lambda *_: "x")
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,16 @@ def test_figures_are_what_the_command_prints(get: Get) -> None:
     """Prometheus's own parser reads them, and their type is that of OpenMetrics."""
     reply = get("/metrics")
     assert reply.headers["content-type"].startswith("application/openmetrics-text")
-    names = {family.name for family in text_string_to_metric_families(reply.text)}
-    assert {"iomine_sweep_found", "iomine_newest_night_age_seconds", "iomine_free_bytes"} <= names
+    families = list(text_string_to_metric_families(reply.text))
+    assert {"iomine_sweep_found", "iomine_newest_night_age_seconds", "iomine_free_bytes"} <= {family.name for family in families}
+    assert all(family.documentation.endswith(".") and family.type == "gauge" for family in families)
+
+
+def test_browsers_show_figures(get: Get) -> None:
+    """They would save what is of Prometheus's type."""
+    reply = get("/metrics", accept="text/html,application/xhtml+xml,*/*;q=0.8")
+    assert reply.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "# HELP iomine_free_bytes" in reply.text
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -27,8 +27,8 @@ TRIGGER = Trigger(
         Above("straddle_count", 1000, why="Our own choice: fewer are not worth anyone's time."),
     ),
     finding=(
-        "{straddle_count} requests ({straddle_ratio:.0%}) went to two stripes though one could have held them, most of them of "
-        "{straddle_path}."
+        "{straddle_count} requests ({straddle_ratio:.0%} of those that one stripe could have held) went to two stripes, most of "
+        "them of {straddle_path}."
     ),
     advice=(
         (
