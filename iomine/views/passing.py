@@ -7,8 +7,9 @@ from typing import Final
 
 import duckdb
 
+from iomine.schema import TABLES
 from iomine.sqltext import name_of, quoted
-from iomine.views.catalog import check, show, template
+from iomine.views.catalog import check, lake_sql, show, template
 from iomine.views.model import View, find_views
 from iomine.views.query import Variable, engine, failures_named, set_variables
 from iomine.views.site import SiteView
@@ -79,9 +80,28 @@ def hold(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
     """
     with failures_named():
         for view in views:
-            name = name_of(view.schema, view.name)
-            con.execute(f"DROP VIEW {name}")
-            con.execute(f"CREATE TABLE {name} AS {view.sql}")
+            _hold(con, name_of(view.schema, view.name), view.sql)
+
+
+def hold_files(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]]) -> None:
+    """Reads files once for all queries that follow; DuckDB would bind all of their columns wherever a query names their table.
+
+    Args:
+        con: from `passing_views`, with the variables set that say which rows it shows.
+        lake: absolute paths of the Parquet files by name of the lake's table, all of which have none yet.
+
+    Raises:
+        LimitError, WarehouseError: as for `answer`.
+    """
+    check(lake)
+    with failures_named():
+        for table, paths in lake.items():
+            _hold(con, name_of("lake", table), lake_sql(TABLES[table], paths, parted=True))
+
+
+def _hold(con: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
+    con.execute(f"DROP VIEW {name}")
+    con.execute(f"CREATE TABLE {name} AS {sql}")
 
 
 def _of_empty_lake() -> duckdb.DuckDBPyConnection:

@@ -17,8 +17,8 @@ _SMALLEST_BATCH_BYTES: Final = 1 * MIB
 _BATCHES_PER_WORKER: Final = 4
 # What a log costs beyond its bytes, so that a folder of tiny logs is cut too.
 _LOG_OVERHEAD_BYTES: Final = 4096
-# Workers of our own take some 3 s to start, in which one process reads so much.
-_LITTLE_BYTES: Final = 2 * MIB
+# Workers of our own take as much of the processors to start as one process takes to read more than that, and 3 s of its time.
+_LITTLE_BYTES: Final = 8 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,12 @@ def is_little(sizes: Iterable[int]) -> bool:
 
 
 def bytes_per_batch(left_bytes: int, workers: int) -> int:
-    """Bytes of the next batch of what is left: a part of a worker's share, yet worth a batch."""
+    """Bytes of the next batch of what is left: a part of a worker's share, yet worth a batch.
+
+    One worker alone has nobody to share with, and files of fewer batches are merged sooner.
+    """
+    if workers == 1:
+        return _LARGEST_BATCH_BYTES
     return min(_LARGEST_BATCH_BYTES, max(_SMALLEST_BATCH_BYTES, left_bytes // (workers * _BATCHES_PER_WORKER)))
 
 

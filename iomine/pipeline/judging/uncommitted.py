@@ -9,21 +9,31 @@ import pyarrow as pa
 
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.spans import Span
+from iomine.units import MIB
 from iomine.views.catalog import show
 from iomine.views.model import shared_views, tables_read
-from iomine.views.passing import Connection, hold, passing_views
+from iomine.views.passing import Connection, hold, hold_files, passing_views
 from iomine.views.query import Variable, answer_own, set_variables
 from iomine.views.site import SiteView, ours_beneath
 
 # DuckDB hands rows to threads by so many. Of fewer it takes longer to share them out.
 _ROW_GROUP: Final = 122_880
+# Of rows that are held in memory; those of heat maps are long.
+_HELD_BYTES: Final = 16 * MIB
 
 
 class UncommittedViews:
-    """Views over some files and no others; `views_over` gives them."""
+    """Views over some files and no others; `views_over` gives them.
 
-    def __init__(self, con: Connection) -> None:
+    Args:
+        con: to the views.
+        held: files that are so little that they are read once and held, None where they are more.
+    """
+
+    def __init__(self, con: Connection, held: Mapping[str, Sequence[str]] | None) -> None:
         self._con = con
+        self._held = held
+        self._edges: tuple[str, str] | None = None
 
     def ask(self, sql: str, span: Span) -> pa.Table:
         """The answer to one query, as if there were no logs but those of a span's ids."""
@@ -32,7 +42,10 @@ class UncommittedViews:
 
     def add(self, files: Iterable[LakeFile]) -> None:
         """Shows the first files of tables that had none."""
-        show(self._con, _paths(files), parted=True)
+        if self._held is None:
+            show(self._con, _paths(files), parted=True)
+        else:
+            hold_files(self._con, _paths(files))
 
     def hold(self, name: str, rows: pa.Table) -> None:
         """Shows rows as a table of the connection's own, in the place of those of that name before."""
@@ -51,8 +64,13 @@ class UncommittedViews:
 
     def _keep_to(self, span: Span) -> None:
         # DuckDB adds up all files of a night before it looks at whose they are, so it is shown the rows of the span only.
-        first, end = span.edges
+        if span.edges == self._edges:
+            return
+        if self._edges is not None and self._held is not None:
+            raise ValueError("Rows are held of one part of a night: open views over its files for another.")
+        self._edges = first, end = span.edges
         set_variables(self._con, {"first_log_id": first, "end_log_id": end})
+        hold_files(self._con, self._held or {})
 
 
 @contextmanager
@@ -77,10 +95,11 @@ def views_over(
     """
     tables = tables_read(ours_beneath(views, site))
     shown = [file for file in files if file.table in tables]
-    if sum(file.row_count for file in shown) <= _ROW_GROUP:
-        threads = 1
-    with passing_views(_paths(shown), variables, threads, site=site, seconds=seconds) as con:
-        yield UncommittedViews(con)
+    is_little = sum(file.row_count for file in shown) <= _ROW_GROUP
+    is_held = is_little and sum(file.size_bytes for file in shown) <= _HELD_BYTES
+    paths = _paths(shown)
+    with passing_views({} if is_held else paths, variables, 1 if is_little else threads, site=site, seconds=seconds) as con:
+        yield UncommittedViews(con, paths if is_held else None)
 
 
 def _paths(files: Iterable[LakeFile]) -> dict[str, list[str]]:

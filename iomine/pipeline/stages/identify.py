@@ -257,14 +257,14 @@ def _looked_at(
     readable = [candidate for candidate in candidates if not candidate.reason]
     if not readable:
         return
-    pieces = plan.cut(((candidate, candidate.size_bytes) for candidate in readable), sweep.pool.capacity())
+    # An archive of statistics may hold anything, so that no sweep looks into one itself.
+    is_little = look is identify_all and plan.is_little(candidate.size_bytes for candidate in readable)
+    workers = sweep.pool.workers(is_little=is_little)
+    pieces = plan.cut(((candidate, candidate.size_bytes) for candidate in readable), workers.capacity())
     done = 0
     # Drawn as they are handed out: so many paths need not be in memory twice.
     paths = ([candidate.path for candidate in piece] for piece, _ in sorted(pieces, key=lambda sized: -sized[1]))
     by_path = {candidate.path: candidate for candidate in readable}
-    # An archive of statistics may hold anything, so that no sweep looks into one itself.
-    is_little = look is identify_all and plan.is_little(candidate.size_bytes for candidate in readable)
-    workers = sweep.pool.workers(is_little=is_little)
     for piece, answers in workers.map(look, paths, *given):
         yield from ((by_path[path], answer) for path, answer in zip(piece, answers, strict=True))
         done += len(piece)

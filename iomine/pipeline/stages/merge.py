@@ -43,10 +43,10 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
             there.setdefault(partition, []).append(file)
     merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
     merges.sort(key=lambda merge: -merge[1])
-    pieces = [piece for piece, _ in plan.cut(merges, sweep.pool.capacity())]
+    workers = sweep.pool.workers(is_little=plan.is_little(size for _, size in merges))
+    pieces = [piece for piece, _ in plan.cut(merges, workers.capacity())]
     merged: list[LakeFile] = []
     done = 0
-    workers = sweep.pool.workers(is_little=plan.is_little(size for _, size in merges))
     for piece, files in workers.map(merge_all, pieces, sweep.staging):
         merged += files
         done += len(piece)

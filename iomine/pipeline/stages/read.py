@@ -90,11 +90,11 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
     if not new:
         return
     by_path = {log.path: log for log in new}
-    work = plan.batches(sweep.settings.cluster, new, sweep.pool.capacity())
+    workers = sweep.pool.workers(is_little=plan.is_little(log.identity.size_bytes for log in new))
+    work = plan.batches(sweep.settings.cluster, new, workers.capacity())
     most_processes = site_most_processes(sweep.warehouse, sweep.settings.cluster)
     given = (sweep.staging, replace(sweep.settings.limits, most_processes=most_processes))
     done = 0
-    workers = sweep.pool.workers(is_little=plan.is_little(log.identity.size_bytes for log in new))
     # Where this process is the worker, what reads for it ends here.
     with reader_closed():
         for batch, result in workers.map(read_batch, work, *given, after_deaths=after_deaths):
@@ -133,10 +133,11 @@ def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int
 def _read_each(sweep: Sweep, inputs: Sequence[NewInput], so_far: _Read, done: int, total: int) -> None:
     if not inputs:
         return
-    pieces = plan.cut(((each, each.size_bytes) for each in inputs), sweep.pool.capacity())
-    work = [InputBatch(sweep.settings.cluster, sweep.zone, tuple(piece)) for piece, _ in pieces]
     # They are read in the worker itself, so that what kills one must not be the sweep.
-    for batch, result in sweep.pool.workers().map(read_inputs, work, sweep.staging, after_deaths=after_input_deaths):
+    workers = sweep.pool.workers()
+    pieces = plan.cut(((each, each.size_bytes) for each in inputs), workers.capacity())
+    work = [InputBatch(sweep.settings.cluster, sweep.zone, tuple(piece)) for piece, _ in pieces]
+    for batch, result in workers.map(read_inputs, work, sweep.staging, after_deaths=after_input_deaths):
         so_far.files += result.files
         so_far.sources += result.rows
         for each, error in result.refused:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from iomine.errors import UsageError, WorkersError
-from iomine.pipeline.workers.model import LOST, Here, Workers, local_workers
+from iomine.pipeline.workers.model import LOST, Here, Workers
 from iomine.pipeline.workers.slurm import SlurmSite, slurm_workers
 
 
@@ -52,12 +52,6 @@ class WorkerPool:
                 # It was no misuse when the work began.
                 raise WorkersError(LOST) from error
         return self._workers
-
-    def capacity(self) -> int:
-        """How many items of work may be done at a time."""
-        if self._slurm is not None or self._scheduler is not None:
-            return self.workers().capacity()
-        return self._count or local_workers()
 
     def _started(self) -> AbstractContextManager[Workers]:
         if self._slurm is not None:

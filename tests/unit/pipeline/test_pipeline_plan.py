@@ -1,4 +1,5 @@
 import datetime as dt
+from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,6 +56,13 @@ def test_pieces_get_smaller_so_that_workers_end_together(workers, count):
 def test_batches_are_worth_their_while_and_bounded(left, workers):
     """However much there is to do, a batch is between one and sixteen MiB."""
     assert MIB <= plan.bytes_per_batch(left, workers) <= 16 * MIB
+
+
+def test_what_one_worker_reads_alone_is_one_batch_a_night():
+    """Nobody waits for the end of a batch then, and the files of one need not be merged."""
+    logs = logs_of([(MIB, 0), (5 * MIB, 0), (MIB, 1), (0, 0)])
+    assert plan.is_little(log.identity.size_bytes for log in logs)
+    assert {3: 1, 1: 1} == Counter(len(batch.logs) for batch in plan.batches("blue", logs, 1))
 
 
 @given(st.lists(st.tuples(st.integers(0, 4 * MIB), st.integers(0, 5)), max_size=60), st.integers(1, 8))

@@ -10,6 +10,7 @@ import sweeping
 from iomine.lake import LakeFile, Warehouse
 from iomine.pipeline.judging.rejudge import compare, rejudge
 from iomine.pipeline.judging.spans import Span, spans
+from iomine.pipeline.judging.uncommitted import views_over
 from iomine.pipeline.sweep import Settings, run
 from iomine.triggers import TRIGGERS
 from iomine.triggers.thresholds import SiteThreshold, with_thresholds
@@ -54,6 +55,15 @@ def test_other_tables_and_empty_lakes_make_no_spans():
 
 
 @pytest.mark.site
+def test_what_is_held_is_of_one_part_of_a_night_alone():
+    """Rows of another part would be missing, and nobody would see it."""
+    one, other = (Span("blue", (NIGHTS[0],), 1, ids) for ids in (("0", "8"), ("8", "g")))
+    with views_over([], ["core.log"]) as views:
+        assert 0 == views.ask("FROM core.log", one).num_rows
+        with pytest.raises(ValueError, match="of one part of a night"):
+            views.ask("FROM core.log", other)
+
+
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none.
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from iomine.errors import UsageError
+from iomine.errors import UsageError, WarehouseError
 from iomine.views.model import View, find_views, shared_views, tables_read
-from iomine.views.passing import hold, passing_views
+from iomine.views.passing import hold, hold_files, passing_views
 from iomine.views.query import answer, set_variables
 
 _ALL = {"first_log_id": "", "end_log_id": "g"}
@@ -95,6 +95,33 @@ def test_what_is_held_answers_as_the_view_does_and_is_gone_afterwards(write_rows
 
     assert [{"log_id": "b", "sync_count": 2}] == answers(needed)
     assert [{"log_id": log_id, "sync_count": 2} for log_id in "ab"] == answers([])
+
+
+def test_files_that_are_held_answer_as_those_that_are_shown_and_are_gone_afterwards(write_rows):
+    """They hold the rows that the variables select at that moment, with their folder's night, and NULL for what is missing."""
+    paths = [
+        write_rows("log", [{"log_id": log_id, "nprocs": 2} for log_id in ids], night=night, without=without)
+        for ids, night, without in (("ab", "2024-04-18", ()), ("cd", "2024-04-19", ("nprocs",)))
+    ]
+    question = "SELECT * FROM core.log ORDER BY log_id"
+    with passing_views({"log": paths}) as con:
+        set_variables(con, {"first_log_id": "b", "end_log_id": "d"})
+        shown = answer(con, question)
+    with passing_views({}) as con:
+        set_variables(con, {"first_log_id": "b", "end_log_id": "d"})
+        hold_files(con, {"log": paths})
+        assert shown == answer(con, question)
+    assert [("b", 2), ("c", None)] == [(row["log_id"], row["nprocs"]) for row in shown.to_pylist()]
+    with passing_views({}) as con:
+        set_variables(con, _ALL)
+        assert [] == _ids(con)
+
+
+def test_a_file_that_cannot_be_held_is_an_error_in_words(tmp_path):
+    """As if it had been asked for."""
+    missing = str(tmp_path / "cluster=alpha" / "night=2024-04-18" / "part.parquet")
+    with pytest.raises(WarehouseError, match="cannot be read"), passing_views({}) as con:
+        hold_files(con, {"log": [missing]})
 
 
 def test_a_view_that_cannot_be_held_is_an_error_in_words(write_rows):
