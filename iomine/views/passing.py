@@ -11,7 +11,7 @@ from iomine.schema import TABLES
 from iomine.sqltext import name_of, quoted
 from iomine.views.catalog import check, lake_sql, show, template
 from iomine.views.model import View, find_views
-from iomine.views.query import Variable, engine, failures_named, set_variables
+from iomine.views.query import Limits, Variable, engine, failures_named, set_variables
 from iomine.views.site import SiteView
 
 # So that who holds one need not know DuckDB.
@@ -25,7 +25,6 @@ _idle: Final[list[duckdb.DuckDBPyConnection]] = []
 def passing_views(
     lake: Mapping[str, Sequence[str]],
     variables: Mapping[str, Variable] | None = None,
-    threads: int | None = None,
     *,
     site: Sequence[SiteView] = (),
     seconds: float | None = None,
@@ -38,7 +37,6 @@ def passing_views(
     Args:
         lake: absolute paths of the Parquet files by name of the lake's table; a table that is left out is empty.
         variables: values for the variables that views ask for.
-        threads: that answer a query, None for one per core.
         site: views of the site that can be used, in order.
         seconds: that a query may take, None for as long as it takes.
 
@@ -51,7 +49,6 @@ def passing_views(
     except IndexError:
         con = _of_empty_lake()
     try:
-        con.execute("RESET threads" if threads is None else f"SET threads = {threads:d}")
         con.execute("RESET max_execution_time" if seconds is None else f"SET max_execution_time = {seconds * 1000:.0f}")
         con.begin()
         show(con, lake, parted=True)
@@ -105,7 +102,8 @@ def _hold(con: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
 
 
 def _of_empty_lake() -> duckdb.DuckDBPyConnection:
-    con = engine()
+    # Several threads would add up floats in whatever order they end: the same night would have other last digits each time.
+    con = engine(Limits(threads=1))
     # Files of a sweep are read once or twice.
     con.execute("SET enable_external_file_cache = false")
     with NamedTemporaryFile(prefix="iomine-", suffix=".duckdb") as file:

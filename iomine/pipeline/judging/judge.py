@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from functools import partial
 from itertools import chain
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -41,6 +42,7 @@ VERDICT_ORDER: Final = ("state", "code", "log_id")
 # What features of logs need to know of all logs of their night.
 _OF_NIGHT: Final = "darshan_build"
 _CLAIMS: Final = "cost_claim"
+_FEWEST_AT_ONCE: Final = 2000
 
 
 def judge(
@@ -218,7 +220,7 @@ def _judged(
     of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
     for file in files:
         of_partition[file.partition].append(file)
-    found = spans(files, JUDGED_AT_ONCE)
+    found = spans(files, _at_once(files, workers))
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
     # What takes a worker as long as it would take here is done here, where the views are made anyhow.
     if workers is None or len(work) == 1:
@@ -226,7 +228,7 @@ def _judged(
         return list(chain.from_iterable(new for new, _ in results)), sum(count for _, count in results)
     judged: list[LakeFile] = []
     findings = done = 0
-    for (span, _), (new, count) in workers().map(judge_span, work, staging, judges, 1):
+    for (span, _), (new, count) in workers().map(judge_span, work, staging, judges):
         judged += new
         findings += count
         done += span.logs
@@ -234,28 +236,33 @@ def _judged(
     return judged, findings
 
 
-def judge_span(
-    work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger], threads: int | None = None
-) -> tuple[list[LakeFile], int]:
+def _at_once(files: Sequence[LakeFile], workers: Callable[[], Workers] | None) -> int:
+    """Logs of a span: as many for each worker as there are, but so many that their plans do not outweigh them."""
+    logs = sum(file.row_count for file in files if file.table == "log")
+    if workers is None or logs < 2 * _FEWEST_AT_ONCE:
+        return JUDGED_AT_ONCE
+    return min(JUDGED_AT_ONCE, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
+
+
+def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
     """Features of the logs of a span, verdicts on them, and how many of these are findings.
 
     Args:
         work: the span, and the files of its nights.
         staging: the folder to write to.
         judges: the triggers.
-        threads: to use, None for one per core.
 
     Raises:
         WarehouseError: files cannot be read or written.
     """
     span, files = work
-    with as_warehouse_errors(staging), judging_views(files, judges, threads) as views:
+    with as_warehouse_errors(staging), judging_views(files, judges) as views:
         worked_out = work_out(staging, span, views, judges)
 
         @contextmanager
         def opened(view: str, triggers: Sequence[Trigger]) -> Iterator[Ask]:
             there, beneath = [*files, *worked_out], triggers[0].site_views
-            with views_over(there, [view], settings(judges), threads, site=beneath, seconds=SITE_LIMITS.seconds) as apart:
+            with views_over(there, [view], settings(judges), site=beneath, seconds=SITE_LIMITS.seconds) as apart:
                 yield partial(apart.ask, span=span)
 
         failed: dict[str, str] = {}
@@ -266,17 +273,14 @@ def judge_span(
     return [*worked_out, *verdicts], findings
 
 
-def judging_views(
-    files: Iterable[LakeFile], judges: Sequence[Trigger], threads: int | None = None
-) -> AbstractContextManager[UncommittedViews]:
+def judging_views(files: Iterable[LakeFile], judges: Sequence[Trigger]) -> AbstractContextManager[UncommittedViews]:
     """What a span is judged by.
 
     Args:
         files: of all tables of its nights, with what `night_files` gives.
         judges: the triggers.
-        threads: to use, None for one per core.
     """
-    return views_over(files, _asked(judges), settings(judges), threads)
+    return views_over(files, _asked(judges), settings(judges))
 
 
 def _asked(judges: Sequence[Trigger]) -> list[str]:

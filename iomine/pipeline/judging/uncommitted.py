@@ -16,9 +16,8 @@ from iomine.views.passing import Connection, hold, hold_files, passing_views
 from iomine.views.query import Variable, answer_own, set_variables
 from iomine.views.site import SiteView, ours_beneath
 
-# DuckDB hands rows to threads by so many. Of fewer it takes longer to share them out.
-_ROW_GROUP: Final = 122_880
-# Of rows that are held in memory; those of heat maps are long.
+# Of what is held in memory; rows of heat maps are long.
+_HELD_ROWS: Final = 122_880
 _HELD_BYTES: Final = 16 * MIB
 
 
@@ -78,7 +77,6 @@ def views_over(
     files: Iterable[LakeFile],
     views: Collection[str],
     variables: Mapping[str, Variable] | None = None,
-    threads: int | None = None,
     *,
     site: Sequence[SiteView] = (),
     seconds: float | None = None,
@@ -89,16 +87,14 @@ def views_over(
         files: of the lake, or written by this sweep. Those of tables that the views do not read are left out.
         views: what will be asked, each with its schema.
         variables: values for the variables that views ask for.
-        threads: that answer a query where there is work for several, None for one per core.
         site: views of the site that these read, in order.
         seconds: that a query may take, None for as long as it takes.
     """
     tables = tables_read(ours_beneath(views, site))
     shown = [file for file in files if file.table in tables]
-    is_little = sum(file.row_count for file in shown) <= _ROW_GROUP
-    is_held = is_little and sum(file.size_bytes for file in shown) <= _HELD_BYTES
+    is_held = sum(file.row_count for file in shown) <= _HELD_ROWS and sum(file.size_bytes for file in shown) <= _HELD_BYTES
     paths = _paths(shown)
-    with passing_views({} if is_held else paths, variables, 1 if is_little else threads, site=site, seconds=seconds) as con:
+    with passing_views({} if is_held else paths, variables, site=site, seconds=seconds) as con:
         yield UncommittedViews(con, paths if is_held else None)
 
 
