@@ -89,5 +89,8 @@ def as_output_errors() -> Iterator[None]:
     """Says of a file that cannot be written that another place may do."""
     try:
         yield
+    except BrokenPipeError:
+        # Whoever read what is printed has had enough.
+        raise
     except OSError as error:
         raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error

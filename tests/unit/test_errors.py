@@ -1,0 +1,18 @@
+"""What goes wrong outside, in the words of those who can mend it."""
+
+import pytest
+
+from iomine.errors import OutputError, as_output_errors
+
+
+def test_a_file_that_cannot_be_written_is_named() -> None:
+    """Another place may do, and the sentence says so."""
+    said = r"^/full/report\.html cannot be written \(No space left\): name another place\.$"
+    with pytest.raises(OutputError, match=said), as_output_errors():
+        raise OSError(28, "No space left", "/full/report.html")
+
+
+def test_a_reader_who_has_left_is_no_fault_of_a_file() -> None:
+    """As in `iomine report JOB | head -1`: the command ends as any program does then."""
+    with pytest.raises(BrokenPipeError), as_output_errors():
+        raise BrokenPipeError
