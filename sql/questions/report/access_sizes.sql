@@ -9,4 +9,4 @@ FROM main.log_access_sizes
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id) AND length_bytes IS NOT NULL AND request_count IS NOT NULL
 QUALIFY row_number() OVER (PARTITION BY log_id, layer ORDER BY request_count DESC, length_bytes) <= 4
-ORDER BY request_count DESC, length_bytes
+ORDER BY request_count DESC, length_bytes, layer

@@ -8,4 +8,4 @@ SELECT log_id, ost_id, op, request_count, moved_bytes, reason
 FROM main.ost_io
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id) AND layer = 'posix'
-ORDER BY ost_id NULLS LAST, op
+ORDER BY ost_id NULLS LAST, op, evidence, reason
