@@ -8,6 +8,7 @@ digest in a page of one file, and otherwise by where it lies; a page without a t
 import base64
 import datetime as dt
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -163,7 +164,9 @@ def as_json(facts: Facts) -> bytes:
         "grid": facts.grid and tenths(facts.grid),
         "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
     }
-    return orjson.dumps(content, default=str)
+    text = orjson.dumps(content, default=str)
+    # It may be read on a terminal, which nothing but plain signs leaves as it is.
+    return text if text.isascii() and b"\x7f" not in text else json.dumps(orjson.loads(text), separators=(",", ":")).encode()
 
 
 def _head(*scripts: str, standalone: bool = False) -> dict[str, Any]:
