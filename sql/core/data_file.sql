@@ -26,7 +26,8 @@ per_file AS (
         NOT bool_or(rank = -1) AND COUNT(DISTINCT rank) = 1 AS is_own,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         COALESCE(SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio'), 0) AS stdio_bytes,
-        SUM(seconds) AS io_core_seconds, COALESCE(SUM(seconds) FILTER (layer = 'stdio'), 0) AS stdio_core_seconds,
+        SUM(seconds ORDER BY seconds) AS io_core_seconds,
+        COALESCE(SUM(seconds ORDER BY seconds) FILTER (layer = 'stdio'), 0) AS stdio_core_seconds,
         -- Of files in DAOS the extent is never known, and they do not count as small.
         bool_or(layer = 'dfs') AS is_in_daos,
         -- What was moved without it being known where may lie behind all that is known.
