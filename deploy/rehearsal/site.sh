@@ -42,6 +42,9 @@ start() {
 end_all() {
   local pid
   for pid in "${CREW[@]}"; do kill -- "-$pid" 2> /dev/null || true; done
+  # Prefect's worker may wait for a server that ends with it.
+  [ ${#CREW[@]} = 0 ] || sleep 5
+  for pid in "${CREW[@]}"; do kill -KILL -- "-$pid" 2> /dev/null || true; done
   drop_user
 }
 
