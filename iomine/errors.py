@@ -90,7 +90,7 @@ def as_output_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Whoever read what is printed has had enough.
+        # Nobody reads stdout any more, which is no fault of a file.
         raise
     except OSError as error:
         raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error

@@ -165,7 +165,7 @@ def as_json(facts: Facts) -> bytes:
         "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
     }
     text = orjson.dumps(content, default=str)
-    # It may be read on a terminal, which nothing but plain signs leaves as it is.
+    # A terminal obeys control characters: all but printable ASCII is escaped.
     return text if text.isascii() and b"\x7f" not in text else json.dumps(orjson.loads(text), separators=(",", ":")).encode()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from iomine.errors import LimitError
 from iomine.views.passing import Connection
 from iomine.views.query import NO_LIMITS, Limits, failures_named, open_catalog
 
@@ -45,7 +46,12 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
     wanted = {name: logs[name] for name in _NAMES}
     with TemporaryDirectory(prefix="iomine-") as place:
         copy = Path(place) / database.name
-        shutil.copyfile(database, copy)
+        try:
+            shutil.copyfile(database, copy)
+        except OSError as error:
+            raise LimitError(
+                f"Temporary files cannot be written in {place} ({error.strerror}): name a place in $TMPDIR."
+            ) from error
         with closing(open_catalog(copy, limits, database.absolute().parent, is_copy=True)) as con:
             # Nothing is committed, so that nothing is written that memory has room for.
             con.begin()

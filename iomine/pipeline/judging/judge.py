@@ -237,7 +237,7 @@ def _judged(
 
 
 def _at_once(files: Sequence[LakeFile], workers: Callable[[], Workers] | None) -> int:
-    """Logs of a span: as many for each worker as there are, but so many that their plans do not outweigh them."""
+    """Logs of a span: an equal part for each worker, but enough for the plans of its queries not to outweigh them."""
     logs = sum(file.row_count for file in files if file.table == "log")
     if workers is None or logs < 2 * _FEWEST_AT_ONCE:
         return JUDGED_AT_ONCE

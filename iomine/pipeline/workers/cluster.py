@@ -175,8 +175,8 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
 def _closed_at_last(cluster: LocalCluster) -> Iterator[LocalCluster]:
     """The cluster, which is closed at the end of the context.
 
-    Dask cannot close a cluster in which a worker is being replaced at that moment. The work is done by then, so that this is no
-    error of the sweep: the workers are killed.
+    Dask may fail to close a cluster in which a worker is just being replaced. The work is done by then, so this is no error of
+    the sweep, and the workers are killed.
     """
     try:
         yield cluster

@@ -1,0 +1,47 @@
+"""The published views for questions about a few logs."""
+
+import shutil
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from iomine.errors import LimitError
+from iomine.views.catalog import build_catalog
+from iomine.views.of_logs import open_for_logs
+from iomine.views.query import answer_own
+
+NIGHT = date(2026, 1, 5)
+LOGS = {"log_ids": ["a"], "first_night": NIGHT, "last_night": NIGHT, "first_log_id": "a", "last_log_id": "a"}
+
+
+@pytest.fixture
+def database(tmp_path: Path, write_rows) -> Path:
+    """A catalog of two logs with a file each."""
+    rows = [{"log_id": log_id, "file_id": 1, "rank": 0, "read_count": 5} for log_id in "ab"]
+    logs = write_rows("log", [{"log_id": log_id} for log_id in "ab"])
+    build_catalog(tmp_path / "iomine.duckdb", {"log": [logs], "posix_file": [write_rows("posix_file", rows)]}, {}, {})
+    return tmp_path / "iomine.duckdb"
+
+
+def test_a_place_without_room_is_a_sentence(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy of the catalog needs some; who asks may do without it."""
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", fail)
+    with (
+        pytest.raises(LimitError, match=r"No space left on device\): name a place in \$TMPDIR\.$"),
+        open_for_logs(database, LOGS),
+    ):
+        pass
+
+
+def test_the_catalog_stays_as_it_was(database: Path) -> None:
+    """What is worked out for the connection alone is in a copy, of which nothing stays."""
+    before = database.read_bytes()
+    with open_for_logs(database, LOGS) as con:
+        assert ["a"] == answer_own(con, "SELECT log_id FROM core.posix_file")["log_id"].to_pylist()
+    assert before == database.read_bytes()
+    assert ["iomine.duckdb"] == [path.name for path in database.parent.iterdir() if "duckdb" in path.name]
