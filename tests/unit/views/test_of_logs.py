@@ -11,7 +11,7 @@ from iomine.views.catalog import build_catalog
 from iomine.views.of_logs import open_for_logs
 from iomine.views.query import answer_own
 
-NIGHT = date(2026, 1, 5)
+NIGHT = date(2024, 4, 18)
 LOGS = {"log_ids": ["a"], "first_night": NIGHT, "last_night": NIGHT, "first_log_id": "a", "last_log_id": "a"}
 
 
