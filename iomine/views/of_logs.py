@@ -49,9 +49,7 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
         try:
             shutil.copyfile(database, copy)
         except OSError as error:
-            raise LimitError(
-                f"Temporary files cannot be written in {place} ({error.strerror}): name a place in $TMPDIR."
-            ) from error
+            raise LimitError(f"The catalog cannot be copied to {place}: name a folder with room in $TMPDIR.") from error
         with closing(open_catalog(copy, limits, database.absolute().parent, is_copy=True)) as con:
             # Nothing is committed, so that nothing is written that memory has room for.
             con.begin()
