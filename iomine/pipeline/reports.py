@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from iomine.arrow import leave_pandas_out
 from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
@@ -21,6 +22,7 @@ from iomine.pipeline.workers.model import Workers
 from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
 from iomine.report.write import Written, write_jobs, write_reports, write_shared
+from iomine.sources.garbage import without_collection
 from iomine.sqltext import quoted
 from iomine.triggers.site import with_published
 from iomine.units import GIB
@@ -33,7 +35,7 @@ from iomine.views.questions import question
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
-_PIECE: Final = 1000
+PIECE: Final = 1000
 # No job has logs that lie further apart.
 _JOB_DAYS: Final = 14
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
@@ -97,14 +99,14 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         if places:
             write_shared(folder)
     if places:
-        pieces = [places[first : first + _PIECE] for first in range(0, len(places), _PIECE)]
+        pieces = [places[first : first + PIECE] for first in range(0, len(places), PIECE)]
         hands = workers(is_little=len(pieces) == 1)
         for piece, (of_piece, new_faults) in hands.map(report_piece, pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
             done += len(piece)
             progress.report("report", done, len(places))
-        job_pieces = [jobs[first : first + _PIECE] for first in range(0, len(jobs), _PIECE)]
+        job_pieces = [jobs[first : first + PIECE] for first in range(0, len(jobs), PIECE)]
         for _, (of_piece, new_faults) in hands.map(job_piece, job_pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
@@ -142,8 +144,9 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
     Raises:
         WarehouseError: files cannot be read or written.
     """
+    leave_pandas_out()
     try:
-        with _asking(open_for_logs(database, which(places), _LIMITS), folder) as ask:
+        with without_collection(), _asking(open_for_logs(database, which(places), _LIMITS), folder) as ask:
             return _outcome(write_reports(ask, places, folder))
     except (UsageError, LimitError):
         # A question about all of them failed; each by itself costs more, and only itself.

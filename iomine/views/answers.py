@@ -22,8 +22,9 @@ class Ask(Protocol):
 
 def rows_of(answer: pa.Table) -> Rows:
     """Rows of an answer; what is no number is None."""
-    columns = [_plain(column) for column in answer.columns]
-    return [dict(zip(answer.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+    # Arrow works out the names each time it is asked for them.
+    names, columns = answer.column_names, [_plain(column) for column in answer.columns]
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
