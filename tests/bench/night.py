@@ -12,16 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, write_file
+from iomine.pipeline.ingest.reading import TOGETHER_BYTES
 from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.schema.registry import arrow_schema
-from iomine.sources.darshan import Log
+from iomine.sources.darshan import Log, size_bytes
 
 CLUSTER: Final = "default"
 NIGHT: Final = date(2026, 1, 1)
 
 
 def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFile]:
-    """Writes logs as the reader of a sweep does, all of them as logs of one night.
+    """Writes logs as the reader of a sweep does, as many at once as that takes, all of them as logs of one night.
 
     Args:
         logs: each with its path.
@@ -29,8 +30,15 @@ def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFil
     """
     with ExitStack() as stack:
         sinks = RowSinks(folder, CLUSTER, NIGHT, stack)
+        held: list[tuple[Log, str]] = []
+        held_bytes = 0
         for log, path in logs:
-            sinks.write([log.log_id], rows_of([(log, path)]))
+            held.append((log, path))
+            held_bytes += sum(size_bytes(part) for parts in log.tables.values() for part in parts)
+            if held_bytes >= TOGETHER_BYTES:
+                sinks.write([log.log_id for log, _ in held], rows_of(held))
+                held, held_bytes = [], 0
+        sinks.write([log.log_id for log, _ in held], rows_of(held))
         sinks.finish()
     return [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
 

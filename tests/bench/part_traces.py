@@ -61,10 +61,12 @@ def through_long_trace(path: str, intervals: str) -> tuple[dict[str, float], int
     traces = timed("runs", lambda: derive.traces(log.tables))
     timed("phases", lambda: derive.phases(derive.phase_layers(log.tables, traces), RUN_SECONDS))
     timed("ranks", lambda: derive.rank_io(log.tables, traces, log.job.nprocs))
-    timed("OSTs", lambda: derive.ost_io(log.tables, traces, derive.Lustre(log.tables, traces)))
+    lustre = timed("layouts", lambda: derive.Lustre(log.tables, traces))
+    timed("OSTs", lambda: derive.ost_io(log.tables, traces, lustre))
     timed("overlaps", lambda: derive.file_overlap(log.tables, derive.in_order(traces)))
-    for what in (derive.rank_detail, derive.offset_detail, derive.ost_detail):
-        timed(what.__name__.replace("_", " "), lambda what=what: what(log.tables, traces, RUN_SECONDS))
+    timed("rank detail", lambda: derive.rank_detail(log.tables, traces, RUN_SECONDS))
+    timed("offset detail", lambda: derive.offset_detail(log.tables, traces, RUN_SECONDS))
+    timed("ost detail", lambda: derive.ost_detail(log.tables, traces, lustre, RUN_SECONDS))
     peak = peak_memory_bytes()
     starts = traces[0].starts
     timed("sort", lambda: np.sort(starts))

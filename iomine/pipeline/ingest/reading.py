@@ -23,7 +23,7 @@ from iomine.units import MIB, human_bytes
 # What such a log leaves behind is more than the next is likely to need.
 _LARGE_LOG_BYTES: Final = 16 * MIB
 # Of columns of logs that are held until what follows from them is worked out for all at once.
-_TOGETHER_BYTES: Final = 32 * MIB
+TOGETHER_BYTES: Final = 32 * MIB
 _STDOUT, _STDERR = 1, 2
 _STDERR_BYTES: Final = 2000
 
@@ -55,7 +55,7 @@ class _Batch:
             with self._refusing(path):
                 held.append((self._log(path, log_id), path))
                 held_bytes += sum(size_bytes(part) for parts in held[-1][0].tables.values() for part in parts)
-            if len(held) >= self.request["together"] or held_bytes >= _TOGETHER_BYTES:
+            if len(held) >= self.request["together"] or held_bytes >= TOGETHER_BYTES:
                 self._write(held)
                 held, held_bytes = [], 0
         self._write(held)
