@@ -49,6 +49,7 @@ SLOW: Final = {
     "forwarding.md": "tests/forwarding_truth.py",
     "io_time.md": "tests/io_time.py",
     "lineage_truth.md": "tests/lineage_truth.py",
+    "monitoring.md": "tests/monitoring_views.py",
     "notebook.ipynb": "tests/docs_notebook.py",
     "performance.md": "tests/bench/performance.py --write",
     "periods.md": "tests/period_truth.py",
