@@ -362,13 +362,14 @@ def parts_by(answer: pa.Table, *names: str) -> Iterator[tuple[tuple[str, ...], s
         yield tuple(known[code] for known, code in zip(values, codes[:, start].tolist(), strict=True)), slice(start, end)
 
 
-def _grids(cells: pa.Table) -> Iterator[tuple[str, str, Grid]]:
+def _grids(pictures: pa.Table) -> Iterator[tuple[str, str, Grid]]:
     """Log, layer and grid, those of a log together; those of POSIX, STDIO and DFS of a log are of one shape."""
-    columns = {name: cells[name].to_numpy() for name in cells.column_names if name not in {"log_id", "layer", "source"}}
-    for (log_id, layer), part in parts_by(cells, "log_id", "layer"):
-        start = part.start
-        shape = int(columns["grid_rows"][start]), int(columns["grid_columns"][start])
-        place = columns["grid_row"][part], columns["grid_column"][part]
-        read, write = np.zeros(shape), np.zeros(shape)
-        read[place], write[place] = columns["read_bytes"][part], columns["write_bytes"][part]
-        yield log_id, layer, Grid(cells["source"][start].as_py(), float(columns["shown_seconds"][start]), read, write)
+    lists = {name: pictures[name].combine_chunks() for name in ("cells", "read_bytes", "write_bytes")}
+    ends = lists["cells"].offsets.to_numpy()
+    cells, read_bytes, write_bytes = (each.flatten().to_numpy() for each in lists.values())
+    for number, row in enumerate(rows_of(pictures.drop_columns(list(lists)))):
+        part = slice(ends[number], ends[number + 1])
+        read, write = np.zeros((2, row["grid_rows"] * row["grid_columns"]))
+        read[cells[part]], write[cells[part]] = read_bytes[part], write_bytes[part]
+        read, write = (amounts.reshape(row["grid_rows"], row["grid_columns"]) for amounts in (read, write))
+        yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)

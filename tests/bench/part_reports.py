@@ -30,7 +30,7 @@ def reports(database: Path) -> list[Result]:
             if faults or new_count != len(places[first : first + PIECE]):
                 raise RuntimeError(*faults)
         seconds, cpu = time.perf_counter() - begun, time.process_time() - cpu_begun
-        largest = max(page.stat().st_size for page in folder.glob("*.html"))
+        largest = max((folder / f"{place.log_id}.html").stat().st_size for place in places)
     count = len(places)
     return [
         Result(what=f"report of a log, of {count:,} with findings", ours=cpu / count, most=_MOST_SECONDS),

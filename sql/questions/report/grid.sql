@@ -1,5 +1,5 @@
 -- ---
--- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace."
+-- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace; cells are numbered row by row."
 -- parts = []
 -- reads = ["core.log", "core.heatmap_rank", "core.rank_detail", "core.segment"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
@@ -25,25 +25,9 @@ scale AS (
     SELECT
         log_id, nprocs, least(nprocs, 64) AS grid_rows, max(bin_seconds) AS step_seconds,
         greatest(1, least(max(bin_count), ceil(any_value(run_seconds) / step_seconds), 1e15))::BIGINT AS step_count,
-        least(step_count, 200) AS grid_columns, step_seconds * step_count AS shown_seconds, 'heatmap' AS source
+        least(step_count, 200) AS grid_columns, step_seconds * step_count AS shown_seconds
     FROM lane JOIN wanted USING (log_id)
     GROUP BY log_id, nprocs
-),
-binned AS (
-    SELECT
-        log_id, layer, source, shown_seconds, grid_rows, grid_columns,
-        least(rank::HUGEINT * grid_rows // nprocs, grid_rows - 1)::BIGINT AS grid_row,
-        bin_seconds * grid_columns / shown_seconds AS columns_per_bin, generate_subscripts(read_bins, 1) - 0.5 AS middle,
-        unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
-    FROM lane JOIN scale USING (log_id)
-),
-of_heatmap AS (
-    SELECT
-        log_id, layer, source, shown_seconds, grid_rows, grid_columns, grid_row,
-        least(floor(middle * columns_per_bin), grid_columns - 1)::BIGINT AS grid_column,
-        read_bytes::DOUBLE AS read_bytes, write_bytes::DOUBLE AS write_bytes
-    FROM binned
-    WHERE read_bytes > 0 OR write_bytes > 0
 ),
 coarsest AS (
     SELECT log_id, layer, rank, op, moved_bytes, start_seconds, end_seconds
@@ -64,8 +48,8 @@ piece AS (
 ),
 traced AS (
     SELECT
-        log_id, layer, 'trace' AS source, run_seconds AS shown_seconds, least(nprocs, 64) AS grid_rows,
-        200 AS grid_columns, least(rank::HUGEINT * grid_rows // nprocs, grid_rows - 1)::BIGINT AS grid_row, op, moved_bytes,
+        log_id, layer, run_seconds AS shown_seconds, least(nprocs, 64) AS grid_rows, 200 AS grid_columns,
+        least(rank::HUGEINT * grid_rows // nprocs, grid_rows - 1)::BIGINT AS grid_row, op, moved_bytes,
         least(greatest(floor(start_seconds / run_seconds * grid_columns), 0), grid_columns - 1)::BIGINT AS first_column,
         least(greatest(floor(end_seconds / run_seconds * grid_columns), first_column), grid_columns - 1)::BIGINT AS last_column
     FROM piece JOIN wanted USING (log_id)
@@ -74,17 +58,55 @@ traced AS (
         -- A trace has no STDIO and no DFS: it stands for a heat map of these and POSIX together, or for that of MPI-IO.
         AND (log_id, layer = 'mpiio') NOT IN (SELECT (log_id, is_mpiio) FROM lane)
 ),
-of_trace AS (
+-- Millions of cells are added up by one number each: no picture has more than 64 times 200.
+picture AS (
+    SELECT *, 12800 * row_number() OVER () AS first_cell
+    FROM (
+        SELECT DISTINCT log_id, layer, 'heatmap' AS source, shown_seconds, grid_rows, grid_columns
+        FROM lane JOIN scale USING (log_id)
+        UNION ALL
+        SELECT DISTINCT log_id, layer, 'trace', shown_seconds, grid_rows, grid_columns
+        FROM traced
+    )
+),
+binned AS (
     SELECT
-        log_id, layer, source, shown_seconds, grid_rows, grid_columns, grid_row,
-        unnest(range(first_column, last_column + 1)) AS grid_column,
-        CASE WHEN op = 'read' THEN moved_bytes / (last_column - first_column + 1) ELSE 0 END AS read_bytes,
-        CASE WHEN op = 'write' THEN moved_bytes / (last_column - first_column + 1) ELSE 0 END AS write_bytes
+        first_cell + least(rank::HUGEINT * scale.grid_rows // nprocs, scale.grid_rows - 1)::BIGINT * scale.grid_columns AS row_cell,
+        bin_seconds * scale.grid_columns / scale.shown_seconds AS columns_per_bin, scale.grid_columns - 1 AS last_column,
+        generate_subscripts(read_bins, 1) - 0.5 AS middle, unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
+    FROM lane
+    JOIN scale USING (log_id)
+    JOIN picture USING (log_id, layer)
+),
+spread AS (
+    SELECT
+        first_cell + grid_row * grid_columns + unnest(range(first_column, last_column + 1)) AS cell, op,
+        moved_bytes / (last_column - first_column + 1) AS moved_bytes
     FROM traced
+    JOIN (SELECT log_id, layer, first_cell FROM picture) USING (log_id, layer)
+),
+amount AS (
+    SELECT
+        row_cell + least(floor(middle * columns_per_bin), last_column)::BIGINT AS cell,
+        read_bytes::DOUBLE AS read_bytes, write_bytes::DOUBLE AS write_bytes
+    FROM binned
+    WHERE read_bytes > 0 OR write_bytes > 0
+    UNION ALL
+    SELECT cell, CASE WHEN op = 'read' THEN moved_bytes ELSE 0 END, CASE WHEN op = 'write' THEN moved_bytes ELSE 0 END
+    FROM spread
+),
+summed AS (
+    SELECT cell, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
+    FROM amount
+    GROUP BY cell
+),
+listed AS (
+    SELECT
+        cell - cell % 12800 AS first_cell, list(cell % 12800) AS cells, list(read_bytes) AS read_bytes,
+        list(write_bytes) AS write_bytes
+    FROM (FROM summed ORDER BY cell)
+    GROUP BY first_cell
 )
-SELECT
-    log_id, layer, source, shown_seconds, grid_rows, grid_columns, grid_row, grid_column,
-    sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
-FROM (FROM of_heatmap UNION ALL BY NAME FROM of_trace)
-GROUP BY ALL
+SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, cells, read_bytes, write_bytes
+FROM listed JOIN picture USING (first_cell)
 ORDER BY log_id, layer
