@@ -26,20 +26,23 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: Floats | float
     """
     # Before the n-th start in order of time there is a gap if n intervals have ended by then: no need to know whose.
     order = _order(groups, starts)
-    group, starts, ends = groups[order], starts[order], ends[_order(groups, ends)]
-    floors = np.broadcast_to(floor, len(order))[order][1:]
-    begins = group_starts(group)
-    is_new = np.zeros(len(group), bool)
+    begins = group_starts(groups[order])
+    starts, ends = starts[order], ends[_order(groups, ends)]
+    floors = np.broadcast_to(floor, len(order))
+    # Of a long trace, as many equal floors would take as much memory as all starts.
+    floors = floors[1:] if floors.strides == (0,) else floors[order[1:]]
+    is_new = np.zeros(len(order), bool)
     is_new[begins] = True
     lengths = starts[1:] - ends[:-1]
     at = np.flatnonzero((lengths > floors) & ~is_new[1:])
     if len(at):
         gaps, owners = lengths[at], np.searchsorted(begins, at, side="right") - 1
-        lasts = np.append(begins[1:], len(group)) - 1
+        del lengths
+        lasts = np.append(begins[1:], len(order)) - 1
         busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
         thresholds = _gap_thresholds(gaps, owners, busy, floors[at])
         is_new[at[gaps > thresholds] + 1] = True
-    phase_of = np.empty(len(group), np.int64)
+    phase_of = np.empty(len(order), np.int64)
     phase_of[order] = np.cumsum(is_new) - 1
     return phase_of
 
@@ -51,11 +54,16 @@ def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floors: Floats
     sizes = np.diff(begins, append=len(order))
     nth = np.arange(len(order)) - np.repeat(begins, sizes)
     longest = gaps[order]
-    next_longest = np.append(longest[1:], 0.0)
-    next_longest[begins + sizes - 1] = 0.0
-    # The longest n gaps part n + 1 phases.
-    least = np.maximum(floors[order], _LEAST_SHARE * busy[owners[order]] / (nth + 2))
-    low = np.maximum(least, next_longest)
+    # The longest n gaps part n + 1 phases. In place, since a long trace has as many gaps as requests.
+    low = busy[owners[order]]
+    low *= _LEAST_SHARE
+    low /= nth + 2
+    del nth
+    np.maximum(low, floors[order], out=low)
+    lasts = begins + sizes - 1
+    of_lasts = np.maximum(low[lasts], 0.0)
+    np.maximum(low[:-1], longest[1:], out=low[:-1])
+    low[lasts] = of_lasts
     # Where bins are as narrow as no clock has them, a step is as wide as numbers go.
     with np.errstate(over="ignore"):
         steps = longest / low
@@ -79,6 +87,9 @@ def _order(groups: Integers, values: Floats) -> Integers:
     if is_late.any():
         is_mixed = np.zeros(int(groups.max()) + 1, bool)
         is_mixed[group[1:][is_late]] = True
-        at = np.flatnonzero(is_mixed[group])
+        are_mixed = is_mixed[group]
+        if are_mixed.all():
+            return order[np.lexsort((ordered, group))]
+        at = np.flatnonzero(are_mixed)
         order[at] = order[at][np.lexsort((ordered[at], group[at]))]
     return order

@@ -5,7 +5,7 @@ that comes d - 1 places after the k-th begin, if the end is the later, at least 
 bytes after the end before it, no other k counts the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from iomine.schema.ops import OPS
 _LONGEST_LINE: Final = 1 << 62
 _ONE_STRIPE: Final = 1 << 62
 _SEVERAL: Final = 2
+_AT_ONCE: Final = 1 << 20
 # Stripes are counted one by one where there are no more of them than so many for each extent.
 _DENSE: Final = 8
 
@@ -123,6 +124,12 @@ class _Stripes(NamedTuple):
 
     def numbers(self, rows: Integers, offsets: Integers) -> Integers:
         """The stripe of the byte at each offset, in the file of a row."""
+        found = np.empty_like(offsets)
+        for part in _pieces(len(offsets)):
+            found[part] = self._numbers(rows[part], offsets[part])
+        return found
+
+    def _numbers(self, rows: Integers, offsets: Integers) -> Integers:
         components = rows
         if not self.is_single:
             components = np.searchsorted(self.starts, offsets + self.line.shifts[rows], side="right") - 1
@@ -222,10 +229,11 @@ def _measures(groups: Groups, order: Order, hosts: Integers, layouts: StripeLayo
     line_of_ranks, line_of_hosts, line_of_rows = lines
     extents = traced if _is_merged(traced) else _merged(traced, line_of_ranks)
     of_ranks = _sums(rows[extents.groups], extents.ends - extents.begins, row_count)
+    # Before extents are laid out once more, which takes as much memory as they do.
+    stripes = _shared_and_straddling(groups, order, extents, layouts, line_of_rows)
     laid = _laid(extents, line_of_rows)
     # A host that is not known may be any other.
     is_hidden = np.bincount(rows[firsts_of_hosts], hosts[firsts_of_hosts] < 0, row_count) > 0
-    stripes = _shared_and_straddling(groups, order, extents, layouts, line_of_rows)
     if laid.is_disjoint:
         # What nobody touches twice needs no more sorting.
         nothing = np.zeros(row_count)
@@ -254,12 +262,19 @@ def _shared_and_straddling(
     return np.where(has_layout, straddling, np.nan), np.where(has_layout, shared, np.nan)
 
 
+def _pieces(count: int) -> Iterator[slice]:
+    """So many rows in pieces, so that what is worked out on the way takes little memory beside them."""
+    return (slice(first, first + _AT_ONCE) for first in range(0, count, _AT_ONCE))
+
+
 def _sums(keys: Integers, values: Integers | Floats | Flags, count: int) -> Floats:
     return np.bincount(keys, values, count).astype(np.float64, copy=False)
 
 
 def _traced(order: Order) -> _Extents:
     """What was traced; consecutive requests are one extent, which leaves fewer to be sorted."""
+    if not order.is_consecutive.any():
+        return _Extents(order.groups, order.begins, order.ends)
     firsts, ends = order.extents()
     return _Extents(order.groups[firsts], order.begins[firsts], ends)
 
@@ -379,9 +394,12 @@ def _stripes(layouts: StripeLayouts, file_ids: Integers, line: _Line) -> tuple[_
 
 
 def _straddling(stripes: _Stripes, order: Order, groups: Groups) -> Floats:
-    rows = groups.rows[order.groups]
-    is_straddling = stripes.numbers(rows, order.begins) < stripes.numbers(rows, order.ends - 1)
-    return _sums(rows, is_straddling, len(stripes.counts))
+    found = np.zeros(len(stripes.counts))
+    for part in _pieces(len(order.groups)):
+        rows = groups.rows[order.groups[part]]
+        is_straddling = stripes.numbers(rows, order.begins[part]) < stripes.numbers(rows, order.ends[part] - 1)
+        found += _sums(rows, is_straddling, len(stripes.counts))
+    return found
 
 
 def _shared_stripes(stripes: _Stripes, extents: _Extents) -> Floats:

@@ -303,10 +303,10 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
     def parted_by_log(busy: _Busy) -> Integers:
         logs = busy.stretches.logs
         if evidence == "trace":
-            return _phases_of(busy, logs, floors[logs])
+            return _phases_of(busy, logs, _of_logs(floors, logs))
         bins = _bins(busy, 2 * floors)
         once, logs = busy.of(bins.holders), logs[bins.holders]
-        return _phases_of(once, logs, floors[logs])[bins.of_stretches]
+        return _phases_of(once, logs, _of_logs(floors, logs))[bins.of_stretches]
 
     phase_of = parted_by_log(busy)
     is_little = are_little(phase_of, busy.stretches.moved_bytes, busy.stretches.logs)
@@ -315,6 +315,11 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
         phase_of = parted_by_log(busy)
     bursts = _bursts_per_rank(busy, floors)
     return Layer(evidence, *_in_order(*pieces(busy.stretches, phase_of)), bursts)
+
+
+def _of_logs(floors: Floats, logs: Integers) -> Floats:
+    """The floor of each stretch's log; of one log by itself, in no memory of its own."""
+    return floors[logs] if len(floors) > 1 else np.broadcast_to(floors, len(logs))
 
 
 def _bins(busy: _Busy, widths: Floats) -> _Bins:
@@ -387,7 +392,7 @@ def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Inte
 def _bursts_per_rank(busy: _Busy, floors: Floats) -> Integers:
     """For each log and direction the bursts of a rank by itself: the median over ranks, the lower of two; 0 for none."""
     logs, ranks, ops = busy.stretches.logs, busy.stretches.ranks, busy.stretches.ops
-    burst_of = _phases_of(busy, grouped(logs, ranks)[1], floors[logs])
+    burst_of = _phases_of(busy, grouped(logs, ranks)[1], _of_logs(floors, logs))
     firsts, _ = grouped(burst_of)
     logs, ranks, ops = logs[firsts], ranks[firsts], ops[firsts]
     of_rank, rank_of = grouped(logs, ops, ranks)

@@ -37,8 +37,8 @@ from iomine.pipeline.ingest.reader import ENVIRONMENT
 from iomine.pipeline.ingest.rows import tables_of
 from iomine.sources.darshan import Columns, assembled, read_log, row_count
 
-_MOST_SORTS = 10
-_MOST_BYTES = 3 * 10**9
+_MOST_SORTS = 15
+_MOST_BYTES = 1.2 * (1 << 30)
 _LEAST_OF_MERGE = 20
 _LEAST_OF_EXPLORER = 50
 _EXPLORED = "dxt-explorer/jeanbez_8_benchmark_parallel_id45195555_8-6-50011-11681279140261054765_1628283217.darshan"
