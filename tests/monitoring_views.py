@@ -2,8 +2,8 @@
 
     python tests/monitoring_views.py
 
-Three nights of a simulated facility are swept by the flow `nightly`: one goes well, one has a file that is no log, and of the
-third there is no folder, as if its file system had not been mounted.
+Three nights of a simulated facility are swept by the flow `nightly`: one goes well, one has a file that is no log, and the third
+finds no log at all, as if a file system had not been mounted.
 """
 
 import os
@@ -47,7 +47,7 @@ TEXT: Final = """\
 <!-- Written by tests/monitoring_views.py: run it after flows or figures changed. -->
 
 Three nights of a simulated facility, swept by the flow `nightly` of `deploy/prefect.yaml`. The first went well. In the second
-lay a file that is not a log. Of the third there was no folder, as if its file system had not been mounted.
+lay a file that is not a log. The third found no log at all, as if a file system had not been mounted.
 
 [The operations manual](operations.md) says how to set this up, and [what each sentence asks of you](messages.md).
 

@@ -263,7 +263,7 @@ def _shared_and_straddling(
 
 
 def _pieces(count: int) -> Iterator[slice]:
-    """So many rows in pieces, so that what is worked out on the way takes little memory beside them."""
+    """Slices of a million rows each: what is worked out of one on the way takes little memory."""
     return (slice(first, first + _AT_ONCE) for first in range(0, count, _AT_ONCE))
 
 

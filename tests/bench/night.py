@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, write_file
+from iomine.pipeline.ingest.reader import TOGETHER
 from iomine.pipeline.ingest.reading import TOGETHER_BYTES
 from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.schema.registry import arrow_schema
@@ -35,7 +36,7 @@ def files_of_logs(logs: Iterable[tuple[Log, str]], folder: Path) -> list[LakeFil
         for log, path in logs:
             held.append((log, path))
             held_bytes += sum(size_bytes(part) for parts in log.tables.values() for part in parts)
-            if held_bytes >= TOGETHER_BYTES:
+            if len(held) >= TOGETHER or held_bytes >= TOGETHER_BYTES:
                 sinks.write([log.log_id for log, _ in held], rows_of(held))
                 held, held_bytes = [], 0
         sinks.write([log.log_id for log, _ in held], rows_of(held))

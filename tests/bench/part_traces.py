@@ -37,7 +37,7 @@ from iomine.pipeline.ingest.reader import ENVIRONMENT
 from iomine.pipeline.ingest.rows import tables_of
 from iomine.sources.darshan import Columns, assembled, read_log, row_count
 
-_MOST_SORTS = 15
+_MOST_SORTS = 10
 _MOST_BYTES = 1.2 * (1 << 30)
 _LEAST_OF_MERGE = 20
 _LEAST_OF_EXPLORER = 50

@@ -45,7 +45,7 @@ ENVIRONMENT: Final = {
 }
 
 # Logs from which what follows is worked out at once.
-_TOGETHER: Final = 256
+TOGETHER: Final = 256
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
 _PR_SET_PDEATHSIG: Final = 1
@@ -165,7 +165,7 @@ class Reader:
         """
         logs = list(batch.logs)
         killers: list[Refused] = []
-        together = _TOGETHER
+        together = TOGETHER
         while True:
             request = {
                 "cluster": batch.cluster,
