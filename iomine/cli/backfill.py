@@ -4,7 +4,7 @@
 import datetime as dt
 import re
 import time
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,6 +12,9 @@ from iomine.cli.options import DEFAULT_WAREHOUSE, OnlyCluster, Warehouse, as_nig
 from iomine.cli.terminal.text import say
 from iomine.errors import IomineError, UsageError
 from iomine.units import bytes_of, counted, human_seconds
+
+if TYPE_CHECKING:
+    from iomine.pipeline.sweep import Counts, Summary
 
 _HOURS: Final = re.compile(r"([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-3])")
 _LOOK_SECONDS: Final = 60
@@ -44,17 +47,19 @@ def command(
 ) -> None:
     """Sweep a range of nights of the clusters in iomine.toml.
 
-    No mail is sent. Killed, it goes on where it was: logs that the warehouse has are not read again. At its end, nights that
-    were swept before earlier ones are judged anew, as if all had come in order. A night that fails is named, and does not keep
+    No mail is sent. Begun again after it was killed, it passes over nights that were done. At its end, nights that were swept
+    before earlier ones are judged anew, as if all had come in order. A night that fails is named, and does not keep
     the others from being swept; the exit status is 1 then. Start it with `nice ionice -c 3` where others need the disks more.
     """
     from iomine.cli.terminal.sweeps import status_of, swept
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.corrections import settle
-    from iomine.pipeline.nightly import Pace, clusters_of, nights, out_of_order, sweep_of
+    from iomine.pipeline.corrections import settle_noted, unsettled
+    from iomine.pipeline.nightly import Pace, clusters_of, known_counts, newest_nights, nights, sweep_of
+    from iomine.pipeline.reports import due
     from iomine.pipeline.site.config import site_config
 
-    Folder(warehouse).lake.check_version()
+    folder = Folder(warehouse)
+    folder.lake.check_version()
     until = until or as_night("yesterday")
     if until < since:
         raise UsageError(f"--until {until} lies before --since {since}: swap them.")
@@ -62,29 +67,43 @@ def command(
     pace = Pace(files_per_second, _size(bytes_per_second))
     config = site_config(warehouse)
     names = clusters_of(config, cluster)
-    due = [(night, name) for night in nights(since, until, newest_first=newest_first) for name in names]
-    statuses, began = [0], time.monotonic()
-    unsettled = out_of_order(Folder(warehouse), names, since, newest_first=newest_first)
-    for done, (night, name) in enumerate(due, start=1):
-        _wait_for(open_hours)
+    every = [(night, name) for night in nights(since, until, newest_first=newest_first) for name in names]
+    before = folder.lake.snapshot()
+    newest = newest_nights(before)
+    statuses, seconds = [0], []
+    for done, (night, name) in enumerate(every, start=1):
+        began = time.monotonic()
+        said = f"{name}, {night}"
         try:
             settings = sweep_of(config, warehouse, name, night, days=1)
+            counts = known_counts(before, settings, night)
+            # What a killed sweep committed and did not report, the next sweep reports, whatever it finds.
+            if counts is not None and not due(folder).nights():
+                statuses.append(status_of(counts))
+                typer.echo(f"{said}: {_counted(counts)}; {done:,} of {counted(len(every), 'night')}")
+                continue
+            if counts is None and night < newest.get(name, night):
+                unsettled(folder).add([(name, night)])
+            _wait_for(open_hours)
             summary = swept(settings)
-            statuses.append(status_of(summary))
-            said = f"{summary.ingested:,} ingested, {summary.known:,} known, {summary.rejected:,} rejected"
         except IomineError as error:
-            say(f"{name}, {night}: {error.args[0]}")
+            say(f"{said}: {error.args[0]}")
             statuses.append(1)
             continue
+        statuses.append(status_of(summary, summary.statistics))
+        newest[name] = max((*summary.nights, newest.get(name, night)))
         time.sleep(max(0.0, pace.seconds(settings.paths, summary) - summary.seconds))
-        left = (time.monotonic() - began) / done * (len(due) - done)
-        typer.echo(f"{name}, {night}: {said}; {done:,} of {counted(len(due), 'night')}, about {human_seconds(left)} left")
-    for name in unsettled:
-        # Runs are held against those of nights before, some of which came after them.
-        if settled := settle(Folder(warehouse), name, since, until):
-            typer.echo(f"{name}: {counted(settled, 'night')} judged anew by the nights before")
+        seconds.append(time.monotonic() - began)
+        left = human_seconds(sum(seconds) / len(seconds) * (len(every) - done))
+        typer.echo(f"{said}: {_counted(summary)}; {done:,} of {counted(len(every), 'night')}, about {left} left")
+    for name, settled in settle_noted(folder):
+        typer.echo(f"{name}: {counted(settled, 'night')} judged anew by the nights before")
     if status := 1 if 1 in statuses else max(statuses):
         raise typer.Exit(status)
+
+
+def _counted(counts: "Counts | Summary") -> str:
+    return f"{counts.ingested:,} ingested, {counts.known:,} known, {counts.rejected:,} rejected"
 
 
 def _size(text: str | None) -> float | None:

@@ -94,7 +94,7 @@ def _sweep(config: "SiteConfig", warehouse: Path, cluster: str, night: dt.date, 
     show(summary, warehouse, as_json=False)
     if not allow_empty:
         check_found(settings, summary)
-    return status_of(summary)
+    return status_of(summary, summary.statistics)
 
 
 def _after(after: "NightlySettings", warehouse: Path) -> Iterator[Callable[[], int]]:

@@ -62,5 +62,5 @@ def command(
         send_notices(warehouse)
     if not allow_empty:
         check_found(settings, summary)
-    if status := status_of(summary):
+    if status := status_of(summary, summary.statistics):
         raise typer.Exit(status)

@@ -38,6 +38,14 @@ class Snapshot:
         schema = arrow_schema(table)
         return pa.concat_tables([schema.empty_table(), *(pq.read_table(file.path, schema=schema) for file in self.of(table))])
 
+    def between(self, first: date, last: date) -> "Snapshot":
+        """The snapshot without files of nights before the first and after the last."""
+        kept = {
+            table: [file for file in files if file.night is None or first <= file.night <= last]
+            for table, files in self.by_table.items()
+        }
+        return Snapshot(self.versions, kept)
+
     def after(
         self, table: str, version: int, files: Sequence[LakeFile], dropped: Collection[tuple[str, date]] = ()
     ) -> "Snapshot":

@@ -4,9 +4,11 @@ What is forgotten is not known any more, so the next sweep that finds it reads i
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +23,9 @@ from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
+from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reports import note_due, retire
+from iomine.pipeline.reports import due, retire
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.site.retention import tables_of_logs
@@ -122,7 +125,7 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
         if matter.nights is None:
             kept.append(_sources(staging, before, lambda row: None if matter.is_of(row) else row))
         commit(lake, staging, kept, sorted(dropped))
-        note_due(warehouse, {file.partition for file in kept if file.partition})
+        due(warehouse).add({file.partition for file in kept if file.partition})
         publish(warehouse, triggers.values(), lake.snapshot)
     # Reports of logs that are gone, of whatever age.
     retire(warehouse, _ALL_NIGHTS)
@@ -153,8 +156,30 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
             _sources(staging, before, lambda row: row | {"cluster": cluster} if row["cluster"] in matter.clusters else row)
         )
         commit(lake, staging, new, sorted(_places(moving)))
-        note_due(warehouse, {file.partition for file in moved if file.table == "log" and file.partition})
+        due(warehouse).add({file.partition for file in moved if file.table == "log" and file.partition})
         publish(warehouse, triggers.values(), lake.snapshot)
+
+
+def unsettled(warehouse: Warehouse) -> Note:
+    """Nights that are swept after later ones of their cluster; what looks back at them is to be settled."""
+    return Note(warehouse, "unsettled.json")
+
+
+def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
+    """Settles what looks back at the nights that are noted as unsettled, and strikes the note.
+
+    Yields:
+        Each cluster with nights that were settled, and how many.
+
+    Raises:
+        IomineError: as of `settle`; the note stays.
+    """
+    note = unsettled(warehouse)
+    for cluster, group in groupby(note.nights(), key=itemgetter(0)):
+        nights = [night for _, night in group]
+        if settled := settle(warehouse, cluster, nights[0], nights[-1]):
+            yield cluster, settled
+    note.strike()
 
 
 def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
@@ -184,7 +209,7 @@ def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
         if logs:
             judged, _ = judge(lake.snapshot.files, staging, logs, triggers, site=site, collectors=collectors)
             commit(lake, staging, judged)
-            note_due(warehouse, {file.partition for file in logs if file.partition})
+            due(warehouse).add({file.partition for file in logs if file.partition})
             publish(warehouse, triggers.values(), lake.snapshot)
     return len({file.night for file in logs})
 

@@ -1,17 +1,23 @@
 """A night as the site's settings describe it: what is swept of each cluster, in which order and how fast."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
+from typing import Final
 
 from iomine.errors import InputError, UsageError, did_you_mean
-from iomine.lake import Warehouse
+from iomine.lake import Snapshot, Warehouse
 from iomine.pipeline.ingest.find import find_logs
+from iomine.pipeline.ingest.known import final_rejects, log_count, unchanged
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.site.config import SiteConfig, folders
-from iomine.pipeline.sweep import Settings, Summary
+from iomine.pipeline.site.retention import site_packing
+from iomine.pipeline.sweep import Counts, Settings, Summary
+
+# Days between a folder's day and the nights of its logs; those that lie further away are looked for by a sweep.
+_NEAR_DAYS: Final = 2
 
 
 def clusters_of(config: SiteConfig, cluster: str | None) -> tuple[str, ...]:
@@ -66,17 +72,41 @@ def nights(since: date, until: date, *, newest_first: bool) -> Iterator[date]:
     return (date.fromordinal(day) for day in (reversed(every) if newest_first else every))
 
 
-def out_of_order(warehouse: Warehouse, clusters: Iterable[str], since: date, *, newest_first: bool) -> list[str]:
-    """Clusters with nights that will have been swept before earlier ones.
+def newest_nights(snapshot: Snapshot) -> dict[str, date]:
+    """The newest night of each cluster that has logs."""
+    found: dict[str, date] = {}
+    for file in snapshot.of("log"):
+        if file.cluster and file.night:
+            found[file.cluster] = max(file.night, found.get(file.cluster, file.night))
+    return found
+
+
+def known_counts(snapshot: Snapshot, settings: Settings, night: date) -> Counts | None:
+    """What a sweep would say of its logs without opening any; None where it has to open one, or to read anything else.
 
     Args:
-        warehouse: before the nights are swept.
-        clusters: whose nights are to be swept.
-        since: the first of them.
-        newest_first: whether it comes last.
+        snapshot: the lake, as of any time since which nothing was forgotten.
+        settings: what would be swept.
+        night: the day of its folders.
+
+    Raises:
+        UsageError: a path is gone.
+        InputError: a path cannot be opened.
     """
-    later = {file.cluster for file in warehouse.lake.snapshot().of("log") if file.night and file.night > since}
-    return [cluster for cluster in clusters if newest_first or cluster in later]
+    if settings.stats or site_packing(Warehouse(settings.warehouse)).after_days:
+        return None
+    candidates = find_logs(settings.paths, settings.limits.file_bytes)
+    near = timedelta(days=_NEAR_DAYS)
+    try:
+        nearby = snapshot.between(night - near, night + near)
+        same = unchanged(nearby, candidates, final_rejects(nearby), lambda *_: False)
+    except FileNotFoundError:
+        # Sweeps since have replaced it, and removed what it names.
+        return None
+    if len(same.known) + len(same.refused) < len(candidates):
+        return None
+    known, refused = log_count(same.known), len(same.refused)
+    return Counts(known + refused, known=known, rejected=refused)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,11 @@ Nights whose reports are due are noted before they are committed, so that a swee
 that one did not. A report that would say the same again is left alone, so the note may name more than has changed.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from iomine.arrow import leave_pandas_out
 from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
+from iomine.pipeline.notes import Note
 from iomine.pipeline.workers.model import Workers
 from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
@@ -57,25 +57,9 @@ class Reported:
     faults: tuple[str, ...]
 
 
-def note_due(warehouse: Warehouse, partitions: Iterable[Partition]) -> None:
-    """Notes that the reports of logs of these nights may have to be written, besides those noted before."""
-    if not (noted := sorted({*due(warehouse), *partitions})):
-        return
-    folder = warehouse.root / _FOLDER
-    with as_warehouse_errors(warehouse.root):
-        folder.mkdir(exist_ok=True)
-        beside = folder / f".{_DUE}"
-        beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in noted]), encoding="utf-8")
-        beside.replace(folder / _DUE)
-
-
-def due(warehouse: Warehouse) -> list[Partition]:
+def due(warehouse: Warehouse) -> Note:
     """Nights whose reports may have to be written."""
-    note = warehouse.root / _FOLDER / _DUE
-    if not note.exists():
-        return []
-    with as_warehouse_errors(warehouse.root):
-        return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(note.read_text(encoding="utf-8"))]
+    return Note(warehouse, f"{_FOLDER}/{_DUE}")
 
 
 def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reported:
@@ -90,7 +74,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         WorkersError: workers were lost.
     """
     folder = warehouse.root / _FOLDER
-    if not (nights := due(warehouse)):
+    if not (nights := due(warehouse).nights()):
         return Reported(0, 0, ())
     faults: list[str] = []
     new = done = 0
@@ -110,7 +94,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         for _, (of_piece, new_faults) in hands.map(job_piece, job_pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
-    (folder / _DUE).unlink(missing_ok=True)
+    due(warehouse).strike()
     return Reported(len(places), new, tuple(faults))
 
 

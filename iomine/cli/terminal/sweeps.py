@@ -60,9 +60,9 @@ def check_found(settings: Settings, summary: Summary) -> None:
         raise InputError(sentence)
 
 
-def status_of(summary: Summary) -> int:
-    """The exit status of a sweep."""
-    return _DONE_WITH_REJECTS if summary.rejected or summary.statistics.rejected else 0
+def status_of(*counts: Summary | Counts) -> int:
+    """The exit status of a sweep that did this with its logs, statistics and accounting."""
+    return _DONE_WITH_REJECTS if any(each.rejected for each in counts) else 0
 
 
 def send_notices(warehouse: Path) -> None:

@@ -5,7 +5,8 @@ within a tick of its file system's clock, and look the same.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby, repeat
 from operator import attrgetter
@@ -17,10 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from iomine import __version__
 from iomine.lake import LakeFile, Snapshot, write_file
 from iomine.pipeline.ingest.find import Candidate
+from iomine.pipeline.judging.rollups import KNOWN
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import FileState
+from iomine.sources.garbage import without_collection
 
 KNOWN_FILES: Final = "known_file"
 # Ticks are up to two seconds, and clocks of servers may differ by more.
@@ -41,6 +45,59 @@ class KnownFile(NamedTuple):
     night: date
     log_id: str
     file_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Candidates that need not be opened, since they are as they were when a sweep read them.
+
+    Attributes:
+        known: files whose logs the lake has, by path.
+        refused: rows of the table `reject` of files that could not be read, by path.
+        clusters: to which cluster each log of the known files belongs, by log id.
+    """
+
+    known: Mapping[str, KnownFile]
+    refused: Mapping[str, dict[str, Any]]
+    clusters: Mapping[str, str]
+
+
+def unchanged(
+    snapshot: Snapshot, candidates: Sequence[Candidate], rejects: Iterable[dict[str, Any]], is_due: Callable[[str, date], bool]
+) -> Unchanged:
+    """Which candidates need not be opened.
+
+    Args:
+        snapshot: the lake.
+        candidates: what was found.
+        rejects: as of `final_rejects`.
+        is_due: whether a file of this path and night is to be opened all the same.
+    """
+    with without_collection():
+        paths = file_states(candidates)
+        refused = {paths[row["file_state"]]: row for row in rejects if row["file_state"] in paths}
+        files = {path: file for path, file in remembered(snapshot, paths).items() if not is_due(path, file.night)}
+        log_ids = {file.log_id for file in files.values()}
+        clusters = known_ids(snapshot, log_ids)
+        if len(clusters) < len(log_ids):
+            files = {path: file for path, file in files.items() if file.log_id in clusters}
+        return Unchanged(with_whole_runs(files, candidates, refused), refused, clusters)
+
+
+def final_rejects(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Rejects that this very version of the reader would only repeat."""
+    return [row for row in snapshot.rows("reject").to_pylist() if row["is_final"] and row["reader_version"] == __version__]
+
+
+def known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
+    """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
+    known: dict[str, str] = {}
+    for file in snapshot.of("log", KNOWN) if asked else ():
+        # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
+        with pq.ParquetFile(file.path) as opened:
+            ids = opened.read(["log_id"], use_threads=False)["log_id"]
+        known.update(dict.fromkeys(asked.intersection(ids.to_pylist()), file.cluster or ""))
+    return known
 
 
 def is_settled(state: FileState, begun_at: datetime) -> bool:

@@ -27,7 +27,7 @@ from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import OF_VERDICTS, ROLL_UPS, roll_up
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
-from iomine.pipeline.reports import note_due
+from iomine.pipeline.reports import due
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.rules import site_rules
 from iomine.schema.registry import arrow_schema
@@ -132,7 +132,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
             files = written(staging, "verdict", _with_progress("judge", found), verdicts, *VERDICT_ORDER)
         nights = {partition for span in found for partition in span.partitions}
         if files:
-            note_due(warehouse, nights)
+            due(warehouse).add(nights)
             commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset, collectors)])
         publish(warehouse, triggers.values(), lake.snapshot)
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)

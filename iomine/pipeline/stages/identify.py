@@ -4,27 +4,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from functools import partial
 from typing import Generic, TypeVar
 
-import pyarrow.parquet as pq
-
-from iomine import __version__
 from iomine.errors import UnreadableError
 from iomine.lake import Snapshot
 from iomine.pipeline import progress
 from iomine.pipeline.ingest import plan
 from iomine.pipeline.ingest.find import Candidate, shown
-from iomine.pipeline.ingest.known import KnownFile, file_states, is_settled, log_count, remembered, with_whole_runs
+from iomine.pipeline.ingest.known import KnownFile, Unchanged, final_rejects, is_settled, known_ids, log_count, unchanged
 from iomine.pipeline.ingest.reader import CHANGED, Refused
 from iomine.pipeline.ingest.statistics import NewInput, hash_all, is_known, known_keys
 from iomine.pipeline.ingest.work import identify_all
-from iomine.pipeline.judging.rollups import KNOWN
 from iomine.pipeline.site.retention import kept_from
 from iomine.pipeline.stages.context import Reject, Sweep, rejected
 from iomine.pipeline.stages.find import Found
 from iomine.sources.darshan import Identity
 from iomine.sources.darshan.packed import is_packed
-from iomine.sources.garbage import without_collection
 
 New = TypeVar("New")
 Answer = TypeVar("Answer")
@@ -97,47 +93,38 @@ def identify(sweep: Sweep, found: Found) -> Identified:
         WorkersError: workers were lost, or do not see the files.
     """
     # Logs that this very reader could not decode, by hash: to read them again would end the same way.
-    final = [row for row in found.snapshot.rows("reject").to_pylist() if row["is_final"] and row["reader_version"] == __version__]
+    final = final_rejects(found.snapshot)
     unread = {row["sha256"]: row for row in final if row["stage"] == "read"}
-    unchanged, refused, elsewhere = _unchanged(sweep, found, {row["file_state"]: row for row in final})
-    to_open = [candidate for candidate in found.logs if candidate.path not in unchanged and candidate.path not in refused]
+    same = _unchanged(sweep, found, final)
+    to_open = [candidate for candidate in found.logs if candidate.path not in same.known and candidate.path not in same.refused]
     looked_at = _as_runs(_looked_at(sweep, "identify", to_open, identify_all), sweep.started_at)
     logs, files = _logs(sweep, found.snapshot, looked_at, unread)
-    rejects, known = [*_unreadable(found.logs), *refused.values()], log_count(unchanged)
+    rejects, known = [*_unreadable(found.logs), *same.refused.values()], log_count(same.known)
     count = len(looked_at) + len(rejects) + known
-    logs = replace(logs, known=logs.known + known, rejects=(*rejects, *logs.rejects), elsewhere=logs.elsewhere + elsewhere)
+    elsewhere = logs.elsewhere + _elsewhere(sweep, same)
+    logs = replace(logs, known=logs.known + known, rejects=(*rejects, *logs.rejects), elsewhere=elsewhere)
     return Identified(found, logs, _statistics(sweep, found, unread), count, files)
 
 
-def _unchanged(
-    sweep: Sweep, found: Found, rejects: Mapping[int | None, Reject]
-) -> tuple[dict[str, KnownFile], dict[str, Reject], Counter[str]]:
-    """Files that need not be opened, by path: those whose logs the lake has, and those that could not be read.
-
-    And how many of the logs belong to each other cluster.
-    """
+def _unchanged(sweep: Sweep, found: Found, rejects: Sequence[Reject]) -> Unchanged:
     if sweep.settings.recheck:
-        return {}, {}, Counter()
-    with without_collection():
-        paths = file_states(found.logs)
-        refused = {paths[state]: row for state, row in rejects.items() if state in paths}
-        files = remembered(found.snapshot, paths)
-        if sweep.packing.after_days:
-            files = {path: file for path, file in files.items() if not _is_due(sweep, path, file.night)}
-        log_ids = {file.log_id for file in files.values()}
-        clusters = _known_ids(found.snapshot, log_ids)
-        if len(clusters) < len(log_ids):
-            files = {path: file for path, file in files.items() if file.log_id in clusters}
-        files = with_whole_runs(files, found.logs, refused)
-        elsewhere = Counter[str]()
-        for cluster in set(clusters.values()) - {sweep.settings.cluster}:
-            elsewhere[cluster] = log_count({path: file for path, file in files.items() if clusters[file.log_id] == cluster})
-        return files, refused, +elsewhere
+        return Unchanged({}, {}, {})
+    return unchanged(found.snapshot, found.logs, rejects, partial(_is_due, sweep))
+
+
+def _elsewhere(sweep: Sweep, same: Unchanged) -> Counter[str]:
+    """How many logs that need not be opened belong to each other cluster."""
+    counts = Counter[str]()
+    for cluster in set(same.clusters.values()) - {sweep.settings.cluster}:
+        counts[cluster] = log_count({path: file for path, file in same.known.items() if same.clusters[file.log_id] == cluster})
+    return +counts
 
 
 def _is_due(sweep: Sweep, path: str, night: date) -> bool:
     """Whether a file may be packed by this sweep, which asks for its digest."""
-    days, today = sweep.packing.after_days, sweep.started_at.date()
+    if not (days := sweep.packing.after_days):
+        return False
+    today = sweep.started_at.date()
     return night < kept_from(today, days, today) and not is_packed(path)
 
 
@@ -149,7 +136,7 @@ def _logs(
     rejects: list[Reject] = []
     files: list[KnownFile] = []
     cluster = sweep.settings.cluster
-    known_ids = _known_ids(snapshot, {each.identity.log_id for each in looked_at if isinstance(each.identity, Identity)})
+    cluster_of = known_ids(snapshot, {each.identity.log_id for each in looked_at if isinstance(each.identity, Identity)})
     at_hand: list[plan.NewLog] = []
     known, elsewhere = 0, Counter[str]()
     for each in looked_at:
@@ -163,18 +150,18 @@ def _logs(
                 is_final=True, size_bytes=identity.size_bytes, sha256=identity.sha256, file_state=state,
             )  # fmt: skip
             rejects.append(row)
-        elif identity.log_id not in known_ids and identity.sha256 in unread:
+        elif identity.log_id not in cluster_of and identity.sha256 in unread:
             rejects.append(unread[identity.sha256] | {"path": shown(path), "file_state": state})
         else:
             log = plan.NewLog(path, identity, identity.night, each.members, state)
             count = None if state is not None else len(each.states)
             files += (KnownFile(key, identity.night, identity.log_id, count) for key in each.states)
-            if identity.log_id not in known_ids:
-                known_ids[identity.log_id] = cluster
+            if identity.log_id not in cluster_of:
+                cluster_of[identity.log_id] = cluster
                 new.append(log)
                 continue
             known += 1
-            elsewhere[known_ids[identity.log_id]] += 1
+            elsewhere[cluster_of[identity.log_id]] += 1
             if sweep.packing.after_days:
                 at_hand.append(log)
     del elsewhere[cluster]
@@ -269,14 +256,3 @@ def _looked_at(
         yield from ((by_path[path], answer) for path, answer in zip(piece, answers, strict=True))
         done += len(piece)
         progress.report(stage, done, len(readable))
-
-
-def _known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
-    """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
-    known: dict[str, str] = {}
-    for file in snapshot.of("log", KNOWN) if asked else ():
-        # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
-        with pq.ParquetFile(file.path) as opened:
-            ids = opened.read(["log_id"], use_threads=False)["log_id"]
-        known.update(dict.fromkeys(asked.intersection(ids.to_pylist()), file.cluster or ""))
-    return known

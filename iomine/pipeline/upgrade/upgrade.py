@@ -30,7 +30,7 @@ from iomine.pipeline.ingest.plan import NewLog
 from iomine.pipeline.ingest.reader import Limits
 from iomine.pipeline.ingest.statistics import NewInput
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reports import note_due
+from iomine.pipeline.reports import due
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.pipeline.site.zones import site_most_processes
 from iomine.pipeline.stages import context
@@ -419,7 +419,7 @@ def _take_over(warehouse: Warehouse, beside: Warehouse, upgrade_id: str, outcome
         warehouse.lake.set_version(version)
     lake = LakeWriter(warehouse.lake, staging, of_any_version=True)
     sweeps = lake.snapshot.rows(_SWEEP)
-    note_due(warehouse, {file.partition for file in new.of("log") if file.partition})
+    due(warehouse).add({file.partition for file in new.of("log") if file.partition})
     tables = sorted({file.table for file in (*new.files, *lake.snapshot.files)} - {_SWEEP})
     for done, table in enumerate(tables):
         lake.commit(table, [_linked(staging, file) for file in new.of(table)], upgrade_id, is_whole=True)

@@ -13,7 +13,7 @@ from iomine.lake import Warehouse
 from iomine.pipeline import reports as report_room
 from iomine.pipeline import sweep as sweep_room
 from iomine.pipeline.judging.rejudge import rejudge
-from iomine.pipeline.reports import due, note_due
+from iomine.pipeline.reports import due
 from iomine.pipeline.stages import context
 from iomine.pipeline.sweep import Settings, run
 from iomine.report.facts import Place
@@ -53,7 +53,7 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
         patched.setattr(sweep_room, "report", die)
         with pytest.raises(KilledError):
             run(settings)
-    assert due(warehouse)
+    assert due(warehouse).nights()
     summary = run(settings)
     links = column(settings.warehouse, "SELECT report FROM findings")
     assert links
@@ -62,10 +62,10 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
         path, _, code = link.partition("#")
         assert f'id="{code}"' in (settings.warehouse / path).read_text()
         assert (settings.warehouse / path).with_suffix(".json").exists()
-    assert due(warehouse) == []
+    assert due(warehouse).nights() == []
     before = reports(settings)
     assert len(before) == 2 * len(links) + 2  # the triggers' page, and the index
-    note_due(warehouse, [("default", night) for night in column(settings.warehouse, "SELECT DISTINCT night FROM logs")])
+    due(warehouse).add([("default", night) for night in column(settings.warehouse, "SELECT DISTINCT night FROM logs")])
     assert run(settings).reports == 0
     assert before == reports(settings)
 
