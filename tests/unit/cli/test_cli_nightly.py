@@ -2,9 +2,12 @@
 
 import datetime as dt
 import json
+import os
 import shutil
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -13,9 +16,15 @@ from shared import SHARED_DATA
 from sweeping import judge_by_one, write_no_reports
 
 from iomine.cli import backfill
+from iomine.cli.terminal import sweeps
+from iomine.lake import Warehouse
+from iomine.pipeline import corrections
+from iomine.pipeline.corrections import unsettled
 from iomine.pipeline.emptiness import emptiness
-from iomine.pipeline.nightly import Pace, nights
-from iomine.pipeline.sweep import Settings, run
+from iomine.pipeline.ingest import known
+from iomine.pipeline.nightly import Pace, newest_nights, nights
+from iomine.pipeline.reports import due
+from iomine.pipeline.sweep import Settings, Summary, run
 
 SAMPLE = SHARED_DATA / "darshan" / "darshan" / "input" / "sample-badost.darshan"
 
@@ -77,6 +86,73 @@ def test_a_range_is_swept_night_by_night(iomine, site):
     assert ["edison, 2017-03-20"] == swept
     assert "edison, 2017-03-19: None of the folders" in result.stderr
     assert not (site.parent / "mails").exists()
+
+
+@pytest.mark.proof
+def test_a_range_that_is_begun_again_passes_over_nights_that_are_done(iomine, site, monkeypatch):
+    """Only a night with reports that are due is swept again; a file that changed, or is new, makes its night one to be swept."""
+    swept: list[Settings] = []
+
+    def sweep(settings: Settings) -> Summary:
+        swept.append(settings)
+        summary = run(settings)
+        # As reports do, which are not written here.
+        due(warehouse).strike()
+        return summary
+
+    warehouse = Warehouse(site.parent / "warehouse")
+    folder = site.parent / "logs" / "2017-06-20"
+    shutil.copytree(folder.with_name("2017-03-20"), folder)
+    shutil.copytree(folder, folder.with_name("2017-06-21"))
+    (folder / "none.darshan").write_text("no log")
+    monkeypatch.setattr(sweeps, "swept", sweep)
+    # What was written a moment ago might still change.
+    monkeypatch.setattr(known, "_SETTLED_NS", 0)
+    backfill_again = partial(
+        iomine, "--config", site, "backfill", "--cluster", "edison", "--since", "2017-06-20", "--until", "2017-06-21"
+    )
+    days = [folder.name, "2017-06-21"]
+    for new, due_nights in ((days, []), ([], []), ([folder.name], [("edison", dt.date(2017, 6, 20))])):
+        due(warehouse).add(due_nights)
+        swept.clear()
+        result = backfill_again()
+        assert 3 == result.exit_code
+        assert new == [each.paths[0].name for each in swept]
+        said = ["1 ingested, 0 known, 1 rejected", "0 ingested, 1 known, 0 rejected"]
+        said = said if new == days else ["0 ingested, 1 known, 1 rejected", said[1]]
+        assert said == [line.partition(": ")[2].partition(";")[0] for line in result.stdout.splitlines()]
+    os.utime(folder / SAMPLE.name, (1, 1))
+    swept.clear()
+    backfill_again()
+    assert [folder.name] == [each.paths[0].name for each in swept]
+
+
+@pytest.mark.proof
+def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, monkeypatch):
+    """A night before those that are there is noted before it is swept, so that a backfill which is killed settles it later."""
+    warehouse = Warehouse(site.parent / "warehouse")
+    run(Settings((SAMPLE,), warehouse.root, "edison", workers=1))
+    assert {"edison": dt.date(2017, 6, 20)} == newest_nights(warehouse.lake.snapshot())
+    shutil.copy(SAMPLE.with_name("sample.darshan"), site.parent / "logs" / "2017-03-20")
+    since = ("--config", site, "backfill", "--cluster", "edison", "--since", "2017-03-20", "--until", "2017-03-20")
+
+    def killed(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(corrections, "settle", killed)
+        assert 0 != iomine(*since).exit_code
+    assert [("edison", dt.date(2017, 3, 20))] == unsettled(warehouse).nights()
+    settled: list[tuple[str, dt.date, dt.date]] = []
+
+    def settle(_: Warehouse, *given: Any) -> int:
+        settled.append(given)
+        return 1
+
+    monkeypatch.setattr(corrections, "settle", settle)
+    assert "edison: 1 night judged anew by the nights before" in iomine(*since).stdout
+    assert [("edison", dt.date(2017, 3, 20), dt.date(2017, 3, 20))] == settled
+    assert [] == unsettled(warehouse).nights()
 
 
 @pytest.mark.proof
