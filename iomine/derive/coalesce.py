@@ -281,12 +281,13 @@ def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Lef
 
 
 class _Ranges(NamedTuple):
-    """What each rank touches in each window, ranges that touch as one; by row and offset.
+    """What each rank touches in each window, ranges that touch as one; by row, window and offset.
 
     Attributes:
         rows: row of each.
         ranks: rank of each.
         windows: window of each.
+        cells: row and window of each as one number, ascending.
         begins: where in the file each begins.
         ends: where it ends.
         moved_bytes: bytes moved within it.
@@ -295,19 +296,26 @@ class _Ranges(NamedTuple):
     rows: Integers
     ranks: Integers
     windows: Integers
+    cells: Integers
     begins: Integers
     ends: Integers
     moved_bytes: Integers
 
 
 def _ranges(requests: Requests, windows: Integers) -> _Ranges:
-    order, keys = _sorted(requests.rows * (int(requests.ranks.max(initial=0)) + 1) + requests.ranks, windows)
+    order = _order(windows, requests.ranks, requests.rows)
+    keys = _numbered(*(column[order] for column in (requests.rows, requests.ranks, windows)))
     firsts, begins, ends = _extents(keys, requests.begins[order], requests.ends[order])
     moved = np.add.reduceat((requests.ends - requests.begins)[order], firsts) if len(firsts) else firsts
+    # Requests lie by row and offset, so that their places are an order by both.
     at = order[firsts]
-    back = np.lexsort((begins, requests.rows[at]))
+    place_of = np.full(len(order), -1)
+    place_of[at] = np.arange(len(at))
+    back = place_of[place_of >= 0]
+    back = back[_order(windows[at[back]], requests.rows[at[back]])]
     at = at[back]
-    return _Ranges(requests.rows[at], requests.ranks[at], windows[at], begins[back], ends[back], moved[back])
+    rows, windows = requests.rows[at], windows[at]
+    return _Ranges(rows, requests.ranks[at], windows, _numbered(rows, windows), begins[back], ends[back], moved[back])
 
 
 class _Before(NamedTuple):
@@ -336,7 +344,7 @@ def _before(requests: Requests, touched: _Ranges, groups: Integers, cap_bytes: i
     return _Before(
         _sums(of_request, -(-lengths // cap_bytes), groups),
         _sums(of_request, lengths, groups),
-        _sums(of_request, requests.begins % requests.stripes[requests.rows] == 0, groups),
+        _sums(of_request, requests.begins % _each(requests.stripes, requests.rows) == 0, groups),
         _stripe_clients(touched, requests.stripes, groups, touched.ranks),
         _stripe_clients(touched, requests.stripes, groups, np.zeros_like(touched.ranks)),
         _sums(groups[touched.rows[firsts]], highs - lows, groups),
@@ -348,15 +356,15 @@ def _left(
 ) -> Left:
     forwarders, window, cap_bytes = gathering
     of_range = forwarders.of_rank[ranges.ranks]
-    # Ranges lie by row and offset, and sorting keeps that.
-    order, keys = _sorted(ranges.rows * forwarders.total + of_range, ranges.windows)
+    # Ranges lie by row, window and offset, and sorting keeps that.
+    order = _order(of_range)
+    keys = _numbered(of_range[order], ranges.cells[order])
     firsts, lows, highs = _extents(keys, ranges.begins[order], ranges.ends[order])
     rows = ranges.rows[order[firsts]]
     first_piece, last_piece = lows // cap_bytes, (highs - 1) // cap_bytes
-    stripes = stripes_of[rows]
     # The first piece starts where the extent does, all others at multiples of the cap.
-    step = stripes // np.gcd(stripes, cap_bytes)
-    aligned = (lows % stripes == 0) + (last_piece // step - first_piece // step)
+    steps = _each(stripes_of // np.gcd(stripes_of, cap_bytes), rows)
+    aligned = (lows % _each(stripes_of, rows) == 0) + (last_piece // steps - first_piece // steps)
     of_group = groups[rows]
     return Left(
         before.request_count,
@@ -369,19 +377,36 @@ def _left(
         stripe_clients,
         before.stripe_count,
         before.touched_bytes,
-        None if window == TICK else _held(ranges, of_range, groups),
+        None if window == TICK else _held(ranges, order, keys, of_range, groups),
     )
 
 
-def _held(ranges: _Ranges, forwarders: Integers, groups: Integers) -> Integers:
-    """The most bytes of each group that one forwarder gets in one window."""
+def _held(ranges: _Ranges, order: Integers, keys: Integers, forwarders: Integers, groups: Integers) -> Integers:
+    """The most bytes of each group that one forwarder gets in one window.
+
+    Args:
+        ranges: what each rank touches in each window.
+        order: of these by forwarder, row and window.
+        keys: number of the three for each in that order, ascending.
+        forwarders: of each range.
+        groups: group of each row.
+    """
     most = np.zeros(_total(groups), np.int64)
-    if len(forwarders):
-        of_range = groups[ranges.rows]
-        order, keys = _sorted(of_range * (int(forwarders.max()) + 1) + forwarders, ranges.windows)
-        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
-        np.maximum.at(most, of_range[order[firsts]], np.add.reduceat(ranges.moved_bytes[order], firsts))
+    if len(keys):
+        of_cells, sums = _summed(keys, ranges.moved_bytes[order])
+        at = order[of_cells]
+        # A forwarder holds all files of a group at once.
+        columns = (ranges.windows[at], forwarders[at], groups[ranges.rows[at]])
+        by_group = _order(*columns)
+        firsts, sums = _summed(_numbered(*(column[by_group] for column in columns)), sums[by_group])
+        np.maximum.at(most, columns[-1][by_group[firsts]], sums)
     return most
+
+
+def _summed(keys: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """Index of the first value of each key, and the sum of its values; keys ascend from 0 on."""
+    firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return firsts, np.add.reduceat(values, firsts)
 
 
 def _windows(requests: Requests, window: Window) -> Integers:
@@ -402,22 +427,29 @@ def _windows(requests: Requests, window: Window) -> Integers:
     return found
 
 
-def _sorted(numbers: Integers, windows: Integers) -> tuple[Integers, Integers]:
-    """Requests in the order of number and window, and for each in that order a number for the two, from 0."""
-    width = int(windows.max(initial=0)) + 1
-    if (int(numbers.max(initial=0)) + 1) * width < _INTEGERS_END:
-        keys = numbers * width + windows
-        if not np.any(keys[1:] < keys[:-1]):
-            return np.arange(len(keys)), np.cumsum(_differs(keys))
-        if max(int(numbers.max()), width) < _FEW:
-            # NumPy sorts numbers of 16 bits many times as fast.
-            order = np.argsort(windows.astype(np.uint16), kind="stable")
-            order = order[np.argsort(numbers[order].astype(np.uint16), kind="stable")]
-        else:
-            order = np.argsort(keys, kind="stable")
-        return order, np.cumsum(_differs(keys[order]))
-    order = np.lexsort((windows, numbers))
-    return order, np.cumsum(_differs(numbers[order]) | _differs(windows[order]))
+def _order(*columns: Integers) -> Integers:
+    """Order by the last column, then by the one before it, and so on, which keeps what is equal as it is.
+
+    Args:
+        columns: numbers from 0 on.
+    """
+    order: Integers = np.lexsort([digits for column in columns for digits in _digits(column)])
+    return order
+
+
+def _digits(numbers: Integers) -> list[npt.NDArray[Any]]:
+    """Columns that sort as the numbers do, the last one first: NumPy sorts numbers of 16 bits ten times as fast."""
+    most = int(numbers.max(initial=0))
+    if most >= _FEW * _FEW:
+        return [numbers]
+    low = numbers.astype(np.uint16)
+    return [low] if most < _FEW else [low, (numbers >> 16).astype(np.uint16)]
+
+
+def _numbered(*columns: Integers) -> Integers:
+    """One number for each row of columns that are in order, from 0 on, that changes where a column does."""
+    numbers: Integers = np.cumsum(np.logical_or.reduce([_differs(column) for column in columns]))
+    return numbers
 
 
 def _differs(values: Integers) -> Flags:
@@ -457,14 +489,20 @@ def _running_most(values: Integers, keys: Integers) -> Integers:
 
 def _stripe_clients(touched: _Ranges, stripes_of: Integers, groups: Integers, clients: Integers) -> Integers:
     """Distinct pairs of stripe and client, by group."""
-    stripes = stripes_of[touched.rows]
-    order, keys = _sorted(touched.rows, clients)
+    stripes = _each(stripes_of, touched.rows)
+    order = _order(clients)
+    keys = _numbered(clients[order], touched.cells[order])
     firsts, lasts = (touched.begins // stripes)[order], ((touched.ends - 1) // stripes)[order]
     seen = np.full(len(keys), -1)
     is_same = np.append(False, ~_differs(keys)[1:])[: len(keys)]
     seen[is_same] = np.append(-1, _running_most(lasts, keys))[: len(keys)][is_same]
     new = np.maximum(lasts - np.maximum(firsts, seen + 1) + 1, 0)
     return _sums(groups[touched.rows[order]], new, groups)
+
+
+def _each(of_rows: Integers, rows: Integers) -> Integers | np.int64:
+    """The value of each row, or where all have the same that one, by which NumPy divides much faster."""
+    return of_rows[0] if len(of_rows) and (of_rows == of_rows[0]).all() else of_rows[rows]
 
 
 def _total(groups: Integers) -> int:
@@ -493,13 +531,14 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integer
     of_request, seconds = groups[requests.rows], requests.seconds
     is_small = (requests.ends - requests.begins <= _SMALL_BYTES) & (seconds >= 0) & (seconds < TOO_MANY)
     at = np.flatnonzero(is_small)
-    at = at[np.lexsort((seconds[at], of_request[at]))]
+    at = at[_order(of_request[at])]
     in_group = np.bincount(of_request[at], minlength=_total(groups))
     costs = np.full(len(in_group), np.nan)
     is_enough = in_group >= _FEWEST_REQUESTS
-    # The nearest rank: the least value that a tenth are not above.
-    places = np.cumsum(in_group) - in_group + -(-in_group * _PERCENTILE // 100) - 1
-    costs[is_enough] = seconds[at][places[is_enough]]
+    for group, end in zip(np.flatnonzero(is_enough).tolist(), np.cumsum(in_group)[is_enough].tolist(), strict=True):
+        # The nearest rank: the least value that a tenth are not above.
+        place = -(-int(in_group[group]) * _PERCENTILE // 100) - 1
+        costs[group] = np.partition(seconds[at[end - in_group[group] : end]], place)[place]
     is_cached = costs <= _CACHE_SECONDS
     costs[is_cached] = np.nan
     return costs, np.where(is_cached, 1, np.where(is_enough, -1, 0))
