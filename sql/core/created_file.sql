@@ -19,7 +19,7 @@ per_file AS (
         cluster, night, log_id, file_id,
         -- 0 is no time: the file was opened before Darshan watched, or by a call that it does not see.
         MIN(NULLIF(open_start_seconds, 0)) AS open_start_seconds,
-        SUM(meta_seconds ORDER BY meta_seconds) AS meta_seconds
+        list_sum(list_sort(list(meta_seconds))) AS meta_seconds
     FROM record
     GROUP BY ALL
     HAVING SUM(write_count) > 0

@@ -23,11 +23,11 @@ per_file AS (
     SELECT
         cluster, night, log_id, file_id,
         -- A shared record is of all ranks; a run of one process has no others.
-        NOT bool_or(rank = -1) AND COUNT(DISTINCT rank) = 1 AS is_own,
+        NOT bool_or(rank = -1) AND MIN(rank) = MAX(rank) AS is_own,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         COALESCE(SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio'), 0) AS stdio_bytes,
-        SUM(seconds ORDER BY seconds) AS io_core_seconds,
-        COALESCE(SUM(seconds ORDER BY seconds) FILTER (layer = 'stdio'), 0) AS stdio_core_seconds,
+        list_sum(list_sort(list(seconds))) AS io_core_seconds,
+        COALESCE(list_sum(list_sort(list(seconds) FILTER (layer = 'stdio'))), 0) AS stdio_core_seconds,
         -- Of files in DAOS the extent is never known, and they do not count as small.
         bool_or(layer = 'dfs') AS is_in_daos,
         -- What was moved without it being known where may lie behind all that is known.

@@ -16,12 +16,12 @@ WITH record AS (
 per_file AS (
     SELECT
         cluster, night, log_id, file_id,
-        COALESCE(SUM(read_seconds ORDER BY read_seconds) FILTER (layer = 'posix'), 0) AS posix_read,
-        COALESCE(SUM(write_seconds ORDER BY write_seconds) FILTER (layer = 'posix'), 0) AS posix_write,
-        COALESCE(SUM(meta_seconds ORDER BY meta_seconds) FILTER (layer = 'posix'), 0) AS posix_meta,
-        COALESCE(SUM(read_seconds ORDER BY read_seconds) FILTER (layer = 'other'), 0) AS other_read,
-        COALESCE(SUM(write_seconds ORDER BY write_seconds) FILTER (layer = 'other'), 0) AS other_write,
-        COALESCE(SUM(meta_seconds ORDER BY meta_seconds) FILTER (layer = 'other'), 0) AS other_meta,
+        COALESCE(list_sum(list_sort(list(read_seconds) FILTER (layer = 'posix'))), 0) AS posix_read,
+        COALESCE(list_sum(list_sort(list(write_seconds) FILTER (layer = 'posix'))), 0) AS posix_write,
+        COALESCE(list_sum(list_sort(list(meta_seconds) FILTER (layer = 'posix'))), 0) AS posix_meta,
+        COALESCE(list_sum(list_sort(list(read_seconds) FILTER (layer = 'other'))), 0) AS other_read,
+        COALESCE(list_sum(list_sort(list(write_seconds) FILTER (layer = 'other'))), 0) AS other_write,
+        COALESCE(list_sum(list_sort(list(meta_seconds) FILTER (layer = 'other'))), 0) AS other_meta,
         SUM(COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0) ORDER BY read_seconds, write_seconds, meta_seconds)
             FILTER (layer = 'mpiio') AS called,
         posix_read + posix_write + posix_meta AS beneath,
@@ -42,7 +42,7 @@ timed AS (
     FROM per_file
 ),
 summed AS (
-    SELECT cluster, night, log_id, SUM(seconds ORDER BY seconds) AS all_seconds
+    SELECT cluster, night, log_id, list_sum(list_sort(list(seconds))) AS all_seconds
     FROM timed
     GROUP BY ALL
 )

@@ -39,7 +39,7 @@ SELECT
     TRY_CAST(SUM(stripe_client_count) AS BIGINT) AS stripe_client_count, TRY_CAST(SUM(left_stripe_client_count) AS BIGINT) AS left_stripe_client_count,
     MAX(held_bytes) AS held_bytes,
     -- Where it is not known what some requests cost, neither is the sum.
-    CASE WHEN COUNT(saved_seconds) = COUNT(*) THEN SUM(saved_seconds ORDER BY saved_seconds) END AS gathering_core_seconds,
+    CASE WHEN COUNT(saved_seconds) = COUNT(*) THEN list_sum(list_sort(list(saved_seconds))) END AS gathering_core_seconds,
     night, cluster
 FROM found
 GROUP BY ALL

@@ -16,8 +16,9 @@ WITH layout AS (
 posix AS (
     SELECT
         cluster, night, log_id, file_id,
-        bool_or(is_shared) AS has_shared_record, has_shared_record OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
-        COUNT(DISTINCT rank) AS record_count,
+        -- DuckDB counts the distinct of short lists in half the time that its COUNT(DISTINCT) takes.
+        list_unique(list(rank))::BIGINT AS record_count,
+        bool_or(is_shared) AS has_shared_record, has_shared_record OR record_count > 1 AS has_many_ranks,
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_seconds + write_seconds) AS seconds, SUM(read_seconds + write_seconds + meta_seconds) AS all_seconds,
         CASE WHEN bool_and((COALESCE(read_bytes, 0) = 0 OR max_read_offset_bytes IS NOT NULL)

@@ -18,7 +18,7 @@ WITH file_time AS MATERIALIZED (
     FROM core.file_time
 ),
 called AS (
-    SELECT cluster, night, log_id, file_id, SUM(read_seconds ORDER BY read_seconds) AS read_seconds, SUM(write_seconds ORDER BY write_seconds) AS write_seconds
+    SELECT cluster, night, log_id, file_id, list_sum(list_sort(list(read_seconds))) AS read_seconds, list_sum(list_sort(list(write_seconds))) AS write_seconds
     FROM core.mpiio_file
     GROUP BY ALL
 ),
@@ -75,8 +75,8 @@ of_calls AS (
 ),
 parted_calls AS (
     SELECT
-        cluster, night, log_id, file_id, op, cost_name, SUM(seconds ORDER BY seconds) AS seconds,
-        any_value(kind_seconds) * LEAST(1, SUM(seconds ORDER BY seconds) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
+        cluster, night, log_id, file_id, op, cost_name, list_sum(list_sort(list(seconds))) AS seconds,
+        any_value(kind_seconds) * LEAST(1, list_sum(list_sort(list(seconds))) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
             AS beneath_seconds
     FROM of_calls
     JOIN called USING (cluster, night, log_id, file_id)
@@ -148,7 +148,7 @@ spreading AS (
 ),
 -- In order, and in no window, whose sums depend on the order of rows: the last digit is the same each time.
 spread_over AS (
-    SELECT cluster, night, log_id, cost_name, SUM(kind_seconds ORDER BY kind_seconds) AS all_seconds
+    SELECT cluster, night, log_id, cost_name, list_sum(list_sort(list(kind_seconds))) AS all_seconds
     FROM spreading
     GROUP BY ALL
 ),
@@ -188,20 +188,25 @@ ordered AS (
     JOIN (SELECT part, kind_seconds FROM file_time) USING (part)
     GROUP BY part
 ),
-named AS (
+grouped AS (
     SELECT
-        cluster, night, log_id, time_kind, array_to_string(list_transform(costs, lambda cost: cost.cost_name), ' ') AS cost_names,
-        unnest(costs, recursive := true)
+        cluster, night, log_id, time_kind, list_transform(costs, lambda cost: cost.cost_name) AS cost_names,
+        flatten(list(costs)) AS claims
     FROM ordered
     JOIN file_time USING (part)
+    GROUP BY ALL
 ),
-grouped AS (
-    SELECT cluster, night, log_id, time_kind, cost_names, cost_name, SUM(-below ORDER BY -below) AS seconds
-    FROM named
+numbered AS (
+    SELECT
+        *, row_number() OVER () AS number,
+        row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY time_kind, cost_names) AS claim_group
+    FROM grouped
+),
+added_up AS (
+    SELECT number, cost_name, list_sum(list_sort(list(-below))) AS claim_core_seconds
+    FROM (SELECT number, unnest(claims, recursive := true) FROM numbered)
     GROUP BY ALL
 )
-SELECT
-    log_id,
-    dense_rank() OVER (PARTITION BY cluster, night, log_id ORDER BY time_kind, string_split(cost_names, ' ')) AS claim_group,
-    cost_name, seconds AS claim_core_seconds, night, cluster
-FROM grouped
+SELECT log_id, claim_group, cost_name, claim_core_seconds, night, cluster
+FROM added_up
+JOIN numbered USING (number)

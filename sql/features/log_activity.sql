@@ -26,7 +26,7 @@ WITH record AS (
 layer_file AS (
     SELECT
         cluster, night, log_id, file_id, layer,
-        bool_or(is_shared) AS has_shared_record, has_shared_record OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        bool_or(is_shared) AS has_shared_record, has_shared_record OR COALESCE(MIN(rank) < MAX(rank), FALSE) AS has_many_ranks,
         SUM(read_count) AS read_count, SUM(write_count) AS write_count, SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
         bool_and(read_count IS NOT NULL AND write_count IS NOT NULL AND read_bytes IS NOT NULL AND write_bytes IS NOT NULL)
@@ -61,7 +61,7 @@ mpiio_file AS (
     SELECT
         cluster, night, log_id, file_id,
         SUM(read_bytes) AS asked_read_bytes, SUM(write_bytes) AS asked_write_bytes,
-        bool_or(is_shared) OR COUNT(DISTINCT rank) > 1 AS has_many_ranks,
+        bool_or(is_shared) OR COALESCE(MIN(rank) < MAX(rank), FALSE) AS has_many_ranks,
         SUM(indep_read_count::HUGEINT + coll_read_count + split_read_count + nb_read_count) AS read_count,
         SUM(indep_write_count::HUGEINT + coll_write_count + split_write_count + nb_write_count) AS write_count,
         SUM(indep_read_count::HUGEINT + coll_read_count + split_read_count) AS waited_read_count,
@@ -101,13 +101,14 @@ did AS (
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix') AS posix_data_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND is_beneath_mpiio) AS beneath_request_count,
         SUM(read_count::HUGEINT + write_count) FILTER (layer = 'posix' AND NOT is_beneath_mpiio) AS direct_request_count,
+        -- A file is one row of each layer, and counted once.
         COUNT(DISTINCT file_id) AS touched_file_count, COUNT(*) FILTER (layer = 'posix') AS posix_file_count,
         COUNT(DISTINCT file_id) FILTER (moved_bytes > 0) AS data_file_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix') AS lustre_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_many_ranks) AS shared_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_striped AND layer = 'posix') AS striped_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND NOT is_placed AND layer = 'posix') AS unplaced_count,
-        COUNT(DISTINCT file_id) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_osts IS NOT TRUE)
+        COUNT(*) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix') AS lustre_count,
+        COUNT(*) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_many_ranks) AS shared_count,
+        COUNT(*) FILTER (moved_bytes > 0 AND is_striped AND layer = 'posix') AS striped_count,
+        COUNT(*) FILTER (moved_bytes > 0 AND NOT is_placed AND layer = 'posix') AS unplaced_count,
+        COUNT(*) FILTER (moved_bytes > 0 AND is_on_lustre AND layer = 'posix' AND has_osts IS NOT TRUE)
             AS without_osts_count,
         COALESCE(bool_or(has_shared_record) FILTER (layer IN ('posix', 'stdio')), FALSE) AS has_shared_record,
         bool_and(is_counted) AS all_counted, bool_and(is_counted) FILTER (layer = 'posix') AS posix_counted

@@ -15,7 +15,7 @@ WITH per_log AS (
     QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY peak_create_count DESC NULLS LAST, mount) = 1
 ),
 cost AS (
-    SELECT cluster, night, log_id, SUM(meta_seconds ORDER BY meta_seconds) AS create_core_seconds
+    SELECT cluster, night, log_id, list_sum(list_sort(list(meta_seconds))) AS create_core_seconds
     FROM core.burst_file
     GROUP BY ALL
 ),

@@ -13,7 +13,7 @@ WITH per_log AS (
         SUM(data_file.io_core_seconds ORDER BY data_file.io_core_seconds) FILTER (is_small) AS small_file_core_seconds,
         SUM(moved_bytes) AS moved_bytes,
         SUM(stdio_bytes) AS stdio_bytes,
-        SUM(stdio_core_seconds ORDER BY stdio_core_seconds) AS stdio_core_seconds,
+        list_sum(list_sort(list(stdio_core_seconds))) AS stdio_core_seconds,
         arg_max(path, stdio_bytes ORDER BY path) FILTER (stdio_bytes > 0) AS stdio_path
     FROM core.data_file AS data_file
     LEFT JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)

@@ -12,23 +12,23 @@ WITH per_log AS (
         SUM(ranks_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_bytes,
         SUM(again_bytes::HUGEINT - again_rank_bytes - again_host_bytes) FILTER (op = 'read' AND is_of_ranks) AS hosts_reread_bytes,
         SUM(moved_bytes::HUGEINT - again_rank_bytes) FILTER (op = 'read' AND is_of_ranks) AS ranks_read_bytes,
-        SUM(ranks_seconds ORDER BY ranks_seconds) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_core_seconds,
+        list_sum(list_sort(list(ranks_seconds) FILTER (op = 'read' AND is_of_ranks))) AS ranks_reread_core_seconds,
         arg_max(file_id, ranks_bytes ORDER BY file_id) FILTER (op = 'read' AND is_of_ranks) AS ranks_reread_file_id,
         SUM(overlap_bytes) FILTER (op = 'write' AND is_of_ranks) AS overwritten_bytes,
         SUM(touched_bytes) FILTER (op = 'write' AND is_of_ranks) AS written_bytes,
         arg_max(overlap_rank_count, overlap_bytes ORDER BY file_id) FILTER (op = 'write' AND is_of_ranks)
             AS overwriting_rank_count,
-        SUM(ranks_seconds ORDER BY ranks_seconds) FILTER (op = 'write' AND is_of_ranks) AS overwritten_core_seconds,
+        list_sum(list_sort(list(ranks_seconds) FILTER (op = 'write' AND is_of_ranks))) AS overwritten_core_seconds,
         arg_max(file_id, overlap_bytes ORDER BY file_id) FILTER (op = 'write' AND is_of_ranks) AS overwritten_file_id,
         SUM(shared_stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS shared_stripe_count,
         SUM(stripe_count) FILTER (op = 'write' AND stripe_bytes > 0) AS written_stripe_count,
-        SUM(shared_stripe_seconds ORDER BY shared_stripe_seconds) FILTER (op = 'write' AND stripe_bytes > 0)
+        list_sum(list_sort(list(shared_stripe_seconds) FILTER (op = 'write' AND stripe_bytes > 0)))
             AS shared_stripe_core_seconds,
         arg_max(file_id, shared_stripe_count ORDER BY file_id) FILTER (op = 'write' AND stripe_bytes > 0)
             AS shared_stripe_file_id,
         SUM(straddle_count) FILTER (fits_stripe) AS straddle_count,
         SUM(request_count) FILTER (fits_stripe) AS fitting_count,
-        SUM(straddle_seconds ORDER BY straddle_seconds) FILTER (fits_stripe) AS straddle_core_seconds,
+        list_sum(list_sort(list(straddle_seconds) FILTER (fits_stripe))) AS straddle_core_seconds,
         arg_max(file_id, straddle_count ORDER BY file_id) FILTER (fits_stripe) AS straddle_file_id
     FROM core.traced_overlap
     GROUP BY ALL

@@ -7,7 +7,7 @@ WITH per_log AS (
     SELECT
         cluster, night, log_id,
         COUNT(DISTINCT file_id) FILTER (is_slow_file) AS slow_file_count,
-        SUM(excess_seconds ORDER BY excess_seconds) FILTER (is_slow_file) AS slow_file_core_seconds,
+        list_sum(list_sort(list(excess_seconds) FILTER (is_slow_file))) AS slow_file_core_seconds,
         MAX(excess_seconds / rank_count) FILTER (is_slow_file) AS wait_seconds,
         MAX(slowdown_ratio) FILTER (is_slow_file) AS slow_file_slowdown_ratio,
         arg_max(like_file_count, slowdown_ratio ORDER BY file_id, op) FILTER (is_slow_file) AS like_file_count,

@@ -8,17 +8,17 @@ WITH per_log AS (
         cluster, night, log_id,
         COALESCE(MAX(moved_bytes) FILTER (is_on_one_ost), 0) AS single_ost_bytes,
         COUNT(*) FILTER (is_on_one_ost) AS single_ost_file_count,
-        SUM(request_seconds ORDER BY request_seconds) FILTER (is_on_one_ost) AS single_ost_core_seconds,
+        list_sum(list_sort(list(request_seconds) FILTER (is_on_one_ost))) AS single_ost_core_seconds,
         arg_max(file_id, moved_bytes ORDER BY file_id) FILTER (is_on_one_ost) AS single_ost_file_id,
         MAX(rank_count) FILTER (is_on_one_ost) AS single_ost_rank_count,
         COALESCE(MAX(moved_bytes) FILTER (is_on_few_osts), 0) AS striped_shared_bytes,
         COUNT(*) FILTER (is_on_few_osts) AS striped_shared_file_count,
         arg_max(stripe_count, moved_bytes ORDER BY file_id) FILTER (is_on_few_osts) AS striped_shared_stripe_count,
-        SUM(request_seconds ORDER BY request_seconds) FILTER (is_on_few_osts) AS striped_shared_core_seconds,
+        list_sum(list_sort(list(request_seconds) FILTER (is_on_few_osts))) AS striped_shared_core_seconds,
         arg_max(file_id, moved_bytes ORDER BY file_id) FILTER (is_on_few_osts) AS striped_shared_file_id,
         COUNT(*) AS file_count,
         COUNT(*) FILTER (is_overstriped) AS overstriped_file_count,
-        SUM(io_core_seconds ORDER BY io_core_seconds) FILTER (is_overstriped) AS overstriped_core_seconds
+        list_sum(list_sort(list(io_core_seconds) FILTER (is_overstriped))) AS overstriped_core_seconds
     FROM core.striped_file
     GROUP BY ALL
 ),

@@ -24,8 +24,8 @@ WITH record AS (
 per_file AS (
     SELECT
         cluster, night, log_id, file_id, SUM(open_count) AS opens, SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
-        SUM(read_count) AS reads, SUM(write_count) AS writes, SUM(read_seconds ORDER BY read_seconds) AS read_seconds,
-        SUM(write_seconds ORDER BY write_seconds) AS write_seconds, SUM(meta_seconds ORDER BY meta_seconds) AS meta_seconds,
+        SUM(read_count) AS reads, SUM(write_count) AS writes, list_sum(list_sort(list(read_seconds))) AS read_seconds,
+        list_sum(list_sort(list(write_seconds))) AS write_seconds, list_sum(list_sort(list(meta_seconds))) AS meta_seconds,
         SUM(read_bytes)::DOUBLE + SUM(write_bytes) AS moved_bytes
     FROM record
     GROUP BY ALL
@@ -39,10 +39,10 @@ per_log AS (
     SELECT
         cluster, night, log_id, COUNT(*) AS file_count, SUM(opens) AS opens, SUM(read_bytes) AS read_bytes,
         SUM(write_bytes) AS write_bytes, SUM(reads) AS reads, SUM(writes) AS writes,
-        SUM(read_seconds ORDER BY read_seconds) AS read_seconds,
-        SUM(write_seconds ORDER BY write_seconds) AS write_seconds, SUM(meta_seconds ORDER BY meta_seconds) AS meta_seconds,
+        list_sum(list_sort(list(read_seconds))) AS read_seconds,
+        list_sum(list_sort(list(write_seconds))) AS write_seconds, list_sum(list_sort(list(meta_seconds))) AS meta_seconds,
         SUM(file_osts * moved_bytes ORDER BY file_osts * moved_bytes)
-        / NULLIF(SUM(moved_bytes ORDER BY moved_bytes) FILTER (file_osts > 0), 0) AS osts_per_file
+        / NULLIF(list_sum(list_sort(list(moved_bytes) FILTER (file_osts > 0))), 0) AS osts_per_file
     FROM per_file
     LEFT JOIN layout USING (cluster, night, log_id, file_id)
     GROUP BY cluster, night, log_id

@@ -89,7 +89,7 @@ posix_counted AS (
 posix_per_file AS (
     SELECT
         cluster, night, log_id, file_id, op,
-        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds ORDER BY request_seconds) AS request_seconds,
+        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, list_sum(list_sort(list(request_seconds))) AS request_seconds,
         SUM(small_count) AS small_count,
         -- Of ranks of which some are not known, nothing is known together.
         CASE WHEN bool_and(backward_count IS NOT NULL) THEN SUM(backward_count) END AS backward_count,
@@ -160,7 +160,7 @@ stdio_op AS (
 stdio AS (
     SELECT
         cluster, night, log_id, file_id, op,
-        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, SUM(request_seconds ORDER BY request_seconds) AS request_seconds,
+        SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, list_sum(list_sort(list(request_seconds))) AS request_seconds,
         -- stdio has no sizes but the mean.
         SUM(CASE WHEN moved_bytes < request_count::HUGEINT * small_bytes THEN request_count ELSE 0 END) AS small_count,
         SUM(moved_bytes) FILTER (op = 'read') AS asked_bytes,

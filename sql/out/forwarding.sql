@@ -28,7 +28,7 @@ summed AS (
     SELECT
         cluster, night, log_id, mapping, forwarder_count, window_seconds, TRY_CAST(SUM(request_count) AS BIGINT) AS request_count,
         TRY_CAST(SUM(left_count) AS BIGINT) AS left_count, MAX(merge_mode) AS merge_mode,
-        CASE WHEN COUNT(gathering_core_seconds) = COUNT(*) THEN SUM(gathering_core_seconds ORDER BY gathering_core_seconds) END
+        CASE WHEN COUNT(gathering_core_seconds) = COUNT(*) THEN list_sum(list_sort(list(gathering_core_seconds))) END
             AS gathering_core_seconds
     FROM whole
     GROUP BY ALL

@@ -28,14 +28,14 @@ run AS (
     WINDOW job AS (PARTITION BY cluster, job_id ORDER BY start_at NULLS LAST)
 ),
 found AS (
-    SELECT cluster, night, log_id, COUNT(*) AS finding_count, SUM(charged_core_seconds ORDER BY charged_core_seconds) AS cost_core_seconds
+    SELECT cluster, night, log_id, COUNT(*) AS finding_count, list_sum(list_sort(list(charged_core_seconds))) AS cost_core_seconds
     FROM main.findings
     GROUP BY ALL
 ),
 per_run AS (
     SELECT
         run.cluster, run.job_id, number, COUNT(*) AS log_count, TRY_CAST(SUM(COALESCE(finding_count, 0)) AS BIGINT) AS finding_count,
-        SUM(cost_core_seconds ORDER BY cost_core_seconds) AS cost_core_seconds,
+        list_sum(list_sort(list(cost_core_seconds))) AS cost_core_seconds,
         TRY_CAST(SUM(logs.read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(logs.write_bytes) AS BIGINT) AS write_bytes,
         SUM(logs.io_core_seconds ORDER BY logs.io_core_seconds) AS io_core_seconds
     FROM run

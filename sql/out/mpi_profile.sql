@@ -9,8 +9,8 @@ WITH called AS (
         cluster, night, log_id, mpi_call,
         CASE WHEN MIN(call_count) >= 0 THEN TRY_CAST(SUM(call_count) AS BIGINT) END AS call_count,
         CASE WHEN MIN(total_bytes) >= 0 THEN TRY_CAST(SUM(total_bytes) AS BIGINT) END AS total_bytes,
-        SUM(total_seconds ORDER BY total_seconds) FILTER (isfinite(total_seconds) AND total_seconds >= 0) AS call_core_seconds,
-        SUM(sync_seconds ORDER BY sync_seconds) FILTER (isfinite(sync_seconds) AND sync_seconds >= 0) AS call_wait_core_seconds,
+        list_sum(list_sort(list(total_seconds) FILTER (isfinite(total_seconds) AND total_seconds >= 0))) AS call_core_seconds,
+        list_sum(list_sort(list(sync_seconds) FILTER (isfinite(sync_seconds) AND sync_seconds >= 0))) AS call_wait_core_seconds,
         MAX(max_seconds) FILTER (isfinite(max_seconds) AND max_seconds >= 0) AS max_seconds
     FROM core.apmpi_call
     GROUP BY ALL
@@ -18,8 +18,8 @@ WITH called AS (
 ranked AS (
     SELECT
         cluster, night, log_id, COUNT(DISTINCT rank) AS rank_count,
-        SUM(comm_seconds ORDER BY comm_seconds) FILTER (isfinite(comm_seconds) AND comm_seconds >= 0) AS all_core_seconds,
-        SUM(comm_sync_seconds ORDER BY comm_sync_seconds) FILTER (isfinite(comm_sync_seconds) AND comm_sync_seconds >= 0)
+        list_sum(list_sort(list(comm_seconds) FILTER (isfinite(comm_seconds) AND comm_seconds >= 0))) AS all_core_seconds,
+        list_sum(list_sort(list(comm_sync_seconds) FILTER (isfinite(comm_sync_seconds) AND comm_sync_seconds >= 0)))
             AS all_wait_core_seconds
     FROM core.apmpi_rank
     GROUP BY ALL

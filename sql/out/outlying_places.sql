@@ -30,7 +30,7 @@ place AS (
 ),
 -- A job mostly hangs on one switch, so that nothing of it is faster: a job is compared with others of its program.
 pace AS (
-    SELECT cluster, night, log_id, op, log10(SUM(request_seconds ORDER BY request_seconds) / SUM(moved_bytes)) AS pace_log10
+    SELECT cluster, night, log_id, op, log10(list_sum(list_sort(list(request_seconds))) / SUM(moved_bytes)) AS pace_log10
     FROM core.ost_io
     JOIN core.newest_night USING (cluster)
     ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
