@@ -7,6 +7,7 @@ Prefect noted.
 
 import json
 import multiprocessing
+import random
 import shutil
 import statistics
 import subprocess
@@ -21,10 +22,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from measure import exponent
+from measure import Contest, exponent
 from options import Options, kept
+from part_reader import by_record_loop
 from results import Result
 
+from iomine.units import MIB
 from iomine.views.query import ask
 
 IOMINE: Final = (sys.executable, "-c", "from iomine.cli import main; main()")
@@ -34,6 +37,11 @@ _FIRST_FITTED: Final = 1000
 _MOST_EXPONENT: Final = 1.05
 _FIRST_OF_MEMORY: Final = 10_000
 _MOST_GROWTH_BYTES: Final = 300_000_000
+_MOST_CLIENT_BYTES: Final = 600 * MIB
+# Of processors, for a log of the largest sweep; beside libdarshan, which goes through its records and does nothing with them.
+_MOST_SECONDS_EACH: Final = 0.007
+_MOST_BARE_LOOPS: Final = 8
+_SAMPLE: Final = 5000
 _LEAST_SPEEDUP: Final = 1.8
 _SAMPLE_SECONDS: Final = 0.25
 # A megabyte each time, for some seconds.
@@ -74,7 +82,22 @@ def measured(options: Options) -> list[Result]:
     """Sweeps of growing nights, and the night on one worker and on two."""
     sizes = [size for size in (100, 1000, 10_000, 100_000, 1_000_000) if size <= options.largest]
     grown = [_kept(options, size, 2) for size in sizes]
-    return [*_growth(grown), *_memory(grown), *_speedup(options)]
+    return [*_growth(grown), *_each(options, grown[-1]), *_memory(grown), *_speedup(options)]
+
+
+def _each(options: Options, largest: Measures) -> Iterator[Result]:
+    """What a log of the largest sweep cost."""
+    count = largest["logs"]
+    logs = [*map(str, sorted(simulated(options.cache, count).rglob("*.darshan")))]
+    sample = random.Random(0).sample(logs, min(_SAMPLE, count))
+    with Contest({"loop": by_record_loop}) as contest:
+        bare = contest.times("\n".join(sample), 1)["loop"].cpu / len(sample)
+    each = largest["cpu_seconds"] / count
+    yield Result(what=f"each of {count:,} logs swept, CPU seconds", ours=each, most=_MOST_SECONDS_EACH)
+    beside = f"libdarshan's bare loop, on {len(sample):,} of them"
+    yield Result(
+        what=f"each of {count:,} logs swept", ours=each, peer=bare, beside=beside, ratio=each / bare, most=_MOST_BARE_LOOPS
+    )
 
 
 def _growth(grown: Sequence[Measures]) -> Iterator[Result]:
@@ -98,7 +121,8 @@ def _growth(grown: Sequence[Measures]) -> Iterator[Result]:
 def _memory(grown: Sequence[Measures]) -> Iterator[Result]:
     last = grown[-1]
     for role, held in last["memory"].items():
-        yield Result(what=f"memory of {role}, {last['logs']:,} logs", ours=held, unit="B")
+        most = _MOST_CLIENT_BYTES if role == _CLIENT else None
+        yield Result(what=f"memory of {role}, {last['logs']:,} logs", ours=held, unit="B", most=most)
     if last["logs"] > _FIRST_OF_MEMORY:
         first = next(sweep for sweep in grown if sweep["logs"] == _FIRST_OF_MEMORY)
         grew = last["memory"][_CLIENT] - first["memory"][_CLIENT]

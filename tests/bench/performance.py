@@ -71,7 +71,7 @@ PARTS: Final = {
     "commands": Part("Commands", part_commands.measured),
     "reader": Part("Reading", part_reader.measured),
     "judge": Part("Judging", part_judge.measured, ("night", "history")),
-    "drishti": Part("Verdicts", part_drishti.measured),
+    "drishti": Part("Verdicts", part_drishti.measured, ("night",)),
     "traces": Part("Traces", part_traces.measured, ("requests",)),
     "explorer": Part("Reports with traces", part_explorer.measured, ("requests",)),
     "views": Part("Views", part_views.measured, ("year",)),
