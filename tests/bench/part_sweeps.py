@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -168,15 +169,22 @@ def _kept(options: Options, logs: int, workers: int) -> Measures:
     return kept(options, f"sweep-{logs}-{workers}", lambda: swept(simulated(options.cache, logs), logs, workers))
 
 
-def simulated(cache: Path, logs: int, nights: int = 1) -> Path:
-    """Logs of a night, or spread over several, written once."""
-    out = cache / (f"simulated-{logs}" if nights == 1 else f"simulated-{logs}-{nights}")
+def simulated(cache: Path, logs: int, nights: int = 1, first: date | None = None) -> Path:
+    """Logs of a night, or spread over several, written once.
+
+    Args:
+        cache: where they are kept.
+        logs: how many.
+        nights: how many.
+        first: the first night, None for that of `iomine simulate`.
+    """
+    out = cache / "-".join(map(str, ["simulated", logs, *([nights] if nights > 1 else []), *([first] if first else [])]))
     if not out.exists():
         unfinished = out.with_suffix(".tmp")
         shutil.rmtree(unfinished, ignore_errors=True)
-        subprocess.run(
-            [*IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", str(nights)], check=True, stdout=subprocess.DEVNULL
-        )
+        since = ["--start", str(first)] if first else []
+        command = [*IOMINE, "simulate", unfinished, "--logs", str(logs), "--days", str(nights), *since]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         unfinished.rename(out)
     return out / "darshan"
 
