@@ -1,9 +1,11 @@
 """What takes seconds to make and is the same each time, kept in the user's cache folder.
 
-The folder is `iomine` below `$XDG_CACHE_HOME`, or below `~/.cache`. It may be deleted at any time.
+The folder is `iomine` below `$XDG_CACHE_HOME`, or below `~/.cache`. It may be deleted at any time. Programs are among what is
+kept, so nothing is taken from a folder or a file that another account could have written.
 """
 
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Callable
@@ -33,9 +35,12 @@ def cached(key: str, make: Callable[[], bytes]) -> bytes:
 
 
 def found(key: str) -> bytes | None:
-    """What the cache holds by that name; None where it holds nothing, or not the whole of it."""
+    """What the cache holds by that name; None where it holds nothing, not the whole of it, or what others may have written."""
     try:
-        held = (_folder() / key).read_bytes()
+        file = _folder() / key
+        if not (_is_ours(file.parent) and _is_ours(file)):
+            return None
+        held = file.read_bytes()
     # Without a home there is no folder, which Python calls a RuntimeError.
     except (OSError, RuntimeError):
         return None
@@ -51,6 +56,11 @@ def keep(key: str, content: bytes) -> None:
 
 def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "iomine"
+
+
+def _is_ours(path: Path) -> bool:
+    status = path.stat()
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _keep(file: Path, content: bytes) -> None:

@@ -37,6 +37,23 @@ def test_a_damaged_file_is_made_anew(folder, damage):
     assert b"content" == cached("key", never)
 
 
+@pytest.mark.parametrize(("path", "mode"), [("", 0o770), ("", 0o707), ("key", 0o620), ("key", 0o602)])
+def test_what_others_can_write_is_not_taken(folder, path, mode):
+    """Compiled templates are programs, and would run as who sweeps."""
+    cached("key", lambda: b"content")
+    (folder / path).chmod(mode)
+
+    assert b"other" == cached("key", lambda: b"other")
+
+
+def test_what_another_account_owns_is_not_taken(folder, monkeypatch):
+    """It may have been put there before the folder was closed to others."""
+    cached("key", lambda: b"content")
+    monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
+
+    assert b"other" == cached("key", lambda: b"other")
+
+
 def test_a_folder_that_cannot_be_made_costs_only_time(folder):
     """What is asked for is made each time."""
     folder.write_text("no folder")
