@@ -13,12 +13,13 @@ from iomine.errors import InputError, IomineError
 from iomine.flows.digest import digest
 from iomine.flows.sweep import sweep
 from iomine.lake import Warehouse
-from iomine.pipeline.corrections import settle
+from iomine.pipeline.backfill import Backfill, nights
 from iomine.pipeline.emptiness import emptiness
-from iomine.pipeline.nightly import clusters_of, nights, out_of_order, sweep_of
+from iomine.pipeline.nightly import clusters_of, sweep_of
 from iomine.pipeline.notices import notify
-from iomine.pipeline.site.config import NightlySettings, SiteConfig, site_config
-from iomine.post.deliver import Summary
+from iomine.pipeline.site.config import NightlySettings, site_config
+from iomine.pipeline.sweep import Settings, Summary
+from iomine.post.deliver import Summary as Delivered
 from iomine.views.metrics import write_textfile
 from iomine.web.site import Site, site_of
 
@@ -52,7 +53,10 @@ def nightly(warehouse: Path, cluster: str | None = None, night: date | None = No
     night = _night_of(night)
     for name in clusters_of(config, cluster):
         try:
-            _swept(config, warehouse, name, night, allow_empty=allow_empty)
+            settings = sweep_of(config, warehouse, name, night)
+            summary = _swept(settings, night)
+            if not allow_empty and (sentence := emptiness(settings, summary)):
+                raise InputError(sentence)
         except IomineError as error:
             failures.append(f"{name}: {error.args[0]}")
     for do in _after(config.nightly, warehouse):
@@ -80,15 +84,17 @@ def backfill(warehouse: Path, since: date, until: date, cluster: str | None = No
     """
     config, failures = site_config(warehouse), []
     names = clusters_of(config, cluster)
-    unsettled = out_of_order(Warehouse(warehouse), names, since, newest_first=newest_first)
+    going = Backfill(Warehouse(warehouse))
     for night in nights(since, until, newest_first=newest_first):
         for name in names:
             try:
-                _swept(config, warehouse, name, night, days=1, allow_empty=True)
+                settings = sweep_of(config, warehouse, name, night, days=1)
+                if going.passed_over(settings, night) is None:
+                    going.swept(settings, _swept(settings, night))
             except IomineError as error:
                 failures.append(f"{name}, {night}: {error.args[0]}")
-    for name in unsettled:
-        settle(Warehouse(warehouse), name, since, until)
+    for _ in going.settled():
+        pass
     if failures:
         raise IomineError(" ".join(failures))
 
@@ -97,7 +103,7 @@ _step = task(cache_policy=NO_CACHE, persist_result=False)
 
 
 @_step
-def notices(warehouse: Path) -> Summary:
+def notices(warehouse: Path) -> Delivered:
     """Send what crosses a threshold to the operators."""
     return notify(warehouse)
 
@@ -126,16 +132,14 @@ def _after(after: NightlySettings, warehouse: Path) -> Iterator[Callable[[], obj
         yield partial(figures, warehouse, Path(after.metrics))
 
 
-def _swept(config: SiteConfig, warehouse: Path, cluster: str, night: date, days: int | None = None, *, allow_empty: bool) -> None:
-    given = sweep_of(config, warehouse, cluster, night, days)
-    summary = sweep.with_options(flow_run_name=f"{cluster}, {night}")(
-        list(given.paths),
-        warehouse,
-        cluster,
-        given.scheduler,
-        given.workers,
-        slurm=given.slurm,
-        stats=list(given.stats),
+def _swept(settings: Settings, night: date) -> Summary:
+    summary: Summary = sweep.with_options(flow_run_name=f"{settings.cluster}, {night}")(
+        list(settings.paths),
+        settings.warehouse,
+        settings.cluster,
+        settings.scheduler,
+        settings.workers,
+        slurm=settings.slurm,
+        stats=list(settings.stats),
     )
-    if not allow_empty and (sentence := emptiness(given, summary)):
-        raise InputError(sentence)
+    return summary

@@ -53,13 +53,11 @@ def command(
     """
     from iomine.cli.terminal.sweeps import status_of, swept
     from iomine.lake import Warehouse as Folder
-    from iomine.pipeline.corrections import settle_noted, unsettled
-    from iomine.pipeline.nightly import Pace, clusters_of, known_counts, newest_nights, nights, sweep_of
-    from iomine.pipeline.reports import due
+    from iomine.pipeline.backfill import Backfill, Pace, nights
+    from iomine.pipeline.nightly import clusters_of, sweep_of
     from iomine.pipeline.site.config import site_config
 
-    folder = Folder(warehouse)
-    folder.lake.check_version()
+    Folder(warehouse).lake.check_version()
     until = until or as_night("yesterday")
     if until < since:
         raise UsageError(f"--until {until} lies before --since {since}: swap them.")
@@ -68,22 +66,17 @@ def command(
     config = site_config(warehouse)
     names = clusters_of(config, cluster)
     every = [(night, name) for night in nights(since, until, newest_first=newest_first) for name in names]
-    before = folder.lake.snapshot()
-    newest = newest_nights(before)
+    backfill = Backfill(Folder(warehouse))
     statuses, seconds = [0], []
     for done, (night, name) in enumerate(every, start=1):
         began = time.monotonic()
-        said = f"{name}, {night}"
+        said, so_far = f"{name}, {night}", f"{done:,} of {counted(len(every), 'night')}"
         try:
             settings = sweep_of(config, warehouse, name, night, days=1)
-            counts = known_counts(before, settings, night)
-            # What a killed sweep committed and did not report, the next sweep reports, whatever it finds.
-            if counts is not None and not due(folder).nights():
+            if counts := backfill.passed_over(settings, night):
                 statuses.append(status_of(counts))
-                typer.echo(f"{said}: {_counted(counts)}; {done:,} of {counted(len(every), 'night')}")
+                typer.echo(f"{said}: {_counted(counts)}; {so_far}")
                 continue
-            if counts is None and night < newest.get(name, night):
-                unsettled(folder).add([(name, night)])
             _wait_for(open_hours)
             summary = swept(settings)
         except IomineError as error:
@@ -91,12 +84,12 @@ def command(
             statuses.append(1)
             continue
         statuses.append(status_of(summary, summary.statistics))
-        newest[name] = max((*summary.nights, newest.get(name, night)))
+        backfill.swept(settings, summary)
         time.sleep(max(0.0, pace.seconds(settings.paths, summary) - summary.seconds))
         seconds.append(time.monotonic() - began)
         left = human_seconds(sum(seconds) / len(seconds) * (len(every) - done))
-        typer.echo(f"{said}: {_counted(summary)}; {done:,} of {counted(len(every), 'night')}, about {left} left")
-    for name, settled in settle_noted(folder):
+        typer.echo(f"{said}: {_counted(summary)}; {so_far}, about {left} left")
+    for name, settled in backfill.settled():
         typer.echo(f"{name}: {counted(settled, 'night')} judged anew by the nights before")
     if status := 1 if 1 in statuses else max(statuses):
         raise typer.Exit(status)

@@ -19,10 +19,10 @@ from iomine.cli import backfill
 from iomine.cli.terminal import sweeps
 from iomine.lake import Warehouse
 from iomine.pipeline import corrections
+from iomine.pipeline.backfill import Pace, nights
 from iomine.pipeline.corrections import unsettled
 from iomine.pipeline.emptiness import emptiness
 from iomine.pipeline.ingest import known
-from iomine.pipeline.nightly import Pace, newest_nights, nights
 from iomine.pipeline.reports import due
 from iomine.pipeline.sweep import Settings, Summary, run
 
@@ -132,7 +132,7 @@ def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, mon
     """A night before those that are there is noted before it is swept, so that a backfill which is killed settles it later."""
     warehouse = Warehouse(site.parent / "warehouse")
     run(Settings((SAMPLE,), warehouse.root, "edison", workers=1))
-    assert {"edison": dt.date(2017, 6, 20)} == newest_nights(warehouse.lake.snapshot())
+    assert [dt.date(2017, 6, 20)] == [file.night for file in warehouse.lake.snapshot().of("log")]
     shutil.copy(SAMPLE.with_name("sample.darshan"), site.parent / "logs" / "2017-03-20")
     since = ("--config", site, "backfill", "--cluster", "edison", "--since", "2017-03-20", "--until", "2017-03-20")
 
