@@ -54,7 +54,7 @@ def command(
     keep iomine from working.
     """
     checks = []
-    for look in (_python, _libraries, _darshan, _folder, _access, _locks, _settings, _rules, _slurm, _database):
+    for look in (_python, _libraries, _darshan, _folder, _access, _locks, _settings, _rules, _slurm, _database, _backfill):
         for check in _looked(look, warehouse):
             checks.append(check)
             if not as_json:
@@ -291,6 +291,16 @@ def _database(warehouse: Path) -> Iterator[Check]:
     if not broken:
         yield Check("ok", "all files of the lake are there")
         yield from _failures(database)
+
+
+def _backfill(warehouse: Path) -> Iterator[Check]:
+    """What a backfill that was killed has left to be settled."""
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.corrections import unsettled
+
+    if nights := sorted(night for _, night in unsettled(Folder(warehouse)).nights()):
+        what = f"{counted(len(nights), 'night')} came after later ones, which are not judged anew yet"
+        yield Check("warn", what, f"run `iomine backfill --since {nights[0]} --until {nights[0]}`, which ends with that")
 
 
 def _failures(database: Path) -> Iterator[Check]:

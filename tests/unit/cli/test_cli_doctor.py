@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+from datetime import date
 from grp import getgrgid
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from iomine.cli import doctor
+from iomine.lake import Warehouse
+from iomine.pipeline.corrections import unsettled
 
 
 @pytest.fixture
@@ -68,6 +71,16 @@ def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     expected = "3 derivations of 2 logs failed, of a1 for one: `iomine status` lists them; report it with such a log"
     assert answer.exit_code == 0
     assert expected in _lines(answer, "warn")
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_nights_that_a_killed_backfill_left_are_a_warning(iomine, warehouse_of) -> None:
+    """With the command that settles them."""
+    warehouse = warehouse_of(log=[{"log_id": "a1"}])
+    unsettled(Warehouse(warehouse)).add([("default", date(2026, 1, 6)), ("default", date(2026, 1, 5))])
+    (warning,) = [line for line in _lines(iomine("doctor", "--warehouse", warehouse), "warn") if "came after later ones" in line]
+    assert warning.startswith("2 nights came")
+    assert "iomine backfill --since 2026-01-05 --until 2026-01-05" in warning
 
 
 @pytest.mark.usefixtures("libdarshan_loads")
