@@ -1,6 +1,6 @@
 """The lake: Parquet files in Delta tables, replaced partition by partition, all tables of a sweep or none."""
 
-from iomine.lake.files import LakeFile, ParquetSink, Partition, merge_files, replaced, row_groups, write_file
+from iomine.lake.files import LakeFile, ParquetSink, Partition, linked, merge_files, replaced, row_groups, write_file
 from iomine.lake.lake import Lake, LakeWriter
 from iomine.lake.snapshot import Snapshot
 from iomine.lake.warehouse import Warehouse, as_warehouse_errors, check_cluster, check_place
@@ -16,6 +16,7 @@ __all__ = [
     "as_warehouse_errors",
     "check_cluster",
     "check_place",
+    "linked",
     "merge_files",
     "replaced",
     "row_groups",

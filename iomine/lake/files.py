@@ -1,9 +1,11 @@
 """Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
 
+import os
+import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -153,6 +155,18 @@ def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | No
             for rows in row_groups(table, path):
                 sink.write(rows)
     return sink.lake_file(cluster, night)
+
+
+def linked(root: Path, file: LakeFile, cluster: str | None) -> LakeFile:
+    """The same bytes as a file of its own, of this cluster; the old one stays for readers of what was published before."""
+    path = new_file_path(root, file.table, cluster, file.night)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(file.path, path)
+    except OSError:
+        # Some file systems have no links, or none from one folder to another.
+        shutil.copyfile(file.path, path)
+    return replace(file, cluster=cluster, path=path)
 
 
 def row_groups(table: str, path: Path) -> Iterator[pa.Table]:

@@ -3,7 +3,6 @@
 What is forgotten is not known any more, so the next sweep that finds it reads it again. Files of logs stay where they are.
 """
 
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.errors import UsageError
-from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster, replaced, row_groups, write_file
+from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster, linked, replaced, row_groups, write_file
 from iomine.lake.files import ParquetSink, new_file_path
 from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judging.judge import judge
@@ -144,7 +143,7 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
     with to_be_written(warehouse) as (lake, staging):
         before = lake.snapshot
         moving = [file for file in before.files if matter.has(file)]
-        moved = [_linked(staging, file, cluster) for file in moving]
+        moved = [linked(staging, file, cluster) for file in moving]
         places = _places(moved)
         # A commit replaces a partition, so what is there already is committed again.
         beside = [file for file in before.files if file.partition and (file.table, file.partition) in places]
@@ -224,14 +223,6 @@ def _without(staging: Path, file: LakeFile, log_id: str) -> LakeFile:
         for rows in row_groups(file.table, file.path):
             sink.write(rows.filter(pc.not_equal(rows["log_id"], log_id)))
     return sink.lake_file(file.cluster, file.night)
-
-
-def _linked(staging: Path, file: LakeFile, cluster: str) -> LakeFile:
-    """The same bytes as a file of another machine; the old one stays for readers of what was published before."""
-    path = new_file_path(staging, file.table, cluster, file.night)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.link(file.path, path)
-    return LakeFile(file.table, cluster, file.night, path, file.size_bytes, file.row_count)
 
 
 def _sources(staging: Path, before: Snapshot, change: Callable[[_Row], _Row | None]) -> LakeFile:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import UnreadableError, WarehouseError
-from iomine.lake import LakeFile, as_warehouse_errors, merge_files
+from iomine.lake import LakeFile, as_warehouse_errors, linked, merge_files
 from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Reader, Refused
 from iomine.pipeline.ingest.statistics import InputBatch, InputsResult
 from iomine.pipeline.workers.model import Smaller
@@ -75,22 +75,22 @@ def after_input_deaths(batch: InputBatch) -> Smaller[InputBatch] | InputsResult:
     return Smaller(tuple(replace(batch, inputs=inputs) for inputs in (batch.inputs[:middle], batch.inputs[middle:])))
 
 
-def merge_all(partitions: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
-    """Makes the new files of partitions, each out of what is there already and then what was staged.
+def merge_all(pieces: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
+    """Makes the new files of partitions, each out of files of one partition that are in the lake or were staged.
 
     Raises:
         WarehouseError: files cannot be read or written.
     """
     _check_shared(staging)
     with as_warehouse_errors(staging):
-        return [_merged(files, staging) for files in partitions]
+        return [_merged(files, staging) for files in pieces]
 
 
 def _merged(files: Sequence[LakeFile], staging: Path) -> LakeFile:
     first = files[0]
-    # A staged file that is alone is what it should become.
     if len(files) == 1:
-        return first
+        # A commit replaces a partition, so what stays as it is needs a name of its own.
+        return first if first.path.is_relative_to(staging) else linked(staging, first, first.cluster)
     return merge_files(staging, first.table, [file.path for file in files], first.cluster, first.night)
 
 

@@ -295,7 +295,8 @@ def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigg
         files: of all tables of some nights.
         judges: the triggers.
     """
-    nights = [Span(file.cluster, (file.night,), 0) for file in files if file.table == "log" and file.cluster and file.night]
+    partitions = sorted({partition for file in files if file.table == "log" and (partition := file.partition)})
+    nights = [Span(cluster, (night,), 0) for cluster, night in partitions]
     with views_over(files, [f"feature.{_OF_NIGHT}"], settings(judges)) as views:
         return written(staging, _OF_NIGHT, nights, partial(_rows, view=_OF_NIGHT, views=views), "darshan_version")
 

@@ -1,6 +1,8 @@
 """Makes the new files of every partition that got rows."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -12,6 +14,10 @@ from iomine.pipeline.ingest.work import merge_all
 from iomine.pipeline.stages.context import Sweep
 from iomine.pipeline.stages.read import Staged
 from iomine.schema.registry import arrow_schema
+from iomine.units import MIB
+
+# A worker merges so much in seconds, and a scan does not notice that a night is in files of this size.
+LARGE_BYTES: Final = 128 * MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,7 @@ class Merged:
 
     Attributes:
         staged: what was read.
-        files: a file for each table and partition that got rows, old rows included.
+        files: those of each table and partition that got rows, old rows included.
     """
 
     staged: Staged
@@ -28,7 +34,7 @@ class Merged:
 
 
 def merge(sweep: Sweep, staged: Staged) -> Merged:
-    """Merges staged files with those that are there.
+    """Merges staged files with those that are there, but for those that are large: to write them again would gain nothing.
 
     Raises:
         WarehouseError: files cannot be read or written.
@@ -41,7 +47,7 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
     for file in [*staged.identified.found.snapshot.files, *sorted(staged.files, key=_first)]:
         if (partition := (file.table, file.partition)) in touched:
             there.setdefault(partition, []).append(file)
-    merges = [(tuple(files), sum(file.size_bytes for file in files)) for files in there.values()]
+    merges = [(piece, sum(file.size_bytes for file in piece)) for files in there.values() for piece in _pieces(files)]
     merges.sort(key=lambda merge: -merge[1])
     workers = sweep.pool.workers(is_little=plan.is_little(size for _, size in merges))
     pieces = [piece for piece, _ in plan.cut(merges, workers.capacity())]
@@ -52,6 +58,21 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
         done += len(piece)
         progress.report("merge", done, len(merges))
     return Merged(staged, tuple(merged))
+
+
+def _pieces(files: Sequence[LakeFile]) -> Iterator[tuple[LakeFile, ...]]:
+    """Files of a partition that become one, in their order: each large one alone, and others until they make a large one."""
+    piece: list[LakeFile] = []
+    for file in files:
+        if file.size_bytes >= LARGE_BYTES:
+            yield (file,)
+            continue
+        piece.append(file)
+        if sum(small.size_bytes for small in piece) >= LARGE_BYTES:
+            yield tuple(piece)
+            piece = []
+    if piece:
+        yield tuple(piece)
 
 
 def _first(file: LakeFile) -> str:

@@ -1,11 +1,12 @@
 import datetime as dt
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from iomine.lake import ParquetSink, merge_files, write_file
+from iomine.lake import ParquetSink, linked, merge_files, write_file
 from iomine.lake.files import ROW_GROUP_ROWS
 from iomine.schema.registry import arrow_schema
 
@@ -35,6 +36,20 @@ def test_no_two_files_have_one_name(tmp_path):
     first, second = (write_file(tmp_path, "mount", mounts("a"), "blue", NIGHT) for _ in range(2))
 
     assert first.path != second.path
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_the_same_bytes_get_a_name_of_their_own(tmp_path, monkeypatch, has_links):
+    """As a link, or as a copy on a file system that has none; the first stays where it is."""
+    if not has_links:
+        monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(PermissionError(1, "Operation not permitted")))
+    file = write_file(tmp_path / "lake", "mount", mounts("a", "b"), "blue", NIGHT)
+    other = linked(tmp_path / "staging", file, "red")
+
+    assert ("red", NIGHT, 2, file.size_bytes) == (other.cluster, other.night, other.row_count, other.path.stat().st_size)
+    assert tmp_path / "staging" / "mount" / "cluster=red" / "night=2024-04-18" == other.path.parent
+    assert ["a", "b"] == log_ids(other.path) == log_ids(file.path)
+    assert has_links == other.path.samefile(file.path)
 
 
 def test_rows_are_written_in_full_row_groups(tmp_path):
