@@ -119,10 +119,15 @@ class LakeWriter:
             lake.check_version()
         self._lake = lake
         self._root = lake.root
-        # Tables of other programs stay as they are.
-        tables = {name: there for name in TABLES if (there := _opened(lake.root / name)) is not None}
-        commits = tables.get(_COMMIT_POINT)
+        commits = _opened(lake.root / _COMMIT_POINT)
         pinned = _pinned(_files(lake.root / _COMMIT_POINT, commits)) if commits else {}
+        held = _held_of(lake.root)
+        # Tables of other programs stay as they are.
+        tables = {
+            name: there
+            for name in TABLES
+            if (there := commits if name == _COMMIT_POINT else held.opened(name, pinned.get(name))) is not None
+        }
         self.ahead = [name for name, there in tables.items() if name != _COMMIT_POINT and there.version() != pinned.get(name, -1)]
         for name in self.ahead:
             if name in pinned:
@@ -135,8 +140,9 @@ class LakeWriter:
         self._tables = tables
         self._snapshot = Snapshot(
             {name: there.version() for name, there in tables.items()},
-            {name: _files(lake.root / name, there) for name, there in tables.items()},
+            {name: held.files(name, there) for name, there in tables.items()},
         )
+        self._held = held
 
     @property
     def snapshot(self) -> Snapshot:
@@ -203,6 +209,7 @@ class LakeWriter:
             there.update_incremental()
         gone = {file.partition for file in self._snapshot.of(name) if file.partition} if is_whole else dropped
         self._snapshot = self._snapshot.after(name, there.version(), adopted, gone)
+        self._held.keep(name, there, self._snapshot.of(name))
 
     def tidy(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.
@@ -218,6 +225,7 @@ class LakeWriter:
             # What is deleted is a commit too.
             there.update_incremental()
             self._snapshot = self._snapshot.after(name, there.version(), ())
+            self._held.keep(name, there, self._snapshot.of(name))
             if name not in self.ahead and there.version() > _summed_up(self._root / name):
                 there.create_checkpoint()
                 there.cleanup_metadata()
@@ -249,6 +257,56 @@ class LakeWriter:
             data_change=True,
             stats=json.dumps({"numRecords": file.row_count}),
         )
+
+
+class _Held:
+    """Tables of a lake as this process has read them, so that the next of many sweeps reads what was committed since alone.
+
+    To open the tables of a year and to list their files takes a second.
+
+    Args:
+        root: the lake's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._tables: dict[str, tuple[tuple[int, int], DeltaTable, int, Sequence[LakeFile]]] = {}
+
+    def opened(self, name: str, version: int | None) -> DeltaTable | None:
+        """A table, from what is held where its folder is the same one and it has the version that the last sweep names."""
+        held = self._tables.get(name)
+        if held is not None and DeltaTable.is_deltatable(str(self.root / name)) and held[0] == _identity(self.root / name):
+            there = held[1]
+            there.update_incremental()
+            if there.version() == version:
+                return there
+        return _opened(self.root / name)
+
+    def files(self, name: str, there: DeltaTable) -> list[LakeFile]:
+        """Its files, in the order of their paths."""
+        held = self._tables.get(name)
+        if held is None or held[1] is not there or held[2] != there.version():
+            self.keep(name, there, _files(self.root / name, there))
+        return list(self._tables[name][3])
+
+    def keep(self, name: str, there: DeltaTable, files: Sequence[LakeFile]) -> None:
+        """Holds a table that has these files now."""
+        self._tables[name] = (_identity(self.root / name), there, there.version(), sorted(files, key=lambda file: str(file.path)))
+
+
+# Of one lake: a process seldom sweeps into several.
+_last_held: list[_Held] = []
+
+
+def _held_of(root: Path) -> _Held:
+    if not _last_held or _last_held[0].root != root:
+        _last_held[:] = [_Held(root)]
+    return _last_held[0]
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    status = (folder / "_delta_log").stat()
+    return status.st_dev, status.st_ino
 
 
 def _opened(folder: Path, version: int | None = None) -> DeltaTable | None:

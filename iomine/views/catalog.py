@@ -172,8 +172,9 @@ def check(lake: Mapping[str, Sequence[str]]) -> None:
 
 
 def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    folders = {os.path.dirname(path) for paths in lake.values() for path in paths}  # noqa: PTH120 - thousands of them
-    return {LAKE_DIRECTORY: os.path.commonpath(folders)} if folders else {}
+    folders = [path[: path.rindex("/") + 1] for paths in lake.values() for path in paths]
+    # What comes between two texts in their order begins as both do.
+    return {LAKE_DIRECTORY: os.path.commonpath([min(folders), max(folders)])} if folders else {}
 
 
 def _fill(con: duckdb.DuckDBPyConnection, views: Sequence[View]) -> None:

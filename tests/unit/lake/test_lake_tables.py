@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from deltalake import DeltaTable
 
 from iomine.lake import Lake, LakeFile, LakeWriter, write_file
+from iomine.lake import lake as lakes
 from iomine.schema.registry import arrow_schema
 
 MONDAY, TUESDAY = dt.date(2024, 4, 15), dt.date(2024, 4, 16)
@@ -101,6 +103,36 @@ def test_tables_that_no_sweep_knows_are_removed(writer, lake, opened, staging):
     assert (["mount"], {}) == (writer.ahead, writer.snapshot.versions)
     writer.commit("mount", [staged(staging, "a")], "2")
     assert {("blue", MONDAY): ["a"]} == held(writer, lake)
+
+
+def test_what_another_process_committed_is_read(lake, opened, staging, monkeypatch):
+    """A process reads what was committed since it read a table, whoever did it."""
+    mine = opened()
+    mine.commit("mount", [staged(staging, "a")], "1")
+    close_sweep(mine, staging, ended_at=dt.datetime(2024, 4, 15, tzinfo=dt.UTC))
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(lakes, "_last_held", [])
+        other = opened()
+        other.commit("mount", [staged(staging, "a", "b"), staged(staging, "c", night=TUESDAY)], "2")
+        close_sweep(other, staging, ended_at=dt.datetime(2024, 4, 16, tzinfo=dt.UTC))
+
+    again = opened()
+    assert {("blue", MONDAY): ["a", "b"], ("blue", TUESDAY): ["c"]} == held(again, lake)
+    assert 2 == len(again.snapshot.rows("sweep"))
+
+
+def test_a_lake_that_another_was_put_in_the_place_of_is_read_anew(lake, opened, staging, tmp_path):
+    """Such as a copy that was taken earlier: its tables have the same names, and later other rows at the same version."""
+    first = opened()
+    first.commit("mount", [staged(staging, "a")], "1")
+    close_sweep(first, staging, ended_at=dt.datetime(2024, 4, 15, tzinfo=dt.UTC))
+    shutil.copytree(lake, tmp_path / "copy")
+    first.commit("mount", [staged(staging, "b")], "2")
+    close_sweep(first, staging, ended_at=dt.datetime(2024, 4, 16, tzinfo=dt.UTC))
+    lake.rename(tmp_path / "gone")
+    (tmp_path / "copy").rename(lake)
+
+    assert {("blue", MONDAY): ["a"]} == held(opened(), lake)
 
 
 def test_a_clock_that_was_set_back_makes_no_sweep_forgotten(writer, lake, opened, staging):
