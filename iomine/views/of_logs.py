@@ -1,19 +1,26 @@
 """The published views for many questions about the same few logs.
 
 To plan a question to the published views, over the files of all nights, takes longer than to answer it for a few logs, and each
-question reads its rows anew. Here what most of them read is worked out once, for these logs alone.
+question reads its rows anew. Here what most of them read is worked out once, for these logs alone. Tables of which no question
+looks far back show only nights near those of the logs, since DuckDB goes through the names of all files of a table.
 """
 
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from datetime import date, timedelta
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, cast
 
 from iomine.errors import LimitError
+from iomine.schema import TABLES
+from iomine.views.catalog import lake_sql
+from iomine.views.model import LAKE_DIRECTORY, tables_read
 from iomine.views.passing import Connection
 from iomine.views.query import NO_LIMITS, Limits, failures_named, open_catalog
+from iomine.views.questions import find_question
 
 # Rows by log that several questions read and none of them of another log; each after those that it reads.
 _HELD: Final = (
@@ -26,6 +33,11 @@ _WANTED: Final = (
     "night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id "
     "AND list_contains($log_ids, log_id)"
 )
+
+# Other runs that a log met with ended so long before or after it: no job is longer.
+_NEAR: Final = timedelta(days=31)
+# Questions that look at all runs of a lineage, or at jobs.
+_LOOK_BACK: Final = ("report/history", "report/jobs")
 
 
 @contextmanager
@@ -54,7 +66,29 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
             # Nothing is committed, so that nothing is written that memory has room for.
             con.begin()
             with failures_named(limits):
+                _narrow(con, cast("date", wanted["first_night"]) - _NEAR, cast("date", wanted["last_night"]) + _NEAR)
                 for view in _HELD:
                     con.execute(f"ALTER VIEW {view} RENAME TO {view.partition('.')[2]}_of_all")
                     con.execute(f"CREATE TABLE {view} AS FROM {view}_of_all WHERE {_WANTED}", wanted)
             yield con
+
+
+def _narrow(con: Connection, first: date, last: date) -> None:
+    """Leaves the files of other nights out of tables by log."""
+    (directory,) = con.execute("SELECT value FROM _meta WHERE key = $key", {"key": LAKE_DIRECTORY}).fetchone() or ("",)
+    for table, sql in con.execute("SELECT view_name, sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall():
+        if table not in _narrow_tables():
+            continue
+        # Every other piece is a quoted text. Of a path with a quote within, a piece is no path.
+        paths = [text for text in sql.split("'")[1::2] if text.endswith(".parquet")]
+        if not all(path.startswith(directory) for path in paths):
+            return
+        near = [path for path in paths if f"night={first}" <= path.rsplit("/", 2)[-2] <= f"night={last}"]
+        if len(near) < len(paths):
+            con.execute(f"CREATE OR REPLACE VIEW lake.{table} AS {lake_sql(TABLES[table], near)}")
+
+
+@cache
+def _narrow_tables() -> frozenset[str]:
+    looked_back = tables_read([read for name in _LOOK_BACK for read in find_question(name).reads])
+    return frozenset(name for name, each in TABLES.items() if each.partitioned and "log_id" in each.columns) - looked_back

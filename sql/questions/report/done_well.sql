@@ -1,13 +1,12 @@
 -- ---
 -- about = "What triggers find on the site and did not find in a log that could show it, the most often found first."
 -- parts = []
--- reads = ["core.finding_sum", "core.verdict"]
+-- reads = ["core.finding_night", "core.verdict"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
 WITH often AS (
     SELECT code, sum(finding_count) AS site_finding_count
-    FROM core.finding_sum
-    WHERE grouped_by = 'code'
+    FROM core.finding_night
     GROUP BY ALL
 )
 SELECT log_id, code, value, bar

@@ -1,17 +1,21 @@
 """The published views for questions about a few logs."""
 
 import shutil
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from iomine.errors import LimitError
+from iomine.lake import write_file
+from iomine.schema.registry import arrow_schema
 from iomine.views.catalog import build_catalog
 from iomine.views.of_logs import open_for_logs
 from iomine.views.query import answer_own
 
 NIGHT = date(2024, 4, 18)
+NEAR, FAR = NIGHT - timedelta(days=31), NIGHT - timedelta(days=32)
 LOGS = {"log_ids": ["a"], "first_night": NIGHT, "last_night": NIGHT, "first_log_id": "a", "last_log_id": "a"}
 
 
@@ -45,3 +49,24 @@ def test_the_catalog_stays_as_it_was(database: Path) -> None:
         assert ["a"] == answer_own(con, "SELECT log_id FROM core.posix_file")["log_id"].to_pylist()
     assert before == database.read_bytes()
     assert ["iomine.duckdb"] == [path.name for path in database.parent.iterdir() if "duckdb" in path.name]
+
+
+@pytest.mark.parametrize(("name", "nights"), [("warehouse", [NEAR, NIGHT]), ("bob's", [FAR, NEAR, NIGHT])])
+def test_tables_by_log_show_nights_near_those_of_the_logs(tmp_path: Path, name: str, nights: list[date]) -> None:
+    """No question looks further back in them, as some do in the table of logs. With a quote in the path all stay."""
+    root = tmp_path / name
+    files = {
+        table: [
+            str(
+                write_file(
+                    root / "lake", table, pa.Table.from_pylist([{"log_id": "a"}], schema=arrow_schema(table)), "x", night
+                ).path
+            )
+            for night in (FAR, NEAR, NIGHT)
+        ]
+        for table in ("log", "phase")
+    }
+    build_catalog(root / "iomine.duckdb", files, {}, {})
+    with open_for_logs(root / "iomine.duckdb", LOGS) as con:
+        assert nights == answer_own(con, "SELECT night FROM core.phase ORDER BY night")["night"].to_pylist()
+        assert [FAR, NEAR, NIGHT] == answer_own(con, "SELECT night FROM core.log ORDER BY night")["night"].to_pylist()
