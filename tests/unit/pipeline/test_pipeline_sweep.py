@@ -469,8 +469,10 @@ def test_days_that_are_not_fit_end_a_sweep_before_it_begins(sweep_up, warehouse,
 
 
 def test_a_sweep_opens_each_table_once(sweep_up, warehouse, real, monkeypatch):
-    """What it opened, or made, it goes on with: to list and to open them again took a fifth of a small sweep."""
+    """It goes on with what it opened or made, and so does the next sweep of its process, but for the table of sweeps."""
     sweep_up(*real[:3])
+    # As in another process.
+    monkeypatch.setattr(lake_room, "_last_held", [])
     opened = Counter()
     table = lake_room.DeltaTable
 
@@ -483,6 +485,9 @@ def test_a_sweep_opens_each_table_once(sweep_up, warehouse, real, monkeypatch):
     assert (7, 4, 3, 0) == counts(sweep_up(*real))
     assert {"log", "sweep", "verdict", "reject"} <= opened.keys()
     assert {1} == set(opened.values())
+    opened.clear()
+    assert (7, 0, 7, 0) == counts(sweep_up(*real))
+    assert {"sweep": 1} == opened
 
 
 @pytest.mark.parametrize("losses", [1, 2])
