@@ -165,7 +165,7 @@ def unsettled(warehouse: Warehouse) -> Note:
 
 
 def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
-    """Settles what looks back at the nights that are noted as unsettled, and strikes the note.
+    """Settles what looks back at the nights that are noted as unsettled, and strikes them from the note.
 
     Yields:
         Each cluster with nights that were settled, and how many.
@@ -174,11 +174,12 @@ def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
         IomineError: as of `settle`; the note stays.
     """
     note = unsettled(warehouse)
-    for cluster, group in groupby(note.nights(), key=itemgetter(0)):
+    noted = note.nights()
+    for cluster, group in groupby(noted, key=itemgetter(0)):
         nights = [night for _, night in group]
         if settled := settle(warehouse, cluster, nights[0], nights[-1]):
             yield cluster, settled
-    note.strike()
+    note.strike(noted)
 
 
 def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:

@@ -26,13 +26,8 @@ class Note:
         Raises:
             WarehouseError: the file cannot be written.
         """
-        if not (noted := sorted({*self.nights(), *nights})):
-            return
-        with as_warehouse_errors(self._root):
-            self._file.parent.mkdir(exist_ok=True)
-            beside = self._file.with_name(f".{self._file.name}")
-            beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in noted]), encoding="utf-8")
-            beside.replace(self._file)
+        if noted := sorted({*self.nights(), *nights}):
+            self._write(noted)
 
     def nights(self) -> list[Partition]:
         """What is noted, in order of clusters and nights.
@@ -45,11 +40,21 @@ class Note:
         with as_warehouse_errors(self._root):
             return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(self._file.read_text(encoding="utf-8"))]
 
-    def strike(self) -> None:
-        """Removes the note, once all is done.
+    def strike(self, done: Iterable[Partition]) -> None:
+        """Removes nights from the note once what was to be done for them is done; what was noted meanwhile stays.
 
         Raises:
-            WarehouseError: the file cannot be removed.
+            WarehouseError: the file cannot be written or removed.
         """
+        if left := sorted(set(self.nights()).difference(done)):
+            self._write(left)
+            return
         with as_warehouse_errors(self._root):
             self._file.unlink(missing_ok=True)
+
+    def _write(self, nights: Iterable[Partition]) -> None:
+        with as_warehouse_errors(self._root):
+            self._file.parent.mkdir(exist_ok=True)
+            beside = self._file.with_name(f".{self._file.name}")
+            beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in nights]), encoding="utf-8")
+            beside.replace(self._file)

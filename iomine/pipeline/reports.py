@@ -94,7 +94,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         for _, (of_piece, new_faults) in hands.map(job_piece, job_pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
-    due(warehouse).strike()
+    due(warehouse).strike(nights)
     return Reported(len(places), new, tuple(faults))
 
 

@@ -97,7 +97,7 @@ def test_a_range_that_is_begun_again_passes_over_nights_that_are_done(iomine, si
         swept.append(settings)
         summary = run(settings)
         # As reports do, which are not written here.
-        due(warehouse).strike()
+        due(warehouse).strike(due(warehouse).nights())
         return summary
 
     warehouse = Warehouse(site.parent / "warehouse")
@@ -147,12 +147,14 @@ def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, mon
 
     def settle(_: Warehouse, *given: Any) -> int:
         settled.append(given)
+        # As another backfill does meanwhile.
+        unsettled(warehouse).add([("edison", dt.date(2017, 3, 19))])
         return 1
 
     monkeypatch.setattr(corrections, "settle", settle)
     assert "edison: 1 night judged anew by the nights before" in iomine(*since).stdout
     assert [("edison", dt.date(2017, 3, 20), dt.date(2017, 3, 20))] == settled
-    assert [] == unsettled(warehouse).nights()
+    assert [("edison", dt.date(2017, 3, 19))] == unsettled(warehouse).nights()
 
 
 @pytest.mark.proof
